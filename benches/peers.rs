@@ -58,7 +58,7 @@ fn main() {
         }),
         ("duct, with wait_timeout", &|| run_duct(&variables)),
     ];
-    // Criterion distinguishes a measurement from a test of the bench in this way.
+    // `cargo bench` passes `--bench`; a test of the bench does not.
     let has = |argument: &str| std::env::args().any(|given| given == argument);
     let rounds = if has("--test") || !has("--bench") {
         1

@@ -6,6 +6,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use forge_hooks::hook::Condition;
 use forge_hooks::{EventType, FireOptions, Hook, HookEvent, HookExecutor, HookHandle};
 use serde_json::json;
 
@@ -20,11 +21,6 @@ const TOGETHER: u32 = 1000;
 
 const BLOCKS: usize = 7;
 
-#[cfg(not(windows))]
-const LONG: &str = "sleep 60";
-#[cfg(windows)]
-const LONG: &str = "ping -n 60 127.0.0.1 >NUL";
-
 /// An executor with busy workers and queued events.
 struct Busy {
     executor: HookExecutor,
@@ -34,7 +30,7 @@ struct Busy {
 impl Busy {
     fn new(waiting: usize) -> Self {
         let executor = HookExecutor::builder().queue_capacity(10_000).build();
-        executor.registry().register(hook("*", LONG));
+        executor.registry().register(hook("*", "sleep 60"));
         let waiting = (0..waiting)
             .map(|_| submit_to(&executor, guard()))
             .collect();
@@ -84,19 +80,69 @@ fn executor_with(others: usize) -> HookExecutor {
     executor
 }
 
-pub(crate) fn unmatched(effort: Effort, others: usize) -> Measured {
-    let executor = executor_with(others);
-    let event = HookEvent::new(EventType::UserInterrupt);
-    let together = || {
+/// Returns the median time of a call.
+fn median(effort: Effort, mut call: impl FnMut()) -> f64 {
+    let mut together = || {
         let start = Instant::now();
         for _ in 0..TOGETHER {
-            black_box(executor.execute_hooks(black_box(&event), FireOptions::default()));
+            call();
         }
         start.elapsed() / TOGETHER
     };
+    let mut times: Vec<_> = (0..effort.rounds(100)).map(|_| together()).collect();
+    nanoseconds(percentile(&mut times, 50))
+}
+
+fn figure(effort: Effort, mut call: impl FnMut()) -> Measured {
+    let blocks = (0..BLOCKS).map(|_| median(effort, &mut call));
+    Ok(Figure::of_blocks(blocks.collect()))
+}
+
+fn fire(executor: &HookExecutor, event: &HookEvent) {
+    black_box(executor.execute_hooks(black_box(event), FireOptions::default()));
+}
+
+pub(crate) fn unmatched(effort: Effort, others: usize) -> Measured {
+    let executor = executor_with(others);
+    let event = HookEvent::new(EventType::UserInterrupt);
+    figure(effort, || fire(&executor, &event))
+}
+
+/// Measures the slower of two kinds of conditions.
+pub(crate) fn excluded(effort: Effort) -> Measured {
+    let sudo = Condition::Regex(r"\bsudo\b".to_owned());
+    let executors = [Condition::from("git push*"), sudo].map(|condition| {
+        let executor = HookExecutor::builder().build();
+        let hook = hook("tool:pre_execute:bash", "false");
+        let hook = hook.with_when("/tool_args/command", condition);
+        executor.registry().register(hook.expect("a condition"));
+        executor
+    });
+    let event = guard();
     let block = |_| {
-        let mut times: Vec<_> = (0..effort.rounds(200)).map(|_| together()).collect();
-        nanoseconds(percentile(&mut times, 50))
+        let times = executors.each_ref();
+        let [glob, regex] = times.map(|executor| median(effort, || fire(executor, &event)));
+        glob.max(regex)
+    };
+    Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
+}
+
+/// Measures how much longer a lookup among many other hooks takes.
+pub(crate) fn lookups(effort: Effort) -> Measured {
+    let executors = [100_000, 10].map(|others| {
+        let executor = executor_with(others);
+        for pattern in ["tool:*", "*", "tool:pre_execute:bash", "tool:*:b*"].repeat(3) {
+            executor.registry().register(hook(pattern, "true"));
+        }
+        executor
+    });
+    let event = guard();
+    let block = |_| {
+        let [many, few] = executors.each_ref().map(|executor| {
+            let look = || drop(black_box(executor.registry().get_hooks(black_box(&event))));
+            median(effort, look)
+        });
+        many / few
     };
     Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
 }
@@ -105,11 +151,9 @@ pub(crate) fn allocations_of_unmatched(others: usize) -> Measured {
     let executor = executor_with(others);
     let event = HookEvent::new(EventType::UserInterrupt);
     // The first event of its type fills the cache of the registry.
-    black_box(executor.execute_hooks(&event, FireOptions::default()));
+    fire(&executor, &event);
     let before = memory::allocations();
-    for _ in 0..TOGETHER {
-        black_box(executor.execute_hooks(black_box(&event), FireOptions::default()));
-    }
+    (0..TOGETHER).for_each(|_| fire(&executor, &event));
     let made = memory::allocations() - before;
     Ok(Figure::exactly(made as f64 / f64::from(TOGETHER)))
 }
@@ -173,18 +217,7 @@ pub(crate) fn look(effort: Effort) -> Measured {
     let mut busy = Busy::new(WAITING);
     // The last event in the queue does not start.
     let last = busy.waiting.last_mut().expect("a handle");
-    let mut together = || {
-        let start = Instant::now();
-        for _ in 0..TOGETHER {
-            assert!(black_box(last.try_wait()).is_none());
-        }
-        start.elapsed() / TOGETHER
-    };
-    let block = |_| {
-        let mut times: Vec<_> = (0..effort.rounds(100)).map(|_| together()).collect();
-        nanoseconds(percentile(&mut times, 50))
-    };
-    Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
+    figure(effort, || assert!(black_box(last.try_wait()).is_none()))
 }
 
 /// Measures from the call to the end of a hook that ends when it is asked to.

@@ -17,6 +17,7 @@ pub(crate) const LARGE_HOST: Bound = AtMost(1.04);
 pub(crate) const DIRECT_EXEC: Bound = AtMost(0.60);
 pub(crate) const APPROVED: Bound = AtMost(1.03);
 pub(crate) const APPROVED_1000: Bound = AtMost(2.0);
+pub(crate) const LOOKUPS: Bound = AtMost(3.0);
 pub(crate) const THROUGHPUT: Bound = AtLeast(0.97);
 
 pub(crate) const RESIDENT: Bound = AtMost(0.01);
@@ -25,6 +26,9 @@ pub(crate) const RESIDENT_IDLE: Bound = AtMost(0.02);
 pub(crate) const RESIDENT_IDLE_P99: Bound = AtMost(0.1);
 
 // Nanoseconds.
+/// NFR-1: "hook execution overhead < 100ms per hook".
+pub(crate) const ADDED_P99: Bound = AtMost(100e6);
+pub(crate) const EXCLUDED: Bound = AtMost(1_000.0);
 pub(crate) const UNMATCHED: Bound = AtMost(60.0);
 pub(crate) const SUBMIT_P50: Bound = AtMost(1_000.0);
 pub(crate) const SUBMIT_P99: Bound = AtMost(10_000.0);

@@ -302,26 +302,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_builtin_name_reads_back_as_itself() {
-        for event in EventType::BUILTIN {
-            assert_eq!(event.as_str().parse::<EventType>().unwrap(), event);
-            assert_eq!(
-                format!("{}:{}", event.category(), event.action()),
-                event.to_string()
-            );
-        }
-    }
-
-    #[test]
-    fn each_event_has_its_row() {
-        for event in EventType::BUILTIN {
-            let words = event.as_str().split([':', '_']);
-            let capitalized = words.map(|word| word[..1].to_uppercase() + &word[1..]);
-            assert_eq!(format!("{event:?}"), capitalized.collect::<String>());
-        }
-    }
-
-    #[test]
     fn an_unknown_name_suggests_the_nearest() {
         let cases = [
             ("tool:pre_exec", Some("tool:pre_execute")),
@@ -337,64 +317,21 @@ mod tests {
             };
             assert_eq!(nearest.as_ref().map(EventType::as_str), expected, "{given}");
         }
-        let message = "tool:pre_exec"
-            .parse::<EventType>()
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            message,
-            "unknown event `tool:pre_exec`, did you mean `tool:pre_execute`?"
-        );
+        let error = "tool:pre_exec".parse::<EventType>().unwrap_err();
+        let message = "unknown event `tool:pre_exec`, did you mean `tool:pre_execute`?";
+        assert_eq!(error.to_string(), message);
     }
 
     #[test]
     fn custom_names_are_checked() {
-        assert_eq!(
-            EventType::custom("game:level_2").unwrap().as_str(),
-            "game:level_2"
-        );
-        for bad in [
-            "",
-            "game",
-            ":",
-            "game:",
-            ":loaded",
-            "Game:loaded",
-            "game:a:b",
-            "g me:x",
-            "gäme:x",
-        ] {
-            assert!(
-                matches!(
-                    EventType::custom(bad),
-                    Err(EventTypeError::Malformed { .. })
-                ),
-                "{bad}"
-            );
+        let custom = EventType::custom("game:level_2").unwrap();
+        assert_eq!(custom.as_str(), "game:level_2");
+        for bad in "|game|:|game:|:loaded|Game:loaded|game:a:b|g me:x|gäme:x".split('|') {
+            let error = EventType::custom(bad).unwrap_err();
+            let is_malformed = matches!(error, EventTypeError::Malformed { .. });
+            assert!(is_malformed, "{bad}");
         }
-        assert!(matches!(
-            EventType::custom("tool:error"),
-            Err(EventTypeError::BuiltIn { .. })
-        ));
-    }
-
-    #[test]
-    fn events_before_an_action_can_be_blocked() {
-        let blocking: Vec<_> = EventType::BUILTIN
-            .into_iter()
-            .filter(EventType::can_block)
-            .collect();
-        let names: Vec<_> = blocking.iter().map(EventType::as_str).collect();
-        assert_eq!(
-            names,
-            [
-                "tool:pre_execute",
-                "llm:pre_request",
-                "permission:check",
-                "permission:prompt",
-                "user:prompt_submit"
-            ]
-        );
-        assert!(EventType::custom("game:save").unwrap().can_block());
+        let error = EventType::custom("tool:error").unwrap_err();
+        assert!(matches!(error, EventTypeError::BuiltIn { .. }));
     }
 }

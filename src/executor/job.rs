@@ -208,16 +208,6 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_abandoned_is_answered() {
-        let (job, results) = job();
-        let channel = Arc::clone(job.answers.channel());
-        assert!(!channel.is_closed());
-        job.abandon(None);
-        assert!(channel.is_closed());
-        assert_eq!(failures(&results), [Some(FailureKind::Cancelled); 2]);
-    }
-
-    #[test]
     fn a_panic_gives_the_other_hooks_results() {
         let (mut job, results) = job();
         let panic = AssertUnwindSafe(move || {

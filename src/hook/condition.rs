@@ -462,33 +462,12 @@ mod tests {
     fn malformed_conditions_are_named() {
         for (value, expected) in [
             (
-                json!(5),
-                "`k`: expected a glob, a list of globs, or an object {\"regex\": \"...\"}, found a number",
-            ),
-            (
-                json!([]),
-                "`k`: expected at least one glob, found an empty list, which no value matches",
-            ),
-            (json!(["a", 1]), "`k[1]`: expected a glob, found a number"),
-            (
                 json!(["a", "[a"]),
                 "`k[1]`: invalid glob `[a`: at column 1, invalid range pattern",
             ),
             (
-                json!("[z-a]"),
-                "`k`: invalid glob `[z-a]`: the range `z-a` contains no character",
-            ),
-            (
                 json!("[!]-a]*[]x][b]-[a-bd-c]"),
                 "`k`: invalid glob `[!]-a]*[]x][b]-[a-bd-c]`: the range `d-c` contains no character",
-            ),
-            (
-                json!({"regexp": "a"}),
-                "`k`: expected a glob, a list of globs, or an object {\"regex\": \"...\"}, found an object with other keys",
-            ),
-            (
-                json!({"regex": 5}),
-                "`k`: expected a glob, a list of globs, or an object {\"regex\": \"...\"}, found a number in `regex`",
             ),
         ] {
             let error = Condition::read("k", &value).unwrap_err();

@@ -48,23 +48,3 @@ impl Drop for Nesting {
         DEPTH.set(self.before);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn depth_is_restored_and_passed_on() {
-        let first = Nesting::enter();
-        assert_eq!((first.above(), depth()), (0, 1));
-        let resumed = Nesting::resume(5);
-        let second = Nesting::enter();
-        assert_eq!((second.above(), depth()), (5, 6));
-        let shallower = Nesting::resume(2);
-        assert_eq!(depth(), 6);
-        drop((shallower, second));
-        assert_eq!(depth(), 5);
-        drop((resumed, first));
-        assert_eq!(depth(), 0);
-    }
-}

@@ -2,14 +2,14 @@
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use forge_hooks::{FireOptions, HookExecutor, HookHandle, HookResult, HookRun, Observer, Outcome};
+use forge_hooks::{HookHandle, Outcome};
 
-use crate::support::{World, blocking_event, custom, eventually, hook, meets};
+use crate::support::{World, blocking_event, eventually, meets};
 
 struct Unpark(Thread);
 
@@ -46,12 +46,6 @@ fn awaiting_gives_the_outcome() {
         assert_eq!(outcome.results().len(), 2);
         assert!(!outcome.allowed());
     }
-}
-
-#[test]
-fn an_event_without_hooks_is_ready_at_once() {
-    let mut handle = World::new().submit(blocking_event());
-    assert!(poll(&mut handle, Waker::noop()).is_ready());
 }
 
 #[derive(Default)]
@@ -141,38 +135,7 @@ fn a_dropped_handle_lets_hooks_finish() {
 #[should_panic(expected = "already been returned")]
 fn polling_after_the_outcome_panics() {
     let mut handle = World::new().submit(blocking_event());
-    assert!(handle.try_wait().is_some());
+    let polled = poll(&mut handle, Waker::noop());
+    assert!(polled.is_ready(), "without hooks at once");
     let _ = poll(&mut handle, Waker::noop());
-}
-
-/// Fires an event at the end of each hook of another one, and awaits it.
-struct Awaits {
-    executor: OnceLock<HookExecutor>,
-    done: mpsc::Sender<Outcome>,
-}
-
-impl Observer for Awaits {
-    fn on_finish(&self, run: &HookRun<'_>, _: &HookResult) {
-        if run.event.event_type != custom("a:b").event_type {
-            let executor = self.executor.get().unwrap();
-            let handle = executor.submit(custom("a:b"), FireOptions::default());
-            self.done.send(block_on(handle.unwrap())).unwrap();
-        }
-    }
-}
-
-#[test]
-fn a_thread_of_the_pool_may_await() {
-    let (done, outcomes) = mpsc::channel();
-    let awaits = Arc::new(Awaits {
-        executor: OnceLock::new(),
-        done,
-    });
-    let observer = Arc::clone(&awaits);
-    let world = World::with(|builder| builder.workers(1).observer(observer));
-    world.registry().register(hook("*", "echo 1"));
-    let _ = awaits.executor.set(world.executor.clone());
-    let _handle = world.submit(blocking_event());
-    let outcome = outcomes.recv_timeout(Duration::from_secs(10)).unwrap();
-    assert!(outcome.results()[0].success());
 }

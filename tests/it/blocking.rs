@@ -1,52 +1,16 @@
 //! What blocks and what does not: every cause, under both policies, for an event that can block and
-//! for one that cannot.
+//! for one that cannot. What follows from exit codes and answers is in the tables of `golden`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::config::TrustPolicy;
 use forge_hooks::protocol::{Gate, GateVerdict};
 use forge_hooks::{
-    EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookBlockedError, HookConfig,
-    HookEvent, HookRegistry, HookResult,
+    EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookBlockedError, HookEvent,
+    HookResult,
 };
 
-use crate::support::{LONG, World, blocking_event, hook};
-
-/// What a hook may bring about: a row of the table in docs/protocol.md. Lost exit statuses are in
-/// `hosts`, circles in `circular`: they take a host of their own.
-struct Row {
-    hook: Hook,
-    /// On an event that can block, and on one that cannot.
-    failure: [Option<FailureKind>; 2],
-    /// On an event that can block, with each policy.
-    continues: [bool; 2],
-    succeeds: bool,
-    /// The event has a value that fits into no variable.
-    large: bool,
-}
-
-/// A hook that fails so, whatever the event.
-fn fails(failure: FailureKind, hook: Hook) -> Row {
-    Row {
-        hook,
-        failure: [Some(failure); 2],
-        continues: [false, true],
-        succeeds: false,
-        large: false,
-    }
-}
-
-/// A hook at which nothing fails, and that lets the operation go on or not.
-fn ends(hook: Hook, continues: bool) -> Row {
-    Row {
-        hook,
-        failure: [None; 2],
-        continues: [continues; 2],
-        succeeds: true,
-        large: false,
-    }
-}
+use crate::support::{AND, LONG, World, blocking_event, hook};
 
 #[derive(Debug)]
 struct Refuses(GateVerdict);
@@ -66,162 +30,123 @@ impl Gate for Panics {
     }
 }
 
-fn failing(world: &World) -> Vec<Row> {
-    use FailureKind::{
-        ApprovalLost, EventTooLarge, Exit, Misconfigured, NotFound, Panicked, TimedOut,
-    };
+/// What a hook may bring about: a row of the table in docs/protocol.md. Lost exit statuses are in
+/// `hosts`, circles in `circular`: they take a host of their own. A row is the failure on an event that can
+/// block, that on one that cannot, and whether the operation goes on or stops: under `block`, and under
+/// `continue`. With `large`, the event has a value that fits into no variable.
+type Row = (Hook, &'static str);
+
+fn rows(world: &World) -> Vec<Row> {
     let missing = world.path("missing").display().to_string();
-    let lost = Refuses(GateVerdict::ApprovalLost("changed".into()));
-    world.write(
-        ".src/forge/hooks.json",
-        r#"{"hooks": [{"event": "*", "comand": "exit 0"}]}"#,
-    );
-    let loaded = HookRegistry::new();
-    let config = HookConfig::default().with_config_home(world.path("home"));
-    let _ = config.load_into(&loaded, world.directory(), TrustPolicy::Everything);
-    let placeholder = loaded.hooks().remove(0).as_ref().clone();
+    let plain = || hook("*", "exit 0");
+    let gated = |gate: Arc<dyn Gate>| plain().with_gate(gate);
+    let lost = Arc::new(Refuses(GateVerdict::ApprovalLost("changed".into())));
+    let skipped = Arc::new(Refuses(GateVerdict::NotApproved("never seen".into())));
+    let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
+    let program = Hook::program("*", [missing.as_str()]).unwrap();
+    let says = |answer: &str, code: u8| {
+        let says = world.says(answer);
+        hook("*", &format!("{says}{AND}exit {code}"))
+    };
+    let block = r#"{"decision": "block"}"#;
+    let ask = r#"{"decision": "ask"}"#;
     vec![
-        fails(Exit, hook("*", "exit 1")),
-        fails(
-            TimedOut,
-            hook("*", "sleep 30 || ping -n 30 127.0.0.1").with_timeout(Duration::from_millis(100)),
+        (hook("*", "exit 1"), "exit exit stops goes"),
+        (slow, "timed_out timed_out stops goes"),
+        (
+            plain().with_working_dir(missing),
+            "not_found not_found stops goes",
         ),
-        fails(NotFound, hook("*", "exit 0").with_working_dir(&missing)),
-        fails(NotFound, Hook::program("*", [missing]).unwrap()),
-        fails(Misconfigured, placeholder),
-        fails(Panicked, hook("*", "exit 0").with_gate(Arc::new(Panics))),
-        Row {
-            continues: [false, false],
-            ..fails(ApprovalLost, hook("*", "exit 0").with_gate(Arc::new(lost)))
-        },
-        Row {
-            // The others run with a file in the place of the value.
-            failure: [Some(EventTooLarge), None],
-            large: true,
-            ..fails(EventTooLarge, hook("*", "exit 0"))
-        },
+        (program, "not_found not_found stops goes"),
+        (gated(Arc::new(Panics)), "panicked panicked stops goes"),
+        (gated(lost), "approval_lost approval_lost stops stops"),
+        (gated(skipped), "- - goes goes"),
+        // The others run with a file in the place of the value.
+        (plain(), "event_too_large - stops goes large"),
+        (plain(), "- - goes goes"),
+        (says(block, 0), "- - stops stops"),
+        (says(block, 3), "- - stops stops"),
+        (says(ask, 0), "- - stops stops"),
+        (says(ask, 1), "exit exit stops goes"),
+        (
+            says(r#"{"decision": "blok"}"#, 0),
+            "invalid_answer - stops goes",
+        ),
+        (
+            says(r#"{"decision": 1}"#, 2),
+            "invalid_answer exit stops goes",
+        ),
     ]
 }
 
 #[cfg(unix)]
-fn failing_on_unix() -> Vec<Row> {
-    use FailureKind::{NotExecutable, NotFound, NotStarted, Signal};
+fn rows_of_unix() -> Vec<Row> {
+    let directory = Hook::program("*", ["/"]).unwrap();
+    let bad_name = hook("*", "true").with_env("A=B", "c");
     vec![
-        fails(Signal, hook("*", "kill -9 $$")),
-        fails(NotFound, hook("*", "no-such-command")),
-        fails(NotExecutable, hook("*", "/etc/passwd")),
-        fails(NotExecutable, Hook::program("*", ["/etc/passwd"]).unwrap()),
-        fails(NotExecutable, Hook::program("*", ["/"]).unwrap()),
-        fails(NotStarted, hook("*", "true").with_env("A=B", "c")),
+        (hook("*", "kill -9 $$"), "signal signal stops goes"),
+        (
+            hook("*", "no-such-command"),
+            "not_found not_found stops goes",
+        ),
+        (
+            hook("*", "/etc/passwd"),
+            "not_executable not_executable stops goes",
+        ),
+        (directory, "not_executable not_executable stops goes"),
+        (bad_name, "not_started not_started stops goes"),
     ]
-}
-
-fn answering(world: &World) -> Vec<Row> {
-    let says = |answer: &str, then: &str| hook("*", &format!("{}{then}", world.says(answer)));
-    let and = |then| format!("{} {then}", if cfg!(windows) { "&" } else { ";" });
-    let exit = |code: u8| and(format!("exit {code}"));
-    let fails_with = |code, row| Row {
-        hook: says(row, &exit(code)),
-        ..ends(hook("*", "x"), false)
-    };
-    let skipped = Refuses(GateVerdict::NotApproved("never seen".into()));
-    let mut rows = vec![
-        ends(hook("*", "exit 0"), true),
-        ends(says("plain words", ""), true),
-        ends(says("{}", ""), true),
-        ends(says(r#"{"decision": "allow"}"#, ""), true),
-        ends(says(r#"{"decision": "block"}"#, ""), false),
-        ends(says(r#"{"continue": false}"#, ""), false),
-        ends(says(r#"{"decision": "ask"}"#, ""), false),
-        Row {
-            succeeds: false,
-            ..fails_with(3, r#"{"decision": "block"}"#)
-        },
-        Row {
-            succeeds: false,
-            ..fails_with(127, r#"{"continue": false, "decision": "allow"}"#)
-        },
-        Row {
-            succeeds: false,
-            ..ends(hook("*", "exit 0").with_gate(Arc::new(skipped)), true)
-        },
-    ];
-    for (answer, code) in [
-        (r#"{"decision": "allow"}"#, 1),
-        (r#"{"decision": "ask"}"#, 1),
-    ] {
-        rows.push(fails(FailureKind::Exit, says(answer, &exit(code))));
-    }
-    for (broken, code, otherwise) in [
-        (r#"{"decision": "blok"}"#, 0, None),
-        (r#"{"decision": "blo"#, 0, None),
-        ("{\"decision\": 1}", 2, Some(FailureKind::Exit)),
-    ] {
-        rows.push(Row {
-            failure: [Some(FailureKind::InvalidAnswer), otherwise],
-            ..fails(FailureKind::InvalidAnswer, says(broken, &exit(code)))
-        });
-    }
-    rows
 }
 
 #[test]
 fn what_blocks_is_what_the_table_says() {
     let world = World::new();
-    let mut rows = failing(&world);
-    rows.extend(answering(&world));
+    let mut rows = rows(&world);
     #[cfg(unix)]
-    rows.extend(failing_on_unix());
-    let policies = [FailurePolicy::Block, FailurePolicy::Continue];
-    for row in rows {
-        for (policy, continues) in policies.into_iter().zip(row.continues) {
-            check(&world, &row, policy, continues);
+    rows.extend(rows_of_unix());
+    for (hook, expected) in rows {
+        let words: Vec<_> = expected.split(' ').collect();
+        let value = "x".repeat(if words.len() > 4 { 300_000 } else { 0 });
+        for (policy, ends) in [
+            (FailurePolicy::Block, words[2]),
+            (FailurePolicy::Continue, words[3]),
+        ] {
+            // A hook whose failures are ignored is not a guard: it runs in spite of the large value.
+            let runs_all_the_same = words.len() > 4 && policy == FailurePolicy::Continue;
+            let before = if runs_all_the_same { "-" } else { words[0] };
+            let hook = hook.clone().with_on_failure(policy);
+            let event = blocking_event().with_data("value", &*value);
+            check(&world, &hook, &event, before, ends == "goes");
+            let event = HookEvent::user_interrupt().with_data("value", &*value);
+            check(&world, &hook, &event, words[1], ends == "goes");
         }
     }
 }
 
-fn check(world: &World, row: &Row, policy: FailurePolicy, continues: bool) {
-    let hook = row.hook.clone().with_on_failure(policy);
-    let case = format!("{} under {policy}", hook.command());
+fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: bool) {
     world.registry().clear();
-    world.registry().register(hook);
-    let large = |event: HookEvent| {
-        let value = if row.large {
-            "x".repeat(300_000)
-        } else {
-            String::new()
-        };
-        event.with_data("value", value)
-    };
-
-    let outcome = world.outcome(&large(blocking_event()));
+    world.add(hook.clone());
+    let outcome = world.outcome(event);
     let result = &outcome.results()[0];
-    // A hook whose failures are ignored is not a guard: it runs in spite of the large value.
-    let runs_all_the_same = row.large && policy == FailurePolicy::Continue;
-    let failure = row.failure[0].filter(|_| !runs_all_the_same);
-    assert_eq!(result.failure, failure, "{case}: {result:?}");
-    assert_eq!(result.should_continue(), continues, "{case}: {result:?}");
-    let succeeds = row.succeeds || runs_all_the_same;
-    assert_eq!(result.success(), succeeds, "{case}: {result:?}");
-    let has_words = failure.is_some() || result.skipped.is_some();
-    assert_eq!(result.error.is_some(), has_words, "{case}: {result:?}");
-    assert_eq!(outcome.allowed(), continues, "{case}");
-
-    let outcome = world.outcome(&large(HookEvent::user_interrupt()));
-    assert_eq!(
-        outcome.results()[0].failure,
-        row.failure[1],
-        "{case}, after the fact"
-    );
-    assert!(outcome.allowed(), "{case}, after the fact");
+    let case = format!("{} under {}: {result:?}", hook.command(), hook.on_failure());
+    let found = result.failure.map_or("-", |failure| failure.as_str());
+    assert_eq!(found, failure, "{case}");
+    let succeeds = failure == "-" && result.exit_code == 0;
+    assert_eq!(result.success(), succeeds, "{case}");
+    let has_words = failure != "-" || result.skipped.is_some();
+    assert_eq!(result.error.is_some(), has_words, "{case}");
+    if event.event_type.can_block() {
+        assert_eq!(result.should_continue(), goes_on, "{case}");
+        assert_eq!(outcome.allowed(), goes_on, "{case}");
+    } else {
+        assert!(outcome.allowed(), "{case}, after the fact");
+    }
 }
 
 #[test]
 fn cancelled_hooks_block_under_any_policy() {
     let world = World::new();
-    world
-        .registry()
-        .register(hook("*", LONG).with_on_failure(FailurePolicy::Continue));
+    world.add(hook("*", LONG).with_on_failure(FailurePolicy::Continue));
     let handle = world.submit(blocking_event());
     handle.cancel();
     let outcome = handle.wait();
@@ -232,78 +157,54 @@ fn cancelled_hooks_block_under_any_policy() {
 #[test]
 fn only_events_before_an_action_block() {
     let world = World::running(["exit 1"]);
-    for event_type in EventType::BUILTIN {
+    let custom = EventType::custom("game:save").unwrap();
+    for event_type in EventType::BUILTIN.into_iter().chain([custom]) {
         let outcome = world.outcome(&HookEvent::new(event_type.clone()));
         assert_eq!(outcome.allowed(), !event_type.can_block(), "{event_type}");
-        assert!(
-            !outcome.results()[0].should_continue(),
-            "the result says what the hook did"
-        );
+        let continues = outcome.results()[0].should_continue();
+        assert!(!continues, "the result says what the hook did");
         assert_eq!(outcome.event_type(), &event_type);
     }
-    let custom = HookEvent::new(EventType::custom("game:save").unwrap());
-    assert!(!world.outcome(&custom).allowed());
-}
-
-#[test]
-fn an_ignored_failure_does_not_stop() {
-    let world = World::new();
-    world
-        .registry()
-        .register(hook("*", "exit 1").with_on_failure(FailurePolicy::Continue));
-    world.hook("*", "echo second");
-    let outcome = world.outcome(&blocking_event());
-    assert_eq!(outcome.results().len(), 2);
-    assert!(outcome.allowed() && outcome.reason().is_none());
-    assert!(!outcome.results()[0].success());
 }
 
 #[test]
 fn an_error_says_which_hook_blocked_and_why() {
     let world = World::new();
     world.hook("tool:*", "echo fine");
-    let guard = hook(
-        "tool:pre_execute:bash",
-        "echo Blocked: dangerous command detected& exit 1",
-    );
-    #[cfg(unix)]
-    let guard = Hook::new(
-        guard.event_pattern(),
-        guard.command().to_string().replace('&', ";"),
-    )
-    .unwrap();
-    world.registry().register(guard.clone());
+    let guard = hook("*:*:bash", &format!("echo Blocked: dangerous{AND}exit 1"));
+    world.add(guard.clone());
     let error = world.outcome(&blocking_event()).into_result().unwrap_err();
-    let command = guard.command();
-    assert_eq!(
-        error.to_string(),
-        format!("blocked by hook `{command}`: Blocked: dangerous command detected")
-    );
+    let expected = format!("blocked by hook `{}`: Blocked: dangerous", guard.command());
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(format!("{error:?}"), expected);
+    assert_eq!(error.outcome().unwrap().results().len(), 2);
     assert_eq!(error.result.exit_code, 1);
-    assert!(error.result.stdout.contains("dangerous command detected"));
+    assert!(error.result.stdout.contains("dangerous"));
 
     world.registry().clear();
-    world
-        .registry()
-        .register(guard.with_description("Guards the shell"));
+    world.add(guard.with_description("Guards the shell"));
     let outcome = world.outcome(&blocking_event());
+    assert_eq!(outcome.reason(), Some("Blocked: dangerous"));
+    let error = outcome.check().unwrap_err().to_string();
     assert_eq!(
-        outcome.reason(),
-        Some("Blocked: dangerous command detected")
-    );
-    let error = outcome.into_result().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("blocked by hook `Guards the shell`: "),
-        "{error}"
+        error,
+        "blocked by hook `Guards the shell`: Blocked: dangerous"
     );
 }
 
 #[test]
 fn the_reason_is_the_output_or_the_failure() {
-    #[track_caller]
-    fn case(failure: FailureKind, stdout: &str, stderr: &str, expected: &str) {
+    use FailureKind::{Exit, NotFound, TimedOut};
+    let json = "{\"error\": \"no sudo\"}";
+    for (failure, stdout, stderr, expected) in [
+        (Exit, " printed\n", "whispered", "printed"),
+        (Exit, " \n", "whispered\n", "whispered"),
+        (Exit, "", "", "the error"),
+        (Exit, "{\"decision\": 1}", "whispered", "whispered"),
+        (Exit, "", json, json),
+        (TimedOut, "half a sen", "", "the error"),
+        (NotFound, "", "sh: 1: x: not found", "the error"),
+    ] {
         let mut result = HookResult::new(hook("*", "x"), 1);
         result.failure = Some(failure);
         result.error = Some("the error".into());
@@ -312,29 +213,6 @@ fn the_reason_is_the_output_or_the_failure() {
         let message = HookBlockedError::new(result).to_string();
         assert_eq!(message, format!("blocked by hook `x`: {expected}"));
     }
-    case(FailureKind::Exit, " printed\n", "whispered", "printed");
-    case(FailureKind::Exit, " \n", "whispered\n", "whispered");
-    case(FailureKind::Exit, "", "", "the error");
-    case(
-        FailureKind::Exit,
-        "{\"decision\": 1}",
-        "whispered",
-        "whispered",
-    );
-    case(
-        FailureKind::Exit,
-        "",
-        "{\"error\": \"no sudo\"}",
-        "{\"error\": \"no sudo\"}",
-    );
-    case(FailureKind::TimedOut, "half a sen", "", "the error");
-    case(
-        FailureKind::NotFound,
-        "",
-        "sh: 1: x: not found",
-        "the error",
-    );
-    assert_eq!(HookResult::new(hook("*", "x"), 0).reason(), None);
 }
 
 #[test]
@@ -351,16 +229,9 @@ fn all_blocks_are_reported_without_a_stop() {
     let world = World::running(["exit 1", "exit 2", "exit 0"]);
     let options = FireOptions::default().stop_on_failure(false);
     let outcome = world.executor.execute(&blocking_event(), options);
-    assert_eq!(outcome.results().len(), 3);
     assert_eq!(outcome.blocked().unwrap().exit_code, 1);
-    assert_eq!(
-        outcome
-            .results()
-            .iter()
-            .filter(|result| !result.should_continue())
-            .count(),
-        2
-    );
+    let continues = outcome.results().iter().map(|it| it.should_continue());
+    assert_eq!(continues.collect::<Vec<_>>(), [false, false, true]);
     assert_eq!(outcome.into_results().len(), 3);
 }
 
@@ -368,20 +239,15 @@ fn all_blocks_are_reported_without_a_stop() {
 #[cfg(unix)]
 fn failures_are_shown_on_any_event() {
     let world = World::new();
-    let missing = hook("*", "./nope.sh").with_description("Greets\u{202e}");
-    world.registry().register(missing);
+    world.add(hook("*", "./nope.sh").with_description("Greets\u{202e}"));
     world.hook("session:start", "exit 0");
     let outcome = world.outcome(&HookEvent::session_start("s1"));
     assert!(outcome.check().is_ok());
     let failures = outcome.failures();
     assert!(!failures.is_empty() && failures.iter().count() == 1);
     let shown = failures.to_string();
-    assert!(
-        shown.starts_with(
-            "hook `Greets\\u{202e}` failed on `session:start`: command `./nope.sh` not found"
-        ),
-        "{shown}"
-    );
+    let start = "hook `Greets\\u{202e}` failed on `session:start`: command `./nope.sh` not found";
+    assert!(shown.starts_with(start), "{shown}");
     assert!(
         shown.ends_with(")\n") && shown.lines().count() == 1,
         "{shown}"
@@ -391,20 +257,17 @@ fn failures_are_shown_on_any_event() {
     assert!(outcome.failures().is_empty(), "it blocks: `check` says so");
     assert!(outcome.check().is_err());
 
-    let forgiven = World::new();
+    world.registry().clear();
     let long = hook("*", "echo one; echo two; exit 1");
-    let long = long.with_on_failure(FailurePolicy::Continue);
-    forgiven.registry().register(long);
-    let outcome = forgiven.outcome(&blocking_event());
+    world.add(long.with_on_failure(FailurePolicy::Continue));
+    world.hook("*", "exit 0");
+    let outcome = world.outcome(&blocking_event());
+    assert_eq!(
+        outcome.results().len(),
+        2,
+        "an ignored failure does not stop"
+    );
+    assert!(outcome.allowed() && outcome.reason().is_none());
     let shown = outcome.failures().to_string();
     assert!(shown.ends_with(": one…\n"), "{shown}");
-}
-
-#[test]
-fn debug_of_the_error_is_its_message() {
-    let world = World::new();
-    world.hook("*", "exit 1");
-    let error = world.outcome(&blocking_event()).check().unwrap_err();
-    assert_eq!(format!("{error:?}"), error.to_string());
-    assert_eq!(error.outcome().unwrap().results().len(), 1);
 }

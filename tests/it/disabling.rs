@@ -1,11 +1,9 @@
 //! Hooks that a person has turned off: all of them, or some by their names.
 
-use std::process::Command;
-
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::{AppProfile, FireOptions, HookConfig, HookExecutor, LoadReport};
 
-use crate::support::{World, blocking_event};
+use crate::support::{World, alone_with, blocking_event, printed};
 
 const GLOBAL: &str = "config/src/forge/hooks.json";
 const PROJECT: &str = "project/.src/forge/hooks.json";
@@ -38,78 +36,42 @@ fn the_user_disables_hooks_by_name() {
     let report = load(&world);
     assert_eq!(report.disabled, ["mine", "theirs", "broken"]);
     let outcome = world.outcome(&blocking_event());
-    let printed: Vec<_> = outcome
-        .results()
-        .iter()
-        .map(|result| result.stdout.trim())
-        .collect();
-    assert_eq!(printed, ["stays", "nameless"]);
+    assert_eq!(printed(outcome.results()), ["stays", "nameless"]);
     let config = HookConfig::default().with_config_home(world.path("config"));
-    assert_eq!(
-        config.load_project(world.path("project")).len(),
-        3,
-        "who edits them sees all"
-    );
+    let all = config.load_project(world.path("project"));
+    assert_eq!(all.len(), 3, "who edits them sees all");
 }
 
 #[test]
-fn a_projects_file_turns_nothing_off() {
-    let world = World::new();
-    world.write(
-        GLOBAL,
-        r#"{"hooks": [{"event": "*", "command": "exit 1", "name": "guard"}]}"#,
-    );
-    world.write(PROJECT, r#"{"disable": ["guard"], "hooks": []}"#);
-    let report = load(&world);
-    assert!(!world.outcome(&blocking_event()).allowed() && report.disabled.is_empty());
-    let reported = report.problems[0].to_string();
-    assert!(
-        reported
-            .ends_with("disable: a project's file cannot disable hooks: only the user's file can"),
-        "{reported}"
-    );
-}
-
-#[test]
-fn an_unreadable_list_disables_nothing() {
-    let world = World::new();
-    world.write(
-        GLOBAL,
-        r#"{"disable": "guard", "hooks": [{"event": "*", "command": "exit 1", "name": "guard"}]}"#,
-    );
-    let report = load(&world);
-    assert!(!world.outcome(&blocking_event()).allowed() && !report.is_ok());
-    assert!(
-        report.problems[0]
-            .to_string()
-            .ends_with("disable: expected a list of names of hooks")
-    );
-}
-
-/// Runs a test in a process of its own with this variable; whether this is that process.
-#[track_caller]
-fn with_variable(test: &str, name: &str, value: &str) -> bool {
-    const INNER: &str = "FORGE_HOOKS_TEST_DISABLING";
-    if std::env::var_os(INNER).is_some() {
-        return true;
+fn another_list_disables_nothing() {
+    let guard = r#""hooks": [{"event": "*", "command": "exit 1", "name": "guard"}]"#;
+    for (global, project, problem) in [
+        (
+            format!("{{{guard}}}"),
+            r#"{"disable": ["guard"], "hooks": []}"#,
+            "disable: a project's file cannot disable hooks: only the user's file can",
+        ),
+        (
+            format!(r#"{{"disable": "guard", {guard}}}"#),
+            "{}",
+            "disable: expected a list of names of hooks",
+        ),
+    ] {
+        let world = World::new();
+        world.write(GLOBAL, &global);
+        world.write(PROJECT, project);
+        let report = load(&world);
+        assert!(!world.outcome(&blocking_event()).allowed());
+        assert!(report.disabled.is_empty());
+        let reported = report.problems[0].to_string();
+        assert!(reported.ends_with(problem), "{reported}");
     }
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
-        .envs([(INNER, "1"), (name, value)])
-        .output()
-        .unwrap();
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && printed.contains("1 passed"),
-        "{output:?}"
-    );
-    false
 }
 
 #[test]
 fn a_variable_disables_all_hooks() {
     let test = "disabling::a_variable_disables_all_hooks";
-    if !with_variable(test, "OPENCODE_HOOKS_DISABLE", "1") {
+    if !alone_with(test, &[("OPENCODE_HOOKS_DISABLE", "1")]) {
         return;
     }
     let world = World::running(["exit 1"]);
@@ -134,7 +96,7 @@ fn a_variable_disables_all_hooks() {
 #[test]
 fn a_variable_set_to_0_disables_nothing() {
     let test = "disabling::a_variable_set_to_0_disables_nothing";
-    if with_variable(test, "FORGE_HOOKS_DISABLE", "0") {
+    if alone_with(test, &[("FORGE_HOOKS_DISABLE", "0")]) {
         let world = World::running(["exit 1"]);
         assert!(world.executor.disabled_by().is_none());
         assert!(!world.outcome(&blocking_event()).allowed());

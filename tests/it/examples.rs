@@ -34,27 +34,18 @@ pub(crate) fn example(name: &str) -> PathBuf {
 fn output_of(name: &str, args: &[&str], world: &World) -> String {
     let mut command = Command::new(example(name));
     command.args(args).current_dir(world.directory());
-    let output = command
-        .env("XDG_CONFIG_HOME", world.path("config"))
-        .output();
-    let output = output.unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout)
-        .unwrap()
-        .replace("\r\n", "\n")
+    let output = command.env("XDG_CONFIG_HOME", world.path("config"));
+    let output = output.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.replace("\r\n", "\n")
 }
 
 #[track_caller]
 fn has_lines(output: &str, expected: &[&str]) {
     for line in expected {
-        assert!(
-            output.lines().any(|it| it == *line),
-            "no `{line}`: {output}"
-        );
+        let is_there = output.lines().any(|it| it == *line);
+        assert!(is_there, "no `{line}`: {output}");
     }
 }
 
@@ -91,43 +82,51 @@ Registered hooks:
   [enabled] tool:post_execute: Announce tool completion
 ";
 
+/// With these hooks for the user.
+fn output_with(name: &str, application: &str, hooks: &str) -> String {
+    let world = World::new();
+    world.write(&format!("config/{application}/hooks.json"), hooks);
+    output_of(name, &[], &world)
+}
+
 #[test]
 fn complete_prints_the_specified_output() {
     assert_eq!(output_of("complete", &[], &World::new()), COMPLETE);
 }
 
 #[test]
-fn a_game_shows_its_mods_and_obeys_one() {
-    let world = World::new();
-    let hooks = r#"{"hooks": [
+fn a_host_shows_problems_and_obeys_its_hooks() {
+    let game = r#"{"hooks": [
         {"event": "level:loaded", "command": "echo heard"},
         {"event": "levle:loaded", "command": "echo never"},
         {"event": "game:save", "command": "exit 3", "name": "ironman"}]}"#;
-    world.write("config/mygame/hooks.json", hooks);
-    let output = output_of("game_loop", &[], &world);
-    has_lines(
-        &output,
-        &[
-            "echo heard: heard",
-            "not saved: blocked by hook `ironman`: exited with code 3",
-        ],
-    );
+    let output = output_with("game_loop", "mygame", game);
+    let expected = [
+        "echo heard: heard",
+        "not saved: blocked by hook `ironman`: exited with code 3",
+    ];
+    has_lines(&output, &expected);
     assert!(output.contains("did you mean `level:loaded`?"), "{output}");
+
+    let agent = r#"{"hooks": [
+        {"event": "tool:pre_execute:Read", "command": "echo never"},
+        {"event": "tool:pre_execute:remove", "command": "exit 3", "name": "keeper"}]}"#;
+    let output = output_with("tool_executor", "myagent", agent);
+    has_lines(&output, &["  blocked by hook `keeper`: exited with code 3"]);
+    assert!(output.contains("did you mean `read`?"), "{output}");
 }
 
 /// The hooks that the repository has for it.
 #[cfg(unix)]
 #[test]
 fn a_game_runs_the_hooks_that_are_shipped() {
-    let world = World::new();
     let hooks = include_str!("../../examples/config/mygame/hooks.json");
-    world.write("config/mygame/hooks.json", hooks);
     let expected = [
         "announcer: level 1 is loaded",
         "announcer: level 2 is loaded",
         "not saved: blocked by hook `ironman`: no saving in ironman mode",
     ];
-    has_lines(&output_of("game_loop", &[], &world), &expected);
+    has_lines(&output_with("game_loop", "mygame", hooks), &expected);
 }
 
 #[cfg(unix)]
@@ -154,22 +153,9 @@ fn the_agent_is_blocked_changed_and_asked() {
     if is_missing("jq") {
         return;
     }
-    let world = World::new();
     let hooks = include_str!("../../examples/config/myagent/hooks.json");
-    world.write("config/myagent/hooks.json", hooks);
-    assert_eq!(output_of("tool_executor", &[], &world), TOOL_EXECUTOR);
-}
-
-#[test]
-fn the_agent_shows_problems_and_is_blocked() {
-    let world = World::new();
-    let hooks = r#"{"hooks": [
-        {"event": "tool:pre_execute:Read", "command": "echo never"},
-        {"event": "tool:pre_execute:remove", "command": "exit 3", "name": "keeper"}]}"#;
-    world.write("config/myagent/hooks.json", hooks);
-    let output = output_of("tool_executor", &[], &world);
-    has_lines(&output, &["  blocked by hook `keeper`: exited with code 3"]);
-    assert!(output.contains("did you mean `read`?"), "{output}");
+    let output = output_with("tool_executor", "myagent", hooks);
+    assert_eq!(output, TOOL_EXECUTOR);
 }
 
 /// Not the tool's own output, which may be a secret.
@@ -177,14 +163,12 @@ fn the_agent_shows_problems_and_is_blocked() {
 #[test]
 fn the_agent_shows_what_hooks_made_of_it() {
     let shown = |command: &str| {
-        let world = World::new();
         let hooks = include_str!("../../examples/config/myagent/hooks.json");
         let mut hooks: Value = serde_json::from_str(hooks).unwrap();
         hooks["hooks"].as_array_mut().unwrap().push(json!(
             {"event": "tool:post_execute:read", "command": command, "on_failure": "withhold"}
         ));
-        world.write("config/myagent/hooks.json", &hooks.to_string());
-        output_of("tool_executor", &[], &world)
+        output_with("tool_executor", "myagent", &hooks.to_string())
     };
     let withheld = shown("exit 3");
     assert!(!withheld.contains("\n  buy milk"), "{withheld}");

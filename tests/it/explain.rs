@@ -6,6 +6,8 @@ use forge_hooks::config::TrustPolicy;
 use forge_hooks::protocol::{Gate, GateVerdict};
 use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, HookExecutor};
 
+use crate::support::World;
+
 #[derive(Debug)]
 struct Says(GateVerdict);
 
@@ -26,30 +28,24 @@ fn gated(name: &str, verdict: GateVerdict) -> Hook {
 /// Each hook with its position and its fate.
 fn explained(executor: &HookExecutor, event: &HookEvent, options: FireOptions) -> Vec<String> {
     let line = |it: forge_hooks::executor::Explanation| {
-        let order = it
-            .order
-            .map_or_else(String::new, |order| format!("{order}. "));
+        let order = it.order.map(|order| format!("{order}. "));
+        let order = order.unwrap_or_default();
         format!("{}: {order}{}", it.hook.label(), it.fate)
     };
-    executor
-        .explain(event, options)
-        .into_iter()
-        .map(line)
-        .collect()
+    let all = executor.explain(event, options).into_iter();
+    all.map(line).collect()
 }
 
 #[test]
 fn each_hook_has_its_place_and_reason() {
     let executor = HookExecutor::builder().build();
     let lost = GateVerdict::ApprovalLost("it has changed".to_owned());
+    let new = GateVerdict::NotApproved("it is not approved".to_owned());
     executor.registry().load_hooks([
         hook("tool:*", "first"),
         hook("tool:*", "off").with_enabled(false),
         hook("tool:*:Bash", "case"),
-        gated(
-            "new",
-            GateVerdict::NotApproved("it is not approved".to_owned()),
-        ),
+        gated("new", new),
         gated("lost", lost),
         hook("tool:*", "log").with_background(),
         hook("tool:post_execute", "redacts").with_on_failure(FailurePolicy::Withhold),
@@ -73,30 +69,22 @@ fn each_hook_has_its_place_and_reason() {
     }
     let without = FireOptions::default().without_background();
     assert_eq!(explained(&executor, &event, without).len(), 6);
-    let labels = |results: Vec<forge_hooks::HookResult>| -> Vec<String> {
-        results
-            .iter()
-            .map(|it| it.hook.label().to_owned())
-            .collect()
-    };
-    let ran = labels(executor.execute_hooks(&event, FireOptions::default()));
+    let results = executor.execute_hooks(&event, FireOptions::default());
+    let ran: Vec<_> = results.iter().map(|it| it.hook.label()).collect();
     assert_eq!(ran, ["redacts", "first", "new", "lost"]);
 }
 
 #[test]
 fn an_invalid_entry_fails() {
-    let directory = tempfile::tempdir().unwrap();
-    let config = HookConfig::default().with_config_home(directory.path());
-    let file = directory.path().join("src/forge/hooks.json");
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(&file, r#"{"hooks": [{"event": "tool:*"}]}"#).unwrap();
-    let executor = HookExecutor::builder().build();
-    let _ = config.load_into(
-        executor.registry(),
-        directory.path(),
-        TrustPolicy::Everything,
+    let world = World::new();
+    let config = HookConfig::default().with_config_home(world.directory());
+    world.write(
+        "src/forge/hooks.json",
+        r#"{"hooks": [{"event": "tool:*"}]}"#,
     );
+    let project = world.path("project");
+    let _ = config.load_into(world.registry(), project, TrustPolicy::Everything);
     let event = HookEvent::tool_pre_execute("bash", "ls");
-    let all = explained(&executor, &event, FireOptions::default());
+    let all = explained(&world.executor, &event, FireOptions::default());
     assert!(all[0].contains("1. fails: "), "{all:?}");
 }

@@ -12,7 +12,7 @@ use forge_hooks::trust::Approval;
 use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, LoadReport};
 use serde_json::{Value, json};
 
-use crate::support::{World, all_cases, blocking_event, custom, is_missing};
+use crate::support::{World, all_cases, blocking_event, custom, is_missing, one_in};
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks")
@@ -136,11 +136,6 @@ mod log {
         case(&world, hook, &custom("a:b"), 0, "");
         let written = world.read("st ate/forge/hooks.log");
         assert!(written.ends_with("a:b tool=- session=-\n"), "{written}");
-    }
-
-    #[test]
-    fn an_unwritable_log_blocks_nothing() {
-        let world = World::new();
         world.write("file", "");
         for place in ["/dev/null/log", "file/log", "/"] {
             case(&world, log(place), &custom("a:b"), 0, "not logged: ");
@@ -150,16 +145,16 @@ mod log {
     #[test]
     fn concurrent_lines_stay_whole() {
         let world = World::new();
-        for _ in 0..24 {
-            world.registry().register(log("log"));
+        for _ in 0..12 {
+            world.add(log("log"));
         }
         let (tool, session) = ("t".repeat(100), "s".repeat(100));
         let event = HookEvent::tool_pre_execute(&*tool, json!({})).with_session_id(&*session);
         let options = FireOptions::default().parallel();
-        assert_eq!(world.executor.execute_hooks(&event, options).len(), 24);
+        assert_eq!(world.executor.execute_hooks(&event, options).len(), 12);
         let end = format!("Z tool:pre_execute tool={tool} session={session}");
         let written = world.read("log");
-        assert_eq!(written.lines().count(), 24);
+        assert_eq!(written.lines().count(), 12);
         assert!(written.lines().all(|line| line[19..] == *end), "{written}");
     }
 }
@@ -205,7 +200,7 @@ mod validation {
             return;
         }
         let has_python = !is_missing("python3");
-        for (index, (file, text, words)) in FILES.iter().enumerate() {
+        for (index, (file, text, words)) in one_in(5, FILES.iter().enumerate()) {
             if file.ends_with(".py") && !has_python {
                 continue;
             }

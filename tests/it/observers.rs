@@ -11,20 +11,16 @@ use forge_hooks::{
     Outcome,
 };
 
-use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook, meets};
+use crate::support::{
+    LONG, Notes, World, blocking_event, custom, eventually, hook, meets, printed,
+};
 
 #[test]
 fn start_and_end_come_in_order() {
     let notes = Arc::new(Notes::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
-    for (name, command) in [
-        ("one", "echo 1"),
-        ("two", "exit 3"),
-        ("three", "echo never"),
-    ] {
-        world
-            .registry()
-            .register(hook("*", command).with_name(name));
+    for (name, command) in [("one", "echo 1"), ("two", "exit 3"), ("three", "exit 0")] {
+        world.add(hook("*", command).with_name(name));
     }
     assert!(!world.outcome(&blocking_event()).allowed());
     let expected = [
@@ -40,11 +36,11 @@ fn start_and_end_come_in_order() {
 
 /// What an observer finds in its arguments.
 #[derive(Default)]
-struct Details(Mutex<Vec<(HookEvent, Duration, Option<HookResult>)>>);
+struct Details(Mutex<Vec<(HookEvent, Duration, HookResult)>>);
 
 impl Observer for Details {
     fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        let details = (run.event.clone(), run.queued, Some(result.clone()));
+        let details = (run.event.clone(), run.queued, result.clone());
         self.0.lock().unwrap().push(details);
     }
 }
@@ -54,20 +50,14 @@ fn an_observer_sees_what_the_host_sees() {
     let details = Arc::new(Details::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&details)));
     world.hook("*", "echo printed&& exit 3");
-    world
-        .registry()
-        .register(hook("*", "/no/such/program/at/all"));
+    world.hook("*", "/no/such/program/at/all");
     let event = blocking_event().with_session_id("s1");
-    let options = FireOptions::default().stop_on_failure(false);
-    let handle = world.executor.submit(event.clone(), options).unwrap();
+    let handle = world.executor.submit(event.clone(), ALL).unwrap();
     let outcome = handle.wait();
     let seen = details.0.lock().unwrap();
-    let expected: Vec<_> = outcome
-        .results()
-        .iter()
-        .map(|result| (event.clone(), result.queued, Some(result.clone())))
-        .collect();
-    assert_eq!(*seen, expected);
+    let results = outcome.results().iter();
+    let expected = results.map(|result| (event.clone(), result.queued, result.clone()));
+    assert_eq!(*seen, expected.collect::<Vec<_>>());
     assert_eq!(seen.len(), 2);
 }
 
@@ -97,10 +87,8 @@ fn a_panic_affects_no_one_else() {
             .workers(1)
     });
     world.hook("*", "echo 1");
-    assert_eq!(
-        world.outcome(&blocking_event()).results()[0].stdout.trim(),
-        "1"
-    );
+    let outcome = world.outcome(&blocking_event());
+    assert_eq!(printed(outcome.results()), ["1"]);
     for _ in 0..3 {
         assert!(world.submit(blocking_event()).wait().allowed());
     }
@@ -164,32 +152,32 @@ fn receive(handle: HookHandle) -> Outcome {
     World::new().outcome(&blocking_event())
 }
 
+fn end(handles: Vec<HookHandle>) {
+    for mut handle in handles {
+        let outcome = handle.wait_timeout(Duration::from_secs(30));
+        assert!(outcome.expect("no deadlock").results()[0].success());
+    }
+}
+
 /// With one worker, and it is the one that waits; with others of its session before it in the queue,
 /// and these wait for the worker; from two threads for each other.
 #[test]
 fn waiting_on_the_pool_never_deadlocks() {
-    for workers in [1, 2] {
-        for session in [None, Some("s1")] {
-            for wait in [
-                HookHandle::wait,
-                wait_a_long_time,
-                pollster::block_on,
-                receive,
-            ] {
-                let nests = Nests::new(wait, session);
-                let world =
-                    World::with(|builder| builder.observer(Arc::clone(&nests)).workers(workers));
-                assert!(nests.executor.set(world.executor.clone()).is_ok());
-                world.hook("session:*", "exit 0");
-                let handles: Vec<_> = (0..6)
-                    .map(|_| world.submit(event("session:start", session)))
-                    .collect();
-                for mut handle in handles {
-                    let outcome = handle.wait_timeout(Duration::from_secs(30));
-                    assert!(outcome.expect("no deadlock").results()[0].success());
-                }
-                assert_eq!(nests.outcomes.lock().unwrap().len(), 6);
-            }
+    for (workers, session) in [(1, None), (1, Some("s1")), (2, None), (2, Some("s1"))] {
+        for wait in [
+            HookHandle::wait,
+            wait_a_long_time,
+            pollster::block_on,
+            receive,
+        ] {
+            let nests = Nests::new(wait, session);
+            let observer = Arc::clone(&nests);
+            let world = World::with(|builder| builder.observer(observer).workers(workers));
+            assert!(nests.executor.set(world.executor.clone()).is_ok());
+            world.hook("session:*", "exit 0");
+            let submit = |_| world.submit(event("session:start", session));
+            end((0..4).map(submit).collect());
+            assert_eq!(nests.outcomes.lock().unwrap().len(), 4);
         }
     }
 }
@@ -202,21 +190,11 @@ fn two_executors_may_wait_for_each_other() {
         world.hook("session:*", "exit 0");
         world
     });
-    for (index, nests) in nests.iter().enumerate() {
-        assert!(
-            nests
-                .executor
-                .set(worlds[1 - index].executor.clone())
-                .is_ok()
-        );
+    for (nests, other) in nests.iter().zip(worlds.iter().rev()) {
+        assert!(nests.executor.set(other.executor.clone()).is_ok());
     }
-    let handles: Vec<_> = (0..6)
-        .map(|number| worlds[number % 2].submit(event("session:start", Some("s1"))))
-        .collect();
-    for mut handle in handles {
-        let outcome = handle.wait_timeout(Duration::from_secs(30));
-        assert!(outcome.expect("no deadlock").results()[0].success());
-    }
+    let submit = |number: usize| worlds[number % 2].submit(event("session:start", Some("s1")));
+    end((0..6).map(submit).collect());
 }
 
 /// Fires an event in each callback and waits for it; the hooks of that event are reported too.
@@ -249,10 +227,8 @@ impl Endless {
 }
 
 fn depth(event: &HookEvent) -> u64 {
-    event
-        .data
-        .get("depth")
-        .map_or(0, |depth| depth.as_u64().unwrap())
+    let depth = event.data.get("depth");
+    depth.map_or(0, |depth| depth.as_u64().unwrap())
 }
 
 impl Observer for Endless {
@@ -312,34 +288,18 @@ fn nesting_ends_at_eight(
 }
 
 #[test]
-fn observer_nesting_ends_where_it_blocks() {
-    nesting_ends_at_eight(
-        |executor, event| executor.execute(&event, ALL),
-        |world| assert!(world.executor.execute(&blocking_event(), ALL).allowed()),
-    );
-}
-
-#[test]
-fn observer_nesting_ends_where_it_submits() {
-    nesting_ends_at_eight(
-        |executor, event| executor.submit(event, ALL).unwrap().wait(),
-        |world| {
-            let handle = world.executor.submit(blocking_event(), ALL).unwrap();
-            assert!(handle.wait().allowed());
-        },
-    );
-}
-
-#[test]
-fn observer_nesting_counts_across_threads() {
+fn observer_nesting_ends_where_it_waits() {
     const PARALLEL: FireOptions = ALL.parallel();
-    nesting_ends_at_eight(
+    let ways: [fn(&HookExecutor, HookEvent) -> Outcome; 3] = [
+        |executor, event| executor.execute(&event, ALL),
+        |executor, event| executor.submit(event, ALL).unwrap().wait(),
         |executor, event| executor.execute(&event, PARALLEL),
-        |world| {
-            let outcome = world.executor.execute(&blocking_event(), PARALLEL);
-            assert!(outcome.allowed());
-        },
-    );
+    ];
+    for wait in ways {
+        nesting_ends_at_eight(wait, |world| {
+            assert!(wait(&world.executor, blocking_event()).allowed());
+        });
+    }
 }
 
 #[test]
@@ -348,11 +308,8 @@ fn observer_nesting_ends_in_on_drop() {
         |executor, event| executor.execute(&event, ALL),
         |world| {
             // Longer than all events take: what is reported is that they are cancelled.
-            let slow = hook("slow:*", LONG).with_timeout(Duration::from_secs(300));
-            world.registry().register(slow);
-            let slow: Vec<_> = (0..2)
-                .map(|_| world.submit(custom("slow:one")).cancel_on_drop())
-                .collect();
+            world.add(hook("slow:*", LONG).with_timeout(Duration::from_secs(300)));
+            let slow = [(); 2].map(|()| world.submit(custom("slow:one")).cancel_on_drop());
             world.submit(blocking_event()).cancel();
             drop(slow);
         },
@@ -370,11 +327,7 @@ impl Observer for Stubborn {
     fn on_drop(&self, _run: &HookRun<'_>, reason: DropReason) {
         self.drops.add(reason.to_string());
         let executor = self.executor.get().unwrap();
-        assert!(
-            executor
-                .submit(blocking_event(), FireOptions::default())
-                .is_err()
-        );
+        assert!(executor.submit(blocking_event(), ALL).is_err());
     }
 }
 
@@ -388,10 +341,7 @@ fn firing_on_a_full_queue_reports_one_drop() {
     assert!(stubborn.executor.set(world.executor.clone()).is_ok());
     world.hook("*", LONG);
     let mut taken = Vec::new();
-    while let Ok(handle) = world
-        .executor
-        .submit(blocking_event(), FireOptions::default())
-    {
+    while let Ok(handle) = world.executor.submit(blocking_event(), ALL) {
         taken.push(handle.cancel_on_drop());
     }
     assert_eq!(stubborn.drops.all(), ["busy"]);
@@ -428,10 +378,7 @@ fn events_behind_an_early_one_still_run() {
     world.await_file("inner");
     let lane = FireOptions::new().ordered_by("lane");
     let mut behind = world.executor.submit(custom("behind:one"), lane).unwrap();
-    assert!(
-        behind.try_wait().is_none(),
-        "the one before it is still running"
-    );
+    assert!(behind.try_wait().is_none(), "the one before it runs");
     world.write("go", "");
     assert!(outer.wait().allowed());
     let outcome = behind.wait_timeout(Duration::from_secs(20));

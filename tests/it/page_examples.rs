@@ -135,14 +135,12 @@ fn every_constant_answer_is_read() {
     let blocks = blocks_of(PAGE).into_iter();
     let answers = blocks.filter(|block| block.heading == ANSWER && block.language == "text");
     let mut count = 0;
-    for answer in answers.flat_map(|block| {
-        let lines = block.code.lines().map(str::to_owned);
-        lines.collect::<Vec<_>>()
-    }) {
+    let answers: String = answers.map(|block| block.code).collect();
+    for answer in answers.lines() {
         let world = host();
         let command = format!("printf '%s\\n' '{answer}'");
         let result = world.run(Hook::new("*", command).unwrap(), &event("ls"));
-        let expected: Value = serde_json::from_str(&answer).unwrap();
+        let expected: Value = serde_json::from_str(answer).unwrap();
         assert_eq!(json!(result.output()), expected);
         assert!(result.diagnostics().is_empty(), "{result:?}");
         count += 1;
@@ -174,13 +172,13 @@ fn examples_do_what_their_heading_says() {
 #[test]
 fn examples_fail_on_unreadable_events() {
     let reading = |heading: &str| [STDIN, ENVIRONMENT, ANSWER, CHANGE].contains(&heading);
-    for (index, example) in runnable(reading).iter().enumerate() {
+    for (index, example) in one_in(3, runnable(reading).iter().enumerate()) {
         let world = host();
         // A shell can only test whether the variable is set and not empty.
         let hook = example.hook(&world).with_env("FORGE_TOOL_ARGS", "");
-        world.registry().register(hook);
+        world.add(hook);
         let unreadable = [json!(null), json!([1]), json!({}), json!({"command": 5})];
-        for args in one_in(2, unreadable.into_iter().cycle().skip(index).take(4)) {
+        for args in one_in(4, unreadable.into_iter().cycle().skip(index).take(4)) {
             let event = HookEvent::tool_pre_execute("bash", args);
             let result = world.fire(&event).remove(0);
             let place = example.place();
@@ -194,7 +192,7 @@ fn a_background_example_does_not_block() {
     for example in runnable(|heading| heading == IN_BACKGROUND) {
         let world = host();
         let hook = example.hook(&world).with_background();
-        world.registry().register(hook);
+        world.add(hook);
         let outcome = world.outcome(&event("ls"));
         assert!(outcome.allowed() && outcome.results().is_empty());
         world.await_file("index.json");
@@ -212,7 +210,7 @@ fn unredactable_output_is_withheld() {
         let hook = example
             .hook(&world)
             .with_on_failure(FailurePolicy::Withhold);
-        world.registry().register(hook);
+        world.add(hook);
         let event = HookEvent::tool_post_execute("bash", json!({}), json!({"key": "sk-123"}));
         let output = world.outcome(&event).updated_output().unwrap();
         assert!(output.as_str().unwrap().contains("withheld"), "{output}");

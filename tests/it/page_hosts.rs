@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::page_examples::{examples_of, host};
 use crate::pages::blocks_of;
-use crate::support::{World, is_missing};
+use crate::support::{World, hook, is_missing};
 
 fn first(page: &str, language: &str) -> String {
     let blocks = blocks_of(page).into_iter();
@@ -92,10 +92,7 @@ fn the_searches_of_the_trace_page_work() {
     for search in searches {
         let world = host();
         world.write("hooks.jsonl", &lines);
-        let result = world.run(
-            forge_hooks::Hook::new("*", &*search.code).unwrap(),
-            &event(""),
-        );
+        let result = world.run(hook("*", &search.code), &event(""));
         assert!(result.success(), "{}: {result:?}", search.code);
         printed.push(result.stdout);
     }

@@ -1,58 +1,18 @@
 //! Patterns: what they match, what is printed of those that are malformed, and that neither a strange
 //! pattern nor a strange name of a tool can slow down or crash the host.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::time::Duration;
 
 use forge_hooks::pattern::EventPattern;
 use forge_hooks::{EventType, Hook, HookEvent};
 use proptest::prelude::*;
 
-use crate::support::{assert_computes_within, custom};
+use crate::support::assert_computes_within;
 
 /// Counts what each thread allocates, since other tests run beside.
-struct Counting;
-
-thread_local! {
-    // Neither lazily made nor dropped, so that the allocator may use it at any time.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: each method hands its arguments on to the system's allocator, whose contract is the same,
-// and returns what that returns. Counting neither allocates nor panics.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: see above.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: see above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: see above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: see above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+#[allow(dead_code)]
+#[path = "../../benches/cost/memory.rs"]
+mod memory;
 
 #[track_caller]
 fn pattern(text: &str) -> EventPattern {
@@ -69,24 +29,6 @@ fn event(text: &str) -> HookEvent {
     match tool {
         Some(tool) => event.with_tool_name(tool),
         None => event,
-    }
-}
-
-/// Events that the pattern matches, and events that it does not.
-#[track_caller]
-fn case(text: &str, matched: &[&str], others: &[&str]) {
-    let pattern = pattern(text);
-    for name in matched {
-        assert!(
-            pattern.matches(&event(name)),
-            "`{text}` should match `{name}`"
-        );
-    }
-    for name in others {
-        assert!(
-            !pattern.matches(&event(name)),
-            "`{text}` should not match `{name}`"
-        );
     }
 }
 
@@ -149,6 +91,11 @@ tool:error:[!,] == tool:error a != tool:error ,; tool:error
 tool:error:[],]|b == tool:error ]; tool:error ,; tool:error b != tool:error ],
 tool:error:[!],],llm:* == tool:error a; llm:stream_end != tool:error ]
 [t,l]*,user:* == tool:error; llm:stream_end; user:interrupt != session:end
+# only spaces around commas are ignored
+ session:start , session:end  == session:start; session:end != session:message
+tool:error: bash , llm:* == tool:error  bash; llm:stream_end != tool:error bash
+tool:error:my tool == tool:error my tool != tool:error my
+tool: error == none != tool:error
 "#;
 
 #[test]
@@ -157,110 +104,72 @@ fn a_pattern_matches_what_the_table_says() {
     for row in rows.filter(|row| !row.is_empty() && !row.starts_with("# ")) {
         let (text, events) = row.split_once(" == ").unwrap();
         let (matched, others) = events.split_once(" != ").unwrap();
-        let names = |list: &'static str| list.split("; ").filter(|name| *name != "none");
-        let [matched, others] = [matched, others].map(|list| names(list).collect::<Vec<_>>());
-        case(text, &matched, &others);
+        let pattern = pattern(text);
+        for (names, expected) in [(matched, true), (others, false)] {
+            for name in names.split("; ").filter(|name| *name != "none") {
+                let matches = pattern.matches(&event(name));
+                assert_eq!(matches, expected, "`{text}` on `{name}`");
+            }
+        }
     }
-    let nameless = ["tool:error bash", "tool:error "];
-    case("tool:error:*", &nameless, &["tool:error"]);
-    let all: Vec<_> = EventType::BUILTIN.iter().map(EventType::as_str).collect();
-    case("*", &all, &[]);
+    assert!(pattern("tool:error:*").matches(&event("tool:error ")));
+    let all = pattern("*");
+    assert!(EventType::BUILTIN.iter().all(|it| all.matches_type(it)));
+    let hook = Hook::new("tool:*:bash", "true")
+        .unwrap()
+        .with_enabled(false);
+    let matches = hook.matches(&event("tool:error bash"), true);
+    assert!(matches, "also when it is disabled");
 }
 
-#[test]
-fn disabled_hooks_match_too() {
-    let hook = Hook::new("tool:*:bash", "true").unwrap();
-    let event = event("tool:error bash");
-    assert!(hook.matches(&event, true) && hook.with_enabled(false).matches(&event, true));
-}
-
-#[test]
-fn only_spaces_around_commas_are_ignored() {
-    case(
-        " session:start ,\tsession:end\n",
-        &["session:start", "session:end"],
-        &["session:message"],
-    );
-    case(
-        "tool:error: bash , llm:*",
-        &["tool:error  bash", "llm:stream_end"],
-        &["tool:error bash"],
-    );
-    case(
-        "tool:error:my tool",
-        &["tool:error my tool"],
-        &["tool:error my"],
-    );
-    case("tool: error", &[], &["tool:error"]);
-}
+/// The column, the pattern, and what is said of it. `NAME` is a text that has to be there, `CAPITALS` what
+/// is said of capital letters.
+const INVALID: &str = r#"
+1 () expected NAME
+4 (   ) expected NAME
+1 (,) expected NAME
+9 (tool:*, ) expected NAME after `,`
+8 (tool:*,,llm:*) expected NAME
+6 (tool:) expected NAME after `:`
+1 (:error) expected NAME
+6 (tool::bash) expected NAME
+19 (llm:*, tool:error:) expected NAME
+12 (tool:error:|bash) expected NAME
+17 (tool:error:bash|) expected NAME
+8 (tool:a||b) expected NAME
+1 (|) expected NAME
+7 (größe:) expected NAME
+1 (TOOL:pre_execute) CAPITALS: write `tool:pre_execute`
+13 (llm:*, tool:Pre_execute:Bash) CAPITALS: write `tool:pre_execute:Bash`
+2 ([A-Z]*) CAPITALS: write `[a-z]*`
+8 (tool:a|Ä:x) CAPITALS: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`
+11 (session:*,PreToolUse) CAPITALS: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`
+12 (tool:error:[ab) `[` without `]`
+13 (tool:error:a[) `[` without `]`
+12 (tool:error:[]) `[` without `]`
+12 (tool:error:[!]) `[` without `]`
+13 (llm:*, größe[:x) `[` without `]`
+1 ([tool:error) `[` without `]`
+14 (tool:error:***) wildcards are either
+8 (tool:**x) recursive wildcards must form
+12 (tool:error:x**) recursive wildcards must form
+"#;
 
 #[test]
 fn an_invalid_pattern_is_refused() {
-    #[track_caller]
-    fn case(text: &str, column: usize, complaint: &str) {
+    for row in INVALID.lines().skip(1) {
+        let (column, rest) = row.split_once(" (").unwrap();
+        let (text, complaint) = rest.split_once(") ").unwrap();
+        let complaint = complaint.replace("NAME", "a name or a glob");
+        let complaint = complaint.replace("CAPITALS", "event names have no capital letters");
         let error = EventPattern::new(text).unwrap_err();
-        assert_eq!(error.column(), column, "{error}");
+        assert_eq!(error.column().to_string(), column, "{error}");
         let expected = format!("invalid event pattern `{text}` at column {column}: {complaint}");
         assert!(error.to_string().starts_with(&expected), "{error}");
         assert_eq!(text.parse::<EventPattern>().unwrap_err(), error);
-        assert_eq!(
-            Hook::new(text, "true").unwrap_err().to_string(),
-            error.to_string()
-        );
+        let of_hook = Hook::new(text, "true").unwrap_err();
+        assert_eq!(of_hook.to_string(), error.to_string());
     }
-    let missing = "expected a name or a glob";
-    case("", 1, missing);
-    case("   ", 4, missing);
-    case(",", 1, missing);
-    case("tool:*,", 8, missing);
-    case("tool:*, ", 9, "expected a name or a glob after `,`");
-    case("tool:*,,llm:*", 8, missing);
-    case(",tool:*", 1, missing);
-    case("tool:", 6, "expected a name or a glob after `:`");
-    case(":error", 1, missing);
-    case("tool::bash", 6, missing);
-    case("tool:error:", 12, missing);
-    case("llm:*, tool:error:", 19, missing);
-    case("tool:error:|bash", 12, missing);
-    case("tool:error:bash|", 17, missing);
-    case(
-        "TOOL:pre_execute",
-        1,
-        "event names have no capital letters: write `tool:pre_execute`",
-    );
-    case(
-        "llm:*, tool:Pre_execute:Bash",
-        13,
-        "event names have no capital letters: write `tool:pre_execute:Bash`",
-    );
-    case(
-        "[A-Z]*",
-        2,
-        "event names have no capital letters: write `[a-z]*`",
-    );
-    case(
-        "tool:a|Ä:x",
-        8,
-        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`",
-    );
-    case(
-        "session:*,PreToolUse",
-        11,
-        "event names have no capital letters: expected `category:action`, optionally with a tool, as in `tool:pre_execute:bash`",
-    );
-    case("tool:a||b", 8, missing);
-    case("|", 1, missing);
-    case("größe:", 7, missing);
-    let range = "`[` without `]`";
-    case("tool:error:[ab", 12, range);
-    case("tool:error:a[", 13, range);
-    case("tool:error:[]", 12, range);
-    case("tool:error:[!]", 12, range);
-    case("llm:*, größe[:x", 13, range);
-    case("[tool:error", 1, range);
-    case("tool:error:***", 14, "wildcards are either");
-    case("tool:**x", 8, "recursive wildcards must form");
-    case("tool:error:x**", 12, "recursive wildcards must form");
 }
 
 #[test]
@@ -298,7 +207,7 @@ fn matching_allocates_nothing() {
         event("session:start"),
         event("game:saved größe"),
     ];
-    let before = ALLOCATIONS.get();
+    let before = memory::allocations();
     assert!(before > 0, "the patterns themselves were counted");
     let mut matches = 0;
     for pattern in &patterns {
@@ -307,7 +216,7 @@ fn matching_allocates_nothing() {
             matches += usize::from(pattern.matches_type(&event.event_type));
         }
     }
-    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert_eq!(memory::allocations() - before, 0);
     assert!(matches > 6);
 }
 
@@ -316,37 +225,26 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
 fn every_glob_matches_fast() {
-    #[track_caller]
-    fn case(text: &str, tool: &str, expected: bool) {
+    let long = "a".repeat(60_000);
+    let directories = "a/".repeat(20_000);
+    // One `*` after the other: as many as can be, each of which `glob` answers by calling itself.
+    let (stars, stars_b) = ("*a".repeat(500), "*a".repeat(499) + "b");
+    let (words, deep) = ("a".repeat(998), "**/a/*/".repeat(100));
+    for (text, tool, expected) in [
+        ("*a*a*a*a*a*a*b", &*long, false),
+        ("*a*a*a*a*a*a*", &long, true),
+        ("*?*?*?*?*?*?*[!a]", &long, false),
+        (&stars, &long, true),
+        (&stars_b, &long, false),
+        (&format!("*{words}b"), &long[..10_000], false),
+        (&format!("{deep}b"), &directories, false),
+        (&format!("{}b", "**/".repeat(300)), &directories, false),
+    ] {
         let event = HookEvent::tool_pre_execute(tool, "");
-        let pattern = pattern(text);
+        let pattern = pattern(&format!("tool:*:{text}"));
         let matches = assert_computes_within(PATIENCE, text, || pattern.matches(&event));
         assert_eq!(matches, expected);
     }
-    let long = "a".repeat(300_000);
-    case("tool:*a*a*a*a*a*a*b", &long, false);
-    case("tool:*:*a*a*a*a*a*a*b", &long, false);
-    case("tool:*:*a*a*a*a*a*a*", &long, true);
-    case("tool:*:*?*?*?*?*?*?*[!a]", &long, false);
-    // One `*` after the other: as many as can be, each of which `glob` answers by calling itself.
-    case(&format!("tool:*:{}", "*a".repeat(500)), &long, true);
-    case(&format!("tool:*:{}b", "*a".repeat(499)), &long, false);
-    case(
-        &format!("tool:*:*{}b", "a".repeat(998)),
-        &long[..50_000],
-        false,
-    );
-    let directories = "a/".repeat(100_000);
-    case(
-        &format!("tool:*:{}b", "**/a/*/".repeat(100)),
-        &directories,
-        false,
-    );
-    case(
-        &format!("tool:*:{}b", "**/".repeat(300)),
-        &directories,
-        false,
-    );
 }
 
 #[test]
@@ -363,19 +261,12 @@ fn a_glob_too_deep_for_the_stack_is_refused() {
 
 #[test]
 fn no_pattern_takes_long_to_parse() {
-    #[track_caller]
-    fn case(text: &str) {
-        let result = assert_computes_within(PATIENCE, text, || EventPattern::new(text));
+    // With this length, searching for the end of each part would take a minute.
+    for text in ["A,", "[[", "[a", "[!]", "*a", "[a],", "::"] {
+        let text = text.repeat(300_000);
+        let result = assert_computes_within(PATIENCE, &text, || EventPattern::new(&*text));
         assert!(result.is_err());
     }
-    // With this length, searching for the end of each part would take a minute.
-    case(&"A,".repeat(500_000));
-    case(&"[".repeat(1_000_000));
-    case(&"[a".repeat(500_000));
-    case(&"[!]".repeat(100_000));
-    case(&"*a".repeat(100_000));
-    case(&"[a],".repeat(100_000));
-    case(&":".repeat(100_000));
 }
 
 /// A text of what patterns are made of, more often than not a valid pattern.
@@ -387,60 +278,12 @@ fn pattern_like() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The pattern's meaning, without thought for speed; for names, `*`, `|`, `,` and `:` alone.
-fn means(pattern: &str, event: &HookEvent) -> bool {
-    fn star(glob: &[char], text: &[char]) -> bool {
-        match glob.split_first() {
-            None => text.is_empty(),
-            Some(('*', rest)) => (0..=text.len()).any(|skipped| star(rest, &text[skipped..])),
-            Some((c, rest)) => text.first() == Some(c) && star(rest, &text[1..]),
-        }
-    }
-    fn segment(globs: &str, text: &str) -> bool {
-        let text: Vec<char> = text.chars().collect();
-        globs
-            .split('|')
-            .any(|glob| star(&glob.chars().collect::<Vec<_>>(), &text))
-    }
-    pattern.split(',').any(|alternative| {
-        let parts: Vec<&str> = alternative.trim().splitn(3, ':').collect();
-        let event_type = &event.event_type;
-        match parts[..] {
-            [whole] => segment(whole, event_type.as_str()),
-            [category, action] => {
-                segment(category, event_type.category()) && segment(action, event_type.action())
-            }
-            [category, action, tool] => {
-                segment(category, event_type.category())
-                    && segment(action, event_type.action())
-                    && event
-                        .tool_name
-                        .as_ref()
-                        .is_some_and(|name| segment(tool, name))
-            }
-            _ => unreachable!("splitn gives one to three"),
-        }
-    })
-}
-
-/// Few letters, so that patterns and names meet.
-const SEGMENT: &str = "(a|b|\\*a|\\*b|a\\*b|\\*)[ab]{0,2}(\\|[ab]{0,1}\\*?[ab])?";
-
-fn simple_pattern() -> impl Strategy<Value = String> {
-    // The fourth belongs to the name of the tool.
-    let segments = prop::collection::vec(SEGMENT, 1..=4);
-    let alternative = segments.prop_map(|segments| segments.join(":"));
-    prop::collection::vec((alternative, "[ ]{0,2}"), 1..4).prop_map(|alternatives| {
-        let spaced: Vec<_> = alternatives
-            .iter()
-            .map(|(alternative, space)| format!("{space}{alternative}{space}"))
-            .collect();
-        spaced.join(",")
-    })
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn neither_parsing_nor_matching_panics(text in pattern_like(), tool in any::<String>()) {
@@ -463,20 +306,6 @@ proptest! {
                 let place = format!("at column {}", error.column());
                 prop_assert!(error.to_string().contains(&place));
             }
-        }
-    }
-
-    #[test]
-    fn matching_agrees_with_the_model(
-        text in simple_pattern(),
-        names in prop::collection::vec(("[ab]{1,3}:[ab]{1,3}", prop::option::of("[ab:]{0,4}")), 8),
-    ) {
-        let pattern = pattern(&text);
-        for (name, tool) in names {
-            let mut event = custom(&name);
-            event.tool_name = tool;
-            let expected = means(&text, &event);
-            prop_assert_eq!(pattern.matches(&event), expected, "{} on {:?}", text, event);
         }
     }
 }

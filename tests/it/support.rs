@@ -1,6 +1,8 @@
 //! Shared by the scenarios: a world with its own directory and registry, and waiting for a
 //! condition.
 
+#[cfg(unix)]
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -85,6 +87,10 @@ impl World {
         self.registry().register(hook(pattern, command));
     }
 
+    pub(crate) fn add(&self, hook: Hook) {
+        self.registry().register(hook);
+    }
+
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -150,7 +156,7 @@ impl World {
     /// Fires the event at this hook alone, and returns its result.
     pub(crate) fn run(&self, hook: Hook, event: &HookEvent) -> HookResult {
         self.registry().clear();
-        self.registry().register(hook);
+        self.add(hook);
         let mut results = self.fire(event);
         assert_eq!(results.len(), 1);
         results.remove(0)
@@ -169,6 +175,11 @@ pub(crate) fn blocking_event() -> HookEvent {
 /// An event of the host's own.
 pub(crate) fn custom(name: &str) -> HookEvent {
     HookEvent::new(EventType::custom(name).unwrap())
+}
+
+/// What each hook has printed, without the end of the line.
+pub(crate) fn printed(results: &[HookResult]) -> Vec<&str> {
+    results.iter().map(|result| result.stdout.trim()).collect()
 }
 
 /// Waits for a condition, and fails when it has not come true within ten seconds.
@@ -215,6 +226,9 @@ pub(crate) const LONG: &str = if cfg!(windows) {
 } else {
     "sleep 60"
 };
+
+/// Between two commands of one line.
+pub(crate) const AND: &str = if cfg!(windows) { "& " } else { "; " };
 
 /// Returns a command that writes a file when it has started, and continues when another file exists;
 /// both are in the directory of its world.
@@ -274,8 +288,13 @@ impl Observer for Notes {
 /// Whether a program that a test would use is not here; then that is printed.
 #[cfg(unix)]
 pub(crate) fn is_missing(program: &str) -> bool {
-    let output = Command::new(program).arg("--version").output();
-    let missing = !output.is_ok_and(|output| output.status.success());
+    static LOOKED_FOR: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    let mut looked_for = LOOKED_FOR.lock().unwrap();
+    let look = || {
+        let output = Command::new(program).arg("--version").output();
+        !output.is_ok_and(|output| output.status.success())
+    };
+    let missing = *looked_for.entry(program.to_owned()).or_insert_with(look);
     if missing {
         println!("skipped: there is no {program}");
     }

@@ -9,11 +9,7 @@ use serde_json::json;
 use crate::support::{World, hook};
 
 fn fired(world: &World, hook: Hook, tool: &str) -> HookResult {
-    world.registry().clear();
-    world.registry().register(hook);
-    world
-        .fire(&HookEvent::tool_pre_execute(tool, json!({})))
-        .remove(0)
+    world.run(hook, &HookEvent::tool_pre_execute(tool, json!({})))
 }
 
 #[test]
@@ -28,31 +24,10 @@ fn a_variable_is_never_code() {
         "a && exit 9",
     ] {
         let result = fired(&world, hook("*", "echo [!FORGE_TOOL_NAME!]"), tool);
-        assert_eq!(
-            (result.stdout.trim_end(), result.exit_code),
-            (&*format!("[{tool}]"), 0)
-        );
+        assert_eq!(result.stdout.trim_end(), format!("[{tool}]"));
+        assert_eq!(result.exit_code, 0);
     }
     assert!(!world.path("forged").exists());
-}
-
-#[test]
-fn a_value_as_code_is_refused() {
-    let world = World::new();
-    for command in ["echo %FORGE_TOOL_NAME%", "echo %tool_name:a=b%"] {
-        let result = fired(&world, hook("*", command), "bash");
-        assert_eq!(result.failure, Some(FailureKind::NotStarted));
-        let error = result.error.as_ref().unwrap();
-        assert!(
-            error.contains("!FORGE_TOOL_NAME!") || error.contains("!TOOL_NAME!"),
-            "{error}"
-        );
-        assert!(!result.should_continue());
-    }
-    assert!(
-        fired(&world, hook("*", "echo %OS%"), "bash").success(),
-        "others may be pasted"
-    );
 }
 
 #[test]
@@ -83,15 +58,9 @@ fn quotes_reach_a_command_as_they_are() {
 fn a_timeout_ends_the_tree() {
     let world = World::new();
     let late = "cmd /C \"ping -n 3 127.0.0.1 >NUL & echo late>late\" & ping -n 30 127.0.0.1 >NUL";
-    let result = fired(
-        &world,
-        hook("*", late).with_timeout(Duration::from_millis(500)),
-        "bash",
-    );
-    assert!(
-        result.timed_out && result.duration < Duration::from_secs(10),
-        "{result:?}"
-    );
+    let result = world.one(hook("*", late).with_timeout(Duration::from_millis(500)));
+    assert!(result.timed_out, "{result:?}");
+    assert!(result.duration < Duration::from_secs(10), "{result:?}");
     // Nothing tells that a file will not be written: only time does.
     let end = Instant::now() + Duration::from_secs(4);
     while Instant::now() < end {

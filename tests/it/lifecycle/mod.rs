@@ -8,10 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forge_hooks::{HookEvent, HookResult, HookRun, Lifecycle, Observer};
+use forge_hooks::lifecycle::Question;
+use forge_hooks::{Decision, HookEvent, HookResult, HookRun, Lifecycle, Observer};
 use serde_json::{Value, json};
 
 use crate::support::{World, meets};
+
+const PRE: &str = "tool:pre_execute";
+const PROMPT: &str = "user:prompt_submit";
 
 /// Keeps the events for which the hook of every event has ended.
 #[derive(Default)]
@@ -27,14 +31,6 @@ impl Observer for Seen {
 }
 
 impl Seen {
-    fn names(&self) -> Vec<String> {
-        let events = self.0.lock().unwrap();
-        events
-            .iter()
-            .map(|event| event.event_type.to_string())
-            .collect()
-    }
-
     fn data(&self, index: usize) -> Value {
         Value::Object(self.0.lock().unwrap()[index].data.clone())
     }
@@ -51,18 +47,40 @@ impl Host {
         let seen = Arc::<Seen>::default();
         let world = World::with(|builder| builder.observer(Arc::clone(&seen)));
         world.hook("*", "exit 0");
+        let host = Self { world, seen };
         for (pattern, answer) in hooks {
-            world.hook(pattern, &world.says(&answer.to_string()));
+            host.answers(pattern, answer);
         }
-        Self { world, seen }
+        host
+    }
+
+    fn answers(&self, pattern: &str, answer: Value) {
+        let says = self.world.says(&answer.to_string());
+        self.world.hook(pattern, &says);
     }
 
     fn lifecycle(&self) -> Lifecycle {
         Lifecycle::new(self.world.executor.clone())
     }
 
-    fn names(&self) -> Vec<String> {
-        self.seen.names()
+    /// The events in order.
+    fn names(&self) -> String {
+        let events = self.seen.0.lock().unwrap();
+        let names = events.iter().map(|event| event.event_type.as_str());
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    fn all_are_of(&self, session: &str) -> bool {
+        let events = self.seen.0.lock().unwrap();
+        let mut sessions = events.iter().map(|event| event.session_id.as_deref());
+        sessions.all(|id| id == Some(session))
+    }
+
+    /// Waits for what runs in the background.
+    #[track_caller]
+    fn ends(&self) {
+        let report = self.world.executor.shutdown(Duration::from_secs(10));
+        assert!(report.is_complete());
     }
 }
 
@@ -70,11 +88,14 @@ fn works(_args: &Value) -> Result<Value, String> {
     Ok(json!({"lines": 3}))
 }
 
+fn never(_args: &Value) -> Result<(), String> {
+    panic!("it is called")
+}
+
 #[test]
 fn a_model_call_fires_its_events() {
     let host = Host::with([]);
-    let hooks = host.lifecycle();
-    let call = hooks.llm("large", 12).begin().unwrap();
+    let call = host.lifecycle().llm("large", 12).begin().unwrap();
     assert_eq!(call.before().results().len(), 1);
     let mut stream = call.stream();
     assert_eq!(stream.before().results().len(), 1);
@@ -82,29 +103,23 @@ fn a_model_call_fires_its_events() {
     assert_eq!(stream.tokens(), 6);
     assert_eq!(stream.finish().unwrap().results().len(), 1);
     assert_eq!(call.finish(Ok::<_, String>(7)).unwrap().results().len(), 1);
-    let expected = [
-        (
-            "llm:pre_request",
-            json!({"llm_model": "large", "message_count": 12}),
-        ),
-        ("llm:stream_start", json!({"llm_model": "large"})),
-        (
-            "llm:stream_end",
-            json!({"llm_model": "large", "llm_tokens": 6}),
-        ),
-        (
-            "llm:post_response",
-            json!({"llm_model": "large", "llm_tokens": 7}),
-        ),
-    ];
-    assert_eq!(host.names(), expected.each_ref().map(|(name, _)| *name));
-    for (index, (_, data)) in expected.iter().enumerate() {
-        assert_eq!(host.seen.data(index), *data);
+    let names = "llm:pre_request llm:stream_start llm:stream_end llm:post_response";
+    assert_eq!(host.names(), names);
+    for (index, data) in [
+        json!({"llm_model": "large", "message_count": 12}),
+        json!({"llm_model": "large"}),
+        json!({"llm_model": "large", "llm_tokens": 6}),
+        json!({"llm_model": "large", "llm_tokens": 7}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(host.seen.data(index), data);
     }
 }
 
 #[test]
-fn a_broken_stream_and_its_call_have_an_end() {
+fn a_failed_model_fires_its_error() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let breaking = AssertUnwindSafe(|| {
@@ -114,136 +129,79 @@ fn a_broken_stream_and_its_call_have_an_end() {
         panic!("the line is dead");
     });
     assert!(catch_unwind(breaking).is_err());
-    assert_eq!(
-        host.names(),
-        [
-            "llm:pre_request",
-            "llm:stream_start",
-            "llm:stream_end",
-            "llm:error"
-        ]
-    );
-    assert_eq!(host.seen.data(2)["llm_tokens"], 5);
-    let error = json!({"llm_model": "large", "error": "the call was dropped before its end"});
-    assert_eq!(host.seen.data(3), error);
-}
-
-#[test]
-fn a_failed_model_fires_its_error() {
-    let host = Host::with([]);
-    let failed = host.lifecycle().llm("large", 1);
-    let failed: Result<Result<(), _>, _> = failed.run(|_| Err("overloaded"));
+    let failed: Result<Result<(), _>, _> = hooks.llm("large", 1).run(|_| Err("overloaded"));
     assert_eq!(failed.unwrap(), Err("overloaded"));
-    assert_eq!(host.names(), ["llm:pre_request", "llm:error"]);
-    let error = json!({"llm_model": "large", "error": "overloaded"});
-    assert_eq!(host.seen.data(1), error);
+    let names =
+        "llm:pre_request llm:stream_start llm:stream_end llm:error llm:pre_request llm:error";
+    assert_eq!(host.names(), names);
+    assert_eq!(host.seen.data(2)["llm_tokens"], 5);
+    for (index, error) in [
+        (3, "the call was dropped before its end"),
+        (5, "overloaded"),
+    ] {
+        let expected = json!({"llm_model": "large", "error": error});
+        assert_eq!(host.seen.data(index), expected);
+    }
 }
 
 #[test]
 fn a_model_request_can_be_blocked() {
-    let host = Host::with([(
-        "llm:pre_request",
-        json!({"decision": "ask", "reason": "dear"}),
-    )]);
+    let question = json!({"decision": "ask", "reason": "dear"});
+    let host = Host::with([("llm:pre_request", question)]);
     let hooks = host.lifecycle();
-    assert_eq!(
-        hooks.llm("large", 1).begin().unwrap_err().result.reason(),
-        Some("dear")
-    );
+    let blocked = hooks.llm("large", 1).begin().unwrap_err();
+    assert_eq!(blocked.result.reason(), Some("dear"));
     let refused = hooks.llm("large", 1).on_ask(|_| false).begin();
     let refused = refused.unwrap_err();
-    assert_eq!(refused.result.decision(), forge_hooks::Decision::Ask);
+    assert_eq!(refused.result.decision(), Decision::Ask);
     let outcome = refused.outcome().expect("what all hooks have printed");
-    assert_eq!(
-        outcome.reason(),
-        None,
-        "with a host that asks, no hook blocks"
-    );
+    assert_eq!(outcome.reason(), None, "with a host that asks, none blocks");
     assert_eq!(
         outcome.results().len(),
         2,
         "also of the hook for all events"
     );
-    let asked = |question: &forge_hooks::lifecycle::Question<'_>| question.reason() == Some("dear");
+    let asked = |question: &Question<'_>| question.reason() == Some("dear");
     assert!(hooks.llm("large", 1).on_ask(asked).begin().is_ok());
 }
 
 #[test]
 fn a_session_ends_once_however_it_ends() {
-    let all = ["session:start", "session:message", "session:end"];
-    let ended = Host::with([("session:start", json!({"additionalContext": "be kind"}))]);
-    let session = ended.lifecycle().session("s1").begin().unwrap();
-    assert_eq!(
-        session.before().additional_context().as_deref(),
-        Some("be kind")
-    );
-    assert_eq!(session.id(), "s1");
-    assert_eq!(session.message("user", "hello").unwrap().results().len(), 1);
-    assert!(session.finish().is_some());
-    assert_eq!(ended.names(), all);
-
-    let dropped = Host::with([]);
-    let session = dropped.lifecycle().session("s1").begin().unwrap();
-    session.message("user", "hello");
-    drop(session);
-    assert_eq!(dropped.names(), all);
-
-    let panicked = Host::with([]);
-    let session = AssertUnwindSafe(|| {
-        let session = panicked.lifecycle().session("s1").begin().unwrap();
-        session.message("user", "hello");
+    let host = || Host::with([("session:start", json!({"additionalContext": "be kind"}))]);
+    let begin = |host: &Host| {
+        let session = host.lifecycle().session("s1").begin().unwrap();
+        let context = session.before().additional_context();
+        assert_eq!(context.as_deref(), Some("be kind"));
+        assert_eq!(session.id(), "s1");
+        assert_eq!(session.message("user", "hello").unwrap().results().len(), 1);
+        session
+    };
+    let [finished, dropped, panicked] = [host(), host(), host()];
+    assert!(begin(&finished).finish().is_some());
+    drop(begin(&dropped));
+    let panicking = AssertUnwindSafe(|| {
+        let _session = begin(&panicked);
         panic!("in the midst of it");
     });
-    assert!(catch_unwind(session).is_err());
-    assert_eq!(panicked.names(), all);
+    assert!(catch_unwind(panicking).is_err());
+    for host in [finished, dropped, panicked] {
+        assert_eq!(host.names(), "session:start session:message session:end");
+    }
 }
 
 #[test]
 fn a_prompt_is_blocked_or_gets_context() {
-    let context = json!({"additionalContext": "it is Friday"});
-    let host = Host::with([("user:prompt_submit", context)]);
+    let host = Host::with([(PROMPT, json!({"additionalContext": "it is Friday"}))]);
     let session = host.lifecycle().session("s1").begin().unwrap();
     let turn = session.prompt("deploy").begin().unwrap();
     assert_eq!(turn.prompt(), "deploy");
     assert_eq!(turn.additional_context().as_deref(), Some("it is Friday"));
     assert_eq!(session.interrupt().unwrap().results().len(), 1);
-    host.world.hook("user:prompt_submit", "exit 1");
+    host.world.hook(PROMPT, "exit 1");
     assert!(session.prompt("deploy").begin().is_err());
-    let expected = [
-        "session:start",
-        "user:prompt_submit",
-        "user:interrupt",
-        "user:prompt_submit",
-    ];
-    assert_eq!(host.names(), expected);
-    let events = host.seen.0.lock().unwrap();
-    assert!(
-        events
-            .iter()
-            .all(|event| event.session_id.as_deref() == Some("s1"))
-    );
-}
-
-#[test]
-fn calls_in_a_session_have_its_id() {
-    let host = Host::with([]);
-    let session = host.lifecycle().session("s1").begin().unwrap();
-    let hooks = session.lifecycle();
-    let _ = hooks.tool("ls", "x").run(works).unwrap();
-    let _ = hooks.permission("ls", "read").run(|_| true);
-    hooks
-        .llm("m", 1)
-        .begin()
-        .unwrap()
-        .finish(Ok::<_, String>(1));
-    session.finish();
-    let events = host.seen.0.lock().unwrap();
-    assert!(events.len() > 7);
-    assert!(
-        events
-            .iter()
-            .all(|event| event.session_id.as_deref() == Some("s1"))
-    );
+    let names = "session:start user:prompt_submit user:interrupt user:prompt_submit";
+    assert_eq!(host.names(), names);
+    assert!(host.all_are_of("s1"));
 }
 
 #[test]
@@ -253,12 +211,8 @@ fn without_waiting_events_keep_their_order() {
     world.registry().clear();
     world.hook("session:start", &meets("there", "go"));
     world.hook("*", "exit 0");
-    let session = host
-        .lifecycle()
-        .without_waiting()
-        .session("s1")
-        .begin()
-        .unwrap();
+    let session = host.lifecycle().without_waiting().session("s1");
+    let session = session.begin().unwrap();
     assert!(session.before().results().is_empty());
     assert!(session.message("user", "hello").is_none());
     let run = session.lifecycle().tool("ls", "x").run(works).unwrap();
@@ -266,37 +220,18 @@ fn without_waiting_events_keep_their_order() {
     assert!(session.finish().is_none());
     world.await_file("there");
     world.write("go", "");
-    assert!(
-        world
-            .executor
-            .shutdown(Duration::from_secs(10))
-            .is_complete()
-    );
-    let mut names = host.names();
-    assert_eq!(
-        names.remove(0),
-        "tool:pre_execute",
-        "events before an action do not wait in the queue"
-    );
-    let line = [
-        "session:start",
-        "session:message",
-        "tool:post_execute",
-        "session:end",
-    ];
-    assert_eq!(names, line);
+    host.ends();
+    // Events before an action do not wait in the queue.
+    let names = "tool:pre_execute session:start session:message tool:post_execute session:end";
+    assert_eq!(host.names(), names);
 }
 
 #[test]
 fn a_full_queue_loses_events_only() {
     let host = Host::with([]);
-    let _ = host.world.executor.shutdown(Duration::from_secs(1));
-    let session = host
-        .lifecycle()
-        .without_waiting()
-        .session("s1")
-        .begin()
-        .unwrap();
+    host.ends();
+    let session = host.lifecycle().without_waiting().session("s1");
+    let session = session.begin().unwrap();
     assert!(session.lifecycle().tool("ls", "x").run(works).is_ok());
     assert!(session.finish().is_none());
 }
@@ -314,25 +249,16 @@ fn every_action_runs_with_a_function() {
         compacted + answer.unwrap().unwrap()
     });
     assert_eq!(done.unwrap(), 3);
-    let names = [
-        "session:start",
-        "context:pre_compact",
-        "context:post_compact",
-        "llm:pre_request",
-        "llm:stream_start",
-        "llm:stream_end",
-        "llm:post_response",
-        "session:end",
-    ];
-    assert_eq!(host.names(), names);
+    let names = "session:start context:pre_compact context:post_compact llm:pre_request \
+        llm:stream_start llm:stream_end llm:post_response session:end";
+    let names: Vec<_> = names.split_whitespace().collect();
+    assert_eq!(host.names(), names.join(" "));
 }
 
 #[test]
 fn hooks_block_eight_stops_in_a_row() {
-    let host = Host::with([(
-        "agent:stop",
-        json!({"decision": "block", "reason": "go on"}),
-    )]);
+    let go_on = json!({"decision": "block", "reason": "go on"});
+    let host = Host::with([("agent:stop", go_on)]);
     let session = host.lifecycle().session("s1").begin().unwrap();
     let mut turn = session.prompt("fix it").begin().unwrap();
     for _ in 0..8 {
@@ -357,32 +283,21 @@ fn a_blocked_compaction_is_not_made() {
 
 #[test]
 fn a_hook_replaces_the_prompt() {
-    let change = json!({"updatedInput": {"content": "be brief: deploy"}});
-    let host = Host::with([("user:prompt_submit", change)]);
-    let session = host.lifecycle().session("s1").begin().unwrap();
-    let turn = session.prompt("deploy").begin().unwrap();
-    assert_eq!(turn.prompt(), "be brief: deploy");
-    assert!(turn.again().is_some());
-    let prompts: Vec<Value> = (1..3)
-        .map(|index| host.seen.data(index)["content"].clone())
-        .collect();
-    assert_eq!(prompts, ["deploy", "be brief: deploy"], "fired again");
-
-    let broken = Host::with([(
-        "user:prompt_submit",
-        json!({"updatedInput": {"content": 3}}),
-    )]);
-    let session = broken.lifecycle().session("s1").begin().unwrap();
-    let turn = session.prompt("deploy").begin().unwrap();
-    assert_eq!((turn.prompt(), turn.again().is_none()), ("deploy", true));
-}
-
-#[test]
-#[cfg(unix)]
-fn guards_see_the_changed_prompt() {
-    let change = json!({"updatedInput": {"content": "drop the tables"}});
-    let host = Host::with([("user:prompt_submit", change)]);
-    host.world.hook("user:prompt_submit", "! grep -q drop");
-    let session = host.lifecycle().session("s1").begin().unwrap();
-    assert!(session.prompt("deploy").begin().is_err());
+    for (content, prompt, is_again) in [
+        (json!("drop the tables"), "drop the tables", true),
+        (json!(3), "deploy", false),
+    ] {
+        let host = Host::with([(PROMPT, json!({"updatedInput": {"content": content}}))]);
+        let session = host.lifecycle().session("s1").begin().unwrap();
+        let turn = session.prompt("deploy").begin().unwrap();
+        assert_eq!((turn.prompt(), turn.again().is_some()), (prompt, is_again));
+        assert_eq!(host.seen.data(1)["content"], "deploy");
+        if is_again {
+            assert_eq!(host.seen.data(2)["content"], content, "fired again");
+            #[cfg(unix)]
+            host.world.hook(PROMPT, "! grep -q drop");
+            #[cfg(unix)]
+            assert!(session.prompt("deploy").begin().is_err());
+        }
+    }
 }

@@ -2,97 +2,75 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_hooks::lifecycle::PermissionRun;
-use forge_hooks::{Decision, FailureKind, HookBlockedError, compat};
+use forge_hooks::lifecycle::Question;
+use forge_hooks::{Decision, FailureKind, FailurePolicy, compat};
 use serde_json::json;
 
 use super::Host;
-use crate::support::hook_of;
+use crate::support::{AND, hook, hook_of};
+
+const CHECK: &str = "permission:check";
 
 #[test]
 fn a_permission_has_its_events_in_order() {
-    let check = "permission:check";
-    let prompt = "permission:prompt";
-    let granted = "permission:granted";
-    let denied = "permission:denied";
     let (allow, block, ask) = (Decision::Allow, Decision::Block, Decision::Ask);
     // Which event a hook answers, and its decision; what the host would do; whether it is granted.
-    for (pattern, answer, verdict, expected, names) in [
-        ("test:none", "allow", allow, true, &[check, granted][..]),
-        ("test:none", "allow", block, false, &[check, denied]),
-        ("test:none", "allow", ask, true, &[check, prompt, granted]),
-        (check, "block", allow, false, &[check, denied]),
-        (check, "block", ask, false, &[check, denied]),
-        (check, "ask", allow, true, &[check, prompt, granted]),
-        (check, "ask", block, false, &[check, denied]),
-        (check, "allow", ask, true, &[check, prompt, granted]),
-        (prompt, "block", ask, false, &[check, prompt, denied]),
-        (prompt, "ask", ask, true, &[check, prompt, granted]),
+    for (event, answer, verdict, expected, names) in [
+        ("none", "allow", allow, true, "check granted"),
+        ("none", "allow", block, false, "check denied"),
+        ("none", "allow", ask, true, "check prompt granted"),
+        ("check", "block", allow, false, "check denied"),
+        ("check", "block", ask, false, "check denied"),
+        ("check", "ask", allow, true, "check prompt granted"),
+        ("check", "ask", block, false, "check denied"),
+        ("check", "allow", ask, true, "check prompt granted"),
+        ("prompt", "block", ask, false, "check prompt denied"),
+        ("prompt", "ask", ask, true, "check prompt granted"),
     ] {
-        let host = Host::with([(pattern, json!({ "decision": answer }))]);
-        let asked = |user: bool| -> (Result<PermissionRun, HookBlockedError>, bool) {
-            let mut asked = false;
-            let hooks = host.lifecycle();
-            let request = hooks
-                .permission("bash", "execute")
-                .rule("r")
-                .verdict(verdict);
-            let permission = request.run(|_| {
-                asked = true;
+        let pattern = format!("permission:{event}");
+        let host = Host::with([(&*pattern, json!({ "decision": answer }))]);
+        let hooks = host.lifecycle();
+        let case = format!("{pattern} {answer} {verdict}");
+        for user in [true, false] {
+            let mut was_asked = false;
+            let request = hooks.permission("bash", "execute").rule("r");
+            let permission = request.verdict(verdict).run(|_| {
+                was_asked = true;
                 user
             });
-            (permission, asked)
-        };
-        let case = format!("{pattern} {answer} {verdict}");
-        let (permission, was_asked) = asked(true);
-        let is_granted = permission.is_ok_and(|run| run.granted);
-        assert_eq!(is_granted, expected, "{case}");
-        assert_eq!(host.names(), names, "{case}");
-        assert_eq!(was_asked, names.contains(&prompt) && expected, "{case}");
-        let rest = json!({"perm_level": "execute", "perm_rule": "r"});
-        assert_eq!(host.seen.data(0), rest, "{case}");
-        if was_asked {
-            assert!(!asked(false).0.unwrap().granted, "{case}");
-            assert_eq!(host.names().last().unwrap(), denied, "{case}");
+            let is_granted = permission.is_ok_and(|run| run.granted);
+            assert_eq!(is_granted, expected && (user || !was_asked), "{case}");
+            let asks = names.contains("prompt") && expected;
+            assert_eq!(was_asked, asks, "{case}");
+            if user {
+                assert_eq!(host.names().replace("permission:", ""), names, "{case}");
+            }
         }
+        let data = json!({"perm_level": "execute", "perm_rule": "r"});
+        assert_eq!(host.seen.data(0), data, "{case}");
     }
+}
+
+fn is_not_asked(_: &Question<'_>) -> bool {
+    panic!("the user is not asked")
 }
 
 #[test]
 fn a_hook_grants_if_it_may() {
-    let host = Host::with([(
-        "permission:check",
-        json!({"decision": "allow", "reason": "reads"}),
-    )]);
+    let host = Host::with([(CHECK, json!({"decision": "allow", "reason": "reads"}))]);
     let hooks = host.lifecycle();
     let request = || hooks.permission("ls", "read").hooks_may_grant();
-    assert!(
-        request()
-            .run(|_| panic!("the user is not asked"))
-            .unwrap()
-            .granted
-    );
-    assert!(
-        !request()
-            .verdict(Decision::Block)
-            .run(|_| true)
-            .unwrap()
-            .granted
-    );
-    host.world.hook(
-        "permission:check",
-        &host.world.says(r#"{"decision": "ask"}"#),
-    );
-    assert!(
-        !request().run(|_| false).unwrap().granted,
-        "ask outranks allow"
-    );
-    host.world.hook("permission:check", "exit 3");
-    let denied = request().run(|_| panic!("the user is not asked"));
-    let denied = denied.unwrap_err();
+    assert!(request().run(is_not_asked).unwrap().granted);
+    let blocked = request().verdict(Decision::Block).run(|_| true);
+    assert!(!blocked.unwrap().granted);
+    host.answers(CHECK, json!({"decision": "ask"}));
+    let asked = request().run(|_| false);
+    assert!(!asked.unwrap().granted, "ask outranks allow");
+    host.world.hook(CHECK, "exit 3");
+    let denied = request().run(is_not_asked).unwrap_err();
     assert_eq!(denied.result.reason(), Some("exited with code 3"));
     assert_eq!(denied.result.failure, Some(FailureKind::Exit));
-    assert_eq!(host.names().last().unwrap(), "permission:denied");
+    assert!(host.names().ends_with(" permission:denied"));
 }
 
 #[test]
@@ -102,23 +80,16 @@ fn a_question_outranks_a_tools_grant() {
         "decision": {"behavior": "allow"}}});
     let says = host.world.says(&answer.to_string());
     let grants = hook_of(compat::CLAUDE, "PermissionRequest", "", &says);
-    host.world.registry().register(grants);
+    host.world.add(grants);
     let hooks = host.lifecycle();
     let request = || hooks.permission("bash", "execute").hooks_may_grant();
-    assert!(
-        request()
-            .run(|_| panic!("the user is not asked"))
-            .unwrap()
-            .granted
-    );
-    let asks = host.world.says(r#"{"decision": "ask", "reason": "sure?"}"#);
-    host.world.hook("permission:prompt", &asks);
+    assert!(request().run(is_not_asked).unwrap().granted);
+    let asks = json!({"decision": "ask", "reason": "sure?"});
+    host.answers("permission:prompt", asks);
     let mut reason = None;
     let permission = request().run(|question| {
-        reason = question
-            .result
-            .and_then(|it| it.reason())
-            .map(str::to_owned);
+        let asked = question.result.and_then(|it| it.reason());
+        reason = asked.map(str::to_owned);
         false
     });
     let is_granted = permission.unwrap().granted;
@@ -128,25 +99,20 @@ fn a_question_outranks_a_tools_grant() {
 #[test]
 fn a_panic_while_asking_denies() {
     let host = Host::with([]);
-    let asking = AssertUnwindSafe(|| {
-        let _ = host
-            .lifecycle()
-            .permission("bash", "execute")
-            .run(|_| panic!("no terminal"));
-    });
+    let hooks = host.lifecycle();
+    let asking = AssertUnwindSafe(|| hooks.permission("bash", "execute").run(is_not_asked));
     assert!(catch_unwind(asking).is_err());
-    let names = ["permission:check", "permission:prompt", "permission:denied"];
+    let names = "permission:check permission:prompt permission:denied";
     assert_eq!(host.names(), names);
 }
 
 #[test]
-#[cfg(unix)]
 fn a_hook_that_fails_grants_nothing() {
     let host = Host::with([]);
     let says = host.world.says(r#"{"decision": "allow"}"#);
-    let failing = crate::support::hook("permission:check", &format!("{says}; exit 1"));
-    let forgiven = failing.with_on_failure(forge_hooks::FailurePolicy::Continue);
-    host.world.registry().register(forgiven);
+    let failing = hook(CHECK, &format!("{says}{AND}exit 1"));
+    let forgiven = failing.with_on_failure(FailurePolicy::Continue);
+    host.world.add(forgiven);
     let hooks = host.lifecycle();
     let request = hooks.permission("ls", "read").hooks_may_grant();
     assert!(!request.run(|_| false).unwrap().granted);
