@@ -62,17 +62,13 @@ fn hooks_that_do_not_match_are_as_none() {
         .observer(trace.clone())
         .build();
     world.registry().register(guard("*", POINTER, sudo()));
-    world
-        .registry()
-        .register(guard("*", POINTER, sudo()).with_background());
+    let background = guard("*", POINTER, sudo()).with_background();
+    world.registry().register(background);
     assert!(world.fire(&bash("ls")).is_empty());
     let mut handle = world.submit(bash("ls"));
     assert!(handle.is_finished() && handle.try_wait().unwrap().results().is_empty());
-    assert!(
-        executor
-            .execute(&bash("ls"), FireOptions::default())
-            .allowed()
-    );
+    let outcome = executor.execute(&bash("ls"), FireOptions::default());
+    assert!(outcome.allowed());
     assert!(trace.flush(Duration::from_secs(10)));
     assert!(notes.all().is_empty());
     assert_eq!(world.read("trace.jsonl"), "");
@@ -89,7 +85,6 @@ fn a_guard_runs_where_a_value_is_unclear() {
     for (data, where_it_blocks, elsewhere) in [
         (json!({"x": "a"}), true, true),
         (json!({"x": "b"}), false, false),
-        (json!({"x": ""}), false, false),
         (json!({"y": "a"}), true, false),
         (json!({}), true, false),
         (json!({"x": null}), true, false),
@@ -99,7 +94,7 @@ fn a_guard_runs_where_a_value_is_unclear() {
         (json!({"x": "b".repeat(longest)}), false, false),
         (json!({"x": "a".repeat(longest)}), true, true),
         (json!({"x": "a".repeat(longest + 1)}), true, false),
-        (json!({"x": "b".repeat(10 * 1024 * 1024)}), true, false),
+        (json!({"x": "b".repeat(1024 * 1024)}), true, false),
     ] {
         for (kind, expected) in [(&blocking, where_it_blocks), (&other, elsewhere)] {
             let event = HookEvent::new(kind.clone()).with_data("tool_args", data.clone());
@@ -109,16 +104,10 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let can_block = kind.can_block();
             assert_eq!(hook.matches(&event, can_block), expected, "{kind} {shown}");
             let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
-            assert_eq!(
-                hook.untested_conditions(&event).is_empty(),
-                is_tested,
-                "{shown}"
-            );
-            assert_eq!(
-                hook.mismatches(&event, can_block).is_empty(),
-                expected,
-                "{kind} {shown}"
-            );
+            let untested = hook.untested_conditions(&event);
+            assert_eq!(untested.is_empty(), is_tested, "{shown}");
+            let mismatches = hook.mismatches(&event, can_block);
+            assert_eq!(mismatches.is_empty(), expected, "{kind} {shown}");
         }
     }
 }
