@@ -280,7 +280,7 @@ fn a_tool_run_has_the_output_for_the_model() {
     for waits in [true, false] {
         let world = World::new();
         let answer = world.says("{\"updatedOutput\": \"masked\"}");
-        world.hook(AFTER, &answer);
+        world.registry().register(redacts(&answer));
         let hooks = Lifecycle::new(world.executor.clone());
         let hooks = if waits {
             hooks

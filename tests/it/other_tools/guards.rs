@@ -8,7 +8,7 @@ use forge_hooks::{EventType, FailurePolicy, HookEvent, Outcome};
 use serde_json::json;
 
 use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
-use crate::support::blocking_event;
+use crate::support::{all_cases, blocking_event};
 
 /// Loads a file, and fires an event; with what is reported.
 fn fired(
@@ -150,7 +150,7 @@ fn strict_guards_block_no_more_than_they_must() {
 /// A key may occur very often.
 #[test]
 fn placeholders_are_few() {
-    let many = |entry: &str| vec![entry; 2_000].join(", ");
+    let many = |entry: &str| vec![entry; 1_100].join(", ");
     for text in [
         format!("{{{}}}", many(r#""PreToolUse": 1"#)),
         format!("{{{}}}", many(r#""hook": 1"#)),
@@ -215,14 +215,17 @@ fn what_only_this_crate_cannot_read_blocks() {
         (0..300).map(|index| format!(r#"{{"matcher": "\\w|x{index}", "hooks": []}}, "#));
     let expressions: String = expressions.collect();
     let last = guard.replacen('{', r#"{"matcher": "Bash|\\w{9}y", "#, 1);
-    for (text, problems) in [
+    let cases = [
         (format!("{one}{}", " ".repeat(1024 * 1024)), 1),
         (more(&format!(r#""x": [{}0]"#, "0, ".repeat(260_000))), 1),
         (groups("PreToolUse", &many), 1),
         (settings("PreToolUse", "Read", &handlers), 1),
-        (groups("PreToolUse", &format!("{expressions}{last}")), 0),
         (more(r#""x": "\ud83d""#), 0),
-    ] {
+        // Slow: all that may be compiled for a file.
+        (groups("PreToolUse", &format!("{expressions}{last}")), 0),
+    ];
+    let count = if all_cases() { 6 } else { 5 };
+    for (text, problems) in cases.into_iter().take(count) {
         let (outcome, found) = before(CLAUDE, &text);
         assert!(!outcome.allowed(), "{found:?} {}", &text[..80]);
         assert!(found.len() >= problems, "{found:?}");
@@ -234,10 +237,10 @@ fn what_only_this_crate_cannot_read_blocks() {
 /// The limits are those of any other file.
 #[test]
 fn a_named_file_of_a_project_is_compiled_with_limits() {
-    let large = |index| format!(r#"{{"matcher": "\\w{{2000}}|x{index}", "hooks": []}}"#);
-    let many = (0..1_000).map(large).collect::<Vec<_>>().join(", ");
+    let large = |index| format!(r#"{{"matcher": "(x{{999}}){{99}}|{index}", "hooks": []}}"#);
+    let many = (0..100).map(large).collect::<Vec<_>>().join(", ");
     for (text, problems) in [
-        (groups("PreToolUse", &many), 1_000),
+        (groups("PreToolUse", &many), 100),
         (settings("PreToolUse", "Bash(", &command("true")), 1),
         (settings("PreToolUse", "Bash", &command("true")), 0),
     ] {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{CLAUDE, Place, command, groups, settings};
+use super::{CLAUDE, Place, command, groups};
 use crate::support::{assert_computes_within, blocking_event};
 
 /// What is not approved must not use up what approved hooks need, nor the time of the host.
@@ -15,18 +15,18 @@ fn nothing_unapproved_is_compiled() {
     let place = Place::new([(CLAUDE, &*groups("PreToolUse", &guard))]);
     let _ = place.approve();
     // Each matcher takes about a mebibyte when compiled, and each rule some time.
-    let rule = format!("Edit({})", "[a]".repeat(300));
+    let rule = format!("Edit({})", "[a]".repeat(100));
     let large = |index: usize| {
         let handler = json!({"type": "command", "command": format!("x{index}"), "if": rule});
         json!({"matcher": format!(r"\w{{20}}|x{index}"), "hooks": [handler]}).to_string() + ", "
     };
-    let many: String = (0..900).map(large).collect();
+    let many: String = (0..200).map(large).collect();
     place
         .world
         .write(CLAUDE, &groups("PreToolUse", &(many + &guard)));
     let load = || place.load_approved();
     let report = assert_computes_within(Duration::from_secs(3), "unapproved", load);
-    assert_eq!(report.unapproved.len(), 900);
+    assert_eq!(report.unapproved.len(), 200);
     let outcome = place.world.outcome(&blocking_event());
     assert_eq!(outcome.reason(), Some("no"));
 }
@@ -45,8 +45,7 @@ fn a_manifest_names_so_many_files() {
 
 #[test]
 fn a_project_has_so_many_bytes_of_files() {
-    let hook = settings("BeforeTool", "", &command("x"));
-    let long = hook.replacen('{', &format!("{{{}", " ".repeat(1_000_000)), 1);
+    let long = format!("x{}", " ".repeat(1_000_000));
     let first = "project/.gemini/extensions/x";
     let place = Place::new([
         (&*format!("{first}/gemini-extension.json"), "{}"),
@@ -58,7 +57,9 @@ fn a_project_has_so_many_bytes_of_files() {
         std::os::unix::fs::symlink(extensions.join("x"), link).unwrap();
     }
     let problems = place.problems(&place.load());
-    assert_eq!(place.commands().len(), 17, "{problems:?}");
-    assert_eq!(problems.len(), 4);
-    assert!(problems[0].contains("more than 16 MiB"), "{problems:?}");
+    assert_eq!(problems.len(), 21);
+    let (large, read): (Vec<_>, Vec<_>) = problems
+        .iter()
+        .partition(|it| it.contains("more than 16 MiB"));
+    assert_eq!((large.len(), read.len()), (4, 17), "{problems:?}");
 }

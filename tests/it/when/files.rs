@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{POINTER, bash};
 use crate::config::{FORGE, config};
-use crate::support::{World, assert_computes_within, blocking_event};
+use crate::support::{World, assert_computes_within};
 use crate::trust::{PROJECT, Project};
 
 fn entry(when: Value) -> Value {
@@ -55,12 +55,6 @@ fn an_unusable_condition_blocks() {
     assert!(!load(&world, &off).is_ok());
     assert!(!HookConfig::default().check_text("FILE", &off).is_ok());
     assert!(world.fire(&bash("ls")).is_empty());
-    // So does a file with more than may be compiled.
-    let large = entry(json!({"/a": {"regex": "(x{999}){99}"}}));
-    let _ = load(&world, &file_of(&vec![large; 17]));
-    let outcome = world.outcome(&blocking_event());
-    let reason = outcome.reason().unwrap();
-    assert!(reason.contains("more than 16 MiB together"), "{reason}");
 }
 
 #[test]
@@ -153,10 +147,10 @@ fn expressions_cost_little_to_load() {
         entry(Value::Object(members.collect()))
     };
     let world = World::new();
-    let text = file_of(&vec![full(json!("1")); 15]);
-    let limit = Duration::from_secs(5);
+    let text = file_of(&vec![full(json!("1")); 5]);
+    let limit = Duration::from_secs(2);
     let report = assert_computes_within(limit, "globs", || load(&world, &text));
-    assert!(report.is_ok() && report.loaded == 15, "{report:?}");
+    assert!(report.is_ok() && report.loaded == 5, "{report:?}");
     let project = Project::new();
     let heavy = full(json!({"regex": r"\w{20}"}));
     project.world.write(PROJECT, &file_of(&vec![heavy; 150]));
