@@ -104,18 +104,6 @@ fn a_hook_runs_where_the_session_is() {
     assert_eq!(fire(&approved, "sub").reason(), Some("root"));
 }
 
-#[test]
-fn a_strict_hook_blocks_on_failure() {
-    for command in ["exit 1", "exit 127", "sleep 60"] {
-        let hook = claude(BEFORE, command).with_timeout(Duration::from_millis(100));
-        let strict = hook
-            .clone()
-            .with_on_failure(forge_hooks::FailurePolicy::Block);
-        assert!(fired(&blocking_event(), [hook]).allowed(), "{command}");
-        assert!(!fired(&blocking_event(), [strict]).allowed(), "{command}");
-    }
-}
-
 /// Its exit code for a script that is not there blocks.
 #[test]
 fn what_python_does_without_its_script_is_explained() {
@@ -192,15 +180,6 @@ impl Gate for Says {
     fn check(&self, _hook: &Hook) -> GateVerdict {
         self.0.clone()
     }
-}
-
-/// Or a clone could switch an approved guard off by adding it once more.
-#[test]
-fn an_unapproved_handler_hides_no_other() {
-    let gated = |verdict| claude(BEFORE, "exit 2").with_gate(Arc::new(Says(verdict)));
-    let unapproved = gated(GateVerdict::NotApproved("new".to_owned()));
-    let approved = gated(GateVerdict::Run).with_timeout(Duration::from_secs(5));
-    assert!(!fired(&blocking_event(), [unapproved, approved]).allowed());
 }
 
 /// A gate may read files, which takes time.
@@ -300,15 +279,6 @@ fn a_blocked_stop_has_the_agent_go_on() {
     assert!(subagent.finish("done").allowed());
     let mut again = session.prompt("and this").begin().unwrap();
     assert_eq!(again.finish("done").reason(), Some("go on"));
-}
-
-#[test]
-fn ending_the_turn_lets_the_agent_stop() {
-    let ends = answers("Stop", json!({"continue": false, "stopReason": "enough"}));
-    let event = HookEvent::agent_stop(false);
-    let outcome = fired(&event, [claude("Stop", "exit 2"), ends]);
-    assert!(outcome.allowed() && outcome.stops_turn());
-    assert_eq!(outcome.stop_reason(), Some("enough"));
 }
 
 #[test]

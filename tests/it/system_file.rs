@@ -61,7 +61,7 @@ fn its_hooks_come_first() {
 }
 
 #[test]
-fn it_disables_hooks_of_any_file_and_none_disables_its_own() {
+fn no_list_of_names_disables_its_hooks() {
     let world = World::new();
     world.write(SYSTEM, &file(&[guard("one"), guard("two")]));
     let disable = json!({"disable": ["one", "two"], "hooks": [guard("two")]});
@@ -80,12 +80,16 @@ fn it_disables_hooks_of_any_file_and_none_disables_its_own() {
             assert_eq!(entry["state"], "enabled");
         }
     }
+}
+
+#[test]
+fn it_disables_hooks_of_any_file() {
+    let world = World::new();
     let mut off = guard("off");
     off["enabled"] = json!(false);
     let system = json!({"disable": ["own", "theirs"], "hooks": [guard("own"), off]});
     world.write(SYSTEM, &system.to_string());
     world.write(USERS, &file(&[guard("theirs"), guard("own")]));
-    world.write(PROJECTS, "{}");
     let hooks = host(&world).load();
     assert_eq!(names(&hooks), ["off"]);
     assert_eq!(hooks.report().disabled, ["own", "theirs", "own"]);

@@ -13,8 +13,8 @@ fn each_template_has_its_event() {
         ("block_sudo", "tool:pre_execute:bash", 5),
     ] {
         let template = &HOOK_TEMPLATES[name];
-        assert_eq!(template.event_pattern(), event);
-        assert_eq!(template.name(), Some(name));
+        let found = (template.event_pattern(), template.name());
+        assert_eq!(found, (event, Some(name)));
         assert!(template.timeout() >= Duration::from_secs(seconds));
         assert!(!template.description().is_empty() && template.enabled());
         assert_eq!(&Hook::from_json(&template.to_json()).unwrap(), template);
@@ -22,6 +22,10 @@ fn each_template_has_its_event() {
         assert_eq!(guards, name == "block_sudo", "only a guard may block");
     }
     assert_eq!(HOOK_TEMPLATES.len(), 4);
+}
+
+#[test]
+fn a_profile_has_its_own_names() {
     let templates = templates::for_profile(&AppProfile::new("mygame"));
     assert!(templates.keys().eq(HOOK_TEMPLATES.keys()));
     assert!(!format!("{templates:?}").contains("forge"));
@@ -84,7 +88,7 @@ mod at_work {
     }
 
     #[test]
-    fn a_profile_has_its_own_names() {
+    fn they_use_the_profiles_names() {
         let (world, log) = of_host("mygame", "log_all");
         let log = log.with_env("HOME", world.directory().to_str().unwrap());
         assert!(world.run(log, &HookEvent::session_end("s")).success());

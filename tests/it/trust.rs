@@ -110,12 +110,17 @@ fn unapproved_hooks_are_skipped() {
     };
     assert_eq!(mine.stdout.trim(), "mine", "the user's own need none");
     assert_eq!(result.skipped, Some(SkipReason::NotApproved));
-    assert!(!result.success() && result.should_continue() && result.failure.is_none());
-    assert_eq!((result.exit_code, result.pid), (-1, None));
-    assert_eq!(result.reason(), None);
+    let continues = (result.success(), result.should_continue());
+    assert_eq!((continues, result.failure), ((false, true), None));
+    let found = (result.exit_code, result.pid, result.reason());
+    assert_eq!(found, (-1, None, None));
     let why = "it comes from a project and has not been approved";
     assert_eq!(result.error.as_deref(), Some(why));
-    // One that is disabled is not reported.
+}
+
+#[test]
+fn a_disabled_hook_is_not_reported() {
+    let project = Project::new();
     let off = r#"{"hooks": [{"event": "*", "command": "echo x", "enabled": false}]}"#;
     project.world.write(PROJECT, off);
     assert!(project.load().problems.is_empty());

@@ -208,20 +208,6 @@ fn a_broken_file_keeps_its_hooks_and_stops_no_others() {
     become_(&world, &["", &last]);
 }
 
-/// Its placeholder hook, which has no command, stays until it is fixed.
-#[test]
-fn a_file_that_was_never_good_blocks() {
-    let world = World::new();
-    world.write(FORGE, "{");
-    let watcher = watch(&world);
-    assert!(!watcher.report().is_ok());
-    assert_eq!(commands(&world), [""]);
-    world.write(PROJECT, &file_of(&["project"]));
-    become_(&world, &["", "project"]);
-    world.write(FORGE, &file_of(&["mended"]));
-    become_(&world, &["mended", "project"]);
-}
-
 #[test]
 fn a_broken_file_keeps_its_disabled_names() {
     let world = World::new();

@@ -141,7 +141,7 @@ fn one(handler: &str) -> Hook {
 }
 
 #[test]
-fn the_keys_of_a_handler_are_read() {
+fn a_handler_has_defaults() {
     let shell = |text: &str, shell| HookCommand::Shell {
         text: text.to_owned(),
         shell,
@@ -153,16 +153,30 @@ fn the_keys_of_a_handler_are_read() {
     assert_eq!(*hook.command(), shell("guard.sh", None));
     let powershell = one(r#"{"type": "command", "command": "x", "shell": "powershell"}"#);
     assert_eq!(*powershell.command(), shell("x", Some(Shell::Pwsh)));
-    let hook = one(
+}
+
+/// One with all keys.
+fn full() -> Hook {
+    one(
         r#"{"type": "command", "command": "a b", "args": ["${CLAUDE_PROJECT_DIR}", "c d"], "timeout": 5,
             "async": true, "onFailure": "block", "statusMessage": "Looking", "if": "Bash(git *)", "once": true}"#,
-    );
+    )
+}
+
+#[test]
+fn the_keys_of_a_handler_are_read() {
+    let hook = full();
     let words = ["a b", "${CLAUDE_PROJECT_DIR}", "c d"].map(str::to_owned);
     assert_eq!(*hook.command(), HookCommand::Program(words.to_vec()));
     assert_eq!(hook.timeout(), Duration::from_secs(5));
     assert_eq!(hook.on_failure(), FailurePolicy::Block);
     assert!(hook.background());
     assert_eq!(hook.label(), "Looking");
+}
+
+#[test]
+fn a_rule_and_a_matcher_are_conditions() {
+    let hook = full();
     let bash = |text| HookEvent::tool_pre_execute("bash", json!({"command": text}));
     assert!(hook.matches(&bash("cd x && git push"), true));
     assert!(!hook.matches(&bash("ls"), true));
