@@ -15,20 +15,6 @@ use crate::support::{LONG, Notes, World, alone, blocking_event, custom, eventual
 const LATER: Duration = Duration::from_secs(30);
 
 #[test]
-fn what_was_fired_last_is_not_lost() {
-    let world = World::with(|builder| builder.workers(1));
-    world.hook("session:*", "echo x>>log");
-    for _ in 0..5 {
-        drop(world.submit(HookEvent::session_message("s1", "user", "hello")));
-    }
-    drop(world.submit(HookEvent::session_end("s1")));
-    let report = world.executor.shutdown(LATER);
-    assert!(report.is_complete(), "{report:?}");
-    assert_eq!(report.finished, 6);
-    assert_eq!(world.read("log").lines().count(), 6);
-}
-
-#[test]
 fn the_global_executor_can_be_shut_down() {
     if !alone("shutdown::the_global_executor_can_be_shut_down") {
         return;

@@ -68,20 +68,6 @@ fn an_output_is_replaced_by_any_json() {
 }
 
 #[test]
-fn each_hook_sees_what_the_one_before_left() {
-    let replaces = hook(AFTER, &replaces("abc", "def"));
-    let second = answers(json!({"updatedOutput": "x"})).with_on_failure(FailurePolicy::Continue);
-    let last = hook(AFTER, "printf %s \"$FORGE_TOOL_RESULT\" >last");
-    let hooks = [replaces, sees(), second, last];
-    let (world, outcome) = fired(hooks, FireOptions::default());
-    assert_eq!(outcome.updated_output(), Some(json!("x")), "{outcome:?}");
-    assert_eq!(world.read("seen"), "\"pw=def\"");
-    let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
-    assert_eq!(seen["data"]["tool_result"], "pw=def");
-    assert_eq!(world.read("last"), "\"x\"");
-}
-
-#[test]
 fn at_once_the_last_one_wins() {
     let both = [1, 2].map(|it| answers(json!({"updatedOutput": it})));
     let hooks = both.into_iter().chain([hook(AFTER, "exit 0")]);
@@ -106,49 +92,34 @@ fn redacting_hooks_run_first() {
             "{outcome:?}"
         );
         assert_eq!(world.read("seen"), "\"pw=ghi\"");
+        let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
+        assert_eq!(seen["data"]["tool_result"], "pw=ghi");
         assert_eq!(outcome.results().len(), 4);
     }
 }
 
+/// What each of these hooks ends with, as far as it is shown. Nothing that it wrote is: it may be the output.
+const FAILS: &str = r#"
+exited with code 3 <- printf %s "$FORGE_TOOL_RESULT"; exit 3
+exited with code 3 <- set -x; : "$FORGE_TOOL_RESULT"; exit 3
+its answer is invalid <- echo "{\"decision\": $FORGE_TOOL_RESULT}"
+its answer is invalid <- printf 'debug\n{"updatedOutput": 1}'
+its answer is invalid <- echo '{"updatedoutput": 1}'
+its answer is invalid <- echo '{"updated_output": 1}'
+its answer is invalid <- echo '{"updatedOutput": '
+signal 9 <- kill -9 $$
+not found <- /no/such/program
+secret <- echo '{"decision": "block", "reason": "secret"}'
+who? <- echo '{"decision": "ask", "reason": "who?"}'
+did not redact it <- echo '{"continue": false}'
+timed out <- sleep 60
+"#;
+
 /// Neither a hook of ours nor one of another tool, which run later, must tell the model what was withheld.
 #[test]
 fn output_is_withheld_if_redaction_fails() {
-    for (command, why) in [
-        ("exit 3", "exited with code 3"),
-        // Nothing that it wrote is shown: it may be the output.
-        (
-            "printf %s \"$FORGE_TOOL_RESULT\"; exit 3",
-            "exited with code 3",
-        ),
-        (
-            "set -x; : \"$FORGE_TOOL_RESULT\"; exit 3",
-            "exited with code 3",
-        ),
-        (
-            "echo \"{\\\"decision\\\": $FORGE_TOOL_RESULT}\"",
-            "its answer is invalid",
-        ),
-        ("echo plain text", "its answer is invalid"),
-        (
-            "printf 'debug\n{\"updatedOutput\": 1}'",
-            "its answer is invalid",
-        ),
-        ("echo '{\"updatedoutput\": 1}'", "its answer is invalid"),
-        ("echo '{\"updated_output\": 1}'", "its answer is invalid"),
-        ("kill -9 $$", "signal 9"),
-        ("/no/such/program", "not found"),
-        ("echo '{\"updatedOutput\": '", "its answer is invalid"),
-        (
-            "echo '{\"decision\": \"block\", \"reason\": \"secret\"}'",
-            "secret",
-        ),
-        (
-            "echo '{\"decision\": \"ask\", \"reason\": \"who?\"}'",
-            "who?",
-        ),
-        ("echo '{\"continue\": false}'", ""),
-        ("sleep 60", "timed out"),
-    ] {
+    for row in FAILS.trim().lines() {
+        let (why, command) = row.split_once(" <- ").unwrap();
         for options in both_ways() {
             let ours = "printf %s \"$FORGE_TOOL_RESULT\" >seen; echo '{\"updatedOutput\": 1}'";
             let theirs = hook_of(compat::CLAUDE, "PostToolUse", "", "cat >theirs");

@@ -91,71 +91,75 @@ fn case((settings, text): (&str, Value), changed: &str, expected: Then) {
 
 #[test]
 fn a_change_ends_an_approval_or_does_not() {
-    let shell = |command: &str| native(json!({"command": command}));
-    let guard = || shell("sh .myagent/hooks/guard.sh");
-    let data = || native(json!({"command": "node tool.js", "inputs": ["data/", "!data/cache"]}));
-    let python = of_claude("python3 \"$CLAUDE_PROJECT_DIR\"/guard.py");
-    let logs = shell("date >> .myagent/events.log");
-    for (hook, changed, expected) in [
-        (guard(), ".myagent/hooks/guard.sh", Blocks),
-        (guard(), ".myagent/hooks/lib.sh", Blocks),
-        (guard(), "shared/x.sh", Runs),
-        (shell("cd sub && ./x.sh"), "sub/x.sh", Blocks),
-        (python, "guard.py", Blocks),
-        (shell("make check"), "Makefile", Runs),
-        (logs, ".myagent/events.log", Runs),
-        (shell("test -f Cargo.toml && ./g.sh"), "Cargo.toml", Runs),
-        (data(), "data/a", Blocks),
-        (data(), "data/cache/b", Runs),
-        (data(), "tool.js", Blocks),
+    for (command, changed, expected) in [
+        (
+            "sh .myagent/hooks/guard.sh",
+            ".myagent/hooks/guard.sh",
+            Blocks,
+        ),
+        (
+            "sh .myagent/hooks/guard.sh",
+            ".myagent/hooks/lib.sh",
+            Blocks,
+        ),
+        ("sh .myagent/hooks/guard.sh", "shared/x.sh", Runs),
+        ("cd sub && ./x.sh", "sub/x.sh", Blocks),
+        ("make check", "Makefile", Runs),
+        ("date >> .myagent/events.log", ".myagent/events.log", Runs),
+        ("test -f Cargo.toml && ./g.sh", "Cargo.toml", Runs),
+        ("sh ./run=g.sh", "run=g.sh", Blocks),
     ] {
-        case(hook, changed, expected);
+        case(native(json!({"command": command})), changed, expected);
+    }
+    let python = "python3 \"$CLAUDE_PROJECT_DIR\"/guard.py";
+    case(of_claude(python), "guard.py", Blocks);
+    for (changed, expected) in [
+        ("data/a", Blocks),
+        ("data/cache/b", Runs),
+        ("tool.js", Blocks),
+    ] {
+        let inputs = ["data/", "!data/cache"];
+        let entry = json!({"command": "node tool.js", "inputs": inputs});
+        case(native(entry), changed, expected);
     }
 }
 
+/// All of them run `g.sh`.
+const COMMANDS: &str = r#"
+./g.sh
+./''g.sh
+./g\.sh
+sh -c 'exec ./g.sh'
+sh -c "exec './g.sh'"
+echo x|./g.sh>/dev/null
+sh "$PWD/g.sh"
+sh "$FORGE_WORKING_DIR/g.sh"
+sh "${MYAGENT_WORKING_DIR:-.}/g.sh"
+sh "$(git rev-parse --show-toplevel)/g.sh"
+cd sub && ../g.sh
+X=g.sh; sh $X
+"#;
+
 #[test]
 fn names_are_found_however_they_are_written() {
-    for command in [
-        "./g.sh",
-        "./''g.sh",
-        "./g\\.sh",
-        "sh -c 'exec ./g.sh'",
-        "sh -c \"exec './g.sh'\"",
-        "echo x|./g.sh>/dev/null",
-        "sh \"$PWD/g.sh\"",
-        "sh \"$FORGE_WORKING_DIR/g.sh\"",
-        "sh \"${MYAGENT_WORKING_DIR:-.}/g.sh\"",
-        "sh \"$(git rev-parse --show-toplevel)/g.sh\"",
-        "cd sub && ../g.sh",
-        "X=g.sh; sh $X",
-    ] {
+    for command in COMMANDS.trim().lines() {
         case(native(json!({"command": command})), "g.sh", Blocks);
     }
+    let with = |name: &str, value: &str| json!({"command": "sh \"$X\"", "env": {name: value}});
+    let in_sub = json!({"command": "./x.sh", "working_dir": "sub"});
     for (entry, changed) in [
         (json!({"args": ["sh", "./g.sh"]}), "g.sh"),
         (json!({"args": ["sh", "-c", "exec ./g.sh"]}), "g.sh"),
-        (json!({"command": "sh ./run=g.sh"}), "run=g.sh"),
-        (
-            json!({"command": "sh \"$X\"", "env": {"X": "g.sh"}}),
-            "g.sh",
-        ),
-        (
-            json!({"command": "./x.sh", "working_dir": "sub"}),
-            "sub/x.sh",
-        ),
-        (
-            json!({"command": "true", "env": {"BASH_ENV": "./tool.js"}}),
-            "tool.js",
-        ),
-        (
-            json!({"command": "true", "env": {"NODE_OPTIONS": "--require=./tool.js"}}),
-            "tool.js",
-        ),
+        (with("X", "g.sh"), "g.sh"),
+        (with("BASH_ENV", "./tool.js"), "tool.js"),
+        (with("NODE_OPTIONS", "--require=./tool.js"), "tool.js"),
+        (in_sub, "sub/x.sh"),
     ] {
         case(native(entry), changed, Blocks);
     }
-    case(of_claude("${CLAUDE_PROJECT_DIR:-.}/g.sh"), "g.sh", Blocks);
-    case(of_claude("./g.sh"), "g.sh", Blocks);
+    for command in ["${CLAUDE_PROJECT_DIR:-.}/g.sh", "./g.sh"] {
+        case(of_claude(command), "g.sh", Blocks);
+    }
 }
 
 #[test]

@@ -1,41 +1,29 @@
 //! What is printed of a settings file: a problem has its place, and the other hooks load all the same. All messages
 //! are in `golden/validate.txt`.
 
-use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
+use super::{CLAUDE, Place, command, groups, settings};
+
+/// The file, its event, what is printed of the place, and a group.
+const PROBLEMS: &str = r#"
+.claude/settings.json PreToolUse 2:12:hooks.PreToolUse[1].hooks[0]: {"hooks": [5]}
+.claude/settings.json PreToolUse 2:1:hooks.PreToolUse[1]: 7
+.codex/hooks.json Stop 2:21:hooks.Stop[1].hooks[0].type: {"hooks": [{"type": "mcp_tool"}]}
+.gemini/settings.json BeforeTool 2:16:hooks.BeforeTool[1].sequential: {"sequential": true, "hooks": []}
+"#;
 
 /// A good hook before and one behind load in any case.
 #[test]
 fn a_problem_costs_no_other_hook() {
-    for (file, event, place_of, group) in [
-        (
-            CLAUDE,
-            "PreToolUse",
-            "2:12: hooks.PreToolUse[1].hooks[0]:",
-            r#"{"hooks": [5]}"#,
-        ),
-        (CLAUDE, "PreToolUse", "2:1: hooks.PreToolUse[1]:", "7"),
-        (
-            CODEX,
-            "Stop",
-            "2:21: hooks.Stop[1].hooks[0].type:",
-            r#"{"hooks": [{"type": "mcp_tool"}]}"#,
-        ),
-        (
-            GEMINI,
-            "BeforeTool",
-            "2:16: hooks.BeforeTool[1].sequential:",
-            r#"{"sequential": true, "hooks": []}"#,
-        ),
-    ] {
+    for row in PROBLEMS.trim().lines() {
+        let parts: Vec<_> = row.splitn(4, ' ').collect();
         let good = format!("{{\"hooks\": [{}]}}", command("good"));
-        let text = groups(event, &format!("{good},\n{group},{good}"));
-        let place = Place::new([(file, &*text)]);
+        let text = groups(parts[1], &format!("{good},\n{},{good}", parts[3]));
+        let file = format!("project/{}", parts[0]);
+        let place = Place::new([(&*file, &*text)]);
         let found = place.problems(&place.load());
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(
-            found[0].contains(&format!(": {file}:{place_of}")),
-            "{found:?}"
-        );
+        let expected = format!(": {file}:{}", parts[2].replace(":hooks", ": hooks"));
+        assert!(found[0].contains(&expected), "{found:?}");
         assert_eq!(place.commands(), ["good", "good"]);
     }
 }
