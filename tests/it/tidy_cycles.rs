@@ -2,6 +2,7 @@
 //! which each file follows its imports.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
@@ -36,24 +37,28 @@ fn without_tests(text: &str) -> String {
     code.split("\nmod tests {").next().unwrap().to_owned()
 }
 
-fn uses() -> Regex {
-    Regex::new(r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap()
-}
+static USES: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);").unwrap());
+
+static LIST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"([A-Za-z0-9_:]+::)\{([^{}]*)\}").unwrap());
+
+static PATH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b(?:crate|super)(?:::[A-Za-z0-9_]+)+").unwrap());
 
 /// Each path of a `use` declaration, its braces multiplied out; with whether it is handed on.
 fn used(text: &str) -> Vec<(String, bool)> {
-    let list = Regex::new(r"([\w:]+::)\{([^{}]*)\}").unwrap();
     let multiply = |found: &Captures<'_>| {
         let parts = found[2].split(',').filter(|part| !part.is_empty());
         let parts: Vec<_> = parts.map(|part| found[1].to_owned() + part).collect();
         parts.join(",")
     };
     let mut paths = Vec::new();
-    for found in uses().captures_iter(text) {
+    for found in USES.captures_iter(text) {
         let mut tree: String = found[2].replace(" as ", "@");
         tree.retain(|c| !c.is_whitespace());
-        while list.is_match(&tree) {
-            tree = list.replace_all(&tree, multiply).into_owned();
+        while LIST.is_match(&tree) {
+            tree = LIST.replace_all(&tree, multiply).into_owned();
         }
         let names = tree.split(',').map(|it| it.split('@').next().unwrap());
         let handed_on = found.get(1).is_some();
@@ -64,9 +69,8 @@ fn used(text: &str) -> Vec<(String, bool)> {
 
 /// The paths from the crate or from above that stand in the code itself.
 fn named(text: &str) -> Vec<String> {
-    let path = Regex::new(r"\b(?:crate|super)(?:::\w+)+").unwrap();
-    let text = uses().replace_all(text, "");
-    let found = path.find_iter(&text);
+    let text = USES.replace_all(text, "");
+    let found = PATH.find_iter(&text);
     found.map(|it| it.as_str().to_owned()).collect()
 }
 

@@ -74,9 +74,8 @@ fn a_deadline_ends_the_process() {
         ("kill -STOP $$", "stopped"),
     ] {
         let world = World::new();
-        world
-            .registry()
-            .register(then(&world, second).with_timeout(SECOND));
+        let hook = then(&world, second).with_timeout(SECOND);
+        world.registry().register(hook);
         fires(&world, Residency::Started);
         let result = fire(&world);
         assert_failed(&result, FailureKind::TimedOut, words);
@@ -169,7 +168,7 @@ for line in sys.stdin:
 "#;
     world.registry().register(python(&world, program));
     let event = |size: usize| blocking_event().with_data("text", "x".repeat(size));
-    for size in [1, 100_000, 4 << 20] {
+    for size in [1, 1 << 20] {
         let result = world.fire(&event(size)).remove(0);
         assert!(result.success(), "{size}: {:?}", result.error);
         assert_eq!(reason(&result).len(), size / 8);
