@@ -68,6 +68,11 @@ fn a_handler_of_each_agent_may_block_on_failure() {
             assert_eq!(outcome.allowed(), allowed, "{file} {policy}");
             assert!(problems.is_empty(), "{problems:?}");
         }
+        // The host has set another policy for all.
+        let strict: fn(OtherTools) -> OtherTools = OtherTools::with_strict_guards;
+        let text = settings(event, "", &command("exit 1"));
+        let (outcome, _) = fired(file, &text, &blocking_event(), strict);
+        assert!(!outcome.allowed(), "{file}");
     }
 }
 
