@@ -94,8 +94,6 @@ fn is_lost(result: &HookResult) -> bool {
 #[test]
 fn unapproved_hooks_are_skipped() {
     let project = Project::new();
-    let own = r#"{"hooks": [{"event": "*", "command": "echo mine"}]}"#;
-    project.world.write("config/src/forge/hooks.json", own);
     let report = project.load();
     assert!(report.is_ok());
     let reported: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
@@ -105,10 +103,7 @@ fn unapproved_hooks_are_skipped() {
     assert_eq!(report.unapproved.len(), 2);
     let outcome = project.guard();
     assert!(outcome.allowed());
-    let [mine, result] = outcome.results() else {
-        panic!("{outcome:?}")
-    };
-    assert_eq!(mine.stdout.trim(), "mine", "the user's own need none");
+    let result = &outcome.results()[0];
     assert_eq!(result.skipped, Some(SkipReason::NotApproved));
     let continues = (result.success(), result.should_continue());
     assert_eq!((continues, result.failure), ((false, true), None));
@@ -119,11 +114,15 @@ fn unapproved_hooks_are_skipped() {
 }
 
 #[test]
-fn a_disabled_hook_is_not_reported() {
+fn the_users_own_hooks_need_no_approval() {
     let project = Project::new();
+    let own = r#"{"hooks": [{"event": "*", "command": "echo mine"}]}"#;
+    project.world.write("config/src/forge/hooks.json", own);
     let off = r#"{"hooks": [{"event": "*", "command": "echo x", "enabled": false}]}"#;
     project.world.write(PROJECT, off);
-    assert!(project.load().problems.is_empty());
+    let report = project.load();
+    assert!(report.problems.is_empty(), "one that is disabled neither");
+    assert_eq!(project.guard().results()[0].stdout.trim(), "mine");
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn what_is_too_large_is_not_read() {
     }
     world.write("project/deep/x", "");
     let made = std::process::Command::new("mkdir")
-        .args(["-p", &"d/".repeat(1500)])
+        .args(["-p", &"d/".repeat(1001)])
         .current_dir(world.path("project/deep"))
         .status();
     assert!(made.unwrap().success());
