@@ -152,34 +152,13 @@ mod tests {
 
     #[test]
     fn printable_follows_unicode() {
-        let hidden = r"^[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]$";
-        let hidden = Regex::new(hidden).unwrap();
-        for c in '\0'..=char::MAX {
-            let expected = c == '\t' || !hidden.is_match(c.encode_utf8(&mut [0; 4]));
-            assert_eq!(is_printable(c), expected, "U+{:04X}", u32::from(c));
-        }
-    }
-
-    #[test]
-    fn letters_of_many_scripts_are_shown() {
-        for text in [
-            "Größe, naïveté, ŁÓDŹ",
-            "Ελληνικά",
-            "Русский",
-            "עברית",
-            "العربية",
-            "हिन्दी",
-            "தமிழ்",
-            "ไทย",
-            "한국어",
-            "日本語",
-            "汉字",
-            "አማርኛ",
-            "ქართული",
-            "e\u{301}",
-            "😀 → ☃",
-        ] {
-            assert_eq!(printable(text), text);
-        }
+        let hidden = r"[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]+";
+        let all: String = ('\0'..=char::MAX).collect();
+        // One search of all: a search of each takes long without optimization.
+        let found = Regex::new(hidden).unwrap();
+        let found = found.find_iter(&all).flat_map(|it| it.as_str().chars());
+        let expected: Vec<char> = found.filter(|c| *c != '\t').collect();
+        let hidden: Vec<char> = all.chars().filter(|c| !is_printable(*c)).collect();
+        assert_eq!(hidden, expected);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::input::payload;
 use super::tool::Tool;
-use super::{CLAUDE, CODEX, GEMINI};
+use super::{CLAUDE, GEMINI, TOOLS};
 use crate::events::{EventType, HookEvent, HostContext};
 
 fn input(tool: &Tool, name: &str, event: &HookEvent) -> Value {
@@ -16,267 +16,102 @@ fn input(tool: &Tool, name: &str, event: &HookEvent) -> Value {
     serde_json::from_slice(&payload(tool, kind, called, event, Path::new("/w"))).unwrap()
 }
 
-/// Each event of each tool, with only the event itself.
+/// Each event of each tool, and the fields that not all of the tool's events have.
+const FIELDS: &str = r#"
+claude PreToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": ""}
+claude PostToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "", "tool_response": {"stdout": "out", "stderr": "", "interrupted": false, "isImage": false}}
+claude PostToolUseFailure {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "", "error": "e", "is_interrupt": false}
+claude PermissionRequest {"tool_name": "Bash", "tool_input": {}, "perm_level": "execute"}
+claude UserPromptSubmit {"prompt": "hi"}
+claude SessionStart {"session_id": "s", "source": "startup", "model": ""}
+claude SessionEnd {"session_id": "s", "reason": "other"}
+claude Notification {"message": "m", "notification_type": ""}
+claude Stop {"stop_hook_active": true, "last_assistant_message": ""}
+claude SubagentStart {"agent_type": "Explore", "agent_id": ""}
+claude SubagentStop {"agent_type": "Explore", "agent_id": "", "agent_transcript_path": "", "stop_hook_active": false, "last_assistant_message": ""}
+claude PreCompact {"trigger": "auto", "custom_instructions": ""}
+claude PostCompact {"trigger": "auto", "compact_summary": ""}
+claude UserPromptExpansion {"command_name": "", "prompt": ""}
+claude PreModelSwitch {"from_model": "", "to_model": ""}
+claude PostModelSwitch {"from_model": "", "to_model": ""}
+codex PreToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "", "turn_id": ""}
+codex PostToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "", "turn_id": "", "tool_response": "out"}
+codex PermissionRequest {"tool_name": "Bash", "tool_input": {}, "turn_id": "", "perm_level": "execute"}
+codex UserPromptSubmit {"prompt": "hi", "turn_id": ""}
+codex SessionStart {"session_id": "s", "source": "startup"}
+codex SessionEnd {"session_id": "s", "reason": "other"}
+codex Interrupt {"turn_id": ""}
+codex Stop {"stop_hook_active": true, "last_assistant_message": null, "turn_id": ""}
+codex SubagentStart {"agent_type": "Explore", "agent_id": "", "turn_id": ""}
+codex SubagentStop {"agent_type": "Explore", "agent_id": "", "turn_id": "", "stop_hook_active": false, "agent_transcript_path": null, "last_assistant_message": null}
+codex PreCompact {"trigger": "auto", "turn_id": ""}
+codex PostCompact {"trigger": "auto", "turn_id": ""}
+gemini BeforeTool {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
+gemini AfterTool {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}, "tool_response": {"llmContent": "out", "returnDisplay": "out"}}
+gemini BeforeAgent {"prompt": "hi"}
+gemini AfterAgent {"prompt": "", "prompt_response": "", "stop_hook_active": true}
+gemini BeforeModel {"llm_request": {}, "llm_model": "m", "message_count": 2}
+gemini AfterModel {"llm_request": {}, "llm_response": {}, "llm_model": "m", "llm_tokens": 3}
+gemini SessionStart {"session_id": "s", "source": "startup"}
+gemini SessionEnd {"session_id": "s", "reason": "other"}
+gemini PreCompress {"trigger": "auto"}
+gemini Notification {"message": "m", "notification_type": "ToolPermission", "details": {}}
+"#;
+
+/// What a host fires.
+fn events() -> Vec<HookEvent> {
+    let args = || json!({"command": "ls"});
+    let of_host = [
+        "user:prompt_expansion",
+        "model:pre_switch",
+        "model:post_switch",
+        "user:interrupt",
+    ];
+    let of_host = of_host.map(|name| HookEvent::new(EventType::of_name(name).unwrap()));
+    let events = [
+        HookEvent::tool_pre_execute("bash", args()),
+        HookEvent::tool_post_execute("bash", args(), "out"),
+        HookEvent::tool_error("bash", args(), "e"),
+        HookEvent::permission_prompt("bash", "execute", None),
+        HookEvent::user_prompt_submit("hi"),
+        HookEvent::session_start("s"),
+        HookEvent::session_end("s"),
+        HookEvent::notification_show("m"),
+        HookEvent::agent_stop(true),
+        HookEvent::agent_subagent_start("Explore"),
+        HookEvent::agent_subagent_stop("Explore", false),
+        HookEvent::context_pre_compact("auto"),
+        HookEvent::context_post_compact("auto"),
+        HookEvent::llm_pre_request("m", 2),
+        HookEvent::llm_post_response("m", 3),
+    ];
+    events.into_iter().chain(of_host).collect()
+}
+
 #[test]
 fn an_event_has_every_field_of_its_tool() {
-    let args = || json!({"command": "ls"});
-    let claude = json!({"session_id": "", "transcript_path": "", "permission_mode": "default",
-        "cwd": "/w"});
-    let codex = json!({"session_id": "", "transcript_path": null, "permission_mode": "default",
-        "cwd": "/w", "model": ""});
-    let gemini = json!({"session_id": "", "transcript_path": "", "cwd": "/w",
-        "timestamp": "1970-01-01T00:00:00.000Z"});
-    let before = || HookEvent::tool_pre_execute("bash", args());
-    let of_host = |name| HookEvent::new(EventType::of_name(name).unwrap());
-    let after = || HookEvent::tool_post_execute("bash", args(), "out");
-    for (tool, name, event, own) in [
-        (
-            CLAUDE,
-            "PreToolUse",
-            before(),
-            json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": ""}),
-        ),
-        (
-            CLAUDE,
-            "PostToolUse",
-            after(),
-            json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "tool_response":
-                {"stdout": "out", "stderr": "", "interrupted": false, "isImage": false}}),
-        ),
-        (
-            CLAUDE,
-            "PostToolUseFailure",
-            HookEvent::tool_error("bash", args(), "e"),
-            json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "error": "e",
-                "is_interrupt": false}),
-        ),
-        (
-            CLAUDE,
-            "PermissionRequest",
-            HookEvent::permission_prompt("write", "execute", None),
-            json!({"tool_name": "Write", "tool_input": {}, "perm_level": "execute"}),
-        ),
-        (
-            CLAUDE,
-            "UserPromptSubmit",
-            HookEvent::user_prompt_submit("hi"),
-            json!({"prompt": "hi"}),
-        ),
-        (
-            CLAUDE,
-            "SessionStart",
-            HookEvent::session_start("s"),
-            json!({"session_id": "s", "source": "startup", "model": ""}),
-        ),
-        (
-            CLAUDE,
-            "SessionEnd",
-            HookEvent::session_end("s"),
-            json!({"session_id": "s", "reason": "other"}),
-        ),
-        (
-            CLAUDE,
-            "Notification",
-            HookEvent::notification_show("m"),
-            json!({"message": "m", "notification_type": ""}),
-        ),
-        (
-            CLAUDE,
-            "Stop",
-            HookEvent::agent_stop(true),
-            json!({"stop_hook_active": true, "last_assistant_message": ""}),
-        ),
-        (
-            CLAUDE,
-            "SubagentStart",
-            HookEvent::agent_subagent_start("Explore"),
-            json!({"agent_type": "Explore", "agent_id": ""}),
-        ),
-        (
-            CLAUDE,
-            "SubagentStop",
-            HookEvent::agent_subagent_stop("Explore", false),
-            json!({"agent_type": "Explore", "agent_id": "", "agent_transcript_path": "",
-                "stop_hook_active": false, "last_assistant_message": ""}),
-        ),
-        (
-            CLAUDE,
-            "PreCompact",
-            HookEvent::context_pre_compact("manual"),
-            json!({"trigger": "manual", "custom_instructions": ""}),
-        ),
-        (
-            CLAUDE,
-            "PostCompact",
-            HookEvent::context_post_compact("auto"),
-            json!({"trigger": "auto", "compact_summary": ""}),
-        ),
-        (
-            CLAUDE,
-            "UserPromptExpansion",
-            of_host("user:prompt_expansion"),
-            json!({"command_name": "", "prompt": ""}),
-        ),
-        (
-            CLAUDE,
-            "PreModelSwitch",
-            of_host("model:pre_switch"),
-            json!({"from_model": "", "to_model": ""}),
-        ),
-        (
-            CLAUDE,
-            "PostModelSwitch",
-            of_host("model:post_switch"),
-            json!({"from_model": "", "to_model": ""}),
-        ),
-        (
-            CODEX,
-            "PreToolUse",
-            before(),
-            json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "turn_id": ""}),
-        ),
-        (
-            CODEX,
-            "PostToolUse",
-            after(),
-            json!({"tool_name": "Bash", "tool_input": args(), "tool_use_id": "", "turn_id": "",
-                "tool_response": "out"}),
-        ),
-        (
-            CODEX,
-            "PermissionRequest",
-            HookEvent::permission_prompt("bash", "execute", None),
-            json!({"tool_name": "Bash", "tool_input": {}, "turn_id": "", "perm_level": "execute"}),
-        ),
-        (
-            CODEX,
-            "UserPromptSubmit",
-            HookEvent::user_prompt_submit("hi"),
-            json!({"prompt": "hi", "turn_id": ""}),
-        ),
-        (
-            CODEX,
-            "SessionStart",
-            HookEvent::session_start("s"),
-            json!({"session_id": "s", "source": "startup"}),
-        ),
-        (
-            CODEX,
-            "SessionEnd",
-            HookEvent::session_end("s"),
-            json!({"session_id": "s", "reason": "other"}),
-        ),
-        (
-            CODEX,
-            "Interrupt",
-            of_host("user:interrupt"),
-            json!({"turn_id": ""}),
-        ),
-        (
-            CODEX,
-            "Stop",
-            HookEvent::agent_stop(false),
-            json!({"stop_hook_active": false, "last_assistant_message": null, "turn_id": ""}),
-        ),
-        (
-            CODEX,
-            "SubagentStart",
-            HookEvent::agent_subagent_start("x"),
-            json!({"agent_type": "x", "agent_id": "", "turn_id": ""}),
-        ),
-        (
-            CODEX,
-            "SubagentStop",
-            HookEvent::agent_subagent_stop("x", true),
-            json!({"agent_type": "x", "agent_id": "", "turn_id": "", "stop_hook_active": true,
-                "agent_transcript_path": null, "last_assistant_message": null}),
-        ),
-        (
-            CODEX,
-            "PreCompact",
-            HookEvent::context_pre_compact("auto"),
-            json!({"trigger": "auto", "turn_id": ""}),
-        ),
-        (
-            CODEX,
-            "PostCompact",
-            HookEvent::context_post_compact("auto"),
-            json!({"trigger": "auto", "turn_id": ""}),
-        ),
-        (
-            GEMINI,
-            "BeforeTool",
-            before(),
-            json!({"tool_name": "run_shell_command", "tool_input": args()}),
-        ),
-        (
-            GEMINI,
-            "AfterTool",
-            after(),
-            json!({"tool_name": "run_shell_command", "tool_input": args(),
-                "tool_response": {"llmContent": "out", "returnDisplay": "out"}}),
-        ),
-        (
-            GEMINI,
-            "BeforeAgent",
-            HookEvent::user_prompt_submit("hi"),
-            json!({"prompt": "hi"}),
-        ),
-        (
-            GEMINI,
-            "AfterAgent",
-            HookEvent::agent_stop(false),
-            json!({"prompt": "", "prompt_response": "", "stop_hook_active": false}),
-        ),
-        (
-            GEMINI,
-            "BeforeModel",
-            HookEvent::llm_pre_request("m", 2),
-            json!({"llm_request": {}, "llm_model": "m", "message_count": 2}),
-        ),
-        (
-            GEMINI,
-            "AfterModel",
-            HookEvent::llm_post_response("m", 3),
-            json!({"llm_request": {}, "llm_response": {}, "llm_model": "m", "llm_tokens": 3}),
-        ),
-        (
-            GEMINI,
-            "SessionStart",
-            HookEvent::session_start("s"),
-            json!({"session_id": "s", "source": "startup"}),
-        ),
-        (
-            GEMINI,
-            "SessionEnd",
-            HookEvent::session_end("s"),
-            json!({"session_id": "s", "reason": "other"}),
-        ),
-        (
-            GEMINI,
-            "PreCompress",
-            HookEvent::context_pre_compact("auto"),
-            json!({"trigger": "auto"}),
-        ),
-        (
-            GEMINI,
-            "Notification",
-            HookEvent::notification_show("m"),
-            json!({"message": "m", "notification_type": "ToolPermission", "details": {}}),
-        ),
-    ] {
-        let mut expected = match tool.name() {
-            "claude" => claude.clone(),
-            "codex" => codex.clone(),
-            _ => gemini.clone(),
+    let events = events();
+    for row in FIELDS.trim().lines() {
+        let [tool, name, fields] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
         };
-        expected["hook_event_name"] = name.into();
-        for (key, value) in own.as_object().unwrap() {
-            expected[key] = value.clone();
+        let tool = TOOLS.into_iter().find(|it| it.name() == tool).unwrap();
+        let mut expected = match tool.name() {
+            "claude" => json!({"transcript_path": "", "permission_mode": "default"}),
+            "codex" => json!({"transcript_path": null, "permission_mode": "default", "model": ""}),
+            _ => json!({"transcript_path": "", "timestamp": "1970-01-01T00:00:00.000Z"}),
+        };
+        let every = json!({"session_id": "", "cwd": "/w", "hook_event_name": name});
+        let fields: Value = serde_json::from_str(fields).unwrap();
+        for fields in [every, fields] {
+            let fields = fields.as_object().unwrap().clone();
+            expected.as_object_mut().unwrap().extend(fields);
         }
-        let mut event = event;
+        let ours = tool.event_named(name).unwrap().ours.unwrap();
+        let event = events.iter().find(|it| it.event_type.as_str() == ours);
+        let mut event = event.unwrap().clone();
         event.timestamp = 0.0;
-        assert_eq!(input(tool, name, &event), expected, "{tool} {name}");
+        assert_eq!(input(tool, name, &event), expected, "{row}");
     }
 }
 

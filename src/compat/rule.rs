@@ -306,7 +306,7 @@ mod tests {
     use crate::events::HostContext;
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 16, ..ProptestConfig::default() })]
 
         /// A rule that could not be compiled would match each call.
         #[test]
@@ -422,12 +422,8 @@ mod tests {
         ] {
             case(rule, "Write", json!({"file_path": path}), expected);
         }
-        case(
-            "Edit(*.ts)",
-            "Write",
-            json!(r#"{"file_path": "/work/a.ts"}"#),
-            true,
-        );
+        let text = json!(r#"{"file_path": "/work/a.ts"}"#);
+        case("Edit(*.ts)", "Write", text, true);
         case("Edit(*.ts)", "Write", json!("not an object"), true);
         case("mcp__a__*", "mcp__a__b", json!({}), true);
         case("mcp__a", "mcp__a__b", json!({}), true);
@@ -440,16 +436,17 @@ mod tests {
         case_in("/p/src", "Edit(src/**)", "Write", unresolved(), true);
         case_in("/p/lib", "Edit(src/**)", "Write", unresolved(), false);
         let url = json!({"url": "https://EXAMPLE.com/x"});
-        case(
-            "WebFetch(domain:example.com)",
-            "WebFetch",
-            url.clone(),
-            true,
-        );
-        for domain in ["*", "example.*", "ex*.com", " example.com", "*.example.com"] {
+        for (domain, expected) in [
+            ("example.com", true),
+            ("*", true),
+            ("example.*", true),
+            ("ex*.com", true),
+            (" example.com", true),
+            ("*.example.com", true),
+            ("other.com", false),
+        ] {
             let rule = format!("WebFetch(domain:{domain})");
-            case(&rule, "WebFetch", url.clone(), true);
+            case(&rule, "WebFetch", url.clone(), expected);
         }
-        case("WebFetch(domain:other.com)", "WebFetch", url, false);
     }
 }

@@ -1,5 +1,7 @@
 //! Tests of finding answers: outputs as hooks write them.
 
+use std::time::Instant;
+
 use proptest::prelude::*;
 
 use super::answer::{Written, read};
@@ -206,14 +208,6 @@ fn malformed_answers_are_invalid() {
             "`decision` is not within a whole JSON object (line 4, column 2)",
         ),
         (
-            "log\n{'reason': 'x', 'meta': {'cmd': 'ls'}, 'decision': 'block'}",
-            "`decision` is not within a whole JSON object",
-        ),
-        (
-            "{\"scores\": {\"a\": NaN}, \"decision\": \"block\"}",
-            "expected value (line 1",
-        ),
-        (
             "log\n{\"meta\":{\"a\":1,},\"decision\":\"block\"}",
             "`decision` is not within a whole JSON object",
         ),
@@ -222,16 +216,8 @@ fn malformed_answers_are_invalid() {
             "invalid escape (line 1",
         ),
         (
-            "{\"reason\":\"blocked: awk \"{print}\"\",\"decision\":\"block\"}",
-            "expected `,` or `}`",
-        ),
-        (
             "{ // guard\n \"decision\": \"block\" }",
             "expected a key in double quotes",
-        ),
-        (
-            "log\n{ // guard\n \"decision\": \"block\" }",
-            "`decision` is not within a whole JSON object",
         ),
         (
             "\u{1b}[1;39m{\u{1b}[0m\u{1b}[34;1m\"decision\"\u{1b}[0m\u{1b}[1;39m:\u{1b}[0m\u{1b}[0;32m\"block\"\u{1b}[0m\u{1b}[1;39m}\u{1b}[0m\n",
@@ -242,35 +228,19 @@ fn malformed_answers_are_invalid() {
             "`decision` is not within a whole JSON object",
         ),
         (
-            "@{decision=block; reason=no}",
-            "`decision` is not within a whole JSON object",
-        ),
-        (
             "\"{\\\"decision\\\":\\\"block\\\"}\"",
             "`decision` is not within a whole JSON object",
         ),
-        ("{ echo hello; }", "expected a key in double quotes"),
-        ("{\"level\": ", "a value is missing"),
         ("{\"Decision\":\"Block\"}", "did you mean `decision`?"),
         (
             "{\"permission_decision\":\"deny\"}",
             "did you mean `permissionDecision`?",
         ),
         (
-            "{\"HookSpecificOutput\":{\"PermissionDecision\":\"deny\"}}",
-            "did you mean `hookSpecificOutput`?",
-        ),
-        (
-            "{\"hookSpecificOutputs\":{\"permissionDecision\":\"deny\"}}",
-            "did you mean `hookSpecificOutput`?",
-        ),
-        (
             "{\"hookSpecificOutput\":{\"decision\":\"block\"}}",
             "`hookSpecificOutput.decision` is not a known key",
         ),
         ("{", "`}` is missing (line 1, column 1)"),
-        ("{\"", "`\"` is missing"),
-        ("{\"decision\"", "`}` is missing"),
         ("{\"decision\": \"bl", "`\"` is missing (line 1, column 16)"),
         (
             "log\n{\"decision\": \"block\"",
@@ -281,20 +251,10 @@ fn malformed_answers_are_invalid() {
             "expected `,` or `}` (line 1",
         ),
         (
-            "{\"reason\": \"he said \"no\"\", \"decision\": \"block\"}",
-            "expected `,` or `}` (line 1",
-        ),
-        (
-            "{\"note\": \"he said \"no\"\", \"decision\": \"block\"}",
-            "expected `,` or `}` (line 1",
-        ),
-        (
             "{\"decision\": \"block\",}",
             "expected a key in double quotes (line 1",
         ),
         ("{\"decision\": 'block'}", "expected value (line 1"),
-        ("{\"decision\": block}", "expected value (line 1"),
-        ("{\"decision\" \"block\"}", ""),
         ("{\"decision\": \"a\nb\"}", "control character"),
         (
             "{'decision': 'block'}",
@@ -305,14 +265,6 @@ fn malformed_answers_are_invalid() {
             "`decision` is not within a whole JSON object (line 2, column 19)",
         ),
         (
-            "{ decision: 'block', reason: 'no' }",
-            "expected a key in double quotes",
-        ),
-        (
-            "{ reason: 'no', decision: 'block' }",
-            "expected a key in double quotes",
-        ),
-        (
             "{\n  reason: 'no',\n  decision: 'block'\n}\n",
             "expected a key in double quotes (line 2",
         ),
@@ -320,66 +272,32 @@ fn malformed_answers_are_invalid() {
             r#"{\"decision\": \"block\"}"#,
             "expected a key in double quotes",
         ),
-        ("{“decision”: “block”}", "expected a key in double quotes"),
-        ("{`decision`: block}", "expected a key in double quotes"),
         ("{decision=block}", "expected a key in double quotes"),
         (
             "{\"a\": bad, \"b\": {\"decision\": \"allow\"}}",
             "found text after the object",
         ),
         (
-            "{\"hookSpecificOutput\": {\"permissionDecision\": \"deny\"}",
-            "`}` is missing",
-        ),
-        (
-            "{\"hookSpecificOutput\": {\"permissionDecision\": \"deny\",}}",
-            "expected a key in double quotes",
-        ),
-        (
             "[{\"decision\": \"block\"}]",
             "found text after the object (line 1, column 23)",
-        ),
-        (
-            "{\"decision\": \"block\"}{\"decision\": \"block\"}",
-            "found text after the object",
-        ),
-        (
-            "{\"decision\": 1}",
-            "`decision`: expected a string, found a number",
         ),
         (
             "log\n\n{\"decision\": \"blok\"}",
             "unknown decision `blok`, expected `allow`, `block` or `ask` (line 3",
         ),
         (
-            "{\"decision\": \"allow\", \"decision\": \"block\"}",
-            "`decision` occurs twice",
-        ),
-        (
             "{\"descision\": \"block\"}",
             "`descision` is not a known key; did you mean `decision`?",
         ),
-        ("{\"Decision\": \"deny\"}", "did you mean `decision`?"),
-        (
-            "{\"decisoin\": \"ask\", \"reason\": \"x\"}",
-            "did you mean `decision`?",
-        ),
         ("{\"continu\": false}", "did you mean `continue`?"),
-        ("{\"Continue\": false}\n", "did you mean `continue`?"),
-        (
-            "{\"hookSpecificOutput\": {\"permissionDecison\": \"deny\"}}",
-            "did you mean `permissionDecision`?",
-        ),
         (
             "{\"descision\": \"block\"}\ndone",
             "found text after the object (line 2, column 1)",
         ),
     ] {
         let found = found(output.as_bytes(), None);
-        assert!(
-            found.starts_with("invalid: ") && found.contains(why),
-            "{output:?}: {found}"
-        );
+        let is_meant = found.starts_with("invalid: ") && found.contains(why);
+        assert!(is_meant, "{output:?}: {found}");
     }
     // Not the value of a decision.
     for output in [
@@ -387,10 +305,8 @@ fn malformed_answers_are_invalid() {
         "{\"descision\": \"maybe\"}",
         "{\"continued\": \"yes\"}",
     ] {
-        assert!(
-            !found(output.as_bytes(), None).starts_with("invalid"),
-            "{output}"
-        );
+        let found = found(output.as_bytes(), None);
+        assert!(!found.starts_with("invalid"), "{output}");
     }
 }
 
@@ -498,8 +414,7 @@ fn a_redactor_answers_with_known_keys_alone() {
 
 #[test]
 fn the_search_takes_linear_time() {
-    let start = std::time::Instant::now();
-    for piece in [
+    let pieces = [
         "{\"a\":",
         "{\"",
         "{",
@@ -510,23 +425,23 @@ fn the_search_takes_linear_time() {
         "{ ",
         "\"{\\\"",
         "{'decision' ",
-    ] {
-        let output = piece.repeat(1024 * 1024 / piece.len());
-        let _ = find(output.as_bytes(), None);
-        let _ = find(output.as_bytes(), Some(output.len() / 2));
-    }
-    let pretty = format!(
-        "{}\n",
-        "{\n \"level\": \"info\",\n \"tags\": [1, {\"a\": {}}]\n}".repeat(10_000)
-    );
-    assert_eq!(
-        found(
-            format!("{pretty}{{\"decision\":\"block\"}}").as_bytes(),
-            None
-        ),
-        "{\"decision\":\"block\"}"
-    );
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+    ];
+    let search = |length: usize| {
+        let start = Instant::now();
+        for piece in pieces {
+            let output = piece.repeat(length / piece.len());
+            let _ = find(output.as_bytes(), None);
+            let _ = find(output.as_bytes(), Some(length / 2));
+        }
+        start.elapsed()
+    };
+    let [small, large] = [search(1024), search(16 * 1024)];
+    // Where the time grew with the square, it would be 256 times as long.
+    assert!(large < 100 * small, "{small:?}, {large:?}");
+    let log = "{\n \"level\": \"info\",\n \"tags\": [1, {\"a\": {}}]\n}".repeat(1_000);
+    let output = format!("{log}\n{{\"decision\":\"block\"}}");
+    let answer = "{\"decision\":\"block\"}";
+    assert_eq!(found(output.as_bytes(), None), answer);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Hooks that were written for other tools: what they are given, what their ends mean, in which order they
-//! run.
+//! run. What follows from each exit code and answer is in `golden/fire.txt`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools, Tool};
+use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::protocol::{Gate, GateVerdict};
 use forge_hooks::{
@@ -15,36 +15,26 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, blocking_event, hook_of, is_missing, meets};
+use crate::support::{World, alone_with, blocking_event, hook_of, is_missing, meets};
 
-const BEFORE: (&str, &str) = ("tool:pre_execute", "PreToolUse");
-const AFTER: (&str, &str) = ("tool:post_execute", "PostToolUse");
-const START: (&str, &str) = ("session:start", "SessionStart");
-const STOP: (&str, &str) = ("agent:stop", "Stop");
+const BEFORE: &str = "PreToolUse";
+const AFTER: &str = "PostToolUse";
 
-/// As a settings file has it, loaded with what its tool forgives.
-fn of(tool: &'static Tool, (_, theirs): (&str, &str), command: &str) -> Hook {
-    hook_of(tool, theirs, "", command)
-}
-
-fn claude(event: (&str, &str), command: &str) -> Hook {
-    of(CLAUDE, event, command)
+fn claude(event: &str, command: &str) -> Hook {
+    hook_of(CLAUDE, event, "", command)
 }
 
 /// Writes this JSON, with the event's name where it belongs.
-fn answers(event: (&str, &str), answer: &Value) -> Hook {
-    let mut answer = answer.clone();
+fn answers(event: &str, mut answer: Value) -> Hook {
     if let Some(specific) = answer.get_mut("hookSpecificOutput") {
-        specific["hookEventName"] = event.1.into();
+        specific["hookEventName"] = event.into();
     }
     claude(event, &format!("printf %s '{answer}'"))
 }
 
 fn rewrites(input: &Value) -> Hook {
-    answers(
-        BEFORE,
-        &json!({"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": input}}),
-    )
+    let specific = json!({"permissionDecision": "allow", "updatedInput": input});
+    answers(BEFORE, json!({ "hookSpecificOutput": specific }))
 }
 
 fn fired(event: &HookEvent, hooks: impl IntoIterator<Item = Hook>) -> Outcome {
@@ -52,9 +42,7 @@ fn fired(event: &HookEvent, hooks: impl IntoIterator<Item = Hook>) -> Outcome {
     for hook in hooks {
         world.registry().register(hook);
     }
-    world
-        .executor
-        .execute(event, FireOptions::default().handles_ask())
+    world.outcome(event)
 }
 
 #[test]
@@ -63,14 +51,13 @@ fn a_hook_gets_its_tools_input() {
     let command =
         r#"cat >seen.json; printf '%s|%s' "$CLAUDE_PROJECT_DIR" "${FORGE_EVENT-none}" >seen"#;
     world.registry().register(claude(BEFORE, command));
-    let context = HostContext::new().with_transcript_path("/t.jsonl");
-    let event = blocking_event()
-        .with_session_id("s1")
-        .with_context(Arc::new(context));
+    let context = Arc::new(HostContext::new().with_transcript_path("/t.jsonl"));
+    let event = blocking_event().with_session_id("s1").with_context(context);
     assert!(world.outcome(&event).allowed());
-    let input: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
+    let seen = || serde_json::from_str::<Value>(&world.read("seen.json")).unwrap();
+    let input = seen();
     for (key, expected) in [
-        ("hook_event_name", json!("PreToolUse")),
+        ("hook_event_name", json!(BEFORE)),
         ("session_id", json!("s1")),
         ("transcript_path", json!("/t.jsonl")),
         ("tool_name", json!("Bash")),
@@ -82,137 +69,69 @@ fn a_hook_gets_its_tools_input() {
     }
     let expected = format!("{}|none", world.directory().display());
     assert_eq!(world.read("seen"), expected);
+    // An event of the tool itself is handed on as it is.
+    let written = json!({"hook_event_name": BEFORE, "session_id": "s", "tool_name": "Bash",
+        "tool_input": {"command": "ls"}, "unheard_of": 1});
+    let _ = world.outcome(&CLAUDE.event(written.clone()).unwrap());
+    for (key, value) in written.as_object().unwrap() {
+        assert_eq!(&seen()[key], value, "{key}");
+    }
+}
+
+#[test]
+fn gemini_finds_its_own_variables() {
+    let command = r#"test -n "$GEMINI_PROJECT_DIR" -a "$GEMINI_SESSION_ID" = s1 && exit 3"#;
+    let hook = hook_of(GEMINI, "BeforeTool", "", command);
+    let outcome = fired(&blocking_event().with_session_id("s1"), [hook]);
+    assert_eq!(outcome.results()[0].exit_code, 3);
 }
 
 #[test]
 fn a_hook_runs_where_the_session_is() {
     let world = World::new();
-    std::fs::create_dir(world.path("sub")).unwrap();
-    world.registry().register(claude(BEFORE, "pwd -P >where"));
-    let fire = |directory| {
-        let context = HostContext::new().with_cwd(directory);
-        world.outcome(&blocking_event().with_context(Arc::new(context)))
+    let root = |name: &str| world.write(&format!("{name}guard.sh"), "echo root >&2; exit 2");
+    root("");
+    world.write("sub/guard.sh", "exit 0");
+    let guard = claude(BEFORE, "sh guard.sh");
+    let fire = |hook: &Hook, directory| {
+        let context = Arc::new(HostContext::new().with_cwd(world.path(directory)));
+        world.run(hook.clone(), &blocking_event().with_context(context))
     };
-    let _ = fire(world.path("sub"));
-    assert!(world.read("sub/where").trim_end().ends_with("/sub"));
-    let _ = fire(world.path("missing"));
-    assert!(world.path("where").exists());
+    assert!(fire(&guard, "sub").should_continue());
+    assert_eq!(fire(&guard, "missing").reason(), Some("root"));
+    // An approval covers the files of the root, not those that a path means below it.
+    let approved = guard.with_gate(Arc::new(Says(GateVerdict::Run)));
+    assert_eq!(fire(&approved, "sub").reason(), Some("root"));
 }
 
-/// An approval covers the files of the root, not those that a path means below it.
+/// Its exit code for a script that is not there blocks.
 #[test]
-fn an_approved_hook_runs_in_its_root() {
-    let world = World::new();
-    world.write("scripts/guard.sh", "echo root >&2; exit 2");
-    world.write("sub/scripts/guard.sh", "exit 0");
-    let guard = claude(BEFORE, "sh scripts/guard.sh").with_gate(Arc::new(Says(GateVerdict::Run)));
-    world.registry().register(guard);
-    let context = HostContext::new().with_cwd(world.path("sub"));
-    let outcome = world.outcome(&blocking_event().with_context(Arc::new(context)));
-    assert_eq!(outcome.reason(), Some("root"));
-}
-
-#[test]
-fn a_block_outweighs_an_inner_allow() {
-    let specific = json!({"permissionDecision": "allow", "permissionDecisionReason": "fine"});
-    let answer = json!({"decision": "block", "reason": "no", "hookSpecificOutput": specific});
-    let outcome = fired(&blocking_event(), [answers(BEFORE, &answer)]);
-    assert_eq!((outcome.allowed(), outcome.reason()), (false, Some("no")));
-}
-
-#[test]
-fn exit_codes_mean_what_the_tool_says() {
-    use FailureKind::{Exit, NotFound};
-    for (command, blocks, failure, diagnostics) in [
-        ("exit 0", false, None, 0),
-        ("echo no >&2; exit 2", true, None, 0),
-        ("echo no >&2; exit 1", false, Some(Exit), 1),
-        ("forge-hooks-no-such-program", false, Some(NotFound), 1),
-    ] {
-        let outcome = fired(&blocking_event(), [claude(BEFORE, command)]);
-        let result = &outcome.results()[0];
-        assert_eq!(outcome.allowed(), !blocks, "{command}");
-        assert_eq!(result.failure, failure, "{command}");
-        assert_eq!(result.diagnostics().len(), diagnostics, "{command}");
-        assert_eq!(outcome.reason(), blocks.then_some("no"), "{command}");
-    }
-}
-
-#[test]
-fn a_strict_hook_blocks_on_failure() {
-    for command in ["exit 1", "exit 127", "sleep 60"] {
-        let hook = claude(BEFORE, command).with_timeout(Duration::from_millis(200));
-        assert!(
-            fired(&blocking_event(), [hook.clone()]).allowed(),
-            "{command}"
-        );
-        let strict = hook.with_on_failure(forge_hooks::FailurePolicy::Block);
-        assert!(!fired(&blocking_event(), [strict]).allowed(), "{command}");
-    }
-}
-
-#[test]
-fn a_guard_in_python_denies() {
+fn what_python_does_without_its_script_is_explained() {
     if is_missing("python3") {
         return;
     }
-    let world = World::new();
-    let guard = "import json, sys\n\
-        event = json.load(sys.stdin)\n\
-        if 'sudo' in event['tool_input'].get('command', ''):\n    \
-            print(json.dumps({'hookSpecificOutput': {'hookEventName': 'PreToolUse',\n        \
-            'permissionDecision': 'deny', 'permissionDecisionReason': 'no sudo'}}))\n";
-    world.write("guard.py", guard);
-    let command = r#"python3 "$CLAUDE_PROJECT_DIR"/guard.py"#;
-    world.registry().register(claude(BEFORE, command));
-    let event = |command| HookEvent::tool_pre_execute("bash", json!({"command": command}));
-    assert_eq!(world.outcome(&event("sudo ls")).reason(), Some("no sudo"));
-    let outcome = world.outcome(&event("ls"));
-    assert_eq!((outcome.allowed(), outcome.decision()), (true, None));
-    // Python's own exit code for a script that is not there blocks, and is explained.
-    std::fs::remove_file(world.path("guard.py")).unwrap();
-    let outcome = world.outcome(&event("ls"));
+    let outcome = fired(&blocking_event(), [claude(BEFORE, "python3 guard.py")]);
     assert!(!outcome.allowed());
     assert_eq!(outcome.results()[0].diagnostics().len(), 1);
 }
 
 #[test]
-fn a_guard_in_node_asks() {
-    if is_missing("node") {
-        return;
-    }
-    let world = World::new();
-    let guard = "const fs = require('fs'); JSON.parse(fs.readFileSync(0));\n\
-        console.log(JSON.stringify({hookSpecificOutput: {hookEventName: 'PreToolUse',\n\
-        permissionDecision: 'ask', permissionDecisionReason: 'sure?'}}));";
-    world.write("guard.js", guard);
-    world.registry().register(claude(BEFORE, "node guard.js"));
-    let options = FireOptions::default().handles_ask();
-    let outcome = world.executor.execute(&blocking_event(), options);
-    assert_eq!(outcome.asks().and_then(|it| it.reason()), Some("sure?"));
-    assert_eq!(outcome.decision(), Some(Decision::Ask));
-}
-
-#[test]
-fn a_command_is_read_by_bash() {
+fn a_command_is_read_by_the_tools_shell() {
     if is_missing("bash") {
         return;
     }
-    let command = "[[ abc == a* ]] && { echo bash >&2; exit 2; }";
-    for tool in [CLAUDE, GEMINI] {
-        let outcome = fired(
-            &blocking_event(),
-            [of(
-                tool,
-                if tool == CLAUDE {
-                    BEFORE
-                } else {
-                    ("tool:pre_execute", "BeforeTool")
-                },
-                command,
-            )],
-        );
-        assert_eq!(outcome.reason(), Some("bash"), "{tool}");
+    let bash = "[[ abc == a* ]] && { echo bash >&2; exit 2; }";
+    let login = "shopt -q login_shell && { echo bash >&2; exit 2; }";
+    let users_is_bash = std::env::var("SHELL").is_ok_and(|shell| shell.ends_with("bash"));
+    for (tool, event, command, runs) in [
+        (CLAUDE, BEFORE, bash, true),
+        (GEMINI, "BeforeTool", bash, true),
+        (CODEX, BEFORE, login, users_is_bash),
+    ] {
+        if runs {
+            let outcome = fired(&blocking_event(), [hook_of(tool, event, "", command)]);
+            assert_eq!(outcome.reason(), Some("bash"), "{tool}");
+        }
     }
 }
 
@@ -250,31 +169,8 @@ fn cancelling_gives_every_hook_a_result() {
     let handle = world.submit(blocking_event());
     handle.cancel();
     let outcome = handle.wait();
-    let cancelled = Some(FailureKind::Cancelled);
     let failures: Vec<_> = outcome.results().iter().map(|it| it.failure).collect();
-    assert_eq!(failures, [cancelled, cancelled]);
-}
-
-#[test]
-fn the_same_handler_runs_once() {
-    for (tool, name, times) in [
-        (CLAUDE, "PreToolUse", 1),
-        (GEMINI, "BeforeTool", 1),
-        (CODEX, "PreToolUse", 2),
-    ] {
-        let hook = of(tool, (BEFORE.0, name), "true");
-        let outcome = fired(&blocking_event(), [hook.clone(), hook]);
-        assert_eq!(outcome.results().len(), times, "{tool}");
-    }
-}
-
-/// Or a clone could switch an approved guard off by adding it once more.
-#[test]
-fn an_unapproved_handler_hides_no_other() {
-    let gated = |verdict| claude(BEFORE, "exit 2").with_gate(Arc::new(Says(verdict)));
-    let unapproved = gated(GateVerdict::NotApproved("new".to_owned()));
-    let approved = gated(GateVerdict::Run).with_timeout(Duration::from_secs(5));
-    assert!(!fired(&blocking_event(), [unapproved, approved]).allowed());
+    assert_eq!(failures, [Some(FailureKind::Cancelled); 2]);
 }
 
 #[derive(Debug)]
@@ -290,21 +186,11 @@ impl Gate for Says {
 #[test]
 fn submit_checks_no_gate() {
     let world = World::new();
-    let gate = Arc::new(NotOn(thread::current().id()));
-    let hook = claude(BEFORE, "true").with_gate(gate);
+    let hook = claude(BEFORE, "true").with_gate(Arc::new(NotOn(thread::current().id())));
     world.registry().register(hook.clone());
     world.registry().register(hook);
-    let handle = world
-        .executor
-        .submit(blocking_event(), FireOptions::default());
-    assert!(
-        handle
-            .unwrap()
-            .wait()
-            .results()
-            .iter()
-            .all(|it| it.started())
-    );
+    let outcome = world.submit(blocking_event()).wait();
+    assert!(outcome.results().iter().all(|it| it.started()));
 }
 
 #[derive(Debug)]
@@ -324,20 +210,16 @@ fn of_competing_rewrites_the_last_wins() {
     assert_eq!(outcome.updated_input().map(Value::Object), Some(last));
     assert!(outcome.replaces_input());
     assert_eq!(outcome.decision(), Some(Decision::Allow));
-    let diagnostics: Vec<_> = outcome
-        .results()
-        .iter()
-        .map(|it| it.diagnostics().len())
-        .collect();
-    assert_eq!(diagnostics, [1, 0]);
+    let results = outcome.results().iter();
+    let notes: Vec<_> = results.map(|it| it.diagnostics().len()).collect();
+    assert_eq!(notes, [1, 0]);
 }
 
 #[test]
 fn a_new_input_replaces_the_whole_input() {
     let executor = HookExecutor::builder().build();
-    executor
-        .registry()
-        .register(rewrites(&json!({"command": "ls -l"})));
+    let registry = executor.registry();
+    registry.register(rewrites(&json!({"command": "ls -l"})));
     let lifecycle = Lifecycle::new(executor);
     let args = json!({"command": "ls", "timeout": 5});
     let run = lifecycle.tool("bash", args).apply_updates();
@@ -348,15 +230,13 @@ fn a_new_input_replaces_the_whole_input() {
 #[test]
 fn after_a_tool_the_model_hears_of_it() {
     let event = HookEvent::tool_post_execute("edit", json!({}), "x");
-    let block = answers(AFTER, &json!({"decision": "block", "reason": "tests fail"}));
-    let replace = answers(
-        AFTER,
-        &json!({"hookSpecificOutput": {"updatedToolOutput": "y",
-        "additionalContext": "c"}}),
-    );
+    let block = json!({"decision": "block", "reason": "tests fail"});
+    let replace =
+        json!({"hookSpecificOutput": {"updatedToolOutput": "y", "additionalContext": "c"}});
+    let exits = claude(AFTER, "echo lint >&2; exit 2");
     let outcome = fired(
         &event,
-        [claude(AFTER, "echo lint >&2; exit 2"), block, replace],
+        [exits, answers(AFTER, block), answers(AFTER, replace)],
     );
     assert!(outcome.allowed() && outcome.decision().is_none());
     assert_eq!(outcome.feedback().as_deref(), Some("lint\ntests fail"));
@@ -367,33 +247,30 @@ fn after_a_tool_the_model_hears_of_it() {
 #[test]
 fn a_session_gets_context_and_variables() {
     let event = HookEvent::session_start("s1");
-    let command = r#"echo 'export A=1' >>"$CLAUDE_ENV_FILE"; echo the tree"#;
-    let outcome = fired(&event, [claude(START, command), claude(START, "true")]);
+    let start = |command| claude("SessionStart", command);
+    let exports = start(r#"echo 'export A=1' >>"$CLAUDE_ENV_FILE"; echo the tree"#);
+    let fifo = start(r#"rm "$CLAUDE_ENV_FILE" && mkfifo "$CLAUDE_ENV_FILE""#);
+    let half = start(r#"yes export A=/a/b | head -n 90000 >"$CLAUDE_ENV_FILE""#);
+    let outcome = fired(&event, [exports, start("true"), fifo, half]);
     assert_eq!(outcome.additional_context().as_deref(), Some("the tree"));
-    let file = outcome.results()[0].env_file().unwrap();
-    assert_eq!(file.bytes(), b"export A=1\n");
-    let path = file.path().to_owned();
-    assert!(path.exists() && outcome.results()[1].env_file().is_none());
+    let files: Vec<_> = outcome.results().iter().map(|it| it.env_file()).collect();
+    assert_eq!(files[0].unwrap().bytes(), b"export A=1\n");
+    assert!(files[1].is_none() && files[2].is_none() && outcome.results()[2].success());
+    let long = files[3].unwrap().bytes();
+    assert!(long.len() > 1_000_000 && long.ends_with(b"\nexport A=/a/b\n"));
+    let path = files[0].unwrap().path().to_owned();
+    assert!(path.exists());
     drop(outcome);
     assert!(!path.exists());
-}
-
-#[test]
-fn a_fifo_for_variables_holds_nothing_up() {
-    let command = r#"rm "$CLAUDE_ENV_FILE" && mkfifo "$CLAUDE_ENV_FILE""#;
-    let outcome = fired(&HookEvent::session_start("s1"), [claude(START, command)]);
-    assert!(outcome.results()[0].success() && outcome.results()[0].env_file().is_none());
 }
 
 #[test]
 fn a_blocked_stop_has_the_agent_go_on() {
     let world = World::new();
     let command = r#"grep -q '"stop_hook_active":true' || { echo go on >&2; exit 2; }"#;
-    world.registry().register(claude(STOP, command));
-    let session = Lifecycle::new(world.executor.clone())
-        .session("s1")
-        .begin()
-        .unwrap();
+    world.registry().register(claude("Stop", command));
+    let lifecycle = Lifecycle::new(world.executor.clone());
+    let session = lifecycle.session("s1").begin().unwrap();
     let mut turn = session.prompt("fix it").begin().unwrap();
     assert_eq!(turn.finish("done").reason(), Some("go on"));
     assert!(turn.finish("done").allowed());
@@ -405,33 +282,18 @@ fn a_blocked_stop_has_the_agent_go_on() {
 }
 
 #[test]
-fn ending_the_turn_lets_the_agent_stop() {
-    let ends = answers(STOP, &json!({"continue": false, "stopReason": "enough"}));
-    let outcome = fired(
-        &HookEvent::agent_stop(false),
-        [claude(STOP, "exit 2"), ends],
-    );
-    assert!(outcome.allowed() && outcome.stops_turn());
-    assert_eq!(outcome.stop_reason(), Some("enough"));
-}
-
-#[test]
 fn a_stop_is_no_denial_where_the_tool_says_so() {
-    let stop = json!({"continue": false, "stopReason": "enough"});
-    let prompt = "user:prompt_submit";
-    let cases = [
+    let stop = json!({"continue": false, "stopReason": "enough"}).to_string();
+    for (tool, event, decision) in [
         (CLAUDE, "UserPromptSubmit", Some(Decision::Block)),
         (CODEX, "UserPromptSubmit", None),
         (GEMINI, "BeforeAgent", None),
-    ];
-    for (tool, event, decision) in cases {
+    ] {
         let world = World::new();
-        let hook = of(tool, (prompt, event), &world.says(&stop.to_string()));
+        let hook = hook_of(tool, event, "", &world.says(&stop));
         world.registry().register(hook);
         let outcome = world.outcome(&HookEvent::user_prompt_submit("fix it"));
         assert_eq!(outcome.decision(), decision, "{tool}");
-        assert!(!outcome.allowed() && outcome.stops_turn(), "{tool}");
-        assert_eq!(outcome.stop_reason(), Some("enough"), "{tool}");
         let session = Lifecycle::new(world.executor.clone()).session("s1");
         let stopped = session.begin().unwrap().prompt("fix it").begin();
         let stopped = stopped.unwrap_err();
@@ -443,14 +305,11 @@ fn a_stop_is_no_denial_where_the_tool_says_so() {
 #[test]
 fn a_hook_can_grant_a_permission() {
     let executor = HookExecutor::builder().build();
-    let request = ("permission:prompt", "PermissionRequest");
     let allow = json!({"hookSpecificOutput": {"decision": {"behavior": "allow"}}});
-    executor.registry().register(answers(request, &allow));
-    let looks = claude(
-        ("permission:prompt", "PermissionRequest"),
-        "grep -q make || exit 1",
-    );
-    executor.registry().register(looks);
+    let looks = claude("PermissionRequest", "grep -q make || exit 1");
+    executor
+        .registry()
+        .load_hooks([answers("PermissionRequest", allow), looks]);
     let lifecycle = Lifecycle::new(executor);
     let args = json!({"command": "make"});
     let request = || lifecycle.permission("bash", "execute").args(args.clone());
@@ -458,69 +317,55 @@ fn a_hook_can_grant_a_permission() {
     assert!(request().hooks_may_grant().run(|_| false).unwrap().granted);
 }
 
-#[test]
-fn codex_takes_the_users_login_shell() {
-    let command = "shopt -q login_shell && { echo login >&2; exit 2; }";
-    let shell = std::env::var("SHELL").unwrap_or_default();
-    if !shell.ends_with("bash") {
-        println!("skipped: the user's shell is not bash");
-        return;
-    }
-    let outcome = fired(&blocking_event(), [of(CODEX, BEFORE, command)]);
-    assert_eq!(outcome.reason(), Some("login"));
-}
-
 /// What a hook of this file writes as context, as the model receives it.
 #[track_caller]
 fn context_of(world: &World) -> String {
-    let event = HookEvent::new(EventType::SessionStart);
-    let outcome = world.executor.execute(&event, FireOptions::default());
+    let outcome = world.outcome(&HookEvent::new(EventType::SessionStart));
     outcome.additional_context().unwrap()
 }
 
 #[test]
 fn large_context_of_codex_is_in_a_file() {
+    // A login shell of the user's starts slowly.
+    let test = "other_tools_run::large_context_of_codex_is_in_a_file";
+    if !alone_with(test, &[("SHELL", "/bin/sh")]) {
+        return;
+    }
     let world = World::new();
-    let handler = |keys: &str, command: &str| {
-        format!(r#"{{"type": "command", "command": "{command}"{keys}}}"#)
-    };
-    for (keys, length, most) in [
-        ("", 10_000, None),
-        ("", 10_001, Some(9_999)),
-        (r#", "additionalContextLimit": 5000"#, 20_000, None),
-        (r#", "additionalContextLimit": 2"#, 9, Some(7)),
-        (r#", "additionalContextLimit": 0"#, 3, Some(0)),
+    for (limit, length, most) in [
+        (None, 10_000, None),
+        (None, 10_001, Some(9_999)),
+        (Some(5000), 20_000, None),
+        (Some(2), 9, Some(7)),
+        (Some(0), 3, Some(0)),
     ] {
-        let command = handler(keys, &format!("printf '%{length}s' ü | tr ' ' a"));
-        let text = format!(r#"{{"hooks": {{"SessionStart": [{{"hooks": [{command}]}}]}}}}"#);
-        world.write("home/.codex/hooks.json", &text);
+        let command = format!("printf '%{length}s' ü | tr ' ' a");
+        let mut handler = json!({"type": "command", "command": command});
+        if let Some(limit) = limit {
+            handler["additionalContextLimit"] = json!(limit);
+        }
+        let file = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
+        world.write("home/.codex/hooks.json", &file.to_string());
         let tools = OtherTools::new([CODEX]).with_home(world.path("home"));
         let config = HookConfig::default().with_other_tools(tools);
         world.registry().clear();
-        let report = config.load_into(
-            world.registry(),
-            world.path("project"),
-            TrustPolicy::Everything,
-        );
+        let everything = TrustPolicy::Everything;
+        let report = config.load_into(world.registry(), world.path("project"), everything);
         assert!(report.problems.is_empty(), "{report}");
         let context = context_of(&world);
         let Some(most) = most else {
-            assert!(
-                context.ends_with("aü") && !context.contains('/'),
-                "{context}"
-            );
+            let is_whole = context.ends_with("aü") && !context.contains('/');
+            assert!(is_whole, "{context}");
             continue;
         };
         let (beginning, rest) = context.split_once("\n[").unwrap();
         assert_eq!(beginning, "a".repeat(most));
-        let path = rest
+        let (_, path) = rest
             .split_once(" bytes of context; all of it is in ")
-            .unwrap()
-            .1;
+            .unwrap();
         let path = PathBuf::from(path.strip_suffix(']').unwrap());
         let kept = std::fs::read_to_string(&path).unwrap();
         assert!(kept.ends_with("aü") && kept.starts_with(beginning));
-        assert!(path.exists());
         if most == 0 {
             oldest_goes_first(&world, &path);
         }
@@ -543,29 +388,18 @@ fn oldest_goes_first(world: &World, first: &Path) {
 }
 
 #[test]
-fn gemini_finds_its_own_variables() {
-    let command = r#"test -n "$GEMINI_PROJECT_DIR" -a "$GEMINI_SESSION_ID" = s1 && exit 3"#;
-    let hook = of(GEMINI, ("tool:pre_execute", "BeforeTool"), command);
-    let outcome = fired(&blocking_event().with_session_id("s1"), [hook]);
-    assert_eq!(outcome.results()[0].exit_code, 3);
-}
-
-#[test]
 fn a_project_and_a_plugin_run_as_they_are() {
     let world = World::new();
     let root = world.directory();
-    let settings = json!({"hooks": {
-        "PreToolUse": [{"matcher": "Bash", "hooks": [
-            {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/guard.sh"}]}],
-        "Stop": [{"hooks": [{"type": "command", "command": "exit 2"}]}],
-    }});
+    let group = |command: &str| json!({"hooks": [{"type": "command", "command": command}]});
+    let mut guard = group("\"$CLAUDE_PROJECT_DIR\"/.claude/guard.sh");
+    guard["matcher"] = json!("Bash");
+    let settings = json!({"hooks": {BEFORE: [guard], "Stop": [group("exit 2")]}});
     world.write(".claude/settings.json", &settings.to_string());
-    world.script(
-        ".claude/guard.sh",
-        "#!/bin/sh\ngrep -q sudo && { echo no sudo >&2; exit 2; }; exit 0\n",
-    );
-    let plugin = json!({"hooks": {"SessionStart": [{"hooks": [
-        {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/scripts/hello.sh world"}]}]}});
+    let script = "#!/bin/sh\ngrep -q sudo && { echo no sudo >&2; exit 2; }; exit 0\n";
+    world.script(".claude/guard.sh", script);
+    let hello = group("${CLAUDE_PLUGIN_ROOT}/scripts/hello.sh world");
+    let plugin = json!({"hooks": {"SessionStart": [hello]}});
     world.write("plugin/hooks/hooks.json", &plugin.to_string());
     world.script("plugin/scripts/hello.sh", "#!/bin/sh\necho hello $1\n");
     let config = HookConfig::default().with_config_home(root.join("config"));
@@ -574,10 +408,8 @@ fn a_project_and_a_plugin_run_as_they_are() {
     let report = config.load_into(world.registry(), root, TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     let event = |tool, command| HookEvent::tool_pre_execute(tool, json!({"command": command}));
-    assert_eq!(
-        world.outcome(&event("bash", "sudo ls")).reason(),
-        Some("no sudo")
-    );
+    let denied = world.outcome(&event("bash", "sudo ls"));
+    assert_eq!(denied.reason(), Some("no sudo"));
     assert!(world.outcome(&event("bash", "ls")).allowed());
     assert!(world.outcome(&event("read", "sudo ls")).allowed());
     assert!(!world.outcome(&HookEvent::agent_stop(false)).allowed());
@@ -585,31 +417,20 @@ fn a_project_and_a_plugin_run_as_they_are() {
     assert_eq!(start.additional_context().as_deref(), Some("hello world"));
 }
 
-#[test]
-fn a_tools_own_event_is_fired() {
-    let written = json!({"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash",
-        "tool_input": {"command": "ls"}, "unheard_of": 1});
-    let world = World::new();
-    world.registry().register(claude(BEFORE, "cat >seen.json"));
-    let _ = world.outcome(&CLAUDE.event(written.clone()).unwrap());
-    let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
-    for (key, value) in written.as_object().unwrap() {
-        assert_eq!(&seen[key], value, "{key}");
-    }
-}
-
 /// A host fires events of its own for what this crate does not know.
 #[test]
 fn a_host_can_fire_more_events() {
-    let fire = |name: &str, theirs: &str, command: &str, millis| {
+    let fire = |name: &str, theirs: &str, command: &str| {
         let event = HookEvent::new(EventType::custom(name).unwrap());
-        let hook = of(CLAUDE, (name, theirs), command);
-        fired(
-            &event.with_data("to_model", "large"),
-            [hook.with_timeout(Duration::from_millis(millis))],
-        )
+        let hook = claude(theirs, command);
+        let quick = hook.clone().with_timeout(Duration::from_millis(100));
+        let hook = if command.contains("sleep") {
+            quick
+        } else {
+            hook
+        };
+        fired(&event.with_data("to_model", "large"), [hook])
     };
-    let switch = ("model:pre_switch", "PreModelSwitch");
     for (command, allowed) in [
         ("true", true),
         ("echo no >&2; exit 2", false),
@@ -617,11 +438,11 @@ fn a_host_can_fire_more_events() {
         ("sleep 60", false),
         (r#"grep -q '"to_model":"large"' || exit 2"#, true),
     ] {
-        let outcome = fire(switch.0, switch.1, command, 1_000);
+        let outcome = fire("model:pre_switch", "PreModelSwitch", command);
         assert_eq!(outcome.allowed(), allowed, "{command}");
     }
-    let expands = ("user:prompt_expansion", "UserPromptExpansion");
-    let outcome = fire(expands.0, expands.1, "echo no >&2; exit 2", 5_000);
+    let [ours, theirs] = ["user:prompt_expansion", "UserPromptExpansion"];
+    let outcome = fire(ours, theirs, "echo no >&2; exit 2");
     assert_eq!(outcome.reason(), Some("no"));
     for (name, theirs, context, has_file) in [
         ("model:post_switch", "PostModelSwitch", Some("note"), false),
@@ -631,7 +452,7 @@ fn a_host_can_fire_more_events() {
         ("session:file_changed", "FileChanged", None, true),
     ] {
         let command = r#"echo 'export A=1' >>"${CLAUDE_ENV_FILE:-/dev/null}"; echo note"#;
-        let outcome = fire(name, theirs, command, 5_000);
+        let outcome = fire(name, theirs, command);
         assert_eq!(outcome.additional_context().as_deref(), context, "{name}");
         let file = outcome.results()[0].env_file();
         assert_eq!(file.is_some(), has_file, "{name}");

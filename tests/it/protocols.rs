@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::config::TrustPolicy;
-use forge_hooks::protocol::Protocol;
-use forge_hooks::protocol::{Answer, Call, End, Failure, Order, ProtocolMismatch, Start};
+use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::protocol::{Answer, Call, End, Failure, Order, Protocol, ProtocolMismatch, Start};
 use forge_hooks::trust::Approval;
 use forge_hooks::{
-    AppProfile, Decision, FailureKind, FireOptions, Hook, HookEvent, HookOutput, HookResult, Hooks,
-    compat,
+    Decision, FailureKind, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, HookOutput,
 };
 use serde_json::{Value, json};
 
@@ -106,29 +104,23 @@ impl Protocol for Old {
     }
 }
 
-fn fired(world: &World, hook: Hook) -> HookResult {
-    world.one(hook)
+fn old(tool: &'static str) -> Arc<Old> {
+    let fault = Fault::None;
+    Arc::new(Old { fault, tool })
 }
 
 #[test]
 fn a_host_brings_its_own_protocol() {
     let world = World::new();
-    let old = || Old::with(Fault::None);
-    let seen = "echo $1 $OLD $FORGE_TOOL_NAME $(grep -c tool_args)";
-    let result = fired(&world, hook("*", seen).with_protocol(old()));
+    let run = |command: &str| world.one(hook("*", command).with_protocol(old("")));
+    let result = run("echo $1 $OLD $FORGE_TOOL_NAME $(grep -c tool_args)");
     assert!(result.success(), "{result:?}");
     assert_eq!(result.stdout.trim(), "bash old 1");
-    let result = fired(
-        &world,
-        hook("*", "echo no >&2; exit 3").with_protocol(old()),
-    );
-    assert_eq!(
-        (result.decision(), result.reason()),
-        (Decision::Block, Some("no"))
-    );
+    let result = run("echo no >&2; exit 3");
+    assert_eq!(result.decision(), Decision::Block);
+    assert_eq!(result.reason(), Some("no"));
     assert_eq!((result.failure, result.exit_code), (None, 3));
-    let result = fired(&world, hook("*", "exit 1").with_protocol(old()));
-    assert_eq!(result.failure, Some(FailureKind::Exit));
+    assert_eq!(run("exit 1").failure, Some(FailureKind::Exit));
 }
 
 #[test]
@@ -150,14 +142,10 @@ fn a_faulty_protocol_fails_its_hook_alone() {
             world.hook("*", "echo other");
             let options = options.stop_on_failure(false);
             let outcome = world.executor.execute(&blocking_event(), options);
-            assert_eq!(outcome.results().len(), 2, "{fault:?}: {outcome:?}");
-            assert_eq!(
-                outcome.results()[0].failure,
-                failure,
-                "{fault:?}: {outcome:?}"
-            );
+            let results = outcome.results();
+            assert_eq!(results[0].failure, failure, "{fault:?}: {outcome:?}");
             assert_eq!(outcome.allowed(), failure.is_none(), "{fault:?}");
-            assert_eq!(outcome.results()[1].stdout.trim(), "other", "{fault:?}");
+            assert_eq!(results[1].stdout.trim(), "other", "{fault:?}");
         }
     }
 }
@@ -165,90 +153,71 @@ fn a_faulty_protocol_fails_its_hook_alone() {
 #[test]
 fn a_mismatch_skips_the_hook_and_is_explained() {
     let world = World::new();
-    let protocol = |tool| {
-        Arc::new(Old {
-            fault: Fault::None,
-            tool,
-        })
-    };
-    let hook = hook("tool:*", "exit 3");
-    world
-        .registry()
-        .register(hook.clone().with_protocol(protocol("write")));
-    let event = HookEvent::tool_pre_execute("bash", json!({}));
-    assert!(
-        world
-            .executor
-            .execute(&event, FireOptions::default())
-            .results()
-            .is_empty()
-    );
-    let mismatches = hook
-        .with_protocol(protocol("write"))
-        .mismatches(&event, true);
+    let hook = hook("tool:*", "exit 3").with_protocol(old("write"));
+    world.registry().register(hook.clone());
+    assert!(world.fire(&blocking_event()).is_empty());
+    let event = blocking_event();
+    let mismatch = &hook.mismatches(&event, true)[0];
     assert_eq!(
-        (
-            mismatches[0].alternative.as_str(),
-            mismatches[0].expected.as_str()
-        ),
+        (&*mismatch.alternative, &*mismatch.expected),
         ("tool", "write")
     );
-    assert_eq!(mismatches[0].found.as_deref(), Some("bash"));
+    assert_eq!(mismatch.found.as_deref(), Some("bash"));
 }
 
 /// What decides what a hook does is part of its identity.
 #[test]
 fn definitions_are_part_of_a_hooks_identity() {
     let world = World::new();
-    let old = |tool| {
-        let protocol = Old {
-            fault: Fault::None,
-            tool,
-        };
-        hook("tool:*", "true").with_protocol(Arc::new(protocol))
-    };
-    let [one, same, other] = [old("bash"), old("bash"), old("write")];
-    assert_eq!(one, same);
-    assert_ne!(one, other);
-    assert_ne!(one, hook("tool:*", "true"));
-    assert_ne!(one.to_json(), other.to_json());
     let digest = |hook: &Hook| {
         let approval = Approval::of(world.directory(), [hook.clone()]).unwrap();
         approval.hooks[0].digest.clone()
     };
-    assert_eq!(digest(&one), digest(&same));
-    assert_ne!(digest(&one), digest(&other));
-    // The fingerprint is what a program that a hook starts gets of it.
-    let chain = |tool| {
-        let shows = hook("*", "echo $FORGE_HOOK_CHAIN");
-        let protocol = Old {
-            fault: Fault::None,
-            tool,
-        };
-        fired(&world, shows.with_protocol(Arc::new(protocol))).stdout
+    let by = |tool| hook("tool:*", "true").with_protocol(old(tool));
+    assert_eq!(by("bash"), by("bash"));
+    assert_eq!(digest(&by("bash")), digest(&by("bash")));
+    let claude = |rule: &str, matcher| {
+        let handler = json!({"type": "command", "command": "true", "if": rule});
+        let groups = json!([{"matcher": matcher, "hooks": [handler]}]);
+        let file = world.path("settings.json");
+        let settings = json!({"hooks": {"PreToolUse": groups}});
+        std::fs::write(&file, settings.to_string()).unwrap();
+        let config = HookConfig::default().with_config_home(world.directory());
+        let tools = OtherTools::new([]).with_settings(compat::CLAUDE, file);
+        config.with_other_tools(tools).load_global().remove(0)
     };
-    assert_eq!(chain("bash"), chain("bash"));
-    assert_ne!(chain("bash"), chain(""));
+    for (one, other) in [
+        (by("bash"), by("write")),
+        (by("bash"), hook("tool:*", "true")),
+        (claude("Bash(a)", "Bash"), claude("Bash(b)", "Bash")),
+        (claude("Bash(a)", "Bash"), claude("Bash(a)", "Write")),
+    ] {
+        assert_ne!(one, other);
+        assert_ne!(one.to_json(), other.to_json());
+        assert_ne!(digest(&one), digest(&other));
+    }
+    // The fingerprint is what a program that a hook starts gets of it.
+    let chain = |tool| world.one(hook("*", "echo $FORGE_HOOK_CHAIN").with_protocol(old(tool)));
+    assert_eq!(chain("bash").stdout, chain("bash").stdout);
+    assert_ne!(chain("bash").stdout, chain("").stdout);
 }
 
 #[test]
 fn hooks_of_a_group_run_once_and_lose_no_guard() {
     let world = World::new();
     let parallel = |text: &str| hook("*", text).with_protocol(Old::with(Fault::Parallel));
-    for hook in [
+    world.registry().load_hooks([
         parallel("echo same"),
         parallel("echo same"),
         parallel("echo no >&2; exit 3").with_background(),
         parallel("echo no >&2; exit 3"),
         hook("*", "echo first"),
-    ] {
-        world.registry().register(hook);
-    }
+    ]);
     let outcome = world.outcome(&blocking_event());
     let said: Vec<_> = outcome
         .results()
         .iter()
-        .map(|result| result.stdout.trim())
+        .map(|it| it.stdout.trim())
         .collect();
     assert_eq!(said, ["first", "same", ""], "{outcome:?}");
     assert_eq!(outcome.reason(), Some("no"));
@@ -258,18 +227,15 @@ fn hooks_of_a_group_run_once_and_lose_no_guard() {
 #[test]
 fn a_hook_that_withholds_is_in_no_group() {
     let world = World::new();
-    let post = "tool:post_execute";
-    let parallel = |text: &str| hook(post, text).with_protocol(Old::with(Fault::Parallel));
-    let redactor = parallel("exit 1").with_on_failure(forge_hooks::FailurePolicy::Withhold);
-    world.registry().register(parallel("cat"));
-    world.registry().register(redactor);
+    let parallel =
+        |text: &str| hook("tool:post_execute", text).with_protocol(Old::with(Fault::Parallel));
+    let redactor = parallel("exit 1").with_on_failure(FailurePolicy::Withhold);
+    world.registry().load_hooks([parallel("cat"), redactor]);
     let event = HookEvent::tool_post_execute("bash", json!({}), "secret");
     let outcome = world.outcome(&event);
+    let mut results = outcome.results().iter();
     assert!(
-        outcome
-            .results()
-            .iter()
-            .all(|result| !result.stdout.contains("secret")),
+        results.all(|it| !it.stdout.contains("secret")),
         "{outcome:?}"
     );
     assert_ne!(outcome.updated_output(), None);
@@ -278,44 +244,10 @@ fn a_hook_that_withholds_is_in_no_group() {
 /// A saved hook would have the protocol of hooks.json, and guard nothing.
 #[test]
 fn a_hook_with_a_protocol_is_not_read_back() {
-    let hook = hook("*", "true").with_protocol(Old::with(Fault::None));
+    let hook = hook("*", "true").with_protocol(old(""));
     let error = Hook::from_json(&hook.to_json()).unwrap_err().to_string();
     assert!(
         error.contains("`protocol`: a host sets it in its program"),
         "{error}"
     );
-}
-
-/// So are the matcher and the rule of a hook of another tool.
-#[test]
-fn matchers_are_part_of_a_hooks_identity() {
-    let world = World::new();
-    let handler = |rule: Option<&str>| {
-        let mut handler = json!({"type": "command", "command": "true"});
-        if let Some(rule) = rule {
-            handler["if"] = rule.into();
-        }
-        handler
-    };
-    let groups = json!([
-        {"matcher": "Bash", "hooks": [handler(None), handler(Some("Bash(git *)"))]},
-        {"matcher": "Write", "hooks": [handler(None)]},
-    ]);
-    let settings = json!({"hooks": {"PreToolUse": groups}}).to_string();
-    world.write("project/.claude/settings.json", &settings);
-    let hooks = Hooks::builder(AppProfile::new("myagent"))
-        .config_home(world.path("config"))
-        .project(world.path("project"))
-        .other_tools([compat::CLAUDE])
-        .trust(TrustPolicy::Everything)
-        .load();
-    let loaded = hooks.registry().hooks();
-    let approval = Approval::of(world.path("project"), loaded.iter().map(|hook| &**hook)).unwrap();
-    assert_eq!(loaded.len(), 3);
-    for (at, hook) in loaded.iter().enumerate() {
-        for (other, other_hook) in loaded.iter().enumerate().skip(at + 1) {
-            assert_ne!(hook, other_hook);
-            assert_ne!(approval.hooks[at].digest, approval.hooks[other].digest);
-        }
-    }
 }

@@ -9,178 +9,34 @@ use std::time::{Duration, Instant};
 use forge_hooks::{Hook, HookEvent, HookId, HookRegistry};
 use proptest::prelude::*;
 
+use crate::endurance::from_environment;
 use crate::support::{blocking_event, custom, hook};
 
-fn registry_of(patterns: &[&str]) -> HookRegistry {
+#[test]
+fn hooks_are_found_in_their_order() {
     let registry = HookRegistry::new();
-    registry.load_hooks(patterns.iter().map(|pattern| hook(pattern, "true")));
-    registry
-}
-
-#[track_caller]
-fn assert_found(registry: &HookRegistry, event: &HookEvent, patterns: &[&str]) {
-    let found = registry.get_hooks(event);
-    let found: Vec<_> = found.iter().map(|hook| hook.event_pattern()).collect();
-    assert_eq!(found, patterns);
-}
-
-#[test]
-fn a_new_registry_is_empty() {
-    let registry = HookRegistry::new();
-    assert!(registry.is_empty() && registry.hooks().is_empty());
-    assert_found(&registry, &blocking_event(), &[]);
-    assert!(!registry.unregister("*"));
-    registry.clear();
-}
-
-#[test]
-fn a_registered_hook_is_there() {
-    let registry = registry_of(&["tool:pre_execute"]);
-    assert_eq!((registry.len(), registry.is_empty()), (1, false));
-}
-
-#[test]
-fn hooks_are_found_in_registration_order() {
-    let registry = registry_of(&["tool:pre_execute", "tool:*", "llm:pre_request"]);
-    assert_found(
-        &registry,
-        &blocking_event(),
-        &["tool:pre_execute", "tool:*"],
-    );
-    let patterns = [
-        "tool:*:b*",
-        "*:*:bash",
-        "*",
-        "tool:pre_execute:read",
-        "tool:pre_execute:r*",
-        "tool:error:b*",
-        "tool:*:read|bash",
-    ];
-    let registry = registry_of(&patterns);
-    let found = ["tool:*:b*", "*:*:bash", "*", "tool:*:read|bash"];
-    assert_found(&registry, &blocking_event(), &found);
-    registry.register(hook("tool:*:b*", "true"));
-    assert_found(
-        &registry,
-        &blocking_event(),
-        &[&found[..], &["tool:*:b*"]].concat(),
-    );
-}
-
-#[test]
-fn a_hook_is_found_only_once() {
-    let pattern = "tool:*:bash,tool:pre_execute:bash|bash|b*,*,tool:*";
-    assert_found(&registry_of(&[pattern]), &blocking_event(), &[pattern]);
-    let pattern = "tool:*:bash,tool:pre_execute:bash|bash";
-    assert_found(&registry_of(&[pattern]), &blocking_event(), &[pattern]);
-}
-
-#[test]
-fn the_same_hook_may_be_registered_twice() {
-    let registry = HookRegistry::new();
+    assert!(registry.is_empty() && !registry.unregister("*"));
     let twice = Arc::new(hook("*", "true"));
-    let first = registry.register(Arc::clone(&twice));
-    let second = registry.register(Arc::clone(&twice));
-    assert_ne!(first, second);
-    let found = registry.get_hooks(&blocking_event());
-    assert!(found.len() == 2 && found.iter().all(|hook| Arc::ptr_eq(hook, &twice)));
-    assert!(registry.remove(first));
-    assert_eq!(registry.get_hooks(&blocking_event()).len(), 1);
-}
-
-#[test]
-fn a_disabled_hook_stays_registered() {
-    let registry = HookRegistry::new();
-    registry.register(hook("tool:pre_execute", "echo 1").with_enabled(false));
-    assert_found(&registry, &blocking_event(), &[]);
-    registry.register(hook("tool:pre_execute", "echo 2"));
-    let found = registry.get_hooks(&blocking_event());
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].command().to_string(), "echo 2");
-    assert_eq!((registry.len(), registry.hooks().len()), (2, 2));
-    assert!(registry.unregister("tool:pre_execute"));
-    assert!(registry.is_empty(), "the disabled one goes too");
-}
-
-#[test]
-fn unregister_needs_the_exact_pattern() {
-    let patterns = [
-        "tool:pre_execute",
-        "tool:*",
-        "tool:pre_execute",
-        "tool:pre_execute:bash",
-    ];
-    let registry = registry_of(&patterns);
-    for other in ["", "tool", "tool:pre_*", "*", " tool:*", "tool:error"] {
-        assert!(!registry.unregister(other), "{other}");
-    }
-    assert_eq!(registry.len(), 4);
-    assert!(registry.unregister("tool:pre_execute"));
-    assert_found(
-        &registry,
-        &blocking_event(),
-        &["tool:*", "tool:pre_execute:bash"],
-    );
-    assert!(!registry.unregister("tool:pre_execute"));
-    assert!(registry.unregister("tool:*"));
-    assert_eq!(registry.len(), 1);
-}
-
-#[test]
-fn remove_removes_one_hook() {
-    let registry = HookRegistry::new();
-    let ids: Vec<_> = (0..3)
-        .map(|_| registry.register(hook("*", "true")))
-        .collect();
-    assert!(registry.remove(ids[1]) && !registry.remove(ids[1]));
-    assert_eq!(registry.get_hooks(&blocking_event()).len(), 2);
-    assert!(registry.remove(ids[2]) && registry.remove(ids[0]));
-    assert!(registry.is_empty());
-}
-
-#[test]
-fn clear_removes_all_and_reuses_no_id() {
-    let registry = registry_of(&["*", "tool:*:bash", "tool:*:b*", "llm:*", "game:saved"]);
-    let old = registry.register(hook("*", "true"));
-    assert_eq!(registry.get_hooks(&custom("game:saved")).len(), 3);
+    let [first, second] = [(); 2].map(|()| registry.register(Arc::clone(&twice)));
+    let third = registry.register(hook("tool:*:bash,tool:pre_execute", "true"));
+    registry.register(hook("tool:pre_execute", "true").with_enabled(false));
+    let found = |registry: &HookRegistry| {
+        let found = registry.get_hooks(&blocking_event());
+        let patterns = found.iter().map(|it| it.event_pattern().len());
+        patterns.collect::<Vec<_>>()
+    };
+    assert_eq!(found(&registry), [1, 1, 28]);
+    let snapshot = registry.get_hooks(&blocking_event());
+    assert!(registry.remove(first) && !registry.remove(first));
+    assert!(registry.move_to(third, 0));
+    assert_eq!(found(&registry), [28, 1]);
+    assert!(!registry.unregister("tool:*") && registry.unregister("*"));
+    assert_eq!((found(&registry), registry.len()), (vec![28], 2));
     registry.clear();
-    assert!(registry.is_empty());
-    for event in [
-        blocking_event(),
-        custom("game:saved"),
-        HookEvent::llm_stream_start("m"),
-    ] {
-        assert_found(&registry, &event, &[]);
-    }
-    let new = registry.register(hook("*", "true"));
-    assert!(new > old && !registry.remove(old));
-    assert_found(&registry, &blocking_event(), &["*"]);
-}
-
-#[test]
-fn a_lookup_is_a_snapshot() {
-    let registry = registry_of(&["*", "tool:*"]);
-    let found = registry.get_hooks(&blocking_event());
-    registry.clear();
-    assert_eq!(found.len(), 2);
-}
-
-#[test]
-fn a_moved_hook_runs_in_its_new_place() {
-    let registry = registry_of(&["*", "tool:*", "tool:*:bash", "game:*"]);
-    let event = blocking_event();
-    let ids: Vec<_> = registry.entries().into_iter().map(|(id, _)| id).collect();
-    assert!(registry.move_to(ids[2], 0));
-    assert_found(&registry, &event, &["tool:*:bash", "*", "tool:*"]);
-    assert!(registry.set_enabled(ids[0], false) && registry.move_to(ids[2], 99));
-    assert_found(&registry, &event, &["tool:*", "tool:*:bash"]);
-    registry.register(hook("tool:*:b*", "true"));
-    assert!(registry.set_enabled(ids[0], true));
-    assert_found(
-        &registry,
-        &event,
-        &["*", "tool:*", "tool:*:bash", "tool:*:b*"],
-    );
+    assert_eq!((registry.hooks().len(), snapshot.len()), (0, 3));
+    // No number is used again.
+    let new = registry.register(twice);
+    assert!(new > third && !registry.remove(second));
 }
 
 #[test]
@@ -189,138 +45,44 @@ fn the_global_registry_is_the_same_for_all() {
     assert!(Arc::ptr_eq(HookRegistry::global(), elsewhere));
 }
 
-/// How long a test for races goes on.
-fn time_for_races() -> Duration {
-    let seconds = std::env::var("FORGE_HOOKS_TEST_SECONDS").ok();
-    let seconds = seconds.map_or(0.3, |text| text.parse().expect("a number of seconds"));
-    Duration::from_secs_f64(seconds)
-}
-
-/// Runs these at once, each again and again, telling it how often it has been run: until the time
-/// is over and enough has happened.
-fn race(bodies: &[&(dyn Fn(usize) + Sync)], enough: impl Fn() -> bool + Sync) {
-    let (start, time) = (Instant::now(), time_for_races());
-    let goes_on = || {
-        let patience = time + Duration::from_secs(60);
-        assert!(
-            start.elapsed() < patience,
-            "what the race is about never happened"
-        );
-        start.elapsed() < time || !enough()
-    };
-    thread::scope(|scope| {
-        for body in bodies {
-            let goes_on = &goes_on;
-            scope.spawn(move || (0..).take_while(|_| goes_on()).for_each(body));
-        }
-    });
-}
-
-const BATCH: usize = 7;
-
 #[test]
 fn hooks_are_loaded_atomically() {
+    const BATCH: usize = 7;
     let registry = HookRegistry::new();
     let batches_seen = AtomicUsize::new(0);
-    let load = |round: usize| {
-        // In all three kinds of list that the registry may keep.
-        let pattern = match round % 3 {
-            0 => format!("tool:*,x:y{round}"),
-            1 => format!("tool:*:bash,x:y{round}"),
-            _ => format!("tool:*:b*,x:y{round}"),
-        };
-        registry.load_hooks((0..BATCH).map(|_| hook(&pattern, "true")));
-        assert!(registry.unregister(&pattern));
-    };
-    let look = |_| {
-        let found = registry.get_hooks(&blocking_event());
-        let mut batches = HashMap::<&str, usize>::new();
-        for hook in &found {
-            *batches.entry(hook.event_pattern()).or_default() += 1;
+    let seconds = from_environment("FORGE_HOOKS_TEST_SECONDS", 0.1);
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let goes_on = || Instant::now() < end || batches_seen.load(Ordering::Relaxed) == 0;
+    let look = || {
+        let mut batches = HashMap::<_, usize>::new();
+        for hook in registry.get_hooks(&blocking_event()) {
+            *batches.entry(hook.event_pattern().to_owned()).or_default() += 1;
         }
         batches_seen.fetch_add(batches.len(), Ordering::Relaxed);
         assert!(batches.values().all(|hooks| *hooks == BATCH), "{batches:?}");
-        assert_eq!(registry.hooks().len() % BATCH, 0);
         assert_eq!(registry.len() % BATCH, 0);
     };
-    race(&[&load, &look, &look], || {
-        batches_seen.load(Ordering::Relaxed) > 0
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                std::iter::repeat_with(look)
+                    .take_while(|()| goes_on())
+                    .count()
+            });
+        }
+        // In all three kinds of list that the registry may keep.
+        for kind in ["*", "*:bash", "*:b*"]
+            .into_iter()
+            .cycle()
+            .take_while(|_| goes_on())
+        {
+            let pattern = format!("tool:{kind}");
+            registry.load_hooks([(); BATCH].map(|()| hook(&pattern, "true")));
+            assert!(registry.unregister(&pattern));
+            assert!(registry.get_hooks(&blocking_event()).is_empty());
+        }
     });
     assert!(registry.is_empty());
-}
-
-#[test]
-fn lookups_are_right_during_changes() {
-    let registry = HookRegistry::new();
-    let patterns = [
-        "*",
-        "tool:*",
-        "tool:pre_execute:bash",
-        "tool:*:b*",
-        "llm:*",
-        "game:*",
-        "tool:*:read",
-    ];
-    registry.register(hook("*", "true").with_name("first"));
-    let write = |writer: usize| {
-        let registry = &registry;
-        move |round: usize| {
-            let pattern = patterns[(round + writer) % patterns.len()];
-            let named = |number: usize| {
-                let name = format!("{writer} {number:09}");
-                hook(pattern, "true")
-                    .with_name(name)
-                    .with_enabled(number % 5 != 4)
-            };
-            let id = registry.register(named(round * 2));
-            registry.load_hooks([named(round * 2 + 1)]);
-            if round.is_multiple_of(3) {
-                // The other writer may have been faster.
-                registry.remove(id);
-                assert!(!registry.remove(id));
-            }
-            if round.is_multiple_of(4) && pattern != "*" {
-                registry.unregister(pattern);
-            }
-            if registry.len() > 300 {
-                registry.clear();
-                registry.register(hook("*", "true").with_name("first"));
-            }
-        }
-    };
-    let read = |round: usize| {
-        // Custom events without end, more than are kept.
-        let events = [
-            blocking_event(),
-            custom(&format!("game:e{round}")),
-            custom("game:e"),
-        ];
-        for event in events {
-            let found = registry.get_hooks(&event);
-            let mut last = HashMap::<&str, &str>::new();
-            for hook in &found {
-                assert!(hook.enabled() && hook.matches(&event, true), "{hook:?}");
-                if let Some((writer, number)) = hook.name().unwrap().split_once(' ') {
-                    let before = last.insert(writer, number);
-                    assert!(
-                        before.is_none_or(|before| before < number),
-                        "{before:?} {number}"
-                    );
-                }
-            }
-        }
-    };
-    race(&[&write(0), &write(1), &read, &read], || true);
-    for event in [
-        blocking_event(),
-        custom("game:e"),
-        HookEvent::user_interrupt(),
-    ] {
-        assert_same(
-            &registry.get_hooks(&event),
-            &naive(&registry.hooks(), &event),
-        );
-    }
 }
 
 fn naive(hooks: &[Arc<Hook>], event: &HookEvent) -> Vec<Arc<Hook>> {
@@ -331,11 +93,7 @@ fn naive(hooks: &[Arc<Hook>], event: &HookEvent) -> Vec<Arc<Hook>> {
 #[track_caller]
 fn assert_same(found: &[Arc<Hook>], expected: &[Arc<Hook>]) {
     let pointers = |hooks: &[Arc<Hook>]| hooks.iter().map(Arc::as_ptr).collect::<Vec<_>>();
-    assert_eq!(
-        pointers(found),
-        pointers(expected),
-        "{found:#?}\n{expected:#?}"
-    );
+    assert_eq!(pointers(found), pointers(expected), "{found:#?}");
 }
 
 #[derive(Debug, Clone)]
@@ -459,7 +217,7 @@ fn enable(index: prop::sample::Index, enabled: bool, registry: &HookRegistry, mo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn a_lookup_equals_a_full_search(

@@ -12,7 +12,7 @@ use crate::support::{World, hook};
 /// Tells a process of this binary to edit, and where.
 const EDITOR: &str = "FORGE_HOOKS_TEST_EDITOR";
 
-const EACH: usize = 25;
+const EACH: usize = 6;
 
 /// Adds hooks one by one; a refused save is done again.
 fn add_all(config: &HookConfig, name: &str) {

@@ -114,19 +114,3 @@ fn the_schema_and_the_reader_agree() {
     );
     assert!(!validator.is_valid(&json!({"hooks": [{"event": "*", "command": "x", "timout": 5}]})));
 }
-
-#[test]
-fn saving_keeps_the_schema_key() {
-    let world = World::new();
-    let config = HookConfig::default().with_config_home(world.path("config"));
-    let path = world.write(
-        "config/src/forge/hooks.json",
-        r#"{"$schema": "s", "disable": ["a"], "hooks": []}"#,
-    );
-    config.save_global([Hook::new("*", "x").unwrap()]).unwrap();
-    let saved: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    assert_eq!(
-        (&saved["$schema"], &saved["disable"]),
-        (&json!("s"), &json!(["a"]))
-    );
-}

@@ -50,22 +50,14 @@ fn its_hooks_come_first() {
     assert_eq!(names(&hooks), ["system", "user", "project"]);
     let files = [world.path(SYSTEM), world.path(USERS), world.path(PROJECTS)];
     assert_eq!(hooks.report().files, files);
-    let marked: Vec<_> = hooks
-        .registry()
-        .hooks()
-        .iter()
-        .map(|it| it.is_system())
-        .collect();
+    let registered = hooks.registry().hooks();
+    let marked: Vec<_> = registered.iter().map(|it| it.is_system()).collect();
     assert_eq!(marked, [true, false, false]);
     assert_eq!(hooks.to_builder().load().report().files.len(), 2);
     let without = host(&world).without_system_file().load();
     assert_eq!(names(&without), ["user", "project"]);
-    let config = hooks.config();
-    assert_eq!(
-        config.load_global().len(),
-        1,
-        "it is not saved with the user's"
-    );
+    let users = hooks.config().load_global();
+    assert_eq!(users.len(), 1, "it is not saved with the user's");
 }
 
 #[test]
@@ -79,6 +71,15 @@ fn no_list_of_names_disables_its_hooks() {
     assert_eq!(names(&hooks), ["one", "two"]);
     assert!(hooks.registry().hooks().iter().all(|it| it.is_system()));
     assert_eq!(blocked(&hooks).unwrap(), "one");
+    #[cfg(feature = "cli")]
+    for options in [&["list", "--json"][..], &["list", "--json", "--no-global"]] {
+        let printed: Value = serde_json::from_str(&printed(&hooks, options).0).unwrap();
+        let listed = &printed["hooks"];
+        for entry in [&listed[0], &listed[1]] {
+            assert_eq!(entry["file"], json!(world.path(SYSTEM)));
+            assert_eq!(entry["state"], "enabled");
+        }
+    }
 }
 
 #[test]
@@ -93,26 +94,6 @@ fn it_disables_hooks_of_any_file() {
     assert_eq!(names(&hooks), ["off"]);
     assert_eq!(hooks.report().disabled, ["own", "theirs", "own"]);
     assert_eq!(blocked(&hooks), None);
-}
-
-#[test]
-fn a_variable_does_not_disable_its_hooks() {
-    let test = "system_file::a_variable_does_not_disable_its_hooks";
-    if !alone_with(test, &[("MYGAME_HOOKS_DISABLE", "1")]) {
-        return;
-    }
-    let world = World::new();
-    world.write(USERS, &file(&[guard("user")]));
-    let ran = |hooks: &Hooks| hooks.execute(&blocking_event()).results().len();
-    assert_eq!(ran(&host(&world).load()), 0);
-    for system in [&file(&[guard("system")]), "{"] {
-        world.write(SYSTEM, system);
-        let hooks = host(&world).load();
-        assert_eq!(hooks.executor().disabled_by(), Some("MYGAME_HOOKS_DISABLE"));
-        assert_eq!(ran(&hooks), 1);
-        let handle = hooks.submit(blocking_event()).unwrap();
-        assert!(!handle.wait().allowed());
-    }
 }
 
 #[test]
@@ -168,19 +149,15 @@ fn one_that_others_can_write_is_not_used() {
 #[test]
 fn one_of_another_user_is_not_used() {
     let world = World::new();
-    let mut disabling = json!({"disable": ["user"]});
-    disabling["hooks"] = json!([]);
-    world.write(SYSTEM, &disabling.to_string());
+    world.write(SYSTEM, r#"{"disable": ["user"], "hooks": []}"#);
     world.write(USERS, &file(&[guard("user")]));
     if std::os::unix::fs::chown(world.path(SYSTEM), Some(4711), None).is_err() {
         return;
     }
     let hooks = host(&world).load();
     assert!(blocked(&hooks).unwrap().contains("belongs to user 4711"));
-    assert!(
-        names(&hooks).contains(&"user".to_owned()),
-        "it disables nothing"
-    );
+    let names = names(&hooks);
+    assert!(names.contains(&"user".to_owned()), "it disables nothing");
 }
 
 #[cfg(all(unix, feature = "watch"))]
@@ -209,43 +186,39 @@ fn printed(hooks: &Hooks, command: &[&str]) -> (String, String) {
     (text(out), text(errors))
 }
 
-#[cfg(feature = "cli")]
 #[test]
-fn the_program_shows_it() {
-    let world = World::new();
-    world.write(SYSTEM, &file(&[guard("both")]));
-    world.write(USERS, r#"{"disable": ["both"], "hooks": []}"#);
-    let hooks = host(&world).load();
-    for options in [&["list", "--json"][..], &["list", "--json", "--no-global"]] {
-        let printed: Value = serde_json::from_str(&printed(&hooks, options).0).unwrap();
-        let listed = &printed["hooks"];
-        assert_eq!(listed.as_array().unwrap().len(), 1, "{printed}");
-        assert_eq!(listed[0]["file"], json!(world.path(SYSTEM)));
-        assert_eq!(listed[0]["state"], "enabled");
-    }
-}
-
-#[cfg(feature = "cli")]
-#[test]
-fn the_program_fires_it_despite_a_variable() {
-    let test = "system_file::the_program_fires_it_despite_a_variable";
+fn a_variable_does_not_disable_its_hooks() {
+    let test = "system_file::a_variable_does_not_disable_its_hooks";
     if !alone_with(test, &[("MYGAME_HOOKS_DISABLE", "1")]) {
         return;
     }
     let world = World::new();
-    world.write(SYSTEM, &file(&[guard("from the system")]));
-    world.write(USERS, &file(&[guard("from the user")]));
     std::fs::create_dir(world.path("project")).unwrap();
-    let hooks = host(&world).load();
+    world.write(USERS, &file(&[guard("from the user")]));
+    let ran = |hooks: &Hooks| hooks.execute(&blocking_event()).results().len();
+    assert_eq!(ran(&host(&world).load()), 0);
+    for system in ["{", &file(&[guard("from the system")])] {
+        world.write(SYSTEM, system);
+        let hooks = host(&world).load();
+        assert_eq!(hooks.executor().disabled_by(), Some("MYGAME_HOOKS_DISABLE"));
+        assert_eq!(ran(&hooks), 1);
+        assert!(!hooks.submit(blocking_event()).unwrap().wait().allowed());
+    }
+    #[cfg(feature = "cli")]
+    the_program_fires_it(&host(&world).load());
+}
+
+#[cfg(feature = "cli")]
+fn the_program_fires_it(hooks: &Hooks) {
     let fire = ["fire", "tool:pre_execute", "--tool", "bash", "--json"];
-    let (out, errors) = printed(&hooks, &fire);
+    let (out, errors) = printed(hooks, &fire);
     let fired: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(fired["results"].as_array().unwrap().len(), 1, "{out}");
     let stderr = fired["results"][0]["stderr"].as_str().unwrap();
     assert_eq!(stderr.trim_end(), "from the system");
     let note = "only the administrator's hooks run: `MYGAME_HOOKS_DISABLE` is set";
     assert!(errors.contains(note), "{errors}");
-    let (out, _) = printed(&hooks, &[&fire[..], &["--dry-run"]].concat());
+    let (out, _) = printed(hooks, &[&fire[..], &["--dry-run"]].concat());
     let predicted: Value = serde_json::from_str(&out).unwrap();
     let verdicts = ["/hooks/0/verdict", "/hooks/1/verdict"].map(|it| predicted.pointer(it));
     let expected = ["runs", "does_not_run"].map(Value::from);

@@ -4,122 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The table of ARCHITECTURE.md: a module and what it may import of ours.
-const MAY_IMPORT: &[(&str, &[&str])] = &[
-    ("docs", &[]),
-    ("profile", &[]),
-    ("process", &[]),
-    ("files", &[]),
-    ("redact", &[]),
-    ("printable", &[]),
-    ("logging", &[]),
-    ("events", &[]),
-    ("pattern", &["events", "printable"]),
-    (
-        "hook",
-        &["events", "pattern", "printable", "process", "redact"],
-    ),
-    ("registry", &["events", "hook", "logging", "printable"]),
-    ("outcome", &["events", "hook", "printable", "redact"]),
-    (
-        "protocol",
-        &[
-            "events",
-            "profile",
-            "hook",
-            "logging",
-            "printable",
-            "process",
-        ],
-    ),
-    ("pool", &["logging", "process"]),
-    (
-        "runner",
-        &[
-            "events",
-            "hook",
-            "logging",
-            "outcome",
-            "printable",
-            "protocol",
-            "process",
-            "redact",
-        ],
-    ),
-    (
-        "executor",
-        &[
-            "events", "pattern", "profile", "hook", "logging", "registry", "outcome", "protocol",
-            "process", "redact", "pool", "runner",
-        ],
-    ),
-    (
-        "config",
-        &[
-            "events",
-            "pattern",
-            "profile",
-            "hook",
-            "logging",
-            "printable",
-            "registry",
-            "trust",
-            "files",
-            "redact",
-        ],
-    ),
-    (
-        "compat",
-        &[
-            "config",
-            "events",
-            "hook",
-            "pattern",
-            "printable",
-            "process",
-            "protocol",
-        ],
-    ),
-    ("trust", &["hook", "files", "printable", "profile"]),
-    ("templates", &["hook", "profile"]),
-    (
-        "lifecycle",
-        &["events", "executor", "logging", "outcome", "printable"],
-    ),
-    (
-        "trace",
-        &[
-            "events",
-            "hook",
-            "logging",
-            "outcome",
-            "printable",
-            "redact",
-            "runner",
-        ],
-    ),
-    (
-        "hooks",
-        &[
-            "compat",
-            "events",
-            "profile",
-            "config",
-            "executor",
-            "lifecycle",
-            "logging",
-            "outcome",
-            "registry",
-            "trace",
-            "trust",
-        ],
-    ),
-    // As another crate would, but for files: locks, reading and replacing.
-    ("cli", &["the public API", "files"]),
-    ("bin", &["the public API"]),
-];
-
 const LONGEST_FILE: usize = 800;
+
+/// The table of ARCHITECTURE.md: a module and what it may import of ours.
+fn table() -> BTreeMap<String, BTreeSet<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (_, rows) = page.split_once("| module | may import |").unwrap();
+    let rows = rows.lines().skip(2).map_while(|row| row.strip_prefix("| "));
+    let row = |row: &str| {
+        let (module, imports) = row.trim_end_matches(" |").split_once(" | ").unwrap();
+        let imports = imports.split(", ").filter(|it| *it != "nothing of ours");
+        (module.to_owned(), imports.map(str::to_owned).collect())
+    };
+    rows.map(row).collect()
+}
 
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
@@ -143,16 +42,12 @@ pub(crate) fn sources() -> Vec<Source> {
             if path.extension().is_none_or(|extension| extension != "rs") {
                 continue;
             }
-            let relative = path.strip_prefix(&root).unwrap();
-            let first = Path::new(relative.iter().next().unwrap())
-                .file_stem()
-                .unwrap();
-            let module = first.to_str().unwrap().to_owned();
-            let text = std::fs::read_to_string(&path).unwrap();
+            let relative = path.strip_prefix(&root).unwrap().to_owned();
+            let first = Path::new(relative.iter().next().unwrap()).file_stem();
             sources.push(Source {
-                path: relative.to_owned(),
-                module,
-                text,
+                module: first.unwrap().to_str().unwrap().to_owned(),
+                path: relative,
+                text: std::fs::read_to_string(&path).unwrap(),
             });
         }
     }
@@ -162,19 +57,16 @@ pub(crate) fn sources() -> Vec<Source> {
 
 /// The text without comments; documentation may name any module.
 pub(crate) fn code(text: &str) -> String {
-    text.lines()
-        .map(|line| line.split("//").next().unwrap_or_default())
-        .collect::<Vec<_>>()
-        .join("\n")
+    let lines = text.lines();
+    let lines = lines.map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The modules that a text imports or names: what follows `crate::`, also in a list in braces.
 fn imports(text: &str) -> BTreeSet<String> {
     let word = |text: &str| -> String {
-        text.trim_start()
-            .chars()
-            .take_while(|c| c.is_ascii_lowercase() || *c == '_')
-            .collect()
+        let is_part = |c: &char| c.is_ascii_lowercase() || *c == '_';
+        text.trim_start().chars().take_while(is_part).collect()
     };
     let mut found = BTreeSet::new();
     for rest in code(text).split("crate::").skip(1) {
@@ -189,24 +81,20 @@ fn imports(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn imports_are_read_in_every_form() {
-    let text = "use crate::{events::X, hook}; // crate::pattern\nfn f() { crate::process::run() }";
-    let expected = ["events", "hook", "process"].map(str::to_owned);
-    assert_eq!(imports(text), BTreeSet::from(expected));
-}
-
-#[test]
-fn imports_follow_the_table() {
-    let allowed: BTreeMap<_, _> = MAY_IMPORT.iter().copied().collect();
-    let is_checked = |source: &Source| !["lib", "cli"].contains(&source.module.as_str());
-    for source in sources().into_iter().filter(is_checked) {
-        let allowed = allowed.get(source.module.as_str());
-        let allowed = allowed.unwrap_or_else(|| panic!("{} has no row", source.module));
-        for import in imports(&source.text) {
-            let fine = import == source.module || allowed.contains(&import.as_str());
-            assert!(fine, "{}: may not import `{import}`", source.path.display());
-        }
+fn imports_are_those_of_the_table() {
+    let mut found: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for source in sources() {
+        let mut imports = imports(&source.text);
+        imports.remove(&source.module);
+        found.entry(source.module).or_default().extend(imports);
     }
+    let mut table = table();
+    for other in ["lib", "cli", "bin"] {
+        table.remove(other);
+        found.remove(other);
+    }
+    assert!(table.len() > 15, "{table:?}");
+    assert_eq!(found, table, "the source, and ARCHITECTURE.md");
 }
 
 /// The names that lib.rs hands on, and its public modules.
@@ -227,67 +115,37 @@ fn public_names(lib: &str) -> BTreeSet<String> {
     names
 }
 
-/// Whether it is more than a module.
-fn is_of_root(name: &str) -> bool {
-    let is_module = MAY_IMPORT.iter().any(|(module, _)| *module == name);
-    !is_module && !["cli", "docs", "fuzzing"].contains(&name)
+/// The paths that follow `crate::` in a text, those of a list in braces one by one.
+fn paths(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in code(text).split("crate::").skip(1) {
+        let list = path.strip_prefix('{').and_then(|it| it.split('}').next());
+        let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
+        let end = path.find(|c| !is_path(c)).unwrap_or(path.len());
+        let names = list.unwrap_or(&path[..end]).split(',').map(str::trim);
+        found.extend(names.filter(|it| !it.is_empty()).map(str::to_owned));
+    }
+    found
 }
 
 #[test]
 fn cli_uses_the_public_api_alone() {
-    let sources = sources();
+    let (sources, table) = (sources(), table());
     let lib = sources.iter().find(|source| source.module == "lib");
-    let public = public_names(&lib.unwrap().text);
+    let lib = &lib.unwrap().text;
+    let public = public_names(lib);
     assert!(public.contains("Hook") && public.contains("templates"));
-    let at_the_root = code(&lib.unwrap().text).matches("\npub fn ").count()
-        + public.iter().filter(|name| is_of_root(name)).count();
+    let is_module = |name: &String| table.contains_key(name) || name == "docs" || name == "fuzzing";
+    let names = public.iter().filter(|name| !is_module(name)).count();
+    let at_the_root = code(lib).matches("\npub fn ").count() + names;
     assert!(at_the_root <= 45, "{at_the_root} names at the root");
     for source in sources.iter().filter(|source| source.module == "cli") {
-        for path in code(&source.text).split("crate::").skip(1) {
-            let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
-            let end = path.find(|c| !is_path(c)).unwrap_or(path.len());
-            let list = path
-                .strip_prefix('{')
-                .and_then(|list| list.split('}').next());
-            for name in list.unwrap_or(&path[..end]).split(',').map(str::trim) {
-                let (first, rest) = name.split_once("::").unwrap_or((name, ""));
-                let is_type = first.starts_with(|c: char| c.is_ascii_uppercase());
-                let inner = rest.is_empty() || is_type || public.contains(first);
-                let is_lock = name == "files" || name.starts_with("files::");
-                let fine = name.is_empty() || is_lock || (inner && public.contains(first));
-                assert!(fine, "{}: `{name}` is not public", source.path.display());
-            }
+        for name in paths(&source.text) {
+            let first = name.split("::").next().unwrap();
+            // Of the rest of the crate it uses the locks of files alone.
+            let fine = first == "files" || public.contains(first);
+            assert!(fine, "{}: `{name}` is not public", source.path.display());
         }
-    }
-}
-
-#[test]
-fn every_entry_of_the_table_is_used() {
-    let sources = sources();
-    for (module, allowed) in MAY_IMPORT
-        .iter()
-        .filter(|(_, allowed)| allowed.first() != Some(&"the public API"))
-    {
-        let of_module = sources.iter().filter(|source| source.module == *module);
-        let used: BTreeSet<String> = of_module.flat_map(|it| imports(&it.text)).collect();
-        for entry in *allowed {
-            assert!(used.contains(*entry), "{module} does not import {entry}");
-        }
-    }
-}
-
-#[test]
-fn architecture_shows_the_same_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
-    let page = std::fs::read_to_string(path).unwrap();
-    for (module, imports) in MAY_IMPORT {
-        let imports = if imports.is_empty() {
-            "nothing of ours".into()
-        } else {
-            imports.join(", ")
-        };
-        let row = format!("| {module} | {imports} |");
-        assert!(page.contains(&row), "ARCHITECTURE.md lacks {row}");
     }
 }
 
@@ -295,56 +153,36 @@ fn architecture_shows_the_same_table() {
 fn only_process_has_unsafe_and_says_why() {
     for source in sources() {
         let lines: Vec<&str> = source.text.lines().collect();
-        let place = source.path.display();
         for (number, line) in lines.iter().enumerate() {
             let code = line.split("//").next().unwrap();
-            if !["unsafe {", "unsafe fn", "unsafe impl"]
-                .iter()
-                .any(|form| code.contains(form))
-            {
+            let forms = ["unsafe {", "unsafe fn", "unsafe impl"];
+            if !forms.iter().any(|form| code.contains(form)) {
                 continue;
             }
-            assert_eq!(source.module, "process", "{place}:{}", number + 1);
-            let above = &lines[number.saturating_sub(6)..number];
-            assert!(
-                above.iter().any(|line| line.contains("SAFETY:")),
-                "{place}:{}",
-                number + 1
-            );
+            let place = format!("{}:{}", source.path.display(), number + 1);
+            assert_eq!(source.module, "process", "{place}");
+            let mut above = lines[number.saturating_sub(6)..number].iter();
+            assert!(above.any(|line| line.contains("SAFETY:")), "{place}");
         }
     }
 }
 
 #[test]
-fn every_file_has_a_comment_and_is_short() {
+fn every_file_is_short_has_a_comment_and_prints_nothing() {
     for source in sources() {
         let place = source.path.display();
-        assert!(
-            source.text.starts_with("//! "),
-            "{place} has no opening comment"
-        );
+        let has_comment = source.text.starts_with("//! ");
+        assert!(has_comment, "{place} has no opening comment");
         let length = source.text.lines().count();
         assert!(length <= LONGEST_FILE, "{place} has {length} lines");
-    }
-}
-
-#[test]
-fn the_library_prints_nothing() {
-    let markers = ["TODO", "FIXME", "todo!(", "unimplemented!(", "dbg!("];
-    for source in sources() {
         let code = code(&source.text);
-        let printing = ["print!(", "println!("]
-            .iter()
-            .any(|form| code.contains(form));
-        assert!(!printing, "{} prints", source.path.display());
+        let has = |text: &str, forms: &[&str]| forms.iter().any(|form| text.contains(form));
+        assert!(!has(&code, &["print!(", "println!("]), "{place} prints");
         // Where it may write is one of its files.
-        let writing = ["io::stdout(", "io::stderr("]
-            .iter()
-            .any(|form| code.contains(form));
-        let may_write = source.path == Path::new("cli/io.rs");
-        assert!(!writing || may_write, "{} writes", source.path.display());
-        let marked = markers.iter().find(|marker| source.text.contains(*marker));
-        assert_eq!(marked, None, "{}", source.path.display());
+        let writes = has(&code, &["io::stdout(", "io::stderr("]);
+        assert!(!writes || source.path == Path::new("cli/io.rs"), "{place}");
+        let markers = ["TODO", "FIXME", "todo!(", "unimplemented!(", "dbg!("];
+        assert!(!has(&source.text, &markers), "{place} is marked");
     }
 }
 

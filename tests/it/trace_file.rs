@@ -14,27 +14,24 @@ fn a_full_file_is_rotated() {
     for older in [0, 1, 3] {
         let traced = Traced::with(|builder| builder.max_bytes(0).keep(older));
         traced.world.registry().register(quick());
-        for number in 0..200 {
+        for number in 0..100 {
             let event = blocking_event().with_session_id(number.to_string());
             traced.world.fire(&event);
             flush(&traced.trace);
         }
+        let path = |number| match number {
+            0 => traced.path("trace.jsonl"),
+            number => traced.path(&format!("trace.jsonl.{number}")),
+        };
+        assert!(!path(older + 1).exists());
         let mut sessions = Vec::new();
-        for number in (0..=older + 1).rev() {
-            let path = match number {
-                0 => traced.path("trace.jsonl"),
-                number => traced.path(&format!("trace.jsonl.{number}")),
-            };
-            if number > older {
-                assert!(!path.exists());
-                continue;
-            }
+        for path in (0..=older).rev().map(path) {
             let length = path.metadata().unwrap().len();
             assert!(length > 0 && length <= 4096, "{length}");
             sessions.extend(lines(&path).into_iter().map(|line| line["session"].clone()));
         }
-        let first = 200 - sessions.len();
-        let expected: Vec<Value> = (first..200).map(|n| n.to_string().into()).collect();
+        let first = 100 - sessions.len();
+        let expected: Vec<Value> = (first..100).map(|n| n.to_string().into()).collect();
         assert_eq!(sessions, expected);
         assert_eq!(traced.trace.lost(), 0);
     }
@@ -44,7 +41,7 @@ fn a_full_file_is_rotated() {
 #[cfg(unix)]
 #[test]
 fn concurrent_writers_write_whole_lines() {
-    const EACH: usize = 500;
+    const EACH: usize = 200;
     // With files that are full, two may rename at the same moment, so that lines are lost, but none is split.
     for (bytes, may_lose) in [(64 * 1024 * 1024, false), (16 * 1024, true)] {
         let traced = Traced::with(|builder| builder.max_bytes(bytes).keep(1000).capacity(4096));
@@ -58,10 +55,7 @@ fn concurrent_writers_write_whole_lines() {
         std::thread::scope(|scope| {
             for number in 0..4 {
                 let world = &worlds[number % 2];
-                scope.spawn(move || {
-                    let fire = || drop(world.fire(&blocking_event()));
-                    (0..EACH).for_each(|_| fire());
-                });
+                scope.spawn(move || (0..EACH).for_each(|_| drop(world.fire(&blocking_event()))));
             }
         });
         flush(&traced.trace);
@@ -70,7 +64,7 @@ fn concurrent_writers_write_whole_lines() {
         let files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
         let count: usize = files.iter().map(|path| lines(path).len()).sum();
         if may_lose {
-            assert!(files.len() > 10 && count > EACH, "{count}");
+            assert!(files.len() > 5 && count > EACH, "{count}");
         } else {
             assert_eq!((files.len(), count), (1, 4 * EACH));
             assert_eq!((traced.trace.lost(), other.lost()), (0, 0));
@@ -86,30 +80,24 @@ fn a_variable_has_any_host_write_a_trace() {
     let hooks = r#"{"hooks": [{"event": "game:save", "command": "exit 3", "name": "ironman"}]}"#;
     world.write("config/mygame/hooks.json", hooks);
     let file = world.path("hooks.jsonl");
-    let host = || {
-        std::process::Command::new(crate::examples::example("game_loop"))
-            .env("XDG_CONFIG_HOME", world.path("config"))
-            .env("MYGAME_HOOKS_TRACE", &file)
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap()
-    };
-    let hosts: Vec<_> = (0..4).map(|_| host()).collect();
+    let hosts = [(); 2].map(|()| {
+        let mut host = std::process::Command::new(crate::examples::example("game_loop"));
+        host.env("XDG_CONFIG_HOME", world.path("config"));
+        host.env("MYGAME_HOOKS_TRACE", &file);
+        host.stdout(std::process::Stdio::null()).spawn().unwrap()
+    });
     for mut host in hosts {
         assert!(host.wait().unwrap().success());
     }
     let lines = lines(&file);
-    assert_eq!(lines.len(), 4);
+    assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|line| line["hook"] == "ironman"));
-    let mut hosts: Vec<_> = lines.iter().map(|line| line["host_pid"].as_u64()).collect();
-    hosts.sort_unstable();
-    hosts.dedup();
-    assert_eq!(hosts.len(), 4);
+    assert_ne!(lines[0]["host_pid"], lines[1]["host_pid"]);
 }
 
 #[test]
 fn lost_lines_are_counted() {
-    const EVENTS: u64 = 2000;
+    const EVENTS: u64 = 200;
     let traced = Traced::with(|builder| builder.capacity(0));
     for _ in 0..10 {
         traced.world.registry().register(quick());
@@ -121,10 +109,7 @@ fn lost_lines_are_counted() {
     let lost = reported(&lines);
     assert!(lost > 0);
     assert_eq!(lost, traced.trace.lost());
-    let runs = lines
-        .iter()
-        .filter(|line| line.get("hook").is_some())
-        .count();
+    let runs = lines.iter().filter(|it| it.get("hook").is_some()).count();
     assert_eq!(runs as u64 + lost, 10 * EVENTS);
 }
 
@@ -154,15 +139,12 @@ fn a_file_stays_within_its_size() {
     }
     let length = traced.path("trace.jsonl").metadata().unwrap().len();
     assert!((3000..=4096).contains(&length), "{length}");
-    assert!(traced.trace.lost() > 0);
-    std::fs::remove_dir_all(traced.path("trace.jsonl.1")).unwrap();
-    let all = || {
-        let mut lines = traced.lines();
-        lines.extend(crate::tracing::lines(&traced.path("trace.jsonl.1")));
-        lines
-    };
     let lost = traced.trace.lost();
-    assert_eq!(reported(&all()), lost, "a flush reports it");
+    assert!(lost > 0);
+    std::fs::remove_dir_all(traced.path("trace.jsonl.1")).unwrap();
+    let mut all = traced.lines();
+    all.extend(lines(&traced.path("trace.jsonl.1")));
+    assert_eq!(reported(&all), lost, "a flush reports it");
     traced.world.fire(&blocking_event());
     assert_eq!(traced.lines().last().unwrap()["hook"], "unlogged");
     assert_eq!(traced.trace.lost(), lost, "it goes on when it can");
@@ -170,20 +152,21 @@ fn a_file_stays_within_its_size() {
 
 #[test]
 fn dropping_the_last_trace_writes_the_rest() {
+    let traced = Traced::new();
+    for _ in 0..100 {
+        traced.world.registry().register(quick());
+    }
+    traced.world.fire(&blocking_event());
+    let path = traced.path("trace.jsonl");
     let Traced {
         world,
         trace,
-        directory,
-    } = Traced::new();
-    for _ in 0..100 {
-        world.registry().register(quick());
-    }
-    world.fire(&blocking_event());
+        directory: _kept,
+    } = traced;
     drop(trace);
     drop(world);
-    let path = directory.path().join("trace.jsonl");
-    let text = || std::fs::read_to_string(&path).unwrap();
-    eventually("all lines are there", || text().lines().count() == 100);
+    let count = || std::fs::read_to_string(&path).unwrap().lines().count();
+    eventually("all lines are there", || count() == 100);
     lines(&path);
 }
 
@@ -191,11 +174,9 @@ fn dropping_the_last_trace_writes_the_rest() {
 fn an_unwritable_trace_fails_at_the_start() {
     let world = World::new();
     world.write("file", "");
+    let directory = world.directory().to_owned();
     let mut cases = vec![
-        (
-            world.directory().to_owned(),
-            "it is a directory, expected a file",
-        ),
+        (directory, "it is a directory, expected a file"),
         (world.path("file/below"), ""),
     ];
     if cfg!(unix) {
@@ -213,6 +194,10 @@ fn an_unwritable_trace_fails_at_the_start() {
         let message = format!("cannot open the trace file `{}`", path.display());
         assert_eq!(error.to_string(), message);
     }
+    let Err(TraceError::Open { path, .. }) = Trace::builder("Cargo.toml/x").build() else {
+        panic!("it is no directory")
+    };
+    assert!(path.is_absolute());
 }
 
 #[test]
@@ -222,11 +207,10 @@ fn missing_directories_are_created() {
     let trace = Trace::builder(&path).build().unwrap();
     assert!(path.exists());
     assert_eq!(trace.path(), path);
-    let relative = Trace::builder("Cargo.toml/x").build();
-    let Err(TraceError::Open { path, .. }) = relative else {
-        panic!("it is no directory")
-    };
-    assert!(path.is_absolute());
+    assert!(format!("{trace:?}").contains("trace.jsonl"));
+    // A deadline of any length is one.
+    assert!(trace.flush(Duration::MAX));
+    let _ = trace.flush(Duration::ZERO);
 }
 
 #[cfg(unix)]
@@ -234,22 +218,20 @@ fn missing_directories_are_created() {
 fn only_new_files_are_made_private() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let traced = Traced::new();
-    let mode = |path: &std::path::Path| path.metadata().unwrap().mode() & 0o777;
-    assert_eq!(mode(&traced.path("trace.jsonl")), 0o600);
+    let mode = |name: &str| traced.path(name).metadata().unwrap().mode() & 0o777;
+    assert_eq!(mode("trace.jsonl"), 0o600);
     let open = traced.path("open.jsonl");
     std::fs::write(&open, "").unwrap();
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o640)).unwrap();
     let trace = Trace::builder(&open).max_bytes(0).build().unwrap();
-    assert_eq!(mode(&open), 0o640);
     let world = traced_by(&trace);
     world.registry().register(quick());
-    let older = traced.path("open.jsonl.1");
     eventually("it is full", || {
         world.fire(&blocking_event());
         flush(&trace);
-        older.exists()
+        traced.path("open.jsonl.1").exists()
     });
-    assert_eq!((mode(&open), mode(&older)), (0o640, 0o640));
+    assert_eq!(["open.jsonl", "open.jsonl.1"].map(mode), [0o640; 2]);
 }
 
 #[test]
@@ -268,25 +250,23 @@ fn a_half_line_is_closed_before_the_next() {
     let path = world.write("trace.jsonl", "{\"time\":1}\n{\"time\":");
     let trace = Trace::builder(&path).build().unwrap();
     let traced = traced_by(&trace);
-    traced.one(quick());
-    flush(&trace);
-    let text = world.read("trace.jsonl");
-    let lines: Vec<&str> = text.lines().collect();
+    let written = || {
+        traced.one(quick());
+        flush(&trace);
+        let text = world.read("trace.jsonl");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let lines = written();
     assert_eq!(lines[..2], ["{\"time\":1}", "{\"time\":"]);
     assert_eq!(lines.len(), 3);
-    assert!(serde_json::from_str::<Value>(lines[2]).is_ok());
-
+    assert!(serde_json::from_str::<Value>(&lines[2]).is_ok());
     // Also in a file that replaces it, on systems where an open file can be replaced.
-    if cfg!(windows) {
-        return;
+    if cfg!(unix) {
+        let other = world.write("other.jsonl", "{\"time\":");
+        std::fs::rename(other, &path).unwrap();
+        let lines = written();
+        assert_eq!((&*lines[0], lines.len()), ("{\"time\":", 2));
     }
-    let other = world.write("other.jsonl", "{\"time\":");
-    std::fs::rename(other, &path).unwrap();
-    traced.one(quick());
-    flush(&trace);
-    let text = world.read("trace.jsonl");
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!((lines[0], lines.len()), ("{\"time\":", 2));
 }
 
 /// As on a disk that fills up: what may not be larger than so much is written as far as it fits.
@@ -304,10 +284,8 @@ fn a_partial_line_is_closed() {
         let test = "trace_file::a_partial_line_is_closed";
         let output = command.args(["--exact", test]).output().unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
-        return assert!(
-            output.status.success() && printed.contains("1 passed"),
-            "{printed}"
-        );
+        assert!(output.status.success(), "{printed}");
+        return assert!(printed.contains("1 passed"), "{printed}");
     }
     let traced = Traced::new();
     traced.world.registry().register(quick());
@@ -349,14 +327,4 @@ fn a_link_stays_a_link() {
     flush(&trace);
     assert!(link.is_symlink() && world.path("far/trace.jsonl.1").exists());
     assert!(!lines(&link).is_empty());
-}
-
-#[test]
-fn a_deadline_of_any_length_is_one() {
-    let traced = Traced::new();
-    traced.world.one(quick());
-    assert!(traced.trace.flush(Duration::MAX));
-    let _ = traced.trace.flush(Duration::ZERO);
-    let shown = format!("{:?}", traced.trace);
-    assert!(shown.contains("trace.jsonl"), "{shown}");
 }

@@ -2,13 +2,13 @@
 #![cfg(unix)]
 
 use std::ffi::OsStr;
-use std::fs::{self, File, FileTimes, Permissions};
+use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use forge_hooks::Hooks;
+use forge_hooks::trust::Approval;
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -47,11 +47,16 @@ fn blocks(hooks: &Hooks, words: &str) {
     assert!(why.contains(words), "{why}");
 }
 
-/// Sets a file's times to the past, so that its stamp counts.
-fn age(path: &Path) {
-    let past = SystemTime::now() - Duration::from_secs(1000);
-    let times = FileTimes::new().set_modified(past).set_accessed(past);
-    File::open(path).unwrap().set_times(times).unwrap();
+/// Approves, and returns what was shown for it.
+fn shown(world: &World) -> (Hooks, String) {
+    let mut shown = String::new();
+    let hooks = host(world);
+    let asked = |approval: &Approval| {
+        shown = approval.to_string();
+        true
+    };
+    assert!(hooks.approve_with(asked).unwrap());
+    (hooks, shown)
 }
 
 fn executable(path: &Path, yes: bool) {
@@ -65,6 +70,14 @@ fn put_pipe(path: &Path) {
     assert!(made.unwrap().success());
 }
 
+/// Puts a link there, with its directory and instead of what is there.
+fn link(world: &World, name: &str, target: impl AsRef<Path>) {
+    let path = world.path(&format!("project/{name}"));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(&path);
+    symlink(target, path).unwrap();
+}
+
 #[test]
 fn data_that_becomes_a_script_blocks() {
     let world = with_hook(&json!({"command": "cat notes late >/dev/null; true"}));
@@ -72,6 +85,7 @@ fn data_that_becomes_a_script_blocks() {
     let hooks = approved(&world);
     world.write("project/notes", "b");
     world.write("project/late", "b");
+    let state = world.write(&format!("{HOOKS}/deep/state.txt"), "data");
     assert_eq!(lost(&hooks), None);
     executable(&notes, true);
     blocks(&hooks, "`notes` has appeared");
@@ -82,33 +96,9 @@ fn data_that_becomes_a_script_blocks() {
     world.write("project/notes", "b");
     world.write("project/late", "#!/bin/sh\n");
     blocks(&hooks, "`late` has appeared");
-}
-
-#[test]
-fn a_script_beside_the_guard_blocks() {
-    let world = with_hook(&json!({"command": "true"}));
-    let hooks = approved(&world);
-    world.write(&format!("{HOOKS}/deep/state.txt"), "data");
-    assert_eq!(lost(&hooks), None);
-    world.write(&format!("{HOOKS}/deep/json.py"), "");
+    world.write("project/late", "b");
+    fs::rename(&state, state.with_file_name("json.py")).unwrap();
     blocks(&hooks, "`.myagent/hooks/deep/json.py` has appeared");
-}
-
-#[test]
-fn a_replaced_file_of_the_same_size_blocks() {
-    let (world, hooks) = guarded();
-    let guard = world.path("project/guard.sh");
-    age(&guard);
-    assert_eq!(lost(&hooks), None);
-    world.write("project/guard.sh", "fals\n");
-    age(&guard);
-    blocks(&hooks, "`guard.sh` has changed");
-    world.write("project/other", "fail\n");
-    fs::rename(world.path("project/other"), &guard).unwrap();
-    age(&guard);
-    blocks(&hooks, "`guard.sh` has changed");
-    world.write("project/guard.sh", "true\n");
-    assert_eq!(lost(&hooks), None);
 }
 
 #[test]
@@ -120,8 +110,7 @@ fn another_kind_of_file_blocks_and_is_not_opened() {
     fs::remove_file(&guard).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(&guard).unwrap();
     blocks(&hooks, "`guard.sh` is gone");
-    fs::remove_file(&guard).unwrap();
-    symlink("/dev/zero", &guard).unwrap();
+    link(&world, "guard.sh", "/dev/zero");
     blocks(&hooks, "`guard.sh` has");
     fs::remove_file(&guard).unwrap();
     fs::create_dir(&guard).unwrap();
@@ -134,9 +123,8 @@ fn another_kind_of_file_blocks_and_is_not_opened() {
     for pipe in ["pipe.sh", ".myagent/hooks/pipe.sh", "data/pipe", "one"] {
         put_pipe(&world.path(&format!("project/{pipe}")));
     }
-    let _hooks = approved(&world);
-    let (world, _) = guarded();
-    let store = host(&world).trust().unwrap();
+    let hooks = approved(&world);
+    let store = hooks.trust().unwrap();
     put_pipe(store.path());
     let reported = store.approved(world.path("project")).unwrap_err();
     assert!(reported.to_string().contains("regular file"), "{reported}");
@@ -148,49 +136,40 @@ fn a_link_counts_with_its_text_and_its_target() {
     for name in ["a.sh", "b.sh"] {
         world.script(&format!("project/lib/{name}"), "#!/bin/sh\ntrue\n");
     }
-    let link = world.path("project/guard.sh");
-    symlink("lib/a.sh", &link).unwrap();
+    link(&world, "guard.sh", "lib/a.sh");
     let hooks = approved(&world);
-    fs::remove_file(&link).unwrap();
-    symlink("lib/b.sh", &link).unwrap();
+    link(&world, "guard.sh", "lib/b.sh");
     blocks(&hooks, "`guard.sh` has changed");
-    fs::remove_file(&link).unwrap();
-    symlink("lib/a.sh", &link).unwrap();
+    link(&world, "guard.sh", "lib/a.sh");
     assert_eq!(lost(&hooks), None);
     world.write("project/lib/a.sh", "#!/bin/sh\nfalse\n");
     blocks(&hooks, "`lib/a.sh` has changed");
-    fs::remove_file(&link).unwrap();
-    symlink("guard.sh", &link).unwrap();
+    link(&world, "guard.sh", "guard.sh");
     blocks(&hooks, "`guard.sh` has changed");
 }
 
 /// Who sources `local.sh` does not see that it is a link to a file that is no script.
 #[test]
 fn a_link_with_the_name_of_a_script_is_one() {
-    let put = |world: &World, link: &str, target: &str| {
-        world.write("project/NOTES", "no script");
-        let link = world.path(&format!("project/{link}"));
-        fs::create_dir_all(link.parent().unwrap()).unwrap();
-        let _ = fs::remove_file(&link);
-        symlink(target, &link).unwrap();
-    };
-    for (command, link, target) in [
+    for (command, name, target) in [
         ("./guard.sh", ".myagent/hooks/local.sh", "../../NOTES"),
         ("sh x.sh", "x.sh", "NOTES"),
         ("sh x.sh", "x.sh", "missing"),
     ] {
         let world = with_hook(&json!({"command": command}));
         world.script("project/guard.sh", "#!/bin/sh\ntrue\n");
+        world.write("project/NOTES", "no script");
         let hooks = approved(&world);
-        put(&world, link, target);
+        link(&world, name, target);
         blocks(&hooks, "has appeared");
     }
     let world = with_hook(&json!({"command": "sh x.sh"}));
-    put(&world, "x.sh", "NOTES");
+    world.write("project/NOTES", "no script");
+    link(&world, "x.sh", "NOTES");
     let hooks = approved(&world);
     world.write("project/NOTES", "other text");
     blocks(&hooks, "`NOTES` has changed");
-    put(&world, "x.sh", "missing");
+    link(&world, "x.sh", "missing");
     blocks(&hooks, "since the hook was approved");
     let hooks = approved(&world);
     world.write("project/missing", "now it is there");
@@ -201,33 +180,14 @@ fn a_link_with_the_name_of_a_script_is_one() {
 fn a_link_out_of_the_project_counts_with_its_text() {
     let world = with_hook(&json!({"command": "./guard.sh"}));
     world.script("outside/a.sh", "#!/bin/sh\ntrue\n");
-    let link = world.path("project/guard.sh");
-    symlink("../outside/a.sh", &link).unwrap();
-    let hooks = host(&world);
-    let mut shown = String::new();
-    let asked = |approval: &forge_hooks::trust::Approval| {
-        shown = approval.to_string();
-        true
-    };
-    assert!(hooks.approve_with(asked).unwrap());
+    link(&world, "guard.sh", "../outside/a.sh");
+    let (hooks, shown) = shown(&world);
     let words = "Note: the link `guard.sh` leads out of the project";
     assert!(shown.contains(words), "{shown}");
     world.write("outside/a.sh", "#!/bin/sh\necho x\n");
     assert_eq!(lost(&hooks), None);
-    fs::remove_file(&link).unwrap();
-    symlink(world.path("outside/a.sh"), &link).unwrap();
+    link(&world, "guard.sh", world.path("outside/a.sh"));
     blocks(&hooks, "`guard.sh` has changed");
-}
-
-#[test]
-fn the_parent_of_a_link_is_that_of_its_target() {
-    let world = with_hook(&json!({"command": "sh ./link/../guard.sh"}));
-    world.write("project/far/away/x", "");
-    world.write("project/far/guard.sh", "true\n");
-    symlink("far/away", world.path("project/link")).unwrap();
-    let hooks = approved(&world);
-    world.write("project/far/guard.sh", "false\n");
-    blocks(&hooks, "`far/guard.sh` has changed");
 }
 
 #[test]
@@ -235,15 +195,15 @@ fn a_directory_that_becomes_too_large_blocks() {
     let world = with_hook(&json!({"command": "true"}));
     world.write(&format!("{HOOKS}/a.sh"), "");
     let hooks = approved(&world);
+    let many = world.path(&format!("{HOOKS}/many"));
+    fs::create_dir(&many).unwrap();
     for number in 0..1001 {
-        world.write(&format!("{HOOKS}/{number}"), "");
+        File::create(many.join(number.to_string())).unwrap();
     }
     blocks(&hooks, "`.myagent/hooks/` has become too large");
     // With an approval, it is not covered any more, also if it becomes smaller.
     let hooks = approved(&world);
-    for number in 0..1001 {
-        fs::remove_file(world.path(&format!("{HOOKS}/{number}"))).unwrap();
-    }
+    fs::remove_dir_all(many).unwrap();
     world.write(&format!("{HOOKS}/b.sh"), "");
     assert_eq!(lost(&hooks), None);
 }
@@ -274,30 +234,20 @@ fn an_entry_has_so_many_bytes() {
 #[test]
 fn what_is_too_large_is_not_read() {
     let world = with_hook(&json!({"command": "true", "inputs": ["data", "deep"]}));
-    let big = world.write(&format!("{HOOKS}/big.py"), "");
-    File::options()
-        .write(true)
-        .open(big)
-        .unwrap()
-        .set_len(10 << 30)
-        .unwrap();
-    for number in 0..5000 {
+    world.write(&format!("{HOOKS}/big.py"), "");
+    let big = File::create(world.path(&format!("{HOOKS}/big.py"))).unwrap();
+    big.set_len(10 << 30).unwrap();
+    for number in 0..1001 {
         world.write(&format!("project/data/{number}"), "");
     }
     world.write("project/deep/x", "");
     let made = std::process::Command::new("mkdir")
-        .args(["-p", &"d/".repeat(1500)])
+        .args(["-p", &"d/".repeat(1001)])
         .current_dir(world.path("project/deep"))
         .status();
     assert!(made.unwrap().success());
-    let mut shown = String::new();
-    let hooks = host(&world);
-    let asked = |approval: &forge_hooks::trust::Approval| {
-        shown = approval.to_string();
-        true
-    };
     // Reading 10 GiB would take longer than the test may.
-    assert!(hooks.approve_with(asked).unwrap());
+    let (hooks, shown) = shown(&world);
     for name in [".myagent/hooks/", "inputs: data/", "inputs: deep/"] {
         let words = format!("Note: `{name}` is not covered: holds more than 1,000 files");
         assert!(shown.contains(&words), "{shown}");
@@ -307,8 +257,8 @@ fn what_is_too_large_is_not_read() {
 
 #[test]
 fn any_name_is_covered() {
-    let world =
-        with_hook(&json!({"command": "./a\\ b.sh; './c\nd.sh'; ./it\\'s.sh; ./gua''rd.sh"}));
+    let command = "./a\\ b.sh; './c\nd.sh'; ./it\\'s.sh; ./gua''rd.sh";
+    let world = with_hook(&json!({"command": command}));
     let names = ["a b.sh", "c\nd.sh", "it's.sh", "guard.sh"];
     for name in names {
         world.script(&format!("project/{name}"), "#!/bin/sh\n");
@@ -325,7 +275,7 @@ fn any_name_is_covered() {
     }
     fs::write(&odd, "two").unwrap();
     blocks(&hooks, "has changed");
-    fs::rename(&odd, world.path(HOOKS).join(OsStr::from_bytes(b"\xFE.sh"))).unwrap();
+    fs::rename(&odd, odd.with_file_name(OsStr::from_bytes(b"\xFE.sh"))).unwrap();
     blocks(&hooks, "fe.sh` has appeared");
 }
 
@@ -337,30 +287,27 @@ fn inputs_are_named_in_each_form() {
         "late",
         "../out",
         "/etc",
-        "!lib/b.txt"
+        "!lib/b.txt",
+        "none/*.json"
     ]);
     let world = with_hook(&json!({"command": "true", "inputs": inputs}));
     for name in ["one.txt", "lib/a.txt", "lib/b.txt", "lib/deep/c.txt"] {
         world.write(&format!("project/{name}"), "1");
     }
     let hooks = approved(&world);
-    let shown = host(&world).config().load_project(world.path("project"));
-    let approval = forge_hooks::trust::Approval::of(world.path("project"), shown).unwrap();
-    let names: Vec<&str> = approval.hooks[0]
-        .files
-        .iter()
-        .map(|(name, _)| &**name)
-        .collect();
-    assert_eq!(names, ["lib/a.txt", "one.txt"]);
+    let root = world.path("project");
+    let approval = Approval::of(&root, hooks.config().load_project(&root)).unwrap();
+    let files = approval.hooks[0].files.iter().map(|(name, _)| &**name);
+    assert_eq!(files.collect::<Vec<_>>(), ["lib/a.txt", "one.txt"]);
     let notes = &approval.hooks[0].notes;
-    for outside in ["../out", "/etc"] {
-        let words = format!("`{outside}` of `inputs` is not within the project");
-        assert!(notes.contains(&words), "{notes:?}");
+    for words in [
+        "`../out` of `inputs` is not within the project",
+        "`/etc` of `inputs` is not within the project",
+        "`lib/b.txt` is excluded by `inputs`",
+        "`none/*.json` of `inputs` matches nothing now",
+    ] {
+        assert!(notes.iter().any(|it| it == words), "{words}: {notes:?}");
     }
-    assert!(
-        notes.contains(&"`lib/b.txt` is excluded by `inputs`".to_owned()),
-        "{notes:?}"
-    );
     world.write("project/lib/b.txt", "2");
     assert_eq!(lost(&hooks), None);
     world.write("project/late", "2");
@@ -381,26 +328,11 @@ fn a_store_behind_a_link_is_checked_where_it_is() {
     assert_eq!(lost(&hooks), None);
     let mode = Permissions::from_mode(0o777);
     fs::set_permissions(elsewhere.parent().unwrap(), mode).unwrap();
-    let error = store
-        .approved(world.path("project"))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("is in a world-writable directory"),
-        "{error}"
-    );
+    let error = store.approved(world.path("project")).unwrap_err();
+    let words = "is in a world-writable directory";
+    assert!(error.to_string().contains(words), "{error}");
     hooks.reload();
     blocks(&hooks, "world-writable");
-}
-
-#[test]
-fn a_truncated_store_loses_approvals() {
-    let (_world, hooks) = guarded();
-    let store = hooks.trust().unwrap();
-    let text = fs::read_to_string(store.path()).unwrap();
-    fs::write(store.path(), &text[..text.len() / 2]).unwrap();
-    hooks.reload();
-    blocks(&hooks, "cannot be read");
 }
 
 /// What is approved as the text of a link is no file with that text.
@@ -410,16 +342,12 @@ fn a_file_is_not_the_link_that_was_approved() {
     world.write(&format!("{HOOKS}/real.sh"), "true\n");
     fs::create_dir_all(world.path(&format!("{HOOKS}/d; echo EVIL >evil; true #"))).unwrap();
     let text = "d; echo EVIL >evil; true #/../real.sh";
-    let guard = world.path(&format!("{HOOKS}/guard.sh"));
-    std::os::unix::fs::symlink(text, &guard).unwrap();
+    let guard = ".myagent/hooks/guard.sh";
+    link(&world, guard, text);
     let hooks = approved(&world);
-    for evil in [
-        text.to_owned(),
-        format!("link {text}"),
-        format!("link:{text}"),
-    ] {
-        fs::remove_file(&guard).unwrap();
-        fs::write(&guard, evil).unwrap();
+    for before in ["", "link ", "link:"] {
+        fs::remove_file(world.path(&format!("project/{guard}"))).unwrap();
+        world.write(&format!("project/{guard}"), &format!("{before}{text}"));
         blocks(&hooks, "guard.sh` has changed");
     }
     assert!(!world.path("project/evil").exists());
@@ -429,13 +357,8 @@ fn a_file_is_not_the_link_that_was_approved() {
 #[test]
 fn a_broken_file_cannot_be_approved() {
     let file = "project/.myagent/hooks.json";
-    for broken in [
-        "",
-        "{",
-        "[]x",
-        r#"{"hook": []}"#,
-        r#"{"hooks": [{"event": "tool:*"}]}"#,
-    ] {
+    let incomplete = r#"{"hooks": [{"event": "tool:*"}]}"#;
+    for broken in ["", "{", "[]x", r#"{"hook": []}"#, incomplete] {
         let world = with_hook(&json!({"command": "true"}));
         let hooks = approved(&world);
         let good = world.read(file);
@@ -462,22 +385,20 @@ fn what_inputs_name_is_covered_however_it_is_reached() {
         (json!([".myagent/hooks"]), ".myagent/hooks/a.sh"),
     ] {
         let world = with_hook(&json!({"command": "true", "inputs": inputs}));
-        let root = world.path("project");
-        for name in [
+        let files = [
             "shared/a.json",
             "odd[1]/a.json",
             "data/a.json",
-            ".myagent/hooks/a.sh",
-        ] {
+            ".git/x.json",
+        ];
+        for name in files.into_iter().chain([".myagent/hooks/a.sh"]) {
             world.write(&format!("project/{name}"), "1");
         }
-        fs::create_dir_all(root.join("lib")).unwrap();
-        std::os::unix::fs::symlink("../shared/a.json", root.join("lib/a.json")).unwrap();
-        std::os::unix::fs::symlink("shared", root.join("link")).unwrap();
+        link(&world, "lib/a.json", "../shared/a.json");
+        link(&world, "link", "shared");
         // Data that no way but one looks at, and git's own files.
-        let large = fs::File::create(root.join(".myagent/hooks/large.bin")).unwrap();
+        let large = File::create(world.path(&format!("{HOOKS}/large.bin"))).unwrap();
         large.set_len(17 << 20).unwrap();
-        world.write("project/.git/x.json", "1");
         let hooks = approved(&world);
         world.write("project/.git/x.json", "2");
         assert_eq!(lost(&hooks), None, "{inputs}");
@@ -485,18 +406,6 @@ fn what_inputs_name_is_covered_however_it_is_reached() {
         let name = changed.rsplit('/').next().unwrap();
         blocks(&hooks, &format!("{name}` has changed"));
     }
-    let world = with_hook(&json!({"command": "true", "inputs": ["none/*.json"]}));
-    let mut shown = String::new();
-    let hooks = host(&world);
-    let asked = |approval: &forge_hooks::trust::Approval| {
-        shown = approval.to_string();
-        true
-    };
-    assert!(hooks.approve_with(asked).unwrap());
-    assert!(
-        shown.contains("`none/*.json` of `inputs` matches nothing now"),
-        "{shown}"
-    );
 }
 
 #[test]
@@ -505,14 +414,21 @@ fn a_script_is_found_wherever_the_command_goes() {
         "cd sub && sh \"$PWD/x.sh\"",
         "sh ../project/sub/x.sh",
         "cd .. && sh project/sub/x.sh",
+        // The parent of a link is that of its target.
         "cd sub/link/.. && sh ./x.sh",
+        "sh sub/link/../x.sh",
     ] {
         let world = with_hook(&json!({"command": command}));
-        world.write("project/sub/x.sh", "true\n");
+        let name = if command.contains("sh sub/link") {
+            "far/x.sh"
+        } else {
+            "sub/x.sh"
+        };
+        world.write(&format!("project/{name}"), "true\n");
         world.write("project/far/away/y", "");
-        std::os::unix::fs::symlink("../far/away", world.path("project/sub/link")).unwrap();
+        link(&world, "sub/link", "../far/away");
         let hooks = approved(&world);
-        world.write("project/sub/x.sh", "false\n");
-        blocks(&hooks, "x.sh` has changed");
+        world.write(&format!("project/{name}"), "false\n");
+        blocks(&hooks, &format!("`{name}` has changed"));
     }
 }

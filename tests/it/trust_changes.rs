@@ -1,11 +1,13 @@
 //! Which changes of a project end an approval: the examples of docs/protocol.md, "Approval".
 #![cfg(unix)]
 
+use std::path::Path;
+
 use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::{AppProfile, FailureKind, FireOptions, Hooks};
 use serde_json::{Value, json};
 
-use crate::support::{World, blocking_event};
+use crate::support::{World, blocking_event, one_in};
 
 const FILES: &[(&str, &str)] = &[
     (
@@ -20,13 +22,15 @@ const FILES: &[(&str, &str)] = &[
     (".myagent/events.log", "then\n"),
     ("Cargo.toml", "[package]\n"),
     ("g.sh", "true\n"),
+    ("run=g.sh", "true\n"),
+    ("exec ./g.sh", "what the code would be as a name"),
     ("tool.js", "0\n"),
     ("data/a", "1\n"),
     ("data/cache/b", "1\n"),
 ];
 
 /// What is expected after a change.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 enum Then {
     Runs,
     Blocks,
@@ -52,8 +56,7 @@ pub(crate) fn lost(hooks: &Hooks) -> Option<String> {
         .and_then(|it| it.error.clone())
 }
 
-fn native(entry: Value) -> (&'static str, Value) {
-    let mut entry = entry;
+fn native(mut entry: Value) -> (&'static str, Value) {
     entry["event"] = json!("tool:*");
     (".myagent/hooks.json", json!({"hooks": [entry]}))
 }
@@ -69,9 +72,7 @@ fn of_claude(command: &str) -> (&'static str, Value) {
 fn case((settings, text): (&str, Value), changed: &str, expected: Then) {
     let world = World::new();
     for (name, text) in FILES {
-        world.script(&format!("project/{name}"), text);
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        std::fs::set_permissions(world.path(&format!("project/{name}")), mode).unwrap();
+        world.write(&format!("project/{name}"), text);
     }
     for script in ["sub/x.sh", "g.sh"] {
         world.script(&format!("project/{script}"), "true\n");
@@ -90,98 +91,94 @@ fn case((settings, text): (&str, Value), changed: &str, expected: Then) {
 
 #[test]
 fn a_change_ends_an_approval_or_does_not() {
-    let shell = |command: &str| native(json!({"command": command}));
-    let guard = || shell("sh .myagent/hooks/guard.sh");
-    case(guard(), ".myagent/hooks/guard.sh", Blocks);
-    case(guard(), ".myagent/hooks/lib.sh", Blocks);
-    case(guard(), "shared/x.sh", Runs);
-    case(shell("cd sub && ./x.sh"), "sub/x.sh", Blocks);
-    case(
-        of_claude("python3 \"$CLAUDE_PROJECT_DIR\"/guard.py"),
-        "guard.py",
-        Blocks,
-    );
-    case(shell("make check"), "Makefile", Runs);
-    case(
-        shell("date >> .myagent/events.log"),
-        ".myagent/events.log",
-        Runs,
-    );
-    case(shell("test -f Cargo.toml && ./g.sh"), "Cargo.toml", Runs);
-    case(shell("test -f Cargo.toml && ./g.sh"), "g.sh", Blocks);
-    let inputs = || native(json!({"command": "node tool.js", "inputs": ["data/", "!data/cache"]}));
-    case(inputs(), "data/a", Blocks);
-    case(inputs(), "data/cache/b", Runs);
-    case(inputs(), "tool.js", Blocks);
+    for (command, changed, expected) in [
+        (
+            "sh .myagent/hooks/guard.sh",
+            ".myagent/hooks/guard.sh",
+            Blocks,
+        ),
+        (
+            "sh .myagent/hooks/guard.sh",
+            ".myagent/hooks/lib.sh",
+            Blocks,
+        ),
+        ("sh .myagent/hooks/guard.sh", "shared/x.sh", Runs),
+        ("cd sub && ./x.sh", "sub/x.sh", Blocks),
+        ("make check", "Makefile", Runs),
+        ("date >> .myagent/events.log", ".myagent/events.log", Runs),
+        ("test -f Cargo.toml && ./g.sh", "Cargo.toml", Runs),
+        ("sh ./run=g.sh", "run=g.sh", Blocks),
+    ] {
+        case(native(json!({"command": command})), changed, expected);
+    }
+    let python = "python3 \"$CLAUDE_PROJECT_DIR\"/guard.py";
+    case(of_claude(python), "guard.py", Blocks);
+    for (changed, expected) in [
+        ("data/a", Blocks),
+        ("data/cache/b", Runs),
+        ("tool.js", Blocks),
+    ] {
+        let inputs = ["data/", "!data/cache"];
+        let entry = json!({"command": "node tool.js", "inputs": inputs});
+        case(native(entry), changed, expected);
+    }
 }
+
+/// All of them run `g.sh`.
+const COMMANDS: &str = r#"
+./g.sh
+./''g.sh
+./g\.sh
+sh -c 'exec ./g.sh'
+sh -c "exec './g.sh'"
+echo x|./g.sh>/dev/null
+sh "$PWD/g.sh"
+sh "$FORGE_WORKING_DIR/g.sh"
+sh "${MYAGENT_WORKING_DIR:-.}/g.sh"
+sh "$(git rev-parse --show-toplevel)/g.sh"
+cd sub && ../g.sh
+X=g.sh; sh $X
+"#;
 
 #[test]
 fn names_are_found_however_they_are_written() {
-    let shell = |command: &str| native(json!({"command": command}));
-    for command in [
-        "./g.sh",
-        "./''g.sh",
-        "./g\\.sh",
-        "sh -c 'exec ./g.sh'",
-        "sh -c \"exec './g.sh'\"",
-        "echo x|./g.sh>/dev/null",
-        "sh \"$PWD/g.sh\"",
-        "sh \"$FORGE_WORKING_DIR/g.sh\"",
-        "sh \"${MYAGENT_WORKING_DIR:-.}/g.sh\"",
-        "sh \"$(git rev-parse --show-toplevel)/g.sh\"",
-        "cd sub && ../g.sh",
-        "X=g.sh; sh $X",
+    for command in COMMANDS.trim().lines() {
+        case(native(json!({"command": command})), "g.sh", Blocks);
+    }
+    let with = |name: &str, value: &str| json!({"command": "sh \"$X\"", "env": {name: value}});
+    let in_sub = json!({"command": "./x.sh", "working_dir": "sub"});
+    for (entry, changed) in [
+        (json!({"args": ["sh", "./g.sh"]}), "g.sh"),
+        (json!({"args": ["sh", "-c", "exec ./g.sh"]}), "g.sh"),
+        (with("X", "g.sh"), "g.sh"),
+        (with("BASH_ENV", "./tool.js"), "tool.js"),
+        (with("NODE_OPTIONS", "--require=./tool.js"), "tool.js"),
+        (in_sub, "sub/x.sh"),
     ] {
-        case(shell(command), "g.sh", Blocks);
+        case(native(entry), changed, Blocks);
     }
-    case(native(json!({"args": ["sh", "./g.sh"]})), "g.sh", Blocks);
-    case(
-        native(json!({"command": "./x.sh", "working_dir": "sub"})),
-        "sub/x.sh",
-        Blocks,
-    );
-    for variable in ["BASH_ENV", "NODE_OPTIONS"] {
-        let env = json!({variable: "--require=./tool.js"});
-        case(
-            native(json!({"command": "true", "env": env})),
-            "tool.js",
-            Blocks,
-        );
+    for command in ["${CLAUDE_PROJECT_DIR:-.}/g.sh", "./g.sh"] {
+        case(of_claude(command), "g.sh", Blocks);
     }
-    case(of_claude("${CLAUDE_PROJECT_DIR:-.}/g.sh"), "g.sh", Blocks);
-    case(of_claude("./g.sh"), "g.sh", Blocks);
-}
-
-#[test]
-fn python_leaves_nothing_beside_a_script() {
-    let world = World::new();
-    let entry = json!({"hooks": [{"event": "tool:*", "command": "echo $PYTHONDONTWRITEBYTECODE"}]});
-    world.write("project/.myagent/hooks.json", &entry.to_string());
-    let hooks = host(&world);
-    assert!(hooks.approve_with(|_| true).unwrap());
-    let outcome = hooks.execute(&blocking_event());
-    assert_eq!(outcome.results()[0].stdout, "1\n");
 }
 
 #[test]
 fn cosmetic_edits_need_no_new_approval() {
     let world = World::new();
     let file = "project/.myagent/hooks.json";
-    world.write(
-        file,
-        r#"{"hooks": [{"event": "tool:*", "command": "true", "timeout": 5}]}"#,
-    );
+    let command = "echo $PYTHONDONTWRITEBYTECODE";
+    let entry = json!({"event": "tool:*", "command": command, "timeout": 5});
+    world.write(file, &json!({"hooks": [entry]}).to_string());
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap());
-    world.write(
-        file,
-        r#"{"hooks": [ // a comment
-            {"timeout": 5.0, "command": "true", "enabled": true, "on_failure": "block",
-             "stdin": "json", "env": {}, "inputs": [], "description": "", "event": "tool:*"}]}"#,
-    );
+    let same = r#"{"timeout": 5.0, "command": "echo $PYTHONDONTWRITEBYTECODE", "enabled": true, "on_failure": "block",
+        "stdin": "json", "env": {}, "inputs": [], "description": "", "event": "tool:*"}"#;
+    world.write(file, &format!("{{\"hooks\": [ // a comment\n{same}]}}"));
     let report = hooks.reload();
     assert!(report.problems.is_empty(), "{report:?}");
-    assert_eq!(lost(&hooks), None);
+    // Python is to leave nothing beside a script.
+    let outcome = hooks.execute(&blocking_event());
+    assert_eq!(outcome.results()[0].stdout, "1\n");
 }
 
 /// A project with these two hooks.
@@ -259,10 +256,8 @@ fn a_worktree_needs_no_approval_of_its_own() {
             .current_dir(world.path("project"));
         assert!(command.output().unwrap().status.success(), "{args:?}");
     };
-    world.write(
-        "project/.myagent/hooks.json",
-        r#"{"hooks": [{"event": "tool:*", "command": "sh .myagent/hooks/g.sh"}]}"#,
-    );
+    let (file, text) = native(json!({"command": "sh .myagent/hooks/g.sh"}));
+    world.write(&format!("project/{file}"), &text.to_string());
     world.write("project/.myagent/hooks/g.sh", "true\n");
     git(&["init", "-q"]);
     git(&["add", "."]);
@@ -277,109 +272,89 @@ fn a_worktree_needs_no_approval_of_its_own() {
     assert_eq!(in_tree("tree"), (0, None));
     // The contents are those of the worktree.
     world.write("tree/.myagent/hooks/g.sh", "false\n");
-    assert!(
-        in_tree("tree")
-            .1
-            .unwrap()
-            .contains("`.myagent/hooks/g.sh` has changed")
-    );
+    let why = in_tree("tree").1.unwrap();
+    assert!(why.contains("`.myagent/hooks/g.sh` has changed"), "{why}");
     // From here on the worktree has approvals of its own.
     let tree = || host(&world).to_builder().project(world.path("tree")).load();
     assert!(tree().approve_with(|_| true).unwrap());
-    assert_eq!(
-        (in_tree("tree"), in_tree("project")),
-        ((0, None), (0, None))
-    );
+    let both = || ["tree", "project"].map(in_tree);
+    assert_eq!(both(), [(0, None), (0, None)]);
     world.write("project/.myagent/hooks/g.sh", "echo\n");
     assert!(host(&world).approve_with(|_| true).unwrap());
-    assert_eq!(
-        (in_tree("tree"), in_tree("project")),
-        ((0, None), (0, None))
-    );
+    assert_eq!(both(), [(0, None), (0, None)]);
     // Another directory claims to be that worktree.
     world.write("forged/.git", &world.read("tree/.git"));
-    world.write(
-        "forged/.myagent/hooks.json",
-        &world.read("project/.myagent/hooks.json"),
-    );
+    world.write(&format!("forged/{file}"), &text.to_string());
     assert_eq!(in_tree("forged").0, 1);
+}
+
+/// The entries in a text of JSON: a file, an entry, or one entry a line.
+fn entries_of(text: &str) -> Vec<Value> {
+    let whole = serde_json::from_str::<Value>(text).ok();
+    let lines = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let values = whole.map_or_else(|| lines.collect(), |it| vec![it]);
+    let entries = values
+        .into_iter()
+        .flat_map(|value| match value.get("hooks") {
+            Some(hooks) => hooks.as_array().cloned().unwrap_or_default(),
+            None => vec![value],
+        });
+    entries.filter(|it| it.get("event").is_some()).collect()
 }
 
 /// The examples of the pages and of `examples/`, approved as they are, with the scripts that they name.
 #[test]
 fn no_example_loses_its_approval_by_running() {
-    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = vec!["examples/hooks/hooks.json".to_owned()];
-    files.push("examples/config/myagent/hooks.json".to_owned());
-    files.push("examples/config/mygame/hooks.json".to_owned());
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| std::fs::read_to_string(manifest.join(name)).unwrap();
     let mut entries: Vec<Value> = Vec::new();
-    for file in files {
-        let text: String = read(&file)
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .collect();
-        let value: Value = serde_json::from_str(&text).unwrap();
-        entries.extend(value["hooks"].as_array().unwrap().clone());
+    for name in ["hooks", "config/myagent", "config/mygame"] {
+        let text = read(&format!("examples/{name}/hooks.json"));
+        let is_code = |line: &&str| !line.trim_start().starts_with("//");
+        entries.extend(entries_of(
+            &text.lines().filter(is_code).collect::<String>(),
+        ));
     }
     for page in [
-        "README.md",
-        "docs/protocol.md",
-        "docs/examples.md",
-        "docs/resident.md",
-        "docs/program.md",
+        "README",
+        "docs/protocol",
+        "docs/examples",
+        "docs/resident",
+        "docs/program",
     ] {
-        let text = read(page);
-        for block in text.split("```json\n").skip(1) {
-            let block = block.split("```").next().unwrap();
-            // One entry, one file, or one entry a line.
-            let whole: Vec<Value> = serde_json::from_str(block).into_iter().collect();
-            let lines = block
-                .lines()
-                .filter_map(|line| serde_json::from_str(line).ok());
-            let values = if whole.is_empty() {
-                lines.collect()
-            } else {
-                whole
-            };
-            for value in values {
-                match value.get("hooks").and_then(Value::as_array) {
-                    Some(hooks) => entries.extend(hooks.clone()),
-                    None if value.get("event").is_some() => entries.push(value),
-                    None => {}
-                }
-            }
-        }
+        let text = read(&format!("{page}.md"));
+        let blocks = text.split("```json\n").skip(1);
+        entries.extend(blocks.flat_map(|it| entries_of(it.split("```").next().unwrap())));
     }
     assert!(entries.len() >= 15, "{entries:#?}");
-    for entry in entries {
-        normal_use(&entry);
+    for entry in one_in(3, entries) {
+        normal_use(entry);
     }
 }
 
-fn normal_use(entry: &Value) {
+fn normal_use(mut entry: Value) {
     let world = World::new();
-    let words = entry["command"].as_str().map(str::to_owned);
     let args = entry["args"].as_array().into_iter().flatten();
-    let args = args.filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
-    let words = words.unwrap_or(args);
-    for word in words.split_whitespace() {
+    let words: Vec<_> = args
+        .chain([&entry["command"]])
+        .filter_map(Value::as_str)
+        .collect();
+    for word in words.join(" ").split_whitespace() {
         let word = word.trim_matches(['"', '\'']).trim_start_matches("./");
         let is_script = word.contains('.') && !word.starts_with(['/', '~', '$', '-', '.']);
         if is_script && !word.contains(['*', '$', '{', '(']) {
-            world.script(
-                &format!("project/{word}"),
-                "#!/bin/sh\necho log >>log.txt\n",
-            );
+            let script = "#!/bin/sh\necho log >>log.txt\n";
+            world.script(&format!("project/{word}"), script);
         }
     }
     for script in ["git-commit", "log-tools", "security", "validate-write"] {
         let name = format!("examples/hooks/{script}.sh");
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
         let text = std::fs::read_to_string(path).unwrap();
         world.write(&format!("project/.myagent/hooks/{script}.sh"), &text);
     }
-    let mut entry = entry.clone();
     // So that every run counts, and ends.
     entry["event"] = json!("tool:*");
     entry["timeout"] = json!(5);
@@ -389,8 +364,8 @@ fn normal_use(entry: &Value) {
     let file = json!({"hooks": [entry]});
     world.write("project/.myagent/hooks.json", &file.to_string());
     let hooks = host(&world);
-    assert!(hooks.approve_with(|_| true).unwrap(), "{entry}");
-    for run in 0..3 {
-        assert_eq!(lost(&hooks), None, "run {run} of {entry}");
+    assert!(hooks.approve_with(|_| true).unwrap(), "{file}");
+    for run in 0..2 {
+        assert_eq!(lost(&hooks), None, "run {run} of {file}");
     }
 }

@@ -1,64 +1,30 @@
-//! What an approval covers: a hook runs only approved files, under whichever name its command uses
-//! them.
+//! What an approval covers: a hook runs only approved files. Under which names its command may use them is in
+//! `trust_changes`.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
 
-use serde_json::json;
+use forge_hooks::trust::Approval;
 
 use crate::trust::{PROJECT, Project};
 
-/// A project with this one hook, for all that tools do.
-fn with_hook(hook: serde_json::Value) -> Project {
+fn with_hook(keys: &str) -> Project {
     let project = Project::new();
-    let mut hook = hook;
-    hook["event"] = json!("tool:*");
-    let text = json!({"hooks": [hook]}).to_string();
+    let text = format!(r#"{{"hooks": [{{"event": "tool:*", {keys}}}]}}"#);
     project.world.write(PROJECT, &text);
     project
 }
 
-/// Approved, the hook runs this file; changed, it does not run any more.
-#[track_caller]
-fn covers(project: &Project, file: &str) {
-    project.world.write(&format!("project/{file}"), "exit 0");
-    project.approve();
-    assert!(project.load().is_ok());
-    assert!(project.guard().allowed());
-    project
-        .world
-        .write(&format!("project/{file}"), "echo ran >ran; exit 0");
-    assert!(!project.guard().allowed(), "{file}");
-    assert!(!project.world.path("project/ran").exists(), "{file}");
-}
-
 #[test]
 fn a_dangling_link_is_not_a_directory() {
-    let project = with_hook(json!({"command": "sh \"$PWD\"/lib/a.sh", "inputs": ["lib"]}));
+    let project = with_hook(r#""command": "sh \"$PWD\"/lib/a.sh", "inputs": ["lib"]"#);
     project.world.write("project/lib/a.sh", "exit 0");
     symlink("nowhere", project.world.path("project/lib/link")).unwrap();
-    covers(&project, "lib/a.sh");
-}
-
-#[test]
-fn a_name_with_an_equals_sign_is_a_name() {
-    covers(
-        &with_hook(json!({"command": "sh ./run=guard.sh"})),
-        "run=guard.sh",
-    );
-}
-
-#[test]
-fn code_that_names_a_file_is_still_code() {
-    let project = with_hook(json!({"args": ["sh", "-c", "exec sh ./guard.sh"]}));
-    project.world.write("project/exec sh ./guard.sh", "");
-    covers(&project, "guard.sh");
-}
-
-#[test]
-fn a_file_named_by_a_variable_counts() {
-    let hook = json!({"command": "sh \"$SCRIPT\"", "env": {"SCRIPT": "guard.sh"}});
-    covers(&with_hook(hook), "guard.sh");
+    project.approve();
+    assert!(project.load().is_ok() && project.guard().allowed());
+    let evil = "echo ran >ran; exit 0";
+    project.world.write("project/lib/a.sh", evil);
+    assert!(!project.guard().allowed() && !project.world.path("project/ran").exists());
 }
 
 #[test]
@@ -67,10 +33,7 @@ fn a_redirected_link_is_another_project() {
     project.approve();
     let link = project.world.path("link");
     symlink(project.root(), &link).unwrap();
-    let policy = forge_hooks::config::TrustPolicy::Approved(project.store());
-    let _ = project
-        .config()
-        .load_into(project.world.registry(), &link, policy);
+    let _ = project.load_at(&link);
     assert!(project.guard().allowed());
     project.world.write("other/guard.sh", "echo ran >ran");
     std::fs::remove_file(&link).unwrap();
@@ -81,57 +44,44 @@ fn a_redirected_link_is_another_project() {
 
 #[test]
 fn a_very_deep_directory_does_not_crash() {
-    let project = with_hook(json!({"command": "exit 0", "inputs": ["lib"]}));
+    let project = with_hook(r#""command": "exit 0", "inputs": ["lib"]"#);
     project.world.write("project/lib/a", "");
     project.approve();
     let _ = project.load();
-    let made = std::process::Command::new("sh")
-        .args(["-c", "mkdir -p $(yes d | head -n 1900 | tr '\\n' /)"])
+    let made = std::process::Command::new("mkdir")
+        .args(["-p", &"d/".repeat(1900)])
         .current_dir(project.world.path("project/lib"))
         .status();
     assert!(made.unwrap().success());
     let small = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
-    let allowed = small
-        .spawn(move || project.guard().allowed())
-        .unwrap()
-        .join();
-    assert!(!allowed.unwrap());
+    let allowed = small.spawn(move || project.guard().allowed()).unwrap();
+    assert!(!allowed.join().unwrap());
 }
 
 #[test]
 fn concurrent_approvals_are_both_kept() {
     let project = Project::new();
     let store = project.store();
-    let roots: Vec<_> = (0..16)
-        .map(|number| {
-            let name = format!("p{number}");
-            project.world.write(&format!("{name}/x"), "");
-            project.world.path(&name)
-        })
-        .collect();
+    let roots = [(); 8].map(|()| tempfile::tempdir().unwrap());
     std::thread::scope(|scope| {
         for root in &roots {
             let (store, hooks) = (&store, project.config().load_project(project.root()));
-            scope.spawn(move || {
-                let approval = forge_hooks::trust::Approval::of(root, hooks).unwrap();
-                store.approve(&approval).unwrap();
-            });
+            scope.spawn(move || store.approve(&Approval::of(root, hooks).unwrap()).unwrap());
         }
     });
     for root in &roots {
-        assert_eq!(store.approved(root).unwrap().len(), 2, "{}", root.display());
+        assert_eq!(store.approved(root).unwrap().len(), 2, "{root:?}");
     }
 }
 
 #[test]
 fn a_removed_hook_is_reported_printable() {
-    let project = with_hook(json!({"command": "exit 0", "description": "\u{1b}[2Jgone\u{202e}"}));
+    let hook = "\"command\": \"exit 0\", \"description\": \"\\u001b[2Jgone\u{202e}\"";
+    let project = with_hook(hook);
     project.approve();
     project.world.write(PROJECT, r#"{"hooks": []}"#);
     let report = project.load();
     let reported = report.problems[0].to_string() + &report.to_string();
-    assert!(
-        reported.contains("gone") && !reported.contains(['\u{1b}', '\u{202e}']),
-        "{reported:?}"
-    );
+    assert!(reported.contains("gone"), "{reported:?}");
+    assert!(!reported.contains(['\u{1b}', '\u{202e}']), "{reported:?}");
 }

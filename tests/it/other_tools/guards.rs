@@ -1,20 +1,14 @@
-//! Guards in files of other tools that must not vanish: none hides another one, and none is left out silently.
+//! Guards in files of other tools: what keeps one from running, or from being read, must not let everything pass.
 
 use std::time::{Duration, Instant};
 
-use forge_hooks::compat::OtherTools;
+use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::{EventType, HookEvent, Outcome, compat};
+use forge_hooks::{EventType, FailurePolicy, HookEvent, Outcome};
 use serde_json::json;
 
-use super::{Place, command, settings};
-
-const CLAUDE: &str = "project/.claude/settings.json";
-const GEMINI: &str = "project/.gemini/settings.json";
-
-fn before() -> HookEvent {
-    HookEvent::tool_pre_execute("bash", json!({"command": "ls"}))
-}
+use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
+use crate::support::{all_cases, blocking_event};
 
 /// Loads a file, and fires an event; with what is reported.
 fn fired(
@@ -24,14 +18,13 @@ fn fired(
     change: fn(OtherTools) -> OtherTools,
 ) -> (Outcome, Vec<String>) {
     let place = Place::new([(file, text)]);
-    let config = place.config_with(change(place.tools()));
-    let report = place.load_with(&config, TrustPolicy::Everything);
-    let problems = place.problems(&report);
+    let problems = place.problems(&place.load_tools(change(place.tools())));
     (place.world.outcome(event), problems)
 }
 
-fn groups(event: &str, groups: &str) -> String {
-    format!(r#"{{"hooks": {{"{event}": [{groups}]}}}}"#)
+/// The same with `tool:pre_execute` and the usual settings.
+fn before(file: &str, text: &str) -> (Outcome, Vec<String>) {
+    fired(file, text, &blocking_event(), |tools| tools)
 }
 
 #[test]
@@ -49,19 +42,20 @@ fn only_equal_handlers_run_once() {
         (GEMINI, "BeforeTool", "", "", 1),
         (GEMINI, "BeforeTool", "", r#", "name": "n""#, 2),
         (GEMINI, "BeforeTool", "", r#", "env": {"A": "1"}"#, 2),
+        // Codex runs equal ones too.
+        (CODEX, "PreToolUse", "", "", 2),
     ] {
         let handler = |keys: &str| {
             format!(r#"{{"hooks": [{{"type": "command", "command": "true"{keys}}}]}}"#)
         };
         let text = groups(event, &format!("{}, {}", handler(first), handler(second)));
-        let (outcome, _) = fired(file, &text, &before(), |tools| tools);
-        assert_eq!(outcome.results().len(), runs, "{first} {second}");
+        let (outcome, _) = before(file, &text);
+        assert_eq!(outcome.results().len(), runs, "{file} {first} {second}");
     }
 }
 
 #[test]
 fn a_handler_of_each_agent_may_block_on_failure() {
-    const CODEX: &str = "project/.codex/hooks.json";
     for (file, event) in [
         (CLAUDE, "PreToolUse"),
         (CODEX, "PreToolUse"),
@@ -70,18 +64,22 @@ fn a_handler_of_each_agent_may_block_on_failure() {
         for (policy, allowed) in [("block", false), ("continue", true)] {
             let handler =
                 format!(r#"{{"type": "command", "command": "exit 1", "onFailure": "{policy}"}}"#);
-            let text = settings(event, "", &handler);
-            let (outcome, problems) = fired(file, &text, &before(), |tools| tools);
+            let (outcome, problems) = before(file, &settings(event, "", &handler));
             assert_eq!(outcome.allowed(), allowed, "{file} {policy}");
             assert!(problems.is_empty(), "{problems:?}");
         }
+        // The host has set another policy for all.
+        let strict: fn(OtherTools) -> OtherTools = OtherTools::with_strict_guards;
+        let text = settings(event, "", &command("exit 1"));
+        let (outcome, _) = fired(file, &text, &blocking_event(), strict);
+        assert!(!outcome.allowed(), "{file}");
     }
 }
 
 /// `PreModelSwitch` of Claude Code.
 #[test]
 fn each_failure_blocks_a_closed_event() {
-    let event = EventType::custom("model:pre_switch").unwrap();
+    let event = HookEvent::new(EventType::custom("model:pre_switch").unwrap());
     for handler in [
         r#"{"type": "command", "command": "exit 1"}"#,
         r#"{"type": "command", "command": "exit 1", "async": true}"#,
@@ -89,7 +87,6 @@ fn each_failure_blocks_a_closed_event() {
         r#"{"type": "command"}"#,
     ] {
         let text = settings("PreModelSwitch", "", handler);
-        let event = HookEvent::new(event.clone());
         let (outcome, _) = fired(CLAUDE, &text, &event, |tools| tools);
         assert!(!outcome.allowed(), "{handler}");
     }
@@ -101,53 +98,75 @@ fn strict_shapes_block_and_are_reported() {
     let group = format!(r#"{{"hooks": [{handler}]}}"#);
     let twice = r#"{"type": "command", "command": "true", "command": "false"}"#;
     for text in [
+        "{".to_owned(),
         format!(r#"{{"hooks": {{"PreToolUse": {group}}}}}"#),
         r#"{"hooks": {"PreToolUse": "true"}}"#.to_owned(),
         r#"{"hooks": {"PreToolUse": null}}"#.to_owned(),
         r#"{"hooks": null}"#.to_owned(),
         format!(r#"{{"hook": {{"PreToolUse": [{group}]}}}}"#),
         format!(r#"{{"Hooks": {{"PreToolUse": [{group}]}}}}"#),
+        groups("preToolUse", &group),
         groups("PreToolUse", &group.replace("hooks", "hook")),
         groups("PreToolUse", &group.replace("hooks", "Hooks")),
+        groups("PreToolUse", &group.replace('[', r#"[], "hooks": ["#)),
         groups(
             "PreToolUse",
-            &format!(r#"{{"hooks": [], "hooks": [{handler}]}}"#),
-        ),
-        groups(
-            "PreToolUse",
-            &format!(r#"{{"matcher": "a", "matcher": "b", "hooks": [{handler}]}}"#),
+            &group.replacen('{', r#"{"matcher": "a", "matcher": "b", "#, 1),
         ),
         groups("PreToolUse", &format!(r#"{{"hooks": [{twice}]}}"#)),
         groups("PreToolUse", r#"{"hooks": "true"}"#),
         groups("PreToolUse", "null"),
+        settings("PreToolUse", "Bash", r#"{"type": "prompt", "prompt": "?"}"#),
         format!(r#"{{"PreToolUse": [{group}]}}"#),
         format!(r#"{{"hooks": {{}}, "hooks": {{"PreToolUse": [{group}]}}}}"#),
     ] {
-        let (outcome, problems) = fired(CLAUDE, &text, &before(), |tools| tools);
-        assert!(outcome.allowed(), "{text}");
-        assert_eq!(problems.len(), 1, "{text} {problems:?}");
-        let (outcome, problems) = fired(CLAUDE, &text, &before(), OtherTools::with_strict_guards);
-        assert!(!outcome.allowed(), "{text}");
-        assert_eq!(problems.len(), 1, "{text} {problems:?}");
+        let strict: fn(OtherTools) -> OtherTools = OtherTools::with_strict_guards;
+        for (allowed, change) in [(true, (|it| it) as fn(_) -> _), (false, strict)] {
+            let (outcome, problems) = fired(CLAUDE, &text, &blocking_event(), change);
+            assert_eq!(outcome.allowed(), allowed, "{text}");
+            assert_eq!(problems.len(), 1, "{text} {problems:?}");
+        }
+    }
+}
+
+/// An event that never comes, and an entry that cannot be used, block nothing else.
+#[test]
+fn strict_guards_block_no_more_than_they_must() {
+    let edit = HookEvent::tool_pre_execute("edit", json!({}));
+    let prompt = r#"{"type": "prompt", "prompt": "?"}"#;
+    for (file, text, hooks) in [
+        (CLAUDE, settings("PreToolUse", "Bash", prompt), 1),
+        (CLAUDE, settings("TaskCreated", "", &command("x")), 0),
+        (GEMINI, settings("PreToolUse", "", &command("x")), 0),
+        (CODEX, settings("Zebra", "", &command("x")), 0),
+        // It is newer, and no typo of `Stop`.
+        (CODEX, settings("StopFailure", "", &command("x")), 0),
+    ] {
+        let place = Place::new([(file, &*text)]);
+        let report = place.load_tools(place.tools().with_strict_guards());
+        assert_eq!(report.problems.len(), 1, "{text}");
+        assert_eq!(place.hooks().len(), hooks, "{text}");
+        let mut policies = place.hooks().into_iter().map(|it| it.on_failure());
+        assert!(policies.all(|it| it == FailurePolicy::Block));
+        assert!(place.world.outcome(&edit).allowed(), "{text}");
     }
 }
 
 /// A key may occur very often.
 #[test]
 fn placeholders_are_few() {
-    let many = |entry: &str| vec![entry; 5_000].join(", ");
+    let many = |entry: &str| vec![entry; 1_100].join(", ");
     for text in [
         format!("{{{}}}", many(r#""PreToolUse": 1"#)),
         format!("{{{}}}", many(r#""hook": 1"#)),
         format!(r#"{{"hooks": {{{}}}}}"#, many(r#""PreToolUse": 1"#)),
         format!(r#"{{"hooks": {{{}}}}}"#, many(r#""preToolUse": 1"#)),
     ] {
-        let place = Place::new([(CLAUDE, text.as_str())]);
-        let config = place.config_with(place.tools().with_strict_guards());
-        let report = place.load_with(&config, TrustPolicy::Everything);
+        let place = Place::new([(CLAUDE, &*text)]);
+        let report = place.load_tools(place.tools().with_strict_guards());
         assert!(report.problems.len() <= 1_001);
-        assert!(place.world.registry().len() <= 2);
-        assert!(!place.world.outcome(&before()).allowed());
+        assert!(place.hooks().len() <= 2);
+        assert!(!place.world.outcome(&blocking_event()).allowed());
     }
 }
 
@@ -169,7 +188,7 @@ fn a_guard_whose_matcher_cannot_be_tested_runs_for_every_tool() {
     ] {
         for (file, event) in [(CLAUDE, "PreToolUse"), (GEMINI, "BeforeTool")] {
             let text = settings(event, matcher, &command("echo no >&2; exit 2"));
-            let (outcome, problems) = fired(file, &text, &before(), |tools| tools);
+            let (outcome, problems) = before(file, &text);
             assert_eq!(outcome.allowed(), allowed, "{file} {matcher}");
             assert_eq!(problems.len(), usize::from(!allowed), "{problems:?}");
             let notes = outcome.results().iter().flat_map(|it| it.diagnostics());
@@ -180,13 +199,10 @@ fn a_guard_whose_matcher_cannot_be_tested_runs_for_every_tool() {
 
 #[test]
 fn a_rule_that_cannot_be_tested_matches() {
-    let many = "*a".repeat(2_000);
-    let long = format!("{}*", "a".repeat(5_000));
-    for rule in [long, many] {
+    for rule in ["*a".repeat(2_000), format!("{}*", "a".repeat(5_000))] {
         let handler =
             format!(r#"{{"type": "command", "command": "exit 2", "if": "Bash({rule})"}}"#);
-        let text = settings("PreToolUse", "Bash", &handler);
-        let (outcome, problems) = fired(CLAUDE, &text, &before(), |tools| tools);
+        let (outcome, problems) = before(CLAUDE, &settings("PreToolUse", "Bash", &handler));
         assert!(!outcome.allowed());
         assert_eq!(problems.len(), 1, "{problems:?}");
     }
@@ -195,55 +211,52 @@ fn a_rule_that_cannot_be_tested_matches() {
 /// The agent itself has no such limits.
 #[test]
 fn what_only_this_crate_cannot_read_blocks() {
-    let guard = format!(r#"{{"hooks": [{}]}}"#, command("echo no >&2; exit 2"));
-    let many = |group: &str| groups("PreToolUse", &format!("{guard}{}", group.repeat(1_001)));
+    let guard = format!(r#"{{"hooks": [{}]}}"#, command("exit 2"));
+    let one = groups("PreToolUse", &guard);
+    let more = |keys: &str| one.replacen('{', &format!("{{{keys}, "), 1);
+    let many = format!("{guard}{}", r#", {"hooks": []}"#.repeat(1_001));
     let handlers = vec![command("true"); 1_001].join(", ");
     let expressions =
         (0..300).map(|index| format!(r#"{{"matcher": "\\w|x{index}", "hooks": []}}, "#));
     let expressions: String = expressions.collect();
     let last = guard.replacen('{', r#"{"matcher": "Bash|\\w{9}y", "#, 1);
-    let one = groups("PreToolUse", &guard);
-    for (text, problems) in [
+    let cases = [
         (format!("{one}{}", " ".repeat(1024 * 1024)), 1),
-        (
-            one.replacen('{', &format!("{{\"x\": [{}0],", "0, ".repeat(260_000)), 1),
-            1,
-        ),
-        (many(r#", {"hooks": []}"#), 1),
+        (more(&format!(r#""x": [{}0]"#, "0, ".repeat(260_000))), 1),
+        (groups("PreToolUse", &many), 1),
         (settings("PreToolUse", "Read", &handlers), 1),
+        (more(r#""x": "\ud83d""#), 0),
+        // Slow: all that may be compiled for a file.
         (groups("PreToolUse", &format!("{expressions}{last}")), 0),
-        (one.replacen('{', r#"{"x": "\ud83d","#, 1), 0),
-    ] {
-        let (outcome, found) = fired(CLAUDE, &text, &before(), |tools| tools);
+    ];
+    let count = if all_cases() { 6 } else { 5 };
+    for (text, problems) in cases.into_iter().take(count) {
+        let (outcome, found) = before(CLAUDE, &text);
         assert!(!outcome.allowed(), "{found:?} {}", &text[..80]);
         assert!(found.len() >= problems, "{found:?}");
     }
     // The agent cannot read this either.
-    let (outcome, _) = fired(CLAUDE, &one[1..], &before(), |tools| tools);
-    assert!(outcome.allowed());
+    assert!(before(CLAUDE, &one[1..]).0.allowed());
 }
 
 /// The limits are those of any other file.
 #[test]
 fn a_named_file_of_a_project_is_compiled_with_limits() {
-    let large = |index| format!(r#"{{"matcher": "\\w{{2000}}|x{index}", "hooks": []}}"#);
-    let many = (0..1_000).map(large).collect::<Vec<_>>().join(", ");
+    let large = |index| format!(r#"{{"matcher": "(x{{999}}){{99}}|{index}", "hooks": []}}"#);
+    let many = (0..100).map(large).collect::<Vec<_>>().join(", ");
     for (text, problems) in [
-        (groups("PreToolUse", &many), 1_000),
+        (groups("PreToolUse", &many), 100),
         (settings("PreToolUse", "Bash(", &command("true")), 1),
         (settings("PreToolUse", "Bash", &command("true")), 0),
     ] {
-        for file in [CLAUDE, "project/other.json"] {
-            let place = Place::new([(file, text.as_str())]);
-            let tools = place
-                .tools()
-                .with_settings(compat::CLAUDE, place.world.path(file));
-            let store = place.config().trust_store().unwrap();
-            let began = Instant::now();
-            let report = place.load_with(&place.config_with(tools), TrustPolicy::Approved(store));
-            assert!(began.elapsed() < Duration::from_secs(20));
-            assert_eq!(report.problems.len(), problems, "{file}");
-        }
+        let place = Place::new([("project/other.json", &*text)]);
+        let named = place.world.path("project/other.json");
+        let tools = place.tools().with_settings(compat::CLAUDE, named);
+        let policy = TrustPolicy::Approved(place.store());
+        let began = Instant::now();
+        let report = place.load_with(&place.config_with(tools), policy);
+        assert!(began.elapsed() < Duration::from_secs(20));
+        assert_eq!(report.problems.len(), problems);
     }
 }
 
@@ -251,22 +264,19 @@ fn a_named_file_of_a_project_is_compiled_with_limits() {
 #[test]
 fn a_project_has_so_many_hooks_without_an_approval() {
     let first = command("first");
-    let files = [CLAUDE, "project/.claude/settings.local.json"];
-    let place = Place::new([(CLAUDE, settings("PreToolUse", "", &first).as_str())]);
-    let config = place.config();
-    let store = place.approved(&config);
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", "", &first))]);
+    let _ = place.approve();
     let others = (0..900).map(|index| command(&format!("x{index}")));
     let others = others.collect::<Vec<_>>().join(", ");
-    for file in files {
-        let handlers = format!("{first}, {others}");
-        place
-            .world
-            .write(file, &settings("PreToolUse", "", &handlers));
-    }
-    let report = place.load_with(&config, TrustPolicy::Approved(store));
+    let both = settings("PreToolUse", "", &format!("{first}, {others}"));
+    place.world.write(CLAUDE, &both);
+    place
+        .world
+        .write("project/.claude/settings.local.json", &both);
+    let report = place.load_approved();
     assert_eq!(report.unapproved.len(), 1_000);
     // The approved one is in both files.
-    assert_eq!(place.world.registry().len(), 1_002);
+    assert_eq!(place.hooks().len(), 1_002);
     let problems = place.problems(&report).join("\n");
     assert!(problems.contains("more than 1000 hooks that are not approved"));
 }

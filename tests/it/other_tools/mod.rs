@@ -7,6 +7,7 @@ mod limits;
 mod loading;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
@@ -15,13 +16,17 @@ use forge_hooks::{Hook, HookConfig, LoadReport};
 
 use crate::support::World;
 
+const CLAUDE: &str = "project/.claude/settings.json";
+const CODEX: &str = "project/.codex/hooks.json";
+const GEMINI: &str = "project/.gemini/settings.json";
+
 /// A home and a project with files of other tools.
-pub(crate) struct Place {
-    pub(crate) world: World,
+struct Place {
+    world: World,
 }
 
 impl Place {
-    pub(crate) fn new<const N: usize>(files: [(&str, &str); N]) -> Self {
+    fn new<const N: usize>(files: [(&str, &str); N]) -> Self {
         let world = World::new();
         std::fs::create_dir_all(world.path("project")).unwrap();
         for (name, text) in files {
@@ -30,57 +35,65 @@ impl Place {
         Self { world }
     }
 
-    pub(crate) fn root(&self) -> PathBuf {
+    fn root(&self) -> PathBuf {
         self.world.path("project")
     }
 
-    pub(crate) fn tools(&self) -> OtherTools {
+    fn tools(&self) -> OtherTools {
         OtherTools::new(compat::TOOLS).with_home(self.world.path("home"))
     }
 
-    pub(crate) fn config(&self) -> HookConfig {
+    fn config(&self) -> HookConfig {
         self.config_with(self.tools())
     }
 
-    pub(crate) fn config_with(&self, tools: OtherTools) -> HookConfig {
+    fn config_with(&self, tools: OtherTools) -> HookConfig {
         let config = HookConfig::default().with_config_home(self.world.path("config"));
         config.with_other_tools(tools)
     }
 
-    /// Approves the project's hooks as they are.
-    pub(crate) fn approved(&self, config: &HookConfig) -> TrustStore {
-        let store = config.trust_store().unwrap();
-        let hooks = config.load_project(self.root());
-        store
-            .approve(&Approval::of(self.root(), hooks).unwrap())
-            .unwrap();
-        store
+    fn store(&self) -> TrustStore {
+        self.config().trust_store().unwrap()
     }
 
-    pub(crate) fn load_with(&self, config: &HookConfig, policy: TrustPolicy) -> LoadReport {
+    /// Approves the project's hooks as they are.
+    fn approve(&self) -> Approval {
+        let hooks = self.config().load_project(self.root());
+        let approval = Approval::of(self.root(), hooks).unwrap();
+        self.store().approve(&approval).unwrap();
+        approval
+    }
+
+    fn load_with(&self, config: &HookConfig, policy: TrustPolicy) -> LoadReport {
         self.world.registry().clear();
         config.load_into(self.world.registry(), self.root(), policy)
     }
 
-    pub(crate) fn load(&self) -> LoadReport {
-        self.load_with(&self.config(), TrustPolicy::Everything)
+    /// Whether they are approved or not.
+    fn load_tools(&self, tools: OtherTools) -> LoadReport {
+        self.load_with(&self.config_with(tools), TrustPolicy::Everything)
     }
 
-    pub(crate) fn commands(&self) -> Vec<String> {
-        let hooks = self.world.registry().hooks();
-        hooks
-            .iter()
-            .map(|hook| hook.command().to_string())
-            .collect()
+    fn load(&self) -> LoadReport {
+        self.load_tools(self.tools())
+    }
+
+    fn load_approved(&self) -> LoadReport {
+        self.load_with(&self.config(), TrustPolicy::Approved(self.store()))
+    }
+
+    fn hooks(&self) -> Vec<Arc<Hook>> {
+        self.world.registry().hooks()
+    }
+
+    fn commands(&self) -> Vec<String> {
+        let hooks = self.hooks();
+        hooks.iter().map(|it| it.command().to_string()).collect()
     }
 
     /// The problems, each on a line, with names of files as they were given.
-    pub(crate) fn problems(&self, report: &LoadReport) -> Vec<String> {
-        let directory = format!(
-            "{}{}",
-            self.world.directory().display(),
-            std::path::MAIN_SEPARATOR
-        );
+    fn problems(&self, report: &LoadReport) -> Vec<String> {
+        let directory = format!("{}/", self.world.directory().display());
         let problems = report.problems.iter();
         problems
             .map(|it| it.to_string().replace(&directory, ""))
@@ -89,21 +102,18 @@ impl Place {
 }
 
 /// A settings file with one handler for an event.
-pub(crate) fn settings(event: &str, matcher: &str, handler: &str) -> String {
-    format!(r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}", "hooks": [{handler}]}}]}}}}"#)
+fn settings(event: &str, matcher: &str, handler: &str) -> String {
+    groups(
+        event,
+        &format!(r#"{{"matcher": "{matcher}", "hooks": [{handler}]}}"#),
+    )
 }
 
-pub(crate) fn command(text: &str) -> String {
+/// A settings file with these groups for an event.
+fn groups(event: &str, groups: &str) -> String {
+    format!(r#"{{"hooks": {{"{event}": [{groups}]}}}}"#)
+}
+
+fn command(text: &str) -> String {
     format!(r#"{{"type": "command", "command": "{text}"}}"#)
-}
-
-/// The one hook of a project's file of Claude Code with this handler.
-#[track_caller]
-pub(crate) fn one(handler: &str) -> Hook {
-    let text = settings("PreToolUse", "Bash", handler);
-    let place = Place::new([("project/.claude/settings.json", text.as_str())]);
-    let report = place.load();
-    let hooks = place.world.registry().hooks();
-    assert_eq!(hooks.len(), 1, "{report:?}");
-    Hook::clone(&hooks[0])
 }
