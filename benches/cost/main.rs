@@ -42,7 +42,7 @@ const NANOSECONDS: Row = Row {
     ..RATIO
 };
 
-const ROWS: [Row; 25] = [
+const ROWS: [Row; 24] = [
     Row {
         question: "a hook `exit 0` / Command::output()",
         target: targets::OVERHEAD,
@@ -54,12 +54,6 @@ const ROWS: [Row; 25] = [
         target: targets::LARGE_HOST,
         measure: process::overhead_in_a_large_host,
         ..RATIO
-    },
-    Row {
-        question: "p99 of a hook less p50 of Command::output()",
-        target: targets::ADDED_P99,
-        measure: process::added_p99,
-        ..NANOSECONDS
     },
     Row {
         question: "hooks per second of 4 workers / of 4 threads",

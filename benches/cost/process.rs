@@ -61,18 +61,6 @@ pub(crate) fn overhead(effort: Effort) -> Measured {
     ))
 }
 
-pub(crate) fn added_p99(effort: Effort) -> Measured {
-    let (executor, event) = (executor(hook("exit 0")), event());
-    let variables = variables_of_a_hook(&event);
-    let (mut hooks, mut bare) = turns(
-        effort.rounds(300),
-        || run_hook(&executor, &event),
-        || run_bare(&variables),
-    );
-    let added = percentile(&mut hooks, 99).saturating_sub(percentile(&mut bare, 50));
-    Ok(Figure::exactly(added.as_secs_f64() * 1e9))
-}
-
 /// Measures with this much memory that the host has written to, with which `fork` would be
 /// expensive.
 pub(crate) fn overhead_in_a_large_host(effort: Effort) -> Measured {

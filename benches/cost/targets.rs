@@ -26,8 +26,6 @@ pub(crate) const RESIDENT_IDLE: Bound = AtMost(0.02);
 pub(crate) const RESIDENT_IDLE_P99: Bound = AtMost(0.1);
 
 // Nanoseconds.
-/// NFR-1: "hook execution overhead < 100ms per hook".
-pub(crate) const ADDED_P99: Bound = AtMost(100e6);
 pub(crate) const EXCLUDED: Bound = AtMost(1_000.0);
 pub(crate) const UNMATCHED: Bound = AtMost(60.0);
 pub(crate) const SUBMIT_P50: Bound = AtMost(1_000.0);
