@@ -100,12 +100,6 @@ impl Place {
         HookConfig::default().with_config_home(self.path("config"))
     }
 
-    /// The store of approvals, as an earlier version would have written it.
-    fn old_store(&self) -> String {
-        let text = fs::read_to_string(self.path("config/src/forge/trust.json")).unwrap();
-        text.replace("\"version\": 3", "\"version\": 1")
-    }
-
     fn project_file(&self, text: &str) {
         self.write("project/.src/forge/hooks.json", text);
     }
@@ -499,15 +493,6 @@ const SCENARIOS: &[Scenario] = &[
         place.project_file(&with_hooks(&format!("{HOOK}, {bad}")));
         place.load_approved(|host| host)
     }),
-    // An entry whose condition cannot be used is not approved; an old store may have it all the same.
-    ("approved-bad-condition", |place| {
-        let entry = r#"{"event": "*", "command": "x", "when": {"/a": {"regex": "a+"}}}"#;
-        place.project_file(&with_hooks(entry));
-        place.approve();
-        let old = place.old_store().replace("a+", "(");
-        place.project_file(&with_hooks(&entry.replace("a+", "(")));
-        with_store(place, &old, 0o600)
-    }),
     ("script-changed", |place| {
         approved_script(place, |path| fs::write(path, "new").unwrap())
     }),
@@ -549,11 +534,6 @@ const SCENARIOS: &[Scenario] = &[
         place.project_file(&with_hooks(HOOK));
         fs::create_dir_all(place.path("config/src/forge/trust.json")).unwrap();
         place.load_approved(|host| host)
-    }),
-    ("store-of-version-1", |place| {
-        place.project_file(&with_hooks(HOOK));
-        place.approve();
-        with_store(place, &place.old_store(), 0o600)
     }),
 ];
 
