@@ -103,21 +103,24 @@ pub(super) fn parse_options() -> ParseOptions {
 }
 
 /// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between tokens.
-/// Counts the values. Of a text that is not JSON, the parser finds the first mistake.
+/// Counts the values, also behind a mistake: the parser reads on. Of a text that is not JSON, the parser finds the mistake.
 fn check(text: &str) -> Result<(), Problem> {
     let mut scanner = Scanner::new(text, &ScannerOptions::default());
+    let mut checked = Ok(());
     let (mut values, mut end) = (0, 0);
     while let Ok(token) = scanner.scan() {
         let start = scanner.token_start();
         let is_other = |c: char| !matches!(c, ' ' | '\t' | '\n' | '\r');
         if let Some(at) = text[end..start].find(is_other) {
             let words = "expected only spaces, tabs and line ends between values";
-            return Err(not_json(text, words, end + at..start));
+            checked = checked.and_then(|()| Err(not_json(text, words, end + at..start)));
         }
         end = scanner.token_end();
         match token {
             None => break,
-            Some(Token::String(_)) => check_string(text, start..end)?,
+            Some(Token::String(_)) => {
+                checked = checked.and_then(|()| check_string(text, start..end))
+            }
             // One is before each value and each key.
             Some(Token::OpenBrace | Token::OpenBracket | Token::Comma | Token::Colon) => {
                 values += 1
@@ -129,7 +132,7 @@ fn check(text: &str) -> Result<(), Problem> {
             return Err(Problem::limit(words).at(end..end));
         }
     }
-    Ok(())
+    checked
 }
 
 fn check_string(text: &str, range: Range<usize>) -> Result<(), Problem> {
