@@ -49,7 +49,10 @@ fn drawn_with(problem: &Problem, help: Option<&String>, excerpt: Option<&Excerpt
     for words in meant.into_iter().chain(help.cloned()) {
         group = group.element(Level::HELP.message(words));
     }
-    Renderer::styled().render(&[group]) + "\n"
+    // Without a line of the file, the renderer leaves the space before the arrow out.
+    let arrow = "\x1b[1m\x1b[94m-->";
+    let drawn = Renderer::styled().render(&[group]);
+    drawn.replace(&format!("\n{arrow}"), &format!("\n {arrow}")) + "\n"
 }
 
 fn with_place<'a>(title: Title<'a>, problem: &Problem, excerpt: Option<&'a Excerpt>) -> Group<'a> {

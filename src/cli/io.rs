@@ -1,14 +1,15 @@
-//! The commands' connection to their program: its name and version, its streams, and its Ctrl-C.
+//! The commands' connection to their program: its name and version, its streams, its threads, and its Ctrl-C.
 //!
 //! Does not know the commands.
 
-use crate::cli::Terminal;
+use crate::cli::{Failure, Terminal};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 #[cfg(windows)]
 use std::os::windows::io::AsHandle;
+use std::thread;
 
 /// The name and version of a program, and the streams of its commands.
 ///
@@ -77,4 +78,11 @@ pub(crate) fn streams() -> io::Result<(File, File)> {
     let (input, output) = (input.as_handle(), output.as_handle());
     let (input, output) = (input.try_clone_to_owned()?, output.try_clone_to_owned()?);
     Ok((input.into(), output.into()))
+}
+
+/// Starts a thread that ends by itself.
+pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let thread = thread::Builder::new().name("forge-hooks".to_owned());
+    let started = thread.spawn(work).map(drop);
+    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
 }

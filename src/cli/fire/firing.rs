@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
-use std::thread;
 use std::time::Duration;
 
 use super::notes::{Note, Notes};
 use super::show::Show;
 use crate::cli::cases::changed_by;
+use crate::cli::io::start;
 use crate::cli::{Context, Failure, Terminal};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
 
@@ -70,17 +70,14 @@ impl Firing<'_> {
                 Ok(Note::Over) => break show.conclude(),
                 note => show.note(note.ok()),
             };
+            if shown.is_err() || show.interrupted.is_some() {
+                // After the output was closed, the hooks would continue unseen.
+                let _ = executor.shutdown(Duration::ZERO);
+            }
             if shown.is_err() {
                 break shown;
             }
-            if show.interrupted.is_some() {
-                let _ = executor.shutdown(Duration::ZERO);
-            }
         };
-        if shown.is_err() {
-            // The output was closed, and the hooks would continue unseen.
-            let _ = executor.shutdown(Duration::ZERO);
-        }
         shown?;
         let none = || Failure::new("the hooks have ended without an outcome");
         Ok(Pass {
@@ -117,7 +114,7 @@ fn execute(
     options: FireOptions,
     notes: Sender<Note>,
 ) -> Result<(), Failure> {
-    let work = move || {
+    start(move || {
         let outcome = executor.execute(&event, options);
         // Without a receiver, the program is about to end.
         let _ = notes.send(Note::Outcome(Box::new(outcome)));
@@ -125,9 +122,7 @@ fn execute(
         // forever if they ignore the end of their input.
         let _ = executor.shutdown(NO_DEADLINE);
         let _ = notes.send(Note::Over);
-    };
-    let started = thread::Builder::new().spawn(work).map(drop);
-    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+    })
 }
 
 impl Pass {

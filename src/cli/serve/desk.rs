@@ -2,8 +2,6 @@
 //!
 //! Does not know how an answer is sent.
 
-use std::thread;
-
 use crossbeam_channel::{Sender, bounded};
 use serde::Serialize;
 use serde_json::Value;
@@ -12,6 +10,7 @@ use super::message::{Approve, Block, Code, Id, Initialized, Refusal};
 use crate::Hooks;
 use crate::cli::Failure;
 use crate::cli::error::with_causes;
+use crate::cli::io::start;
 use crate::trust::TrustError;
 
 /// The most requests that wait.
@@ -114,10 +113,4 @@ impl From<TrustError> for Refusal {
     fn from(error: TrustError) -> Self {
         Code::NotApproved.refuses(with_causes(&error))
     }
-}
-
-pub(super) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let thread = thread::Builder::new().name("forge-hooks serve".to_owned());
-    let started = thread.spawn(work).map(drop);
-    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
 }

@@ -15,9 +15,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded, select, unbounded};
 
-use crate::cli::io::streams;
+use crate::cli::io::{start, streams};
 use crate::cli::{Context, Done, Ended, Failure, Terminal};
-use desk::start;
 use message::LONGEST_LINE;
 use outbox::Outbox;
 use server::{LAST_WRITES, News, Server};

@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::desk::{Answer, Desk, Task, start};
+use super::desk::{Answer, Desk, Task};
 use super::message::{
     Cancel, Code, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse,
 };
@@ -23,6 +23,7 @@ use crate::cli::cases::changed_by;
 use crate::cli::error::json_words;
 use crate::cli::events::{self, name_of};
 use crate::cli::fire::{Report, unknown_key};
+use crate::cli::io::start;
 use crate::cli::{Context, Failure};
 use crate::{
     FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
@@ -171,10 +172,10 @@ impl Server {
         ending.id.is_none() && (self.outbox.is_empty() || is_late)
     }
 
-    /// Notifies the host of a report that is new.
+    /// Notifies the host of a report that is new, after the response of a request that made it.
     pub(super) fn tell_of_the_report(&mut self) {
         let report = self.hooks.report();
-        if !Arc::ptr_eq(&report, &self.report) {
+        if self.asked.is_empty() && !Arc::ptr_eq(&report, &self.report) {
             self.report = report;
             self.notifier.notify("report/changed", &*self.report);
         }
