@@ -435,7 +435,8 @@ fn the_search_takes_linear_time() {
         }
         start.elapsed()
     };
-    let [small, large] = [search(1024), search(16 * 1024)];
+    let fastest = |length| (0..3).map(|_| search(length)).min().unwrap();
+    let [small, large] = [fastest(1024), fastest(16 * 1024)];
     // Where the time grew with the square, it would be 256 times as long.
     assert!(large < 100 * small, "{small:?}, {large:?}");
     let log = "{\n \"level\": \"info\",\n \"tags\": [1, {\"a\": {}}]\n}".repeat(1_000);

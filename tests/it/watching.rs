@@ -357,7 +357,7 @@ fn a_watcher_is_idle_when_nothing_changes() {
             thread::sleep(Duration::from_millis(20));
         }
         let took = watchers_time().saturating_sub(before);
-        let limit = Duration::from_millis(40);
+        let limit = Duration::from_millis(100);
         assert!(took < limit, "{took:?}, log: {writes_log}");
         assert!(watcher.reports().is_empty());
     }
