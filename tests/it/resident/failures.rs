@@ -69,10 +69,7 @@ fn output_between_events_fails_the_next() {
 
 #[test]
 fn a_deadline_ends_the_process() {
-    for (second, words) in [
-        ("sleep 30; answer", "timed out"),
-        ("kill -STOP $$", "stopped"),
-    ] {
+    let ends = |second: &str, words: &str| {
         let world = World::new();
         let hook = then(&world, second).with_timeout(SECOND);
         world.registry().register(hook);
@@ -81,7 +78,11 @@ fn a_deadline_ends_the_process() {
         assert_failed(&result, FailureKind::TimedOut, words);
         assert!(result.timed_out && result.duration >= SECOND);
         eventually("it is gone", || is_gone(result.pid));
-    }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| ends("sleep 30; answer", "timed out"));
+        scope.spawn(|| ends("kill -STOP $$", "stopped"));
+    });
 }
 
 /// The wait for its turn counts for an event's deadline too.
