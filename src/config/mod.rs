@@ -118,11 +118,19 @@ pub(crate) mod reading {
 pub struct HookConfig {
     profile: AppProfile,
     config_home: Option<PathBuf>,
-    /// The administrator's file, or that there is none; else it is where the profile has it.
-    system_file: Option<Option<PathBuf>>,
+    system_file: SystemFile,
     sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
+}
+
+/// Where the administrator's file is.
+#[derive(Debug, Clone)]
+enum SystemFile {
+    OfProfile,
+    At(PathBuf),
+    /// None is read.
+    Nowhere,
 }
 
 /// Has the names of the specification.
@@ -139,7 +147,7 @@ impl HookConfig {
         Self {
             profile,
             config_home: None,
-            system_file: None,
+            system_file: SystemFile::OfProfile,
             sources: Vec::new(),
             vocabulary: Arc::default(),
             approve_command: None,
@@ -163,22 +171,25 @@ impl HookConfig {
     /// Sets the path of the administrator's file; see [`HooksBuilder::system_file`](crate::HooksBuilder::system_file).
     #[must_use]
     pub fn with_system_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.system_file = Some(Some(path.into()));
+        self.system_file = SystemFile::At(path.into());
         self
     }
 
     /// Reads no administrator's file.
     #[must_use]
     pub fn without_system_file(mut self) -> Self {
-        self.system_file = Some(None);
+        self.system_file = SystemFile::Nowhere;
         self
     }
 
     /// The path of the administrator's file, whether it exists or not. None if no such file is read.
     #[must_use]
     pub fn system_path(&self) -> Option<PathBuf> {
-        let set = self.system_file.clone();
-        set.unwrap_or_else(|| self.profile.system_file())
+        match &self.system_file {
+            SystemFile::OfProfile => self.profile.system_file(),
+            SystemFile::At(path) => Some(path.clone()),
+            SystemFile::Nowhere => None,
+        }
     }
 
     /// Sets the names of the host.
@@ -377,7 +388,7 @@ impl HookConfig {
         if let Some(system) = system.filter(|file| file.owner == Owner::Administrator) {
             #[cfg(unix)]
             {
-                let or_user = self.system_file.is_some();
+                let or_user = matches!(self.system_file, SystemFile::At(_));
                 if let Err(words) = crate::files::check_system(&system.path, or_user) {
                     let words = format!("the file {words}");
                     let problem = Problem::of_file(Severity::Error, &system.path, words);
