@@ -28,12 +28,8 @@ impl Interrupts {
     /// Installs the handlers. A signal without a handler ends the program as usual.
     fn heard() -> Self {
         let mut heard = Vec::new();
-        let mut signals = vec![(SIGINT, 130), (SIGTERM, 143)];
-        #[cfg(target_os = "linux")]
-        if hangs_up() {
-            signals.push((signal_hook::consts::SIGHUP, 129));
-        }
-        for (signal, status) in signals {
+        let usual = [(SIGINT, 130), (SIGTERM, 143)];
+        for (signal, status) in usual.into_iter().chain(hangup()) {
             let is_raised = Arc::new(AtomicBool::new(false));
             match listen(signal, status.into(), &is_raised) {
                 Ok(()) => heard.push((is_raised, status)),
@@ -59,12 +55,19 @@ fn listen(signal: i32, status: i32, is_raised: &Arc<AtomicBool>) -> io::Result<(
     Ok(())
 }
 
-/// Whether the program ends when its terminal is closed. `nohup` starts it with this signal ignored, and so it stays.
+/// The signal of a closed terminal. `nohup` starts the program with this signal ignored, and so it stays.
 #[cfg(target_os = "linux")]
-fn hangs_up() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+fn hangup() -> Option<(i32, u8)> {
+    use signal_hook::consts::SIGHUP;
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let mut lines = status.lines();
-    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
-    ignored.is_some_and(|set| set & 1 << (signal_hook::consts::SIGHUP - 1) == 0)
+    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
+    (ignored & 1 << (SIGHUP - 1) == 0).then_some((SIGHUP, 129))
+}
+
+/// Whether it is ignored is not known here, so it ends the program without its handler.
+#[cfg(not(target_os = "linux"))]
+fn hangup() -> Option<(i32, u8)> {
+    None
 }

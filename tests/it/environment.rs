@@ -1,8 +1,6 @@
 //! What a hook finds: its environment, the files for values that do not fit there, its standard
 //! input.
 
-use std::collections::BTreeMap;
-
 use forge_hooks::hook::Shell;
 use forge_hooks::{AppProfile, HookEvent};
 use serde_json::json;
@@ -119,6 +117,7 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
 
 #[cfg(unix)]
 mod in_a_process {
+    use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
     use forge_hooks::hook::{Reads, Stdin};

@@ -308,6 +308,7 @@ pub(crate) fn all_cases() -> bool {
 
 /// One of so many cases of a long table whose cases are much alike, always the same ones; all of them
 /// if `FORGE_HOOKS_TEST_ALL=1`.
+#[cfg(unix)]
 pub(crate) fn one_in<T>(
     count: usize,
     cases: impl IntoIterator<Item = T>,

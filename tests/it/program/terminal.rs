@@ -213,6 +213,29 @@ fn a_signal_ends_background_hooks_too() {
 }
 
 #[test]
+fn a_closed_terminal_does_not_end_what_ignores_it() {
+    let user = User::new();
+    let hook = json!({"event": "*", "command": "echo >started; sleep 0.3"});
+    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
+    let fire = user.command(&["fire", "user:prompt_submit", "--config", "hooks.json"]);
+    let mut command = Command::new("sh");
+    // As `nohup` does.
+    command.args(["-c", r#"trap "" HUP; exec "$0" "$@""#]);
+    command.arg(fire.get_program()).args(fire.get_args());
+    command.current_dir(fire.get_current_dir().unwrap());
+    command.envs(
+        fire.get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let program = command.stdout(Stdio::piped()).spawn().unwrap();
+    let started = || user.path("project/started").exists();
+    eventually("the hook runs", started);
+    kill_process(Pid::from_child(&program), Signal::HUP).unwrap();
+    let ended = program.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+}
+
+#[test]
 fn an_approval_is_asked_for_on_a_terminal() {
     let user = User::with_project_file(GUARDED);
     for (answer, status, words) in [

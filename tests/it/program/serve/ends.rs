@@ -80,7 +80,7 @@ fn it_ends_while_it_reads_what_an_approval_covers() {
         r#"{"hooks": [{"event": "*", "command": "true", "inputs": ["large"]}]}"#,
     );
     let large = std::fs::File::create(user.path("project/large")).unwrap();
-    large.set_len(1000 << 20).unwrap();
+    large.set_len(250 << 20).unwrap();
     let mut served = Served::start(user.command(&["serve"]));
     served.request(&json!(1), "initialize", &json!({}));
     let (status, took) = served.end();
@@ -89,18 +89,21 @@ fn it_ends_while_it_reads_what_an_approval_covers() {
 
 #[test]
 fn a_signal_ends_it() {
-    let (_user, mut served, hooks) = with_running_hooks();
-    let id = served.child.id().to_string();
-    Command::new("kill").args(["-TERM", &id]).status().unwrap();
-    let (status, took) = served.ended();
-    assert!(status == Some(143) && took < SOON, "{status:?} {took:?}");
-    // What was open has its response all the same.
-    let response = served.receive();
-    assert_eq!(
-        response["result"]["results"][0]["failure"], "cancelled",
-        "{response}"
-    );
-    all_end(&hooks);
+    let hangup = ("-HUP", 129);
+    let signals = [("-TERM", 143), ("-INT", 130)].into_iter();
+    for (signal, expected) in signals.chain(cfg!(target_os = "linux").then_some(hangup)) {
+        let (_user, mut served, hooks) = with_running_hooks();
+        let id = served.child.id().to_string();
+        Command::new("kill").args([signal, &id]).status().unwrap();
+        let (status, took) = served.ended();
+        let as_expected = status == Some(expected) && took < SOON;
+        assert!(as_expected, "{signal}: {status:?} {took:?}");
+        // What was open has its response all the same.
+        let response = served.receive();
+        let failure = &response["result"]["results"][0]["failure"];
+        assert_eq!(failure, "cancelled", "{response}");
+        all_end(&hooks);
+    }
 }
 
 /// The host has a child that keeps the pipe open, so the input does not end.
