@@ -242,7 +242,7 @@ pub(crate) struct Fire {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Add the event and the hooks' decision to this table of cases for `test`.
-    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
     pub(crate) record: Option<PathBuf>,
     /// Read --event-json as an event of this tool, and run the hooks of this tool: the user's, the project's,
     /// and those of --settings and --plugin.

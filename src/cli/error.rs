@@ -151,6 +151,7 @@ pub(crate) fn json_words(error: &serde_json::Error) -> String {
         .replace("unknown field", "unknown key")
         .replace("missing field", "missing key")
         .replace("duplicate field", "repeated key")
+        .replace("unknown variant", "unknown value")
 }
 
 /// Returns the name of a kind of values in JSON.

@@ -53,8 +53,14 @@ pub(crate) fn named(path: &Path) -> String {
 
 /// Returns a path as it is shown, relative to the working directory if it is below it.
 pub(crate) fn shown(path: &Path) -> String {
+    printable(&below_here(path))
+}
+
+/// Returns a path as it is, relative to the working directory if it is below it.
+pub(crate) fn below_here(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    named(path.strip_prefix(here).unwrap_or(path))
+    let path = path.strip_prefix(here).unwrap_or(path);
+    path.to_string_lossy().into_owned()
 }
 
 /// Returns the error of a file, or of an option with its file, that cannot be read.

@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args;
-use crate::cli::files::shown;
+use crate::cli::files::{below_here, shown};
 use crate::cli::{Context, Terminal};
 use crate::compat::TOOLS;
-use crate::{AppProfile, Hooks, LoadReport};
+use crate::{AppProfile, Hooks, LoadReport, printable};
 
 impl Context<'_> {
     /// Writes to standard error what is wrong with hooks files, and that a variable disables all hooks but the
@@ -51,7 +51,7 @@ impl Context<'_> {
         if !found.report().files.is_empty() || !found.registry().is_empty() {
             return Vec::new();
         }
-        let looked = self.not_found(found).join("` and `");
+        let looked = printable(&self.not_found(found).join("` and `"));
         let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
         lines.extend(self.misplaced(found));
         if lines.len() == 1 {
@@ -66,7 +66,7 @@ impl Context<'_> {
         let project = found.project().and_then(|root| config.project_path(root));
         let usual = config.global_path().into_iter().chain(project);
         let missing = usual.filter(|path| !path.exists());
-        missing.map(|path| shown(&path)).collect()
+        missing.map(|path| below_here(&path)).collect()
     }
 
     /// Returns a hint for each file in the project that looks like a hooks file, and is not read.

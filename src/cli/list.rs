@@ -105,7 +105,7 @@ impl fmt::Display for Report<'_> {
             writeln!(f, "read       {}", shown(Path::new(file)))?;
         }
         for file in &self.not_found {
-            writeln!(f, "not found  {file}")?;
+            writeln!(f, "not found  {}", printable(file))?;
         }
         for hint in &self.hints {
             writeln!(f, "{}", Style::WARNING.of(hint))?;

@@ -4,13 +4,12 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::file::{self, FileError};
 use super::report::ConfigError;
 use crate::files::{self, NewFile};
 use crate::logging::warn;
-use crate::trust::{End, follow_within};
 
 /// The most copies of a broken file. When they exist, saving fails, so that a person looks at them.
 const MOST_COPIES: usize = 100;
@@ -52,15 +51,34 @@ pub(super) fn replace(path: &Path, text: &str) -> Result<(), ConfigError> {
     files::replace(path, text, NewFile::AsUsual).map_err(|error| cannot_write(path, error))
 }
 
-/// Checks that the path is within the root. A repository may contain a link to one of the user's files, which
-/// must not be replaced.
 fn check_place(path: &Path, root: Option<&Path>) -> Result<(), ConfigError> {
-    match root.map(|root| follow_within(root, path)) {
-        Some(End::Outside) => {
-            let words = "a link leads out of the project";
-            Err(cannot_write(path, io::Error::other(words)))
-        }
-        _ => Ok(()),
+    match root {
+        Some(root) => check_within(root, path).map_err(|error| cannot_write(path, error)),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the path is within the root. A repository may contain a link to one of the user's files, which
+/// must not be replaced. A link that leads out and in again may be used, but not one with `..` behind a directory
+/// that is missing: it would be created.
+fn check_within(root: &Path, path: &Path) -> io::Result<()> {
+    // If the project does not exist yet, it has no links.
+    let Ok(root) = root.canonicalize() else {
+        return Ok(());
+    };
+    let target = std::path::absolute(files::end_of_links(path)?)?;
+    let mut ancestors = target.ancestors();
+    let existing =
+        ancestors.find_map(|directory| Some((directory, directory.canonicalize().ok()?)));
+    let is_within = existing.is_some_and(|(directory, real)| {
+        let new = target.strip_prefix(directory).unwrap_or(&target);
+        let goes_up = new.components().any(|part| part == Component::ParentDir);
+        real.starts_with(root) && !goes_up
+    });
+    if is_within {
+        Ok(())
+    } else {
+        Err(io::Error::other("a link leads out of the project"))
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
 }
 
 /// Follows symbolic links to the file that will be replaced, which need not exist. The links themselves stay.
-pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     // Linux follows the same number (path_resolution(7)).
     const MOST_LINKS: usize = 40;
     let mut path = path.to_owned();

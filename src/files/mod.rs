@@ -9,7 +9,7 @@ mod lock;
 mod ownership;
 mod regular;
 
-pub(crate) use atomic::{NewFile, replace};
+pub(crate) use atomic::{NewFile, end_of_links, replace};
 pub(crate) use lock::{Lock, lock};
 #[cfg(unix)]
 pub(crate) use ownership::{check, check_system};

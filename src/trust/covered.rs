@@ -22,6 +22,7 @@ const MOST_FILES: usize = 1000;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// The most bytes of all files of an entry: reading them takes about a second.
 const MOST_IN_ALL: u64 = 256 * 1024 * 1024;
+pub(super) const TOO_MUCH: &str = "the files of this entry have more than 256 MiB";
 /// The most `inputs`, each of which can be such a directory.
 const MOST_INPUTS: usize = 100;
 /// The most directories in which the words of a command are looked up.
@@ -329,7 +330,7 @@ impl Look<'_> {
 
     fn digest(&mut self, real: &Path, metadata: &Metadata) -> Result<Arc<str>, String> {
         let left = self.left.checked_sub(metadata.len());
-        self.left = left.ok_or("the files of this entry have more than 256 MiB")?;
+        self.left = left.ok_or(TOO_MUCH)?;
         let path = self.project.root.join(real);
         let digest = self.project.contents.digest(&path, metadata);
         digest.map_err(|error| format!("cannot be read: {error}"))

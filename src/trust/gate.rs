@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::covered::{Project, covered};
+use super::covered::{Project, TOO_MUCH, covered};
 use super::stamp::Seen;
 use crate::hook::{Gate, GateVerdict, Hook};
 
@@ -62,6 +62,7 @@ impl Unchanged {
             let what = match (self.files.get(name), state) {
                 (Some(Some(before)), Ok(now)) if **before == **now => continue,
                 (Some(None), Err(_)) => continue,
+                (_, Err(why)) if why == TOO_MUCH => "is beyond the 256 MiB of an entry",
                 (_, Err(_)) => "cannot be read",
                 (None, Ok(_)) => "has appeared",
                 (Some(_), Ok(_)) => "has changed",

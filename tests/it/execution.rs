@@ -149,7 +149,11 @@ mod shells {
         ] {
             assert_eq!(world.one(hook).stdout, expected);
         }
-        let result = world.one(program(&["tool"]).with_env("PATH", ":.:"));
+        // The same directory, relative to the test's.
+        let depth = std::env::current_dir().unwrap().components().count() - 1;
+        let path = "../".repeat(depth) + directory.trim_start_matches('/');
+        let path = format!(":.:{path}/bin:");
+        let result = world.one(program(&["tool"]).with_env("PATH", path));
         assert_eq!(result.error.as_deref(), Some("program `tool` not found"));
     }
 

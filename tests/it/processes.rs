@@ -45,6 +45,13 @@ fn dies_with_its_tree(mark: &str, command: &str) -> HookResult {
     result
 }
 
+/// Nothing but SIGCONT lets a stopped process handle another signal.
+#[test]
+fn a_stopped_process_may_tidy_up_too() {
+    let command = "trap 'echo tidied; exit' TERM; kill -STOP $$; sleep MARK";
+    assert_eq!(dies_with_its_tree("31.4199", command).stdout, "tidied\n");
+}
+
 #[test]
 fn a_timeout_kills_the_tree() {
     let grace = Duration::from_millis(250);

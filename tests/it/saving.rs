@@ -127,6 +127,23 @@ fn a_link_out_of_the_project_is_refused() {
     symlink("../../shared.json", &link).unwrap();
     save("same").unwrap();
     assert!(world.read("project/shared.json").contains("\"2\""));
+    // Out and in again, also by another name of the project, and to a file that does not exist.
+    let by_another_name = world.path("same/new.json");
+    for target in [Path::new("../../../project/a.json"), &by_another_name] {
+        std::fs::remove_file(&link).unwrap();
+        symlink(target, &link).unwrap();
+        save("project").unwrap();
+        save("same").unwrap();
+    }
+    // What is missing is not created to go up from there; nor is anything locked, which creates a file.
+    world.write("Cargo.lock", "");
+    for target in ["nodir/../../../../Cargo", "nodir/../../../../new/x"] {
+        std::fs::remove_file(&link).unwrap();
+        symlink(target, &link).unwrap();
+        assert!(save("project").is_err(), "{target}");
+        assert!(world.path("Cargo.lock").exists() && !world.path("new").exists());
+        assert!(!own.join("nodir").exists());
+    }
 }
 
 #[test]

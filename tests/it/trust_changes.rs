@@ -167,12 +167,12 @@ fn cosmetic_edits_need_no_new_approval() {
     let world = World::new();
     let file = "project/.myagent/hooks.json";
     let command = "echo $PYTHONDONTWRITEBYTECODE";
-    let entry = json!({"event": "tool:*", "command": command, "timeout": 5});
+    let entry = json!({"event": "tool:*", "command": command, "timeout": 5, "inherit": ["PATH"]});
     world.write(file, &json!({"hooks": [entry]}).to_string());
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap());
     let same = r#"{"timeout": 5.0, "command": "echo $PYTHONDONTWRITEBYTECODE", "enabled": true, "on_failure": "block",
-        "stdin": "json", "env": {}, "inputs": [], "description": "", "event": "tool:*"}"#;
+        "stdin": "json", "env": {}, "inputs": [], "description": "", "inherit": ["PATH"], "event": "tool:*"}"#;
     world.write(file, &format!("{{\"hooks\": [ // a comment\n{same}]}}"));
     let report = hooks.reload();
     assert!(report.problems.is_empty(), "{report:?}");

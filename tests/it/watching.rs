@@ -50,6 +50,21 @@ fn become_(world: &World, expected: &[&str]) {
 }
 
 #[test]
+fn a_file_that_never_rests_is_loaded_all_the_same() {
+    let world = World::new();
+    let watcher = watch(&world);
+    let begun = Instant::now();
+    for turn in 0.. {
+        if !watcher.reports().is_empty() {
+            break;
+        }
+        world.write(FORGE, &file_of(&["a", "b"][..1 + turn % 2]));
+        thread::sleep(Duration::from_millis(40));
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+}
+
+#[test]
 fn a_changed_file_is_reloaded() {
     let world = World::new();
     world.hook("*", "host");

@@ -98,7 +98,7 @@ fn a_busy_process_is_waited_for_until_the_deadline_or_cancelled() {
     assert_failed(&result, FailureKind::TimedOut, "timed out");
     assert!(!busy.wait().allowed());
     std::fs::remove_file(world.path("reached")).unwrap();
-    while !fire(&world).success() {}
+    eventually("a new process answers", || fire(&world).success());
     let handle = world.submit(blocking_event());
     world.await_file("reached");
     let begun = Instant::now();

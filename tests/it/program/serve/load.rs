@@ -66,6 +66,33 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
 }
 
 #[test]
+fn so_many_bytes_of_fires_may_wait() {
+    let user = user_with(&json!([{"event": "tool:pre_execute", "command": "sleep 2"}]));
+    let mut served = Served::new(&user);
+    let event = bash(&"x".repeat(15 * MIB));
+    let fire = |id| request(&json!(id), "fire", &json!({"event": event})).to_string() + "\n";
+    served.send_text(&(0..5).map(fire).collect::<String>());
+    let response = served.lines.recv_timeout(super::PATIENCE).unwrap();
+    assert_eq!((&response["id"], code(&response)), (&4.into(), -32000));
+}
+
+#[test]
+fn so_many_other_requests_may_wait() {
+    let mut served = Served::new(&user_with(&json!([])));
+    let reload = |id| request(&json!(id), "reload", &json!({})).to_string() + "\n";
+    served.send_text(&(0..1000).map(reload).collect::<String>());
+    let mut refused = 0;
+    for _ in 0..1000 {
+        let response = served.lines.recv_timeout(super::PATIENCE).unwrap();
+        if response.get("error").is_some() {
+            assert_eq!(code(&response), -32000);
+            refused += 1;
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[test]
 fn a_host_that_never_reads_does_not_hold_up_the_end() {
     let user = User::new();
     let mut child = unread(user.command(&["serve"]));
