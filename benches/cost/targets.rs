@@ -40,7 +40,7 @@ pub(crate) const MEBIBYTES_OF_1000_EVENTS: Bound = AtMost(16.0);
 /// The counts at the last change of this file. `--count` fails if a count has grown by more than the
 /// tolerance. Lower a number when `--count` says so.
 pub(crate) mod counted {
-    pub(crate) const OWN_INSTRUCTIONS: f64 = 9_000.0;
+    pub(crate) const OWN_INSTRUCTIONS: f64 = 9_400.0;
     pub(crate) const SYSTEM_CALLS: f64 = 28.3;
     pub(crate) const SYSTEM_CALLS_APPROVED: f64 = 84.5;
     pub(crate) const ALLOCATIONS_UNMATCHED: f64 = 0.0;
