@@ -64,13 +64,15 @@ pub(crate) fn flush(trace: &Trace) {
     assert!(trace.flush(Duration::from_secs(20)));
 }
 
-/// Every line, each of which must be one.
+/// Every line, each of which must be one. Between those of two writers there may be an empty one: where the system has
+/// made a part of a line visible before the rest, the next writer begins a new line.
 #[track_caller]
 pub(crate) fn lines(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.is_empty() || text.ends_with('\n'));
     let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
-    text.lines().map(parse).collect()
+    let written = text.lines().filter(|line| !line.is_empty());
+    written.map(parse).collect()
 }
 
 /// Returns the number of lines that the trace reports as lost.
