@@ -191,8 +191,7 @@ impl TrustStore {
         match content.version {
             VERSION => Ok(content),
             version => Err(unusable(format!(
-                "has version {version}, expected {VERSION}; use the program that wrote it, or remove it and approve \
-                 the hooks again"
+                "has version {version}, expected {VERSION}; use the program that wrote it"
             ))),
         }
     }

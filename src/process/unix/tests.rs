@@ -1,4 +1,5 @@
 //! Tests the end of a process whose run is given up.
+
 use super::*;
 use crate::process::{Args, Cancel, Environment, Inherited};
 
