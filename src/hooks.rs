@@ -252,8 +252,7 @@ impl Hooks {
     /// Creates a builder for a host with these names.
     pub fn builder(profile: AppProfile) -> HooksBuilder {
         HooksBuilder {
-            // So that files of other tools are recognized when they are checked.
-            config: HookConfig::new(profile).with_other_tools([]),
+            config: HookConfig::new(profile),
             vocabulary: Vocabulary::default(),
             executor: HookExecutor::builder(),
             project: None,

@@ -8,7 +8,7 @@ use crate::cli::args::{self, Common};
 use crate::compat::Tool;
 use crate::config::TrustPolicy;
 use crate::trust::TrustStore;
-use crate::{AppProfile, Hook, HookExecutorBuilder, Hooks, HooksBuilder, templates};
+use crate::{AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, templates};
 
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
@@ -61,6 +61,12 @@ impl Context<'_> {
         hooks.registry().clear();
         hooks.registry().load_hooks(own);
         Ok(hooks)
+    }
+
+    /// Returns the configuration that checks files, which also recognizes files of other tools.
+    pub(crate) fn checker(&self) -> HookConfig {
+        let config = self.hooks.config();
+        config.clone().with_other_tools(config.other_tools())
     }
 
     /// Returns a builder with the host's names, events and tools, and the files that the common options select.

@@ -107,7 +107,7 @@ impl Context<'_> {
         });
         let hint = |name: &str, file: &str| {
             let path = root.join(format!(".{name}")).join(file);
-            let report = path.is_file().then(|| self.hooks.config().check(&path))?;
+            let report = path.is_file().then(|| self.checker().check(&path))?;
             let title = report.read_as.first().map(|(_, title)| *title);
             let tool = TOOLS.into_iter().find(|tool| Some(tool.title()) == title);
             let is_for = match tool {

@@ -60,7 +60,7 @@ impl Report {
         context: &Context<'_>,
         terminal: &mut Terminal<'_>,
     ) -> Result<(), Failure> {
-        let config = context.hooks.config();
+        let config = context.checker();
         let report = if file == Path::new("-") {
             let text = terminal
                 .read_text(file)
