@@ -38,7 +38,7 @@ pub(crate) struct Approvals<'a> {
     changes: &'a [String],
     /// The project's hooks, with the files that an approval covers.
     #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]
-    hooks: &'a [Approved],
+    pub(crate) hooks: &'a [Approved],
 }
 
 impl Project {

@@ -17,7 +17,7 @@ use crate::{FailureKind, Hook, Hooks};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     /// The hook as an entry of hooks.json; null for an entry that is invalid.
-    hook: Option<Value>,
+    pub(crate) hook: Option<Value>,
     /// The hook's pattern.
     event: String,
     name: Option<String>,

@@ -10,6 +10,9 @@ use crate::cli::{Context, Terminal};
 use crate::compat::TOOLS;
 use crate::{AppProfile, Hooks, LoadReport, printable};
 
+/// The most files of other hosts that are read for a hint.
+const MOST_OF_OTHERS: usize = 8;
+
 impl Context<'_> {
     /// Writes to standard error what is wrong with hooks files, and that a variable disables all hooks but the
     /// administrator's, if there is one.
@@ -105,9 +108,9 @@ impl Context<'_> {
             let name = entry.file_name().into_string().ok()?;
             args::profile_name(name.strip_prefix('.')?).ok()
         });
-        let hint = |name: &str, file: &str| {
-            let path = root.join(format!(".{name}")).join(file);
-            let report = path.is_file().then(|| self.checker().check(&path))?;
+        let config = self.checker();
+        let hint = |(name, path): (&str, PathBuf)| {
+            let report = config.checked(&path, false);
             let title = report.read_as.first().map(|(_, title)| *title);
             let tool = TOOLS.into_iter().find(|tool| Some(tool.title()) == title);
             let is_for = match tool {
@@ -116,8 +119,12 @@ impl Context<'_> {
             };
             (report.loaded > 0).then(|| format!("hint: `{}` {is_for}", shown(&path)))
         };
-        let files = ["hooks.json", "settings.json"];
-        let hints = hidden.flat_map(|name| files.map(|file| hint(&name, file)));
-        BTreeSet::from_iter(hints.flatten()).into_iter().collect()
+        let names: BTreeSet<String> = hidden.collect();
+        let paths = names.iter().flat_map(|name| {
+            let directory = root.join(format!(".{name}"));
+            ["hooks.json", "settings.json"].map(|file| (name.as_str(), directory.join(file)))
+        });
+        let there = paths.filter(|(_, path)| path.is_file());
+        there.take(MOST_OF_OTHERS).filter_map(hint).collect()
     }
 }

@@ -12,7 +12,6 @@ use crate::cli::events;
 use crate::cli::files::shown;
 use crate::cli::{Context, Done, Ended, Failure, Style, Terminal};
 use crate::config::{Problem, Severity};
-use crate::trust::{Approval, Approved};
 use crate::{Hook, HookEvent, LoadReport, printable};
 
 /// What `forge-hooks list --json` prints.
@@ -93,7 +92,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.hooks {
-            show(entry, f)?;
+            self.show(entry, f)?;
         }
         if self.hooks.is_empty() {
             let is_error = |problem: &Problem| problem.severity == Severity::Error;
@@ -111,6 +110,27 @@ impl fmt::Display for Report<'_> {
             writeln!(f, "{}", Style::WARNING.of(hint))?;
         }
         f.write_str(&self.summary)
+    }
+}
+
+impl Report<'_> {
+    fn show(&self, entry: &Entry, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hook = &entry.source;
+        writeln!(f, "{}", Style::STRONG.of(&title(hook)))?;
+        let state = entry.why.as_deref().unwrap_or("enabled");
+        writeln!(f, "  where    {}", Style::DIM.paint(place(hook)))?;
+        writeln!(f, "  state    {}", entry.state.style().of(state))?;
+        for (what, text) in details(hook) {
+            writeln!(f, "  {what:<8} {}", printable(&text))?;
+        }
+        let mut approved = self.approvals.iter().flat_map(|it| it.hooks);
+        let approved = approved.find(|it| Some(&it.definition) == entry.hook.as_ref());
+        if let Some(approved) = approved.filter(|_| hook.gate().is_some()) {
+            for line in approved.covers() {
+                writeln!(f, "  {line}")?;
+            }
+        }
+        writeln!(f)
     }
 }
 
@@ -139,27 +159,6 @@ fn is_for(hook: &Hook, event: &HookEvent) -> bool {
         Some(_) => hook.pattern().matches(event),
         None => hook.pattern().matches_type(&event.event_type),
     }
-}
-
-fn show(entry: &Entry, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let hook = &entry.source;
-    writeln!(f, "{}", Style::STRONG.of(&title(hook)))?;
-    let state = entry.why.as_deref().unwrap_or("enabled");
-    writeln!(f, "  where    {}", Style::DIM.paint(place(hook)))?;
-    writeln!(f, "  state    {}", entry.state.style().of(state))?;
-    for (what, text) in details(hook) {
-        writeln!(f, "  {what:<8} {}", printable(&text))?;
-    }
-    if let (Some(root), Some(_)) = (hook.base_dir(), hook.gate()) {
-        let covers = match Approval::of(root, [&**hook]) {
-            Ok(approval) => approval.hooks.iter().flat_map(Approved::covers).collect(),
-            Err(error) => vec![printable(&error.to_string())],
-        };
-        for line in covers {
-            writeln!(f, "  {line}")?;
-        }
-    }
-    writeln!(f)
 }
 
 /// Returns the settings of a hook, each with its name.

@@ -47,6 +47,8 @@ pub(crate) struct Outcome {
     context: Option<String>,
     /// After a tool, feedback for the model.
     feedback: Option<String>,
+    /// After a tool: the output for the model in place of the tool's, masked by a hook or withheld; else null.
+    updated_output: Option<Value>,
     /// Whether a hook ends the turn.
     stop: bool,
     /// Lines for the user: messages of hooks, and hooks that failed without blocking.

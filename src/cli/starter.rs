@@ -24,6 +24,10 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
     let path = path.ok_or_else(|| {
         Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
     })?;
+    if !args.global && path.symlink_metadata().is_err() {
+        // Refuses a link that leads out of the project.
+        config.project_file(context.needed_root()?)?;
+    }
     write_new(&path, args, context)?;
     writeln!(terminal, "wrote {}", Style::STRONG.paint(named(&path)))?;
     writeln!(terminal, "editors use {SCHEMA} for completion")?;

@@ -102,15 +102,15 @@ impl HookConfig {
                 return found;
             }
         };
-        to_approve.for_each(|file| set_gates(file, &approvals, disabled, &mut found));
+        let command = self.approve_command.clone();
+        let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
+        to_approve.for_each(|file| set_gates(file, &approvals, disabled, &command, &mut found));
         if approvals.knows_project() {
             let in_project = files.iter().filter(|file| file.is_in_project());
             found.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), |hook, own| {
                 with_lost_protocol(&self.sources, hook, own)
             });
         }
-        let command = self.approve_command.clone();
-        let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
         let path = first.or_else(|| self.project_path(root));
         let path = path.unwrap_or_default();
         found
@@ -157,6 +157,7 @@ fn set_gates(
     file: &mut Loaded,
     approvals: &ProjectApprovals,
     disabled: &Disabled,
+    command: &str,
     found: &mut Admission,
 ) {
     let mut items = std::mem::take(&mut file.items);
@@ -169,7 +170,10 @@ fn set_gates(
         let (hook, verdict) = approvals.set_gate(Hook::clone(&item.hook));
         item.hook = Arc::new(hook);
         match verdict {
-            GateVerdict::ApprovalLost(why) => file.report(problem_of(item, &file.path, why)),
+            GateVerdict::ApprovalLost(why) => {
+                let problem = problem_of(item, &file.path, why);
+                file.report(problem.with_help(after_review(command)));
+            }
             GateVerdict::NotApproved(_) => {
                 found.not_approved += 1;
                 let is_kept = found.not_approved <= MOST_NOT_APPROVED;
@@ -235,9 +239,12 @@ fn about_vanished(found: &Admission, path: &Path, command: &str) -> Option<Probl
             "{count} hooks were approved but have changed or been removed, so they block what they could have blocked: {names}"
         ),
     };
-    let help = format!("review the changes; to approve them: `{command}`");
-    let problem = Problem::of_file(Severity::Error, path, words).with_help(help);
-    Some(problem.made_printable())
+    let problem = Problem::of_file(Severity::Error, path, words);
+    Some(problem.with_help(after_review(command)).made_printable())
+}
+
+fn after_review(command: &str) -> String {
+    format!("review the changes; to approve them: `{command}`")
 }
 
 /// Reports the hooks that are not approved as one problem.

@@ -424,11 +424,15 @@ impl HookConfig {
     /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
     /// there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
-        let path = path.as_ref();
+        self.checked(path.as_ref(), true)
+    }
+
+    /// The same; expressions are compiled only if `is_compiled`, since that takes time.
+    pub(crate) fn checked(&self, path: &Path, is_compiled: bool) -> LoadReport {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
-        match sources::read(path, Owner::User, &*form, true) {
+        match sources::read(path, Owner::User, &*form, is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");

@@ -4,6 +4,7 @@
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::{HookBlockedError, HookResult, Outcome};
 use crate::hook::Decision;
@@ -16,6 +17,7 @@ struct Whole<'a> {
     reason: Option<&'a str>,
     context: Option<String>,
     feedback: Option<String>,
+    updated_output: Option<Value>,
     stop: bool,
     /// Lines for the user, made printable.
     messages: Vec<String>,
@@ -33,6 +35,7 @@ impl<'a> Whole<'a> {
             reason: outcome.reason().or_else(|| outcome.asks()?.reason()),
             context: outcome.additional_context(),
             feedback: outcome.feedback(),
+            updated_output: outcome.updated_output(),
             stop: outcome.stops_turn(),
             messages: lines.chain(failures.lines().map(str::to_owned)).collect(),
             results: outcome.results(),
@@ -47,6 +50,7 @@ impl<'a> Whole<'a> {
             reason: result.reason(),
             context: None,
             feedback: None,
+            updated_output: None,
             stop: false,
             messages: Vec::new(),
             results: std::slice::from_ref(result),

@@ -55,6 +55,11 @@ pub struct Approved {
     pub notes: Vec<String>,
 }
 
+/// The most files that the entries of a project cover together, and the most looks at files for that, which takes about
+/// a second.
+const MOST_FILES: usize = 20_000;
+const MOST_LOOKS: usize = 1_000_000;
+
 /// Returns the SHA-256 of an entry's normal form.
 pub(super) fn digest_of(definition: &Value) -> String {
     stamp::of_text(canonical(definition))
@@ -77,18 +82,26 @@ impl Approval {
     /// Looks at the hooks of a project and at the files that an approval covers. Approves nothing yet.
     ///
     /// # Errors
-    /// If the project cannot be found.
+    /// If the project cannot be found, or its hooks cover too much ([`TrustError::TooLarge`]).
     pub fn of<I>(root: impl AsRef<Path>, hooks: I) -> Result<Self, TrustError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
         let root = canonical_root(root.as_ref())?;
         let project = Project::at(&root);
-        let hooks = hooks.into_iter();
+        let (mut files, mut looks) = (0, 0);
+        let mut all = Vec::new();
+        for hook in hooks {
+            let (approved, looked) = Approved::of(&project, hook.borrow());
+            files += approved.files.len();
+            looks += looked;
+            if files > MOST_FILES || looks > MOST_LOOKS {
+                return Err(TrustError::TooLarge);
+            }
+            all.push(approved);
+        }
         Ok(Self {
-            hooks: hooks
-                .map(|it| Approved::of(&project, it.borrow()))
-                .collect(),
+            hooks: all,
             root,
             changes: Vec::new(),
         })
@@ -97,7 +110,7 @@ impl Approval {
     /// The same, compared with an earlier approval: `changes` has what is new, changed or gone.
     ///
     /// # Errors
-    /// If the project cannot be found.
+    /// As with [`of`](Approval::of).
     pub fn since(
         before: &[Approved],
         root: impl AsRef<Path>,
@@ -155,7 +168,8 @@ impl fmt::Display for Approval {
 }
 
 impl Approved {
-    fn of(project: &Project, hook: &Hook) -> Self {
+    /// Returns also how often files were looked at.
+    fn of(project: &Project, hook: &Hook) -> (Self, usize) {
         let covered = covered(project, hook, &|_| false);
         let mut notes = covered.notes;
         let mut files = Vec::new();
@@ -166,14 +180,15 @@ impl Approved {
             files.push((name, state.ok().map(|digest| digest.to_string())));
         }
         let definition = hook.to_json();
-        Self {
+        let approved = Self {
             digest: digest_of(&definition),
             definition,
             label: hook.label().to_owned(),
             source: source_of(hook),
             files,
             notes,
-        }
+        };
+        (approved, covered.looks)
     }
 
     /// Compares the files of an approved hook with their current content, as its gate does before each run.

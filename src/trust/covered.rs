@@ -64,6 +64,8 @@ pub(super) struct Covered {
     pub(super) notes: Vec<String>,
     /// If none of it has changed, neither have `files`. None if that cannot be told.
     pub(super) seen: Option<Seen>,
+    /// How often a file or a directory was looked at.
+    pub(super) looks: usize,
 }
 
 /// Returns the files that an approval of the hook covers now. Directories for which `is_skipped` is true are not
@@ -79,6 +81,7 @@ pub(super) fn covered(
         tree: Tree::at(&project.root),
         is_skipped,
         excluded: Vec::new(),
+        data: Vec::new(),
         left: MOST_IN_ALL,
         covered: Covered::default(),
     };
@@ -99,10 +102,16 @@ pub(super) fn covered(
     for input in inputs.iter().filter(|it| !it.starts_with('!')) {
         look.input(input);
     }
+    for name in std::mem::take(&mut look.data) {
+        if !look.covered.files.contains_key(&name) {
+            look.note(format!("`{name}` is data: it may change"));
+        }
+    }
     if look.tree.is_exhausted() {
         look.note("the entry names too much: only the first 100,000 files are looked at");
     }
     let mut covered = look.covered;
+    covered.looks = look.tree.looks();
     covered.seen = look.tree.into_seen(begun);
     covered
 }
@@ -170,6 +179,8 @@ struct Look<'a> {
     tree: Tree<'a>,
     is_skipped: &'a dyn Fn(&str) -> bool,
     excluded: Vec<Pattern>,
+    /// The files that the entry names and that are no scripts.
+    data: Vec<String>,
     /// How many more bytes may be read.
     left: u64,
     covered: Covered,
@@ -215,9 +226,14 @@ impl Look<'_> {
             .collect();
         let mut starts = vec![PathBuf::new()];
         let start = self.tree.find(Path::new(""), &working_dir);
+        self.add(&start, "", &Wanted::Scripts);
         self.add_start(&start, &mut starts);
         let mut next = 0;
         while let Some(start) = starts.get(next).cloned() {
+            if next > 0 {
+                // As in `python3 DIRECTORY`.
+                self.look_up(&start, Path::new("__main__.py"), &mut starts);
+            }
             for path in paths.iter().filter(|path| next == 0 || !path.has_root()) {
                 self.look_up(&start, path, &mut starts);
             }
@@ -237,18 +253,17 @@ impl Look<'_> {
         for path in ways {
             let found = self.tree.find(start, &path);
             self.add_start(&found, starts);
-            self.note_data(&found);
+            self.add_data(&found);
             self.add(&found, "", &Wanted::Scripts);
         }
     }
 
-    /// Says that a file is named and not covered.
-    fn note_data(&mut self, found: &Found) {
+    fn add_data(&mut self, found: &Found) {
         if let End::At(real, metadata) = &found.end
             && metadata.is_file()
             && !self.is_script(found, real, metadata)
         {
-            self.note(format!("`{}` is data: it may change", name_of(real)));
+            self.data.push(name_of(real));
         }
     }
 
@@ -397,14 +412,25 @@ impl Look<'_> {
         let mut left = MOST_FILES;
         let mut bytes = MOST_BYTES;
         let mut all = Vec::new();
+        // Where names must match, by each of its names: a link may give it another one.
+        let by_name = matches!(way.wanted, Wanted::Like(_));
         let mut seen = HashSet::new();
-        let mut waiting = vec![(start.end.clone(), way.reached.clone(), way.levels)];
-        while let Some((end, reached, levels)) = waiting.pop() {
+        let first = (start.end.clone(), way.reached.clone(), Vec::new());
+        let mut waiting = vec![first];
+        while let Some((end, reached, above)) = waiting.pop() {
             let End::At(directory, _) = end else {
                 continue;
             };
-            if levels == 0 || self.is_excluded(&directory) || !seen.insert(directory.clone()) {
+            let is_again = match by_name {
+                true => above.contains(&directory),
+                false => !seen.insert(directory.clone()),
+            };
+            if above.len() == way.levels || self.is_excluded(&directory) || is_again {
                 continue;
+            }
+            let mut within = above;
+            if by_name {
+                within.push(directory.clone());
             }
             let names = names_in(&self.tree.root.join(&directory));
             let names = names.map_err(|error| format!("cannot be read: {error}"))?;
@@ -416,7 +442,7 @@ impl Look<'_> {
                 let takes = self.takes(&found, &reached, &way.wanted);
                 if let End::At(_, metadata) = &found.end {
                     if metadata.is_dir() {
-                        waiting.push((found.end.clone(), reached, levels - 1));
+                        waiting.push((found.end.clone(), reached, within.clone()));
                     } else if takes && metadata.is_file() {
                         bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
                     }

@@ -18,6 +18,12 @@ pub enum TrustError {
     /// A hooks file of the project cannot be used: its hooks would count as removed.
     #[error("the project's hooks cannot be approved before this is fixed: {0}")]
     Broken(String),
+    /// The project's hooks cover more than a person can decide on, or than can be looked at in a few seconds.
+    #[error(
+        "the project's hooks cover more than 20,000 files together, or name more than can be looked at: they cannot be \
+         approved; use fewer hooks, or smaller directories"
+    )]
+    TooLarge,
     /// A hook tried to approve hooks.
     #[error("hooks cannot be approved from within a hook (`{0}` is set)")]
     WithinHook(String),

@@ -112,7 +112,8 @@ impl TrustStore {
         })
     }
 
-    /// Removes all approvals of a project. Returns whether there were any.
+    /// Removes all approvals of a project. Returns whether there were any. Those of the main worktree then no longer
+    /// count for a git worktree of it.
     ///
     /// The next time that the project's hooks are loaded, they count as never approved. A program that has
     /// loaded them already keeps them as they are, unless it watches its hooks files.
@@ -125,8 +126,12 @@ impl TrustStore {
         let [root, main] = keys(&canonical_root(root.as_ref())?);
         let mut was_there = false;
         self.change(|projects| {
-            let removed = projects.remove(&root).or_else(|| projects.remove(&main));
-            was_there = removed.is_some();
+            let own = projects.remove(&root);
+            let found = own.as_ref().or_else(|| projects.get(&main));
+            was_there = found.is_some_and(|approved| !approved.is_empty());
+            if projects.contains_key(&main) {
+                projects.insert(root, Vec::new());
+            }
         })?;
         Ok(was_there)
     }
@@ -217,7 +222,7 @@ impl TrustStore {
 }
 
 /// Returns the names of a project in the store: its own, and that of its main worktree, whose approvals it has until
-/// it has some of its own.
+/// it has some of its own, or they are withdrawn in it.
 fn keys(root: &Path) -> [String; 2] {
     [root, &identity(root)].map(|path| path.to_string_lossy().into_owned())
 }

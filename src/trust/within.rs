@@ -65,6 +65,11 @@ impl<'a> Tree<'a> {
         Found { links, end }
     }
 
+    /// How often it was looked at.
+    pub(super) fn looks(&self) -> usize {
+        MOST_LOOKS - self.left.get()
+    }
+
     /// Whether nothing more can be found.
     pub(super) fn is_exhausted(&self) -> bool {
         self.left.get() == 0

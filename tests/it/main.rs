@@ -79,6 +79,7 @@ mod trust;
 mod trust_attacks;
 mod trust_changes;
 mod trust_coverage;
+mod trust_limits;
 #[cfg(unix)]
 mod unapproved;
 mod watching;

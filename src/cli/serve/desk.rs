@@ -72,18 +72,21 @@ fn written(result: impl Serialize) -> Answer {
     serde_json::to_value(result).map_err(|error| Code::Failed.refuses(error.to_string()))
 }
 
-/// Returns what a person must decide on.
+/// Returns what a person must decide on; nothing while a hooks file has errors, which the report shows.
 fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
     let mut waiting = Vec::new();
-    hooks.approve_with(|approval| {
+    let asked = hooks.approve_with(|approval| {
         waiting.push(Block {
             digest: approval.digest(),
             text: approval.to_string(),
             entries: approval.hooks.clone(),
         });
         false
-    })?;
-    Ok(waiting)
+    });
+    match asked {
+        Ok(_) | Err(TrustError::Broken(_)) => Ok(waiting),
+        Err(error) => Err(error),
+    }
 }
 
 /// Approves what has this digest now, and nothing else.

@@ -15,7 +15,7 @@ use super::message::{Body, Id, Outgoing, Refusal, Version};
 /// The most bytes of responses that wait, before fires are refused and results are replaced by an error.
 const MOST_UNSENT: usize = 64 * 1024 * 1024;
 
-/// A response that is never replaced: an error, or a result without content.
+/// A result that is never replaced, since it has no content.
 const SHORT: usize = 1024;
 
 #[derive(Clone)]
@@ -61,14 +61,18 @@ impl Outbox {
 
     /// Adds a response; without an id, to a line that has none that can be read.
     pub(super) fn answer(&self, id: Option<&Id>, answer: Result<impl Serialize, Refusal>) {
-        let line = line_of(match answer {
-            Ok(result) => Body::Result { id, result },
-            Err(error) => Body::Error { id, error },
-        });
-        match line.len() > SHORT && self.is_full() {
-            true => self.answer(id, Err::<(), _>(Refusal::unread())),
-            false => self.add(line),
-        }
+        let error = match answer {
+            Ok(result) => {
+                let line = line_of(Body::Result { id, result });
+                if line.len() <= SHORT || !self.is_full() {
+                    return self.add(line);
+                }
+                Refusal::unread()
+            }
+            Err(error) => error,
+        };
+        let body: Body<'_, ()> = Body::Error { id, error };
+        self.add(line_of(body));
     }
 
     /// Drops the notification if the queue is full.
@@ -91,4 +95,23 @@ fn line_of(body: Body<'_, impl Serialize>) -> Vec<u8> {
     let mut line = serde_json::to_vec(&Outgoing { jsonrpc, body }).unwrap_or_default();
     line.push(b'\n');
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::message::Code;
+    use super::*;
+
+    #[test]
+    fn an_error_is_never_replaced() {
+        let output = tempfile::tempfile().unwrap();
+        let (outbox, write) = Outbox::new(output);
+        outbox.unsent.store(MOST_UNSENT, Ordering::SeqCst);
+        let id = Id::Text("x".repeat(2 * SHORT));
+        for answer in [Err(Code::UnknownMethod.refuses("x")), Ok("y".repeat(SHORT))] {
+            outbox.answer(Some(&id), answer);
+        }
+        assert!(!outbox.is_flooded() && outbox.unsent() < MOST_UNSENT + 5 * SHORT);
+        drop(write);
+    }
 }

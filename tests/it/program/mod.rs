@@ -4,6 +4,7 @@ mod cases;
 #[cfg(target_os = "linux")]
 mod completion;
 mod files;
+mod foreign;
 mod hosted;
 mod other_tools;
 mod printing;
