@@ -412,26 +412,22 @@ impl Look<'_> {
         let mut left = MOST_FILES;
         let mut bytes = MOST_BYTES;
         let mut all = Vec::new();
-        // Where names must match, by each of its names: a link may give it another one.
-        let by_name = matches!(way.wanted, Wanted::Like(_));
-        let mut seen = HashSet::new();
+        let mut visits = Visits {
+            by_name: matches!(way.wanted, Wanted::Like(_)),
+            seen: HashSet::new(),
+        };
         let first = (start.end.clone(), way.reached.clone(), Vec::new());
         let mut waiting = vec![first];
         while let Some((end, reached, above)) = waiting.pop() {
             let End::At(directory, _) = end else {
                 continue;
             };
-            let is_again = match by_name {
-                true => above.contains(&directory),
-                false => !seen.insert(directory.clone()),
-            };
-            if above.len() == way.levels || self.is_excluded(&directory) || is_again {
+            if above.len() == way.levels || self.is_excluded(&directory) {
                 continue;
             }
-            let mut within = above;
-            if by_name {
-                within.push(directory.clone());
-            }
+            let Some(within) = visits.enter(&directory, above) else {
+                continue;
+            };
             let names = names_in(&self.tree.root.join(&directory));
             let names = names.map_err(|error| format!("cannot be read: {error}"))?;
             left = left.checked_sub(names.len()).ok_or_else(too_large)?;
@@ -453,6 +449,27 @@ impl Look<'_> {
             }
         }
         Ok(all)
+    }
+}
+
+/// The directories that were looked at, each once.
+struct Visits {
+    /// Where names must match, each is looked at by each of its names: a link may give it another one.
+    by_name: bool,
+    seen: HashSet<PathBuf>,
+}
+
+impl Visits {
+    /// Returns the directories above those in this one; None if it was looked at before.
+    fn enter(&mut self, directory: &Path, mut above: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
+        if !self.by_name {
+            return self.seen.insert(directory.to_owned()).then_some(above);
+        }
+        if above.iter().any(|it| it == directory) {
+            return None;
+        }
+        above.push(directory.to_owned());
+        Some(above)
     }
 }
 
