@@ -5,11 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::condition::{Allowance, Condition, Lazy};
-use super::error::HookError;
-use super::keys::{Entry, get, key_error, unexpected, wrong_type};
+use super::error::{HookError, kind};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 use crate::printable::shortened;
@@ -20,9 +19,6 @@ pub(crate) const MOST_CONDITIONS: usize = 64;
 
 /// The most bytes of a pointer.
 pub(crate) const LONGEST_POINTER: usize = 1000;
-
-/// The most characters of a value that are shown.
-const LONGEST_SHOWN: usize = 80;
 
 /// The conditions by pointer.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -45,28 +41,22 @@ fn key_of(pointer: &str) -> String {
     format!("when.{pointer}")
 }
 
-fn check_count(count: usize) -> Result<(), HookError> {
-    if count <= MOST_CONDITIONS {
-        return Ok(());
-    }
-    let expected = format!("at most {MOST_CONDITIONS} conditions");
-    Err(unexpected("when", expected, count.to_string()))
-}
-
 fn path(pointer: &str) -> Result<Box<[String]>, HookError> {
     if pointer.len() > LONGEST_POINTER {
         let expected = format!("JSON Pointers of at most {LONGEST_POINTER} bytes");
-        return Err(unexpected("when", expected, pointer.len().to_string()));
+        return Err(HookError::unexpected(
+            "when",
+            &expected,
+            &pointer.len().to_string(),
+        ));
     }
-    let is_whole = pointer.is_empty();
     let mut parts = pointer.split('/');
-    let is_valid = parts.next() == Some("") && (is_whole || parts.clone().all(is_escaped));
-    if is_valid {
+    if parts.next() == Some("") && parts.clone().all(is_escaped) {
         let unescaped = parts.map(|part| part.replace("~1", "/").replace("~0", "~"));
         return Ok(unescaped.collect());
     }
     let expected = "a JSON Pointer into the event's data, as in `/tool_args/command`";
-    let mut error = unexpected(key_of(pointer), expected, format!("`{pointer}`"));
+    let mut error = HookError::unexpected(key_of(pointer), expected, &format!("`{pointer}`"));
     if let HookError::Key(error) = &mut error
         && !pointer.contains('~')
     {
@@ -91,30 +81,42 @@ fn is_escaped(part: &str) -> bool {
 }
 
 impl When {
-    /// Reads the key `when` of an entry.
-    pub(super) fn read(entry: &Entry) -> Result<Option<Arc<Self>>, HookError> {
-        let conditions = match get(entry, "when") {
-            None => return Ok(None),
-            Some(Value::Object(conditions)) => conditions,
-            Some(other) => {
+    /// Reads the value of the key `when`; `null` counts as missing.
+    pub(super) fn read(value: &Value) -> Result<Option<Arc<Self>>, HookError> {
+        let conditions = match value {
+            Value::Null => return Ok(None),
+            Value::Object(conditions) => conditions,
+            other => {
                 let expected = "an object, as in {\"/tool_args/command\": \"git *\"}";
-                return Err(wrong_type("when", expected, other));
+                return Err(HookError::unexpected("when", expected, kind(other)));
             }
         };
-        check_count(conditions.len())?;
         let mut when = Self::default();
         for (pointer, value) in conditions {
             let path = path(pointer)?;
-            let condition = Condition::read(&key_of(pointer), value)?;
-            when.0.insert(pointer.clone(), Test::new(path, condition));
+            let value = Lazy::new(Condition::read(&key_of(pointer), value)?);
+            when.0.insert(pointer.clone(), Test { path, value });
         }
+        when.check_count()?;
         Ok(Some(Arc::new(when)))
+    }
+
+    fn check_count(&self) -> Result<(), HookError> {
+        if self.0.len() <= MOST_CONDITIONS {
+            return Ok(());
+        }
+        let expected = format!("at most {MOST_CONDITIONS} conditions");
+        Err(HookError::unexpected(
+            "when",
+            &expected,
+            &self.0.len().to_string(),
+        ))
     }
 
     pub(super) fn to_json(&self) -> Value {
         let members = self.conditions();
         let members = members.map(|(pointer, condition)| (pointer.to_owned(), condition.to_json()));
-        Value::Object(members.collect())
+        members.collect()
     }
 
     /// Adds a condition. Replaces one with the same pointer.
@@ -123,12 +125,11 @@ impl When {
         pointer: String,
         condition: Condition,
     ) -> Result<(), HookError> {
-        let test = Test::new(path(&pointer)?, condition);
-        let key = key_of(&pointer);
-        test.value.condition.check_globs(&key)?;
-        test.compile(&key, &mut Allowance::default())?;
-        self.0.insert(pointer, test);
-        check_count(self.0.len())
+        let path = path(&pointer)?;
+        let value = Lazy::new(condition);
+        self.0.insert(pointer, Test { path, value });
+        self.check_count()?;
+        self.compile(&Allowance::default())
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = (&str, &Condition)> {
@@ -137,9 +138,13 @@ impl When {
     }
 
     /// Compiles the conditions that are not compiled yet.
-    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), HookError> {
-        let mut tests = self.0.iter();
-        tests.try_for_each(|(pointer, test)| test.compile(&key_of(pointer), allowance))
+    pub(super) fn compile(&self, allowance: &Allowance) -> Result<(), HookError> {
+        for (pointer, test) in &self.0 {
+            if let Some(words) = test.value.fault(allowance) {
+                return Err(HookError::key(key_of(pointer), words));
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether all conditions match. A value that cannot be tested must not skip a hook that guards.
@@ -180,39 +185,40 @@ impl When {
 }
 
 impl Test {
-    fn new(path: Box<[String]>, condition: Condition) -> Self {
-        Self {
-            path,
-            value: Lazy::new(condition),
-        }
-    }
-
-    fn compile(&self, key: &str, allowance: &mut Allowance) -> Result<(), HookError> {
-        match self.value.fault(|| allowance) {
-            Some(words) => Err(key_error(key, words)),
-            None => Ok(()),
-        }
-    }
-
     /// Tests the condition; None if the value is missing, not a string, or too long.
     fn result(&self, event: &HookEvent) -> Option<bool> {
         let text = find(&self.path, &event.data)?.as_str()?;
         self.value.test(text)
     }
 
-    /// Returns the value, if the event has it, for people.
+    /// Returns the value, if the event has it, for people: in short, with secrets masked. A key above the value may show
+    /// that it is a secret.
     fn shown<'s>(
         &self,
         event: &HookEvent,
         secrets: impl Iterator<Item = &'s str>,
     ) -> Option<String> {
         let value = find(&self.path, &event.data)?;
-        match value.as_str() {
-            Some(long) if self.value.test(long).is_none() => {
-                Some(format!("a string of {} bytes", long.len()))
+        let words = match value {
+            Value::Array(_) | Value::Object(_) => kind(value).to_owned(),
+            Value::String(long) if self.value.test(long).is_none() => {
+                format!("a string of {} bytes", long.len())
             }
-            _ => Some(shown(&self.path, value, secrets)),
-        }
+            _ => {
+                let nested = self.path.iter().rev();
+                let nested = nested.fold(value.clone(), |value, part| json!({ part: value }));
+                let masked = Redactor::default().value(&nested);
+                let masked = self
+                    .path
+                    .iter()
+                    .fold(&masked, |value, part| value.get(part).unwrap_or(value));
+                let text = masked
+                    .as_str()
+                    .map_or_else(|| masked.to_string(), str::to_owned);
+                shortened(&Redactor::default().text_with(&text, secrets)).into_owned()
+            }
+        };
+        Some(words)
     }
 }
 
@@ -235,35 +241,6 @@ fn index(part: &str) -> Option<usize> {
     let is_canonical = part.bytes().all(|byte| byte.is_ascii_digit());
     let is_canonical = is_canonical && (part == "0" || !part.starts_with('0'));
     part.parse().ok().filter(|_| is_canonical)
-}
-
-/// Formats a value in short, with secrets masked. A key above the value may show that it is a secret.
-fn shown<'s>(path: &[String], value: &Value, secrets: impl Iterator<Item = &'s str>) -> String {
-    match value {
-        Value::Array(_) => return "a list".to_owned(),
-        Value::Object(_) => return "an object".to_owned(),
-        _ => {}
-    }
-    let mut nested = value.clone();
-    for part in path.iter().rev() {
-        nested = Value::Object(Map::from_iter([(part.clone(), nested)]));
-    }
-    let redactor = Redactor::default();
-    let mut masked = redactor.value(&nested);
-    for part in path {
-        if let Value::Object(mut members) = masked {
-            masked = members.remove(part).unwrap_or_default();
-        }
-    }
-    let text = match masked {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
-    let masked = redactor.text_with(&text, secrets);
-    match masked.char_indices().nth(LONGEST_SHOWN) {
-        Some((end, _)) => format!("{}…", &masked[..end]),
-        None => masked.into_owned(),
-    }
 }
 
 #[cfg(test)]
