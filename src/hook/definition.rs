@@ -142,26 +142,10 @@ pub struct Call<'a> {
     pub can_block: bool,
     /// The working directory of the hook: its own, resolved against its project's root or the host's directory.
     pub working_dir: &'a Path,
-    shared: &'a Shared,
+    pub(crate) shared: &'a Shared,
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn new(
-        event: &'a HookEvent,
-        hook: &'a Hook,
-        can_block: bool,
-        working_dir: &'a Path,
-        shared: &'a Shared,
-    ) -> Self {
-        Self {
-            event,
-            hook,
-            can_block,
-            working_dir,
-            shared,
-        }
-    }
-
     /// The event as one line of JSON, as hooks of hooks.json receive it. It is made once for all hooks of the event.
     #[must_use]
     pub fn json(&self) -> &'a [u8] {
@@ -358,10 +342,6 @@ impl Hook {
         self.with(|hook| change(Arc::make_mut(&mut hook.settings)))
     }
 
-    fn set_option(self, change: impl FnOnce(&mut Options)) -> Self {
-        self.set(|it| change(&mut it.options))
-    }
-
     /// Makes messages name nothing but the file, without its directories, and the line of the hook's entry.
     pub(crate) fn without_entry_text(self) -> Self {
         let mut place = "a hooks file of the project".to_owned();
@@ -383,112 +363,11 @@ impl Hook {
         self.set(|it| it.pattern = pattern)
     }
 
-    /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
-    /// timeout.
-    pub fn with_timeout(self, timeout: Duration) -> Self {
-        self.set_option(|it| {
-            it.timeout = Some(Seconds(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)))
-        })
-    }
-
-    /// Sets the working directory of the command. A relative path is resolved against the project's root,
-    /// else against the executor's working directory.
-    pub fn with_working_dir(self, path: impl Into<PathBuf>) -> Self {
-        self.set_option(|it| it.working_dir = Some(path.into()))
-    }
-
-    /// Sets an environment variable of the command. It has priority over the event's variable of the same
-    /// name.
-    pub fn with_env(self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.set_option(|it| {
-            it.env.insert(key.into(), value.into());
-        })
-    }
-
-    /// Passes on only these variables of the host's own environment, besides the event's variables and those
-    /// of [`with_env`](Self::with_env). In a name, `*` matches any characters: `LC_*`. With an empty list,
-    /// the hook inherits nothing, not even `PATH`. Default: as set by
-    /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
-    pub fn with_inherit<I: IntoIterator<Item: Into<String>>>(self, names: I) -> Self {
-        self.set_option(|it| it.inherit = Some(names.into_iter().map(Into::into).collect()))
-    }
-
-    /// Sets whether the hook runs at all. Default: true.
-    pub fn with_enabled(self, enabled: bool) -> Self {
-        self.set(|it| it.enabled = enabled)
-    }
-
-    /// Sets a short name that identifies the hook, for example in messages.
-    pub fn with_name(self, name: impl Into<String>) -> Self {
-        self.set_option(|it| it.name = Some(name.into()))
-    }
-
-    /// Sets a description for people, which messages show for a hook without a name.
-    pub fn with_description(self, description: impl Into<String>) -> Self {
-        self.set_option(|it| it.description = description.into())
-    }
-
-    /// Sets the meaning of a failure. Default: it blocks.
-    pub fn with_on_failure(self, policy: FailurePolicy) -> Self {
-        self.set_option(|it| it.on_failure = policy)
-    }
-
-    /// Sets the command's standard input. Default: the event as JSON.
-    pub fn with_stdin(self, stdin: Stdin) -> Self {
-        self.set_option(|it| {
-            it.stdin = stdin;
-            it.resident &= stdin == Stdin::Json;
-        })
-    }
-
-    /// Sets where the command looks for the event's values. Default: in its environment.
-    pub fn with_reads(self, reads: Reads) -> Self {
-        self.set_option(|it| it.reads = reads)
-    }
-
-    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
-    /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
-    /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
-    pub fn with_background(self) -> Self {
-        self.set_option(|it| {
-            it.background = true;
-            it.resident = false;
-        })
-    }
-
-    /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
-    /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
-    /// receives no variables of the event. It reads its standard input, and cannot run in the
-    /// [background](Self::with_background). docs/protocol.md, "Resident hooks", has examples.
-    pub fn with_resident(self) -> Self {
-        self.set_option(|it| {
-            it.resident = true;
-            it.background = false;
-            it.stdin = Stdin::Json;
-        })
-    }
-
-    /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
-    /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
-    /// [`TrustStore`](crate::trust::TrustStore).
-    pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(self, inputs: I) -> Self {
-        self.set_option(|it| it.inputs = inputs.into_iter().map(Into::into).collect())
-    }
-
     /// Sets the gate that the executor checks before each run.
     pub fn with_gate(self, gate: Arc<dyn Gate>) -> Self {
         self.with(|hook| {
             hook.gate = Some(gate);
             hook.gate_kind = GateKind::Other;
-        })
-    }
-
-    /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
-    pub fn with_shell(self, chosen: Shell) -> Self {
-        self.set(|it| {
-            if let HookCommand::Shell { shell, .. } = &mut it.command {
-                *shell = Some(chosen);
-            }
         })
     }
 
@@ -500,108 +379,11 @@ impl Hook {
         self.with(|hook| hook.base_dir = Some(path.into()))
     }
 
-    /// The text of the pattern.
-    #[must_use]
-    pub fn event_pattern(&self) -> &str {
-        self.settings.pattern.as_str()
-    }
-
-    /// The parsed pattern.
-    #[must_use]
-    pub fn pattern(&self) -> &EventPattern {
-        &self.settings.pattern
-    }
-
-    /// The command of the hook.
-    #[must_use]
-    pub fn command(&self) -> &HookCommand {
-        &self.settings.command
-    }
-
     /// The time limit of a run: the hook's own, else 10 seconds. For a hook without a limit of its own, an
     /// executor uses its own default; see [`Hook::own_timeout`].
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
-    }
-
-    /// The hook's own timeout, if it has one.
-    #[must_use]
-    pub fn own_timeout(&self) -> Option<Duration> {
-        self.settings.options.timeout.map(|timeout| timeout.0)
-    }
-
-    /// The working directory of the command, as it was given.
-    #[must_use]
-    pub fn working_dir(&self) -> Option<&Path> {
-        self.settings.options.working_dir.as_deref()
-    }
-
-    /// The command's own environment variables.
-    #[must_use]
-    pub fn env(&self) -> &BTreeMap<String, String> {
-        &self.settings.options.env
-    }
-
-    /// Returns whether the hook runs at all.
-    #[must_use]
-    pub fn enabled(&self) -> bool {
-        self.settings.enabled
-    }
-
-    /// The short name, if it has one.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.settings.options.name.as_deref()
-    }
-
-    /// The description. Default: empty.
-    #[must_use]
-    pub fn description(&self) -> &str {
-        &self.settings.options.description
-    }
-
-    /// The meaning of a failure.
-    #[must_use]
-    pub fn on_failure(&self) -> FailurePolicy {
-        self.settings.options.on_failure
-    }
-
-    /// The command's standard input.
-    #[must_use]
-    pub fn stdin(&self) -> Stdin {
-        self.settings.options.stdin
-    }
-
-    /// Where the command looks for the event's values.
-    #[must_use]
-    pub fn reads(&self) -> Reads {
-        self.settings.options.reads
-    }
-
-    /// Returns whether the hook is started without waiting for it.
-    #[must_use]
-    pub fn background(&self) -> bool {
-        self.settings.options.background
-            && self.settings.options.on_failure != FailurePolicy::Withhold
-    }
-
-    /// Returns whether the hook's process is kept for many events.
-    #[must_use]
-    pub fn resident(&self) -> bool {
-        self.settings.options.resident
-    }
-
-    /// The files that an approval covers besides the scripts that the entry names.
-    #[must_use]
-    pub fn inputs(&self) -> &[String] {
-        &self.settings.options.inputs
-    }
-
-    /// The variables of the host's own environment that are passed on, if the hook lists them.
-    #[must_use]
-    pub fn inherit(&self) -> Option<&[String]> {
-        self.settings.options.inherit.as_deref()
     }
 
     /// The gate that must allow each run, if one is set.
@@ -656,6 +438,127 @@ impl Hook {
         let line = first.and_then(|text| text.trim().lines().next());
         line.unwrap_or(self.event_pattern())
     }
+}
+
+/// Declares getters of settings.
+macro_rules! getters {
+    ($($(#[$about:meta])* $name:ident -> $type:ty = |$it:ident| $value:expr;)+) => {
+        impl Hook {
+            $($(#[$about])* #[must_use] pub fn $name(&self) -> $type {
+                let $it = &*self.settings;
+                $value
+            })+
+        }
+    };
+}
+
+getters! {
+    /// The text of the pattern.
+    event_pattern -> &str = |it| it.pattern.as_str();
+    /// The parsed pattern.
+    pattern -> &EventPattern = |it| &it.pattern;
+    /// The command of the hook.
+    command -> &HookCommand = |it| &it.command;
+    /// The hook's own timeout, if it has one.
+    own_timeout -> Option<Duration> = |it| it.options.timeout.map(|timeout| timeout.0);
+    /// The working directory of the command, as it was given.
+    working_dir -> Option<&Path> = |it| it.options.working_dir.as_deref();
+    /// The command's own environment variables.
+    env -> &BTreeMap<String, String> = |it| &it.options.env;
+    /// Returns whether the hook runs at all.
+    enabled -> bool = |it| it.enabled;
+    /// The short name, if it has one.
+    name -> Option<&str> = |it| it.options.name.as_deref();
+    /// The description. Default: empty.
+    description -> &str = |it| &it.options.description;
+    /// The meaning of a failure.
+    on_failure -> FailurePolicy = |it| it.options.on_failure;
+    /// The command's standard input.
+    stdin -> Stdin = |it| it.options.stdin;
+    /// Where the command looks for the event's values.
+    reads -> Reads = |it| it.options.reads;
+    /// Returns whether the hook is started without waiting for it.
+    background -> bool = |it| it.options.background
+            && it.options.on_failure != FailurePolicy::Withhold;
+    /// Returns whether the hook's process is kept for many events.
+    resident -> bool = |it| it.options.resident;
+    /// The files that an approval covers besides the scripts that the entry names.
+    inputs -> &[String] = |it| &it.options.inputs;
+    /// The variables of the host's own environment that are passed on, if the hook lists them.
+    inherit -> Option<&[String]> = |it| it.options.inherit.as_deref();
+}
+
+/// Declares methods that return the hook with other settings.
+macro_rules! setters {
+    ($($(#[$about:meta])* $name:ident($($given:ident: $type:ty),*) = |$it:ident| $change:expr;)+) => {
+        impl Hook {
+            $($(#[$about])* pub fn $name(self, $($given: $type),*) -> Self {
+                self.set(|$it| $change)
+            })+
+        }
+    };
+}
+
+setters! {
+    /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
+    /// timeout.
+    with_timeout(timeout: Duration) = |it| {
+            it.options.timeout = Some(Seconds(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)))
+        };
+    /// Sets the working directory of the command. A relative path is resolved against the project's root,
+    /// else against the executor's working directory.
+    with_working_dir(path: impl Into<PathBuf>) = |it| it.options.working_dir = Some(path.into());
+    /// Sets an environment variable of the command. It has priority over the event's variable of the same
+    /// name.
+    with_env(key: impl Into<String>, value: impl Into<String>) = |it| {
+            it.options.env.insert(key.into(), value.into());
+        };
+    /// Passes on only these variables of the host's own environment, besides the event's variables and those
+    /// of [`with_env`](Self::with_env). In a name, `*` matches any characters: `LC_*`. With an empty list,
+    /// the hook inherits nothing, not even `PATH`. Default: as set by
+    /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
+    with_inherit(names: impl IntoIterator<Item: Into<String>>) = |it| it.options.inherit = Some(names.into_iter().map(Into::into).collect());
+    /// Sets whether the hook runs at all. Default: true.
+    with_enabled(enabled: bool) = |it| it.enabled = enabled;
+    /// Sets a short name that identifies the hook, for example in messages.
+    with_name(name: impl Into<String>) = |it| it.options.name = Some(name.into());
+    /// Sets a description for people, which messages show for a hook without a name.
+    with_description(description: impl Into<String>) = |it| it.options.description = description.into();
+    /// Sets the meaning of a failure. Default: it blocks.
+    with_on_failure(policy: FailurePolicy) = |it| it.options.on_failure = policy;
+    /// Sets the command's standard input. Default: the event as JSON.
+    with_stdin(stdin: Stdin) = |it| {
+            it.options.stdin = stdin;
+            it.options.resident &= stdin == Stdin::Json;
+        };
+    /// Sets where the command looks for the event's values. Default: in its environment.
+    with_reads(reads: Reads) = |it| it.options.reads = reads;
+    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
+    /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
+    /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
+    with_background() = |it| {
+            it.options.background = true;
+            it.options.resident = false;
+        };
+    /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
+    /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
+    /// receives no variables of the event. It reads its standard input, and cannot run in the
+    /// [background](Self::with_background). docs/protocol.md, "Resident hooks", has examples.
+    with_resident() = |it| {
+            it.options.resident = true;
+            it.options.background = false;
+            it.options.stdin = Stdin::Json;
+        };
+    /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
+    /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
+    /// [`TrustStore`](crate::trust::TrustStore).
+    with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |it| it.options.inputs = inputs.into_iter().map(Into::into).collect();
+    /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
+    with_shell(chosen: Shell) = |it| {
+            if let HookCommand::Shell { shell, .. } = &mut it.command {
+                *shell = Some(chosen);
+            }
+        };
 }
 
 /// Hooks are equal if their entries in hooks.json are equal and, if unusable, their reasons. The source, the

@@ -123,8 +123,18 @@ impl Hook {
         let Value::Object(entry) = value else {
             return Err(vec![HookError::NotAnObject { found: kind(value) }]);
         };
-        let mut reading = Reading::new(entry);
-        match reading.settings() {
+        let members = entry.clone().into_iter();
+        let (mut keys, unknown): (Map<_, _>, Map<_, _>) = members.partition(|(key, _)| is_key(key));
+        keys.retain(|_, value| !value.is_null());
+        let mut reading = Reading {
+            keys: Value::Object(keys),
+            errors: Vec::new(),
+        };
+        if unknown.contains_key("protocol") {
+            let words = "a host sets it in its program, and it cannot be read: remove the key";
+            reading.errors.push(HookError::key("protocol", words));
+        }
+        match reading.settings(unknown) {
             Some(settings) if reading.errors.is_empty() => Ok(Self::of(settings)),
             _ => Err(reading.errors),
         }
@@ -133,105 +143,79 @@ impl Hook {
 
 impl Settings {
     fn to_json(&self) -> Value {
+        let (command, shell) = match &self.command {
+            HookCommand::Shell { text, shell } => (("command", json!(text)), *shell),
+            HookCommand::Program(args) => (("args", json!(args)), None),
+        };
+        let unset = json!(Options::default());
+        let mut options = json!(self.options);
+        for (key, value) in options.as_object_mut().into_iter().flatten() {
+            if unset[key] == *value {
+                value.take();
+            }
+        }
+        let others = json!({
+            "event": self.pattern.as_str(),
+            "when": self.when.as_ref().map(|when| when.to_json()),
+            (command.0): command.1,
+            "shell": shell,
+            "enabled": (!self.enabled).then_some(false),
+            "protocol": self.protocol.as_ref().map(|own| &own.definition),
+        });
+        let known = [options, others].into_iter();
+        let known = known.flat_map(|it| it.as_object().cloned().unwrap_or_default());
         // The unknown keys first, so that none can hide a setting.
         let mut entry = self.unknown.clone();
-        let (set, unset) = (json!(self.options), json!(Options::default()));
-        let options = set.as_object().into_iter().flatten();
-        let changed = options.filter(|(key, value)| unset[*key] != **value);
-        entry.extend(changed.map(|(key, value)| (key.clone(), value.clone())));
-        let mut set = |key: &str, value: Value| drop(entry.insert(key.to_owned(), value));
-        set("event", json!(self.pattern.as_str()));
-        match &self.command {
-            HookCommand::Shell { text, shell } => {
-                set("command", json!(text));
-                shell.iter().for_each(|shell| set("shell", json!(shell)));
-            }
-            HookCommand::Program(args) => set("args", json!(args)),
-        }
-        if let Some(when) = &self.when {
-            set("when", when.to_json());
-        }
-        if !self.enabled {
-            set("enabled", json!(false));
-        }
-        if let Some(own) = &self.protocol {
-            set("protocol", own.definition.clone());
-        }
+        entry.extend(known.filter(|(_, value)| !value.is_null()));
         Value::Object(entry)
     }
 }
 
 /// An entry that is read, and what is wrong with it.
-struct Reading<'a> {
-    given: &'a Map<String, Value>,
+struct Reading {
     /// The known keys, without those that cannot be read. `null` counts as missing, since other programs write it for
     /// missing values.
-    left: Value,
+    keys: Value,
     errors: Vec<HookError>,
 }
 
-impl<'a> Reading<'a> {
-    fn new(given: &'a Map<String, Value>) -> Self {
-        let known = given.iter();
-        let known = known.filter(|(key, value)| is_key(key) && !value.is_null());
-        Self {
-            given,
-            left: known
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect(),
-            errors: Vec::new(),
-        }
-    }
-
-    fn refuse(&mut self, key: &str, message: impl Into<String>) {
-        self.errors.push(HookError::key(key, message));
-    }
-
-    /// Returns the value, or adds the error to the list.
-    fn note<T>(&mut self, read: Result<T, HookError>) -> Option<T> {
-        read.map_err(|error| self.errors.push(error)).ok()
-    }
-
+impl Reading {
     /// Reads those keys that the type has. serde stops at the first value that it cannot read: this one is removed, and
     /// the others are read again.
     fn read<T: DeserializeOwned + Default>(&mut self) -> T {
         loop {
-            let error = match serde_path_to_error::deserialize(&self.left) {
+            let error = match serde_path_to_error::deserialize(&self.keys) {
                 Ok(read) => return read,
                 Err(error) => error,
             };
-            self.errors.push(unreadable(&self.left, &error));
-            let first = match error.path().iter().next() {
-                Some(Segment::Map { key }) => {
-                    self.left.as_object_mut().and_then(|it| it.remove(key))
-                }
+            self.errors.push(unreadable(&self.keys, &error));
+            let removed = match (error.path().iter().next(), self.keys.as_object_mut()) {
+                (Some(Segment::Map { key }), Some(keys)) => keys.remove(key),
                 _ => None,
             };
-            if first.is_none() {
+            if removed.is_none() {
                 return T::default();
             }
         }
     }
 
+    /// Returns the value, or adds the error to the list.
+    fn note<T, E: Into<HookError>>(&mut self, read: Result<T, E>) -> Option<T> {
+        read.map_err(|error| self.errors.push(error.into())).ok()
+    }
+
     /// Reads all keys. None if the hook would have no events or nothing to run.
-    fn settings(&mut self) -> Option<Settings> {
-        if self.given.contains_key("protocol") {
-            let words = "a host sets it in its program, and it cannot be read: remove the key";
-            self.refuse("protocol", words);
-        }
-        let has = ["event", "command", "args", "shell"].map(|key| self.left.get(key).is_some());
+    fn settings(&mut self, unknown: Map<String, Value>) -> Option<Settings> {
+        let given = self.keys.clone();
         let others: Others = self.read();
         let options: Options = self.read();
-        self.check_keys(has, &options);
+        let pattern = others.event.map(EventPattern::new);
+        let pattern = pattern.and_then(|read| self.note(read));
+        let when = When::read(&self.keys["when"]);
+        let when = self.note(when).flatten();
         self.check_texts();
         self.check_names(&options);
-        let pattern = others
-            .event
-            .map(|text| EventPattern::new(text).map_err(HookError::from));
-        let pattern = pattern.and_then(|pattern| self.note(pattern));
-        self.check_withhold(pattern.as_ref(), &options);
-        let when = When::read(&self.left["when"]);
-        let when = self.note(when).flatten();
+        self.check_keys(&given, &options, pattern.as_ref());
         let command = match (others.command, others.args) {
             (Some(text), _) => HookCommand::Shell {
                 text,
@@ -242,108 +226,87 @@ impl<'a> Reading<'a> {
         if command.is_empty() {
             self.errors.push(HookError::EmptyCommand);
         }
-        let unknown = self.given.iter().filter(|(key, _)| !is_key(key));
-        let unknown = unknown.map(|(key, value)| (key.clone(), value.clone()));
         Some(Settings {
             when,
             options,
             enabled: others.enabled.unwrap_or(true),
-            unknown: unknown.collect(),
+            unknown,
             ..Settings::new(pattern?, command)
         })
     }
 
     /// Reports keys that are missing, and those that cannot be used together.
-    fn check_keys(&mut self, [event, command, args, shell]: [bool; 4], options: &Options) {
-        let is_resident = options.resident;
+    fn check_keys(&mut self, given: &Value, options: &Options, pattern: Option<&EventPattern>) {
+        let has = |key| given.get(key).is_some();
         let withholds = options.on_failure == FailurePolicy::Withhold;
         for (is_wrong, key, words) in [
-            (!event, "event", "the key is missing"),
-            (
-                !command && !args,
-                "command",
-                "the key is missing, and there is no `args`",
-            ),
-            (
-                command && args,
-                "args",
-                "the key cannot be used together with `command`: remove one of the two",
-            ),
-            (
-                !command && args && shell,
-                "shell",
-                "the key cannot be used together with `args`, which run without a shell: remove it",
-            ),
+            (!has("event"), "event", "the key is missing"),
+            (!has("command") && !has("args"), "command", NOTHING_TO_RUN),
+        ] {
+            if is_wrong {
+                self.errors.push(HookError::key(key, words));
+            }
+        }
+        let resident = options.resident;
+        for (is_wrong, key, what, other) in [
+            (has("command") && has("args"), "args", "the key", "command"),
+            (has("args") && has("shell"), "shell", "the key", "args"),
             (
                 withholds && options.background,
                 "on_failure",
-                "a hook in the `background` cannot `withhold` output, since the program does not wait for it: remove `background`",
+                "`withhold`",
+                "background",
             ),
             (
-                is_resident && options.background,
+                resident && options.background,
                 "resident",
-                "the key cannot be used together with `background`, since the program must wait for a resident hook's answer: remove one of the two",
+                "the key",
+                "background",
             ),
             (
-                is_resident && options.stdin == Stdin::None,
+                resident && options.stdin == Stdin::None,
                 "resident",
-                "a resident hook reads its events from standard input: remove `stdin`",
+                "the key",
+                "stdin",
             ),
         ] {
             if is_wrong {
-                self.refuse(key, words);
+                let words =
+                    format!("{what} cannot be used together with `{other}`: remove one of the two");
+                self.errors.push(HookError::key(key, words));
             }
         }
-    }
-
-    /// Reports that a hook with the policy `withhold` is for events that have no output.
-    fn check_withhold(&mut self, pattern: Option<&EventPattern>, options: &Options) {
         if let Some(pattern) = pattern
-            && options.on_failure == FailurePolicy::Withhold
+            && withholds
             && !pattern.matches_only(&EventType::ToolPostExecute)
         {
-            let message = format!(
+            let words = format!(
                 "`withhold` is only for hooks on `tool:post_execute`, but `{pattern}` matches other events too: name only that event"
             );
-            self.refuse("on_failure", message);
+            self.errors.push(HookError::key("on_failure", words));
         }
     }
 
     /// Reports characters in texts that no program can receive, or that are never meant.
     fn check_texts(&mut self) {
-        let entry = self.left.as_object().into_iter().flatten();
-        for (key, value) in entry.filter(|(key, _)| !["when", "inherit"].contains(&key.as_str())) {
-            let texts: Vec<(String, &Value)> = match value {
-                Value::Array(items) => {
-                    let items = items.iter().enumerate();
-                    items
-                        .map(|(index, item)| (format!("{key}[{index}]"), item))
-                        .collect()
-                }
-                Value::Object(members) => {
-                    let members = members.iter();
-                    members
-                        .map(|(name, item)| (format!("{key}.{name}"), item))
-                        .collect()
-                }
-                text => vec![(key.clone(), text)],
-            };
-            for (place, text) in texts {
-                let text = text.as_str().unwrap_or_default();
-                if text.contains('\0') {
-                    let expected = "a string without the character NUL";
-                    self.errors
-                        .push(HookError::unexpected(place, expected, "a string with NUL"));
-                } else if text.contains('\u{8}') && ["command", "args"].contains(&key.as_str()) {
-                    self.errors.push(HookError::key(place, BACKSPACE));
-                }
+        for (key, value) in self.keys.as_object().into_iter().flatten() {
+            if let Some(place) = place_of('\0', key, value)
+                && !["inherit", "when"].contains(&&**key)
+            {
+                let expected = "a string without the character NUL";
+                self.errors
+                    .push(HookError::unexpected(place, expected, "a string with NUL"));
+            }
+            if let Some(place) = place_of('\u{8}', key, value)
+                && ["args", "command"].contains(&&**key)
+            {
+                self.errors.push(HookError::key(place, BACKSPACE));
             }
         }
     }
 
     /// Reports names that no variable can have.
     fn check_names(&mut self, options: &Options) {
-        let is_wrong = |name: &str| name.is_empty() || name.contains(['=', '\0']);
         let own = options
             .env
             .keys()
@@ -351,15 +314,34 @@ impl<'a> Reading<'a> {
         let inherited = options.inherit.iter().flatten().enumerate();
         let inherited =
             inherited.map(|(index, name)| (format!("inherit[{index}]"), name, INHERIT_NAME));
-        for (place, name, expected) in own.chain(inherited).filter(|(_, name, _)| is_wrong(name)) {
-            self.errors
-                .push(HookError::unexpected(place, expected, &format!("`{name}`")));
+        for (place, name, expected) in own.chain(inherited) {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                let found = format!("`{name}`");
+                self.errors
+                    .push(HookError::unexpected(place, expected, &found));
+            }
         }
     }
 }
 
+const NOTHING_TO_RUN: &str = "the key is missing, and there is no `args`";
 const ENV_NAME: &str = "the name of a variable, not empty and without `=`";
 const INHERIT_NAME: &str = "the name of a variable, in which `*` matches any characters";
+
+/// Returns the place of the first text with this character.
+fn place_of(character: char, key: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => text.contains(character).then(|| key.to_owned()),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, item)| place_of(character, &format!("{key}[{index}]"), item)),
+        Value::Object(members) => members
+            .iter()
+            .find_map(|(name, member)| place_of(character, &format!("{key}.{name}"), member)),
+        _ => None,
+    }
+}
 
 /// Says which value cannot be read, and why.
 fn unreadable(entry: &Value, error: &serde_path_to_error::Error<serde_json::Error>) -> HookError {

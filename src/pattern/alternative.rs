@@ -20,15 +20,7 @@ pub(super) struct Alternative {
 pub(super) struct Part {
     pub(super) place: PatternPart,
     pub(super) text: Box<str>,
-    pub(super) names: Box<[Name]>,
-}
-
-/// A name or a glob.
-#[derive(Clone)]
-pub(super) struct Name {
-    pub(super) text: Box<str>,
-    /// None for a name, and for `*`, which needs no comparison.
-    pub(super) glob: Option<Box<Pattern>>,
+    pub(super) names: Box<[Pattern]>,
 }
 
 /// A part of a pattern.
@@ -153,15 +145,6 @@ impl Alternative {
 impl Part {
     pub(super) fn matches(&self, text: &str) -> bool {
         self.names.iter().any(|name| name.matches(text))
-    }
-}
-
-impl Name {
-    pub(super) fn matches(&self, text: &str) -> bool {
-        match &self.glob {
-            Some(glob) => glob.matches(text),
-            None => *self.text == *text || *self.text == *"*",
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use glob::Pattern;
 
 use super::PatternError;
-use super::alternative::{Alternative, Name, Part, PatternPart};
+use super::alternative::{Alternative, Part, PatternPart};
 use crate::printable::shortened;
 
 /// The most bytes of a glob. `glob` recurses at each `*`, and scans the rest of the name for each character.
@@ -124,43 +124,32 @@ impl Part {
         Ok(Self {
             place,
             text: text.into(),
-            names: names.map(Name::parse).collect::<Result<_, _>>()?,
+            names: names.map(name).collect::<Result<_, _>>()?,
         })
     }
 }
 
-impl Name {
-    fn parse(text: &str) -> Result<Self, Wrong<'_>> {
-        let glob = match text {
-            "" => {
-                return Err(Wrong {
-                    at: text,
-                    message: None,
-                });
-            }
-            "*" => None,
-            _ if !text.contains(['*', '?', '[']) => None,
-            _ if text.len() > LONGEST_GLOB => {
-                return Err(Wrong::new(text, "the glob is longer than 1000 bytes"));
-            }
-            _ => Some(Box::new(Pattern::new(text).map_err(|error| {
-                // `glob` counts in characters.
-                let at = text
-                    .char_indices()
-                    .nth(error.pos)
-                    .map_or(text.len(), |(at, _)| at);
-                let message = match error.msg {
-                    "invalid range pattern" => "`[` without `]`",
-                    other => other,
-                };
-                Wrong::new(&text[at..], message)
-            })?)),
-        };
-        Ok(Self {
-            text: text.into(),
-            glob,
-        })
+/// Reads a name or a glob. A name is the glob that matches it alone.
+fn name(text: &str) -> Result<Pattern, Wrong<'_>> {
+    if text.is_empty() {
+        return Err(Wrong {
+            at: text,
+            message: None,
+        });
     }
+    if text.contains(['*', '?', '[']) && text.len() > LONGEST_GLOB {
+        return Err(Wrong::new(text, "the glob is longer than 1000 bytes"));
+    }
+    Pattern::new(text).map_err(|error| {
+        // `glob` counts in characters.
+        let at = text.char_indices().nth(error.pos);
+        let rest = &text[at.map_or(text.len(), |(at, _)| at)..];
+        let message = match error.msg {
+            "invalid range pattern" => "`[` without `]`",
+            other => other,
+        };
+        Wrong::new(rest, message)
+    })
 }
 
 /// Splits a text at a separator, except within a closed bracket, into at most so many pieces.
