@@ -199,6 +199,12 @@ pub(crate) struct Lazy {
     compiled: OnceLock<Result<Compiled, String>>,
 }
 
+impl PartialEq for Lazy {
+    fn eq(&self, other: &Self) -> bool {
+        self.condition == other.condition
+    }
+}
+
 impl Lazy {
     pub(crate) fn new(condition: Condition) -> Self {
         Self {

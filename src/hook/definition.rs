@@ -478,8 +478,9 @@ getters! {
     /// Where the command looks for the event's values.
     reads -> Reads = |it| it.options.reads;
     /// Returns whether the hook is started without waiting for it.
-    background -> bool = |it| it.options.background
-            && it.options.on_failure != FailurePolicy::Withhold;
+    background -> bool = |it| {
+        it.options.background && it.options.on_failure != FailurePolicy::Withhold
+    };
     /// Returns whether the hook's process is kept for many events.
     resident -> bool = |it| it.options.resident;
     /// The files that an approval covers besides the scripts that the entry names.
@@ -503,62 +504,68 @@ setters! {
     /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
     /// timeout.
     with_timeout(timeout: Duration) = |it| {
-            it.options.timeout = Some(Seconds(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)))
-        };
+        it.options.timeout = Some(Seconds(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)));
+    };
     /// Sets the working directory of the command. A relative path is resolved against the project's root,
     /// else against the executor's working directory.
     with_working_dir(path: impl Into<PathBuf>) = |it| it.options.working_dir = Some(path.into());
     /// Sets an environment variable of the command. It has priority over the event's variable of the same
     /// name.
     with_env(key: impl Into<String>, value: impl Into<String>) = |it| {
-            it.options.env.insert(key.into(), value.into());
-        };
+        it.options.env.insert(key.into(), value.into());
+    };
     /// Passes on only these variables of the host's own environment, besides the event's variables and those
     /// of [`with_env`](Self::with_env). In a name, `*` matches any characters: `LC_*`. With an empty list,
     /// the hook inherits nothing, not even `PATH`. Default: as set by
     /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
-    with_inherit(names: impl IntoIterator<Item: Into<String>>) = |it| it.options.inherit = Some(names.into_iter().map(Into::into).collect());
+    with_inherit(names: impl IntoIterator<Item: Into<String>>) = |it| {
+        it.options.inherit = Some(names.into_iter().map(Into::into).collect());
+    };
     /// Sets whether the hook runs at all. Default: true.
     with_enabled(enabled: bool) = |it| it.enabled = enabled;
     /// Sets a short name that identifies the hook, for example in messages.
     with_name(name: impl Into<String>) = |it| it.options.name = Some(name.into());
     /// Sets a description for people, which messages show for a hook without a name.
-    with_description(description: impl Into<String>) = |it| it.options.description = description.into();
+    with_description(description: impl Into<String>) = |it| {
+        it.options.description = description.into();
+    };
     /// Sets the meaning of a failure. Default: it blocks.
     with_on_failure(policy: FailurePolicy) = |it| it.options.on_failure = policy;
     /// Sets the command's standard input. Default: the event as JSON.
     with_stdin(stdin: Stdin) = |it| {
-            it.options.stdin = stdin;
-            it.options.resident &= stdin == Stdin::Json;
-        };
+        it.options.stdin = stdin;
+        it.options.resident &= stdin == Stdin::Json;
+    };
     /// Sets where the command looks for the event's values. Default: in its environment.
     with_reads(reads: Reads) = |it| it.options.reads = reads;
     /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
     /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
     /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
     with_background() = |it| {
-            it.options.background = true;
-            it.options.resident = false;
-        };
+        it.options.background = true;
+        it.options.resident = false;
+    };
     /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
     /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
     /// receives no variables of the event. It reads its standard input, and cannot run in the
     /// [background](Self::with_background). docs/protocol.md, "Resident hooks", has examples.
     with_resident() = |it| {
-            it.options.resident = true;
-            it.options.background = false;
-            it.options.stdin = Stdin::Json;
-        };
+        it.options.resident = true;
+        it.options.background = false;
+        it.options.stdin = Stdin::Json;
+    };
     /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
     /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
     /// [`TrustStore`](crate::trust::TrustStore).
-    with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |it| it.options.inputs = inputs.into_iter().map(Into::into).collect();
+    with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |it| {
+        it.options.inputs = inputs.into_iter().map(Into::into).collect();
+    };
     /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
     with_shell(chosen: Shell) = |it| {
-            if let HookCommand::Shell { shell, .. } = &mut it.command {
-                *shell = Some(chosen);
-            }
-        };
+        if let HookCommand::Shell { shell, .. } = &mut it.command {
+            *shell = Some(chosen);
+        }
+    };
 }
 
 /// Hooks are equal if their entries in hooks.json are equal and, if unusable, their reasons. The source, the

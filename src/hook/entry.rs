@@ -35,6 +35,8 @@ const EXPECTED: [(&str, &str); 7] = [
     ("f64", "a number of seconds"),
 ];
 
+const WITHHOLD: &str = "`withhold` is only for hooks on `tool:post_execute`: name only that event";
+
 /// The keys that a hook has in another form.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -216,11 +218,9 @@ impl Reading {
         self.check_texts();
         self.check_names(&options);
         self.check_keys(&given, &options, pattern.as_ref());
+        let shell = others.shell;
         let command = match (others.command, others.args) {
-            (Some(text), _) => HookCommand::Shell {
-                text,
-                shell: others.shell,
-            },
+            (Some(text), _) => HookCommand::Shell { text, shell },
             (None, args) => HookCommand::Program(args?),
         };
         if command.is_empty() {
@@ -238,68 +238,44 @@ impl Reading {
     /// Reports keys that are missing, and those that cannot be used together.
     fn check_keys(&mut self, given: &Value, options: &Options, pattern: Option<&EventPattern>) {
         let has = |key| given.get(key).is_some();
+        let (is_resident, in_background) = (options.resident, options.background);
         let withholds = options.on_failure == FailurePolicy::Withhold;
-        for (is_wrong, key, words) in [
-            (!has("event"), "event", "the key is missing"),
-            (!has("command") && !has("args"), "command", NOTHING_TO_RUN),
-        ] {
+        let mut refuse_if = |is_wrong: bool, key: &str, words: &str| {
             if is_wrong {
                 self.errors.push(HookError::key(key, words));
             }
-        }
-        let resident = options.resident;
-        for (is_wrong, key, what, other) in [
-            (has("command") && has("args"), "args", "the key", "command"),
-            (has("args") && has("shell"), "shell", "the key", "args"),
-            (
-                withholds && options.background,
-                "on_failure",
-                "`withhold`",
-                "background",
-            ),
-            (
-                resident && options.background,
-                "resident",
-                "the key",
-                "background",
-            ),
-            (
-                resident && options.stdin == Stdin::None,
-                "resident",
-                "the key",
-                "stdin",
-            ),
-        ] {
-            if is_wrong {
-                let words =
-                    format!("{what} cannot be used together with `{other}`: remove one of the two");
-                self.errors.push(HookError::key(key, words));
-            }
-        }
-        if let Some(pattern) = pattern
-            && withholds
-            && !pattern.matches_only(&EventType::ToolPostExecute)
-        {
-            let words = format!(
-                "`withhold` is only for hooks on `tool:post_execute`, but `{pattern}` matches other events too: name only that event"
-            );
-            self.errors.push(HookError::key("on_failure", words));
-        }
+        };
+        refuse_if(!has("event"), "event", "the key is missing");
+        let nothing = !has("command") && !has("args");
+        let words = "the key is missing, and there is no `args`";
+        refuse_if(nothing, "command", words);
+        refuse_if(has("command") && has("args"), "args", &beside("command"));
+        refuse_if(has("shell") && has("args"), "shell", &beside("args"));
+        refuse_if(
+            is_resident && in_background,
+            "resident",
+            &beside("background"),
+        );
+        let no_input = options.stdin == Stdin::None;
+        refuse_if(is_resident && no_input, "resident", &beside("stdin"));
+        let never_waits = withholds && in_background;
+        refuse_if(never_waits, "on_failure", &beside("background"));
+        let others = pattern.filter(|it| !it.matches_only(&EventType::ToolPostExecute));
+        let has_no_output = withholds && others.is_some();
+        refuse_if(has_no_output, "on_failure", WITHHOLD);
     }
 
-    /// Reports characters in texts that no program can receive, or that are never meant.
+    /// Reports texts that no program can receive, or that are never meant.
     fn check_texts(&mut self) {
         for (key, value) in self.keys.as_object().into_iter().flatten() {
-            if let Some(place) = place_of('\0', key, value)
-                && !["inherit", "when"].contains(&&**key)
-            {
+            let nul = place_of('\0', key, value).filter(|_| key != "inherit" && key != "when");
+            if let Some(place) = nul {
                 let expected = "a string without the character NUL";
-                self.errors
-                    .push(HookError::unexpected(place, expected, "a string with NUL"));
+                let error = HookError::unexpected(place, expected, "a string with NUL");
+                self.errors.push(error);
             }
-            if let Some(place) = place_of('\u{8}', key, value)
-                && ["args", "command"].contains(&&**key)
-            {
+            let backspace = place_of('\u{8}', key, value);
+            if let Some(place) = backspace.filter(|_| key == "args" || key == "command") {
                 self.errors.push(HookError::key(place, BACKSPACE));
             }
         }
@@ -307,38 +283,40 @@ impl Reading {
 
     /// Reports names that no variable can have.
     fn check_names(&mut self, options: &Options) {
-        let own = options
-            .env
-            .keys()
-            .map(|name| (format!("env.{name}"), name, ENV_NAME));
+        let is_wrong = |name: &String| name.is_empty() || name.contains(['=', '\0']);
+        for name in options.env.keys().filter(|name| is_wrong(name)) {
+            let expected = "the name of a variable, not empty and without `=`";
+            let (key, found) = (format!("env.{name}"), format!("`{name}`"));
+            self.errors
+                .push(HookError::unexpected(key, expected, &found));
+        }
         let inherited = options.inherit.iter().flatten().enumerate();
-        let inherited =
-            inherited.map(|(index, name)| (format!("inherit[{index}]"), name, INHERIT_NAME));
-        for (place, name, expected) in own.chain(inherited) {
-            if name.is_empty() || name.contains(['=', '\0']) {
-                let found = format!("`{name}`");
-                self.errors
-                    .push(HookError::unexpected(place, expected, &found));
-            }
+        for (index, name) in inherited.filter(|(_, name)| is_wrong(name)) {
+            let expected = "the name of a variable, in which `*` matches any characters";
+            let (key, found) = (format!("inherit[{index}]"), format!("`{name}`"));
+            self.errors
+                .push(HookError::unexpected(key, expected, &found));
         }
     }
 }
 
-const NOTHING_TO_RUN: &str = "the key is missing, and there is no `args`";
-const ENV_NAME: &str = "the name of a variable, not empty and without `=`";
-const INHERIT_NAME: &str = "the name of a variable, in which `*` matches any characters";
+/// Why a key cannot be used.
+fn beside(other: &str) -> String {
+    format!("the value cannot be used together with `{other}`: remove one of the two")
+}
 
 /// Returns the place of the first text with this character.
-fn place_of(character: char, key: &str, value: &Value) -> Option<String> {
+fn place_of(c: char, key: &str, value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => text.contains(character).then(|| key.to_owned()),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .find_map(|(index, item)| place_of(character, &format!("{key}[{index}]"), item)),
-        Value::Object(members) => members
-            .iter()
-            .find_map(|(name, member)| place_of(character, &format!("{key}.{name}"), member)),
+        Value::String(text) => text.contains(c).then(|| key.to_owned()),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| place_of(c, &format!("{key}[{index}]"), item))
+        }
+        Value::Object(members) => {
+            let mut members = members.iter();
+            members.find_map(|(name, member)| place_of(c, &format!("{key}.{name}"), member))
+        }
         _ => None,
     }
 }
@@ -347,32 +325,22 @@ fn place_of(character: char, key: &str, value: &Value) -> Option<String> {
 fn unreadable(entry: &Value, error: &serde_path_to_error::Error<serde_json::Error>) -> HookError {
     let key = error.path().to_string();
     let words = error.inner().to_string();
-    if let Some((expected, found)) = words
-        .strip_prefix("expected ")
-        .and_then(|it| it.split_once(", found "))
-    {
+    let own = words.strip_prefix("expected ");
+    if let Some((expected, found)) = own.and_then(|words| words.split_once(", found ")) {
         return HookError::unexpected(key, expected, found);
     }
     // As in `invalid type: integer `5`, expected a string`.
-    let wanted = words
-        .rsplit_once("expected ")
-        .map_or("", |(_, wanted)| wanted);
-    let expected = EXPECTED
-        .iter()
-        .find(|(known, _)| *known == key || *known == wanted);
-    let value = error
-        .path()
-        .iter()
-        .fold(entry, |value, segment| match segment {
-            Segment::Seq { index } => &value[*index],
-            Segment::Map { key } => &value[key],
-            _ => value,
-        });
-    HookError::unexpected(
-        key,
-        expected.map_or("a string", |(_, words)| words),
-        kind(value),
-    )
+    let (_, wanted) = words.rsplit_once("expected ").unwrap_or_default();
+    let mut known = EXPECTED.iter();
+    let row = known.find(|(known, _)| *known == key || *known == wanted);
+    let mut path = error.path().iter();
+    let value = path.try_fold(entry, |value, segment| match segment {
+        Segment::Seq { index } => value.get(index),
+        Segment::Map { key } => value.get(key),
+        _ => None,
+    });
+    let expected = row.map_or("a string", |(_, words)| words);
+    HookError::unexpected(key, expected, kind(value.unwrap_or(&Value::Null)))
 }
 
 impl Serialize for Hook {

@@ -124,11 +124,6 @@ impl Alternative {
         difference.is_none_or(|(part, _)| part.place == PatternPart::Tool)
     }
 
-    pub(super) fn matches_known(&self) -> bool {
-        let mut known = EventType::BUILTIN.iter();
-        known.any(|known| self.matches_type(known))
-    }
-
     /// The tool's part. None: any tool, or none, matches.
     pub(super) fn tool(&self) -> Option<&Part> {
         let last = self.parts.last();

@@ -163,8 +163,8 @@ impl EventPattern {
 
     /// Whether the pattern matches any built-in event.
     pub(crate) fn matches_known(&self) -> bool {
-        let mut alternatives = self.alternatives.iter();
-        alternatives.any(Alternative::matches_known)
+        let mut known = EventType::BUILTIN.iter();
+        known.any(|known| self.matches_type(known))
     }
 }
 

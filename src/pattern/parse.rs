@@ -8,6 +8,7 @@ use glob::Pattern;
 
 use super::PatternError;
 use super::alternative::{Alternative, Part, PatternPart};
+use crate::events::EventType;
 use crate::printable::shortened;
 
 /// The most bytes of a glob. `glob` recurses at each `*`, and scans the rest of the name for each character.
@@ -74,7 +75,12 @@ pub(super) fn without_capitals(source: &str) -> Option<String> {
     let pieces = split(source, ',', usize::MAX).into_iter();
     let small = pieces.map(small).collect::<Option<Vec<_>>>()?.join(",");
     let mut alternatives = alternatives(&small).ok()?.into_iter();
-    alternatives.all(|it| it.matches_known()).then_some(small)
+    let is_known = |it: Alternative| {
+        EventType::BUILTIN
+            .iter()
+            .any(|known| it.matches_type(known))
+    };
+    alternatives.all(is_known).then_some(small)
 }
 
 /// The part of an alternative that describes the event: everything except the tool.
