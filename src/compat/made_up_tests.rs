@@ -66,7 +66,13 @@ fn another_tool_is_one_value() {
 fn run(hook: &Hook, event: &HookEvent) -> Answer {
     let protocol = hook.protocol().unwrap();
     let shared = Shared::default();
-    let call = Call::new(event, hook, true, Path::new("/"), &shared);
+    let call = Call {
+        event,
+        hook,
+        can_block: true,
+        working_dir: Path::new("/"),
+        shared: &shared,
+    };
     let mut start = protocol.prepare(&call).unwrap();
     let Some(Args::List(args)) = start.args.take() else {
         panic!("{start:?}")
@@ -81,6 +87,12 @@ fn run(hook: &Hook, event: &HookEvent) -> Answer {
     child.stdin.take().unwrap().write_all(&input).unwrap();
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    let end = End::new(output.status.code(), ("", b""), &stderr, None);
+    let end = End {
+        code: output.status.code(),
+        stdout: "",
+        stdout_bytes: b"",
+        stderr: &stderr,
+        gap: None,
+    };
     protocol.read(&call, &start, &end)
 }

@@ -2,13 +2,13 @@
 //!
 //! Knows no handler.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::tool::{Event, Tool};
 use crate::hook::{Allowance, Condition, Lazy};
 
 /// How much the compiled expressions of a file may take together.
-pub(super) type SharedAllowance = Arc<Mutex<Allowance>>;
+pub(super) type SharedAllowance = Arc<Allowance>;
 
 /// A regular expression that is compiled when it is first needed: it may never be, and compiling takes time.
 #[derive(Debug, Clone)]
@@ -33,12 +33,7 @@ impl Expression {
 
     /// Compiles the expression if it is not compiled yet, and returns why it cannot be used.
     pub(super) fn fault(&self) -> Option<&str> {
-        let allowance = || {
-            self.allowance
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        self.lazy.fault(allowance)
+        self.lazy.fault(&self.allowance)
     }
 }
 

@@ -166,7 +166,7 @@ impl Reader<'_> {
         let value = value_of(entry, &mut problems);
         add_repeated(entry, None, &mut problems);
         let read = Hook::read(&value).and_then(|hook| self.compiled(hook));
-        if self.file.allowance.is_spent {
+        if self.file.allowance.is_spent() {
             let words = "the file has conditions that take more than 16 MiB together when compiled";
             return Err(Problem::error("", words).at(first(entry)));
         }
@@ -194,7 +194,7 @@ impl Reader<'_> {
 
     fn compiled(&mut self, hook: Hook) -> Result<Hook, Vec<HookError>> {
         if self.is_compiled {
-            let compiled = hook.compile_when(&mut self.file.allowance);
+            let compiled = hook.compile_when(&self.file.allowance);
             compiled.map_err(|error| vec![error])?;
         }
         Ok(hook)

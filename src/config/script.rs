@@ -232,7 +232,7 @@ fn beginning_of(path: &Path) -> Option<String> {
 
 /// Whether the `PATH` that a hook inherits has no such program.
 fn is_missing_program(hook: &Hook, program: &str) -> bool {
-    let has_own = hook.env().contains_key("PATH") || hook.inherit_rule().is_some();
+    let has_own = hook.env().contains_key("PATH") || hook.inherit().is_some();
     // The shell itself has these.
     let is_builtin = matches!(program, "." | "exec" | "source");
     if has_own || is_builtin || is_path(program) || cfg!(windows) {

@@ -8,7 +8,7 @@ use super::calls::Calls;
 use super::core::{Closing, Core};
 use super::hook_executor::HookExecutor;
 use crate::events::Vocabulary;
-use crate::hook::{DEFAULT_TIMEOUT, Inherit, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::pool::Pool;
 use crate::profile::AppProfile;
 use crate::protocol::{Naming, Native};
@@ -54,7 +54,7 @@ pub struct HookExecutorBuilder {
     working_dir: Option<PathBuf>,
     kill_grace: Duration,
     output_limit: usize,
-    inherit: Option<Inherit>,
+    inherit: Option<Vec<String>>,
     profile: AppProfile,
     observers: Observers,
     redactor: Redactor,
@@ -123,7 +123,7 @@ impl HookExecutorBuilder {
     /// Default: all. A host with secrets in its environment lists the variables that hooks need:
     /// `["PATH", "HOME", "LANG", "LC_*", "TMPDIR"]`; on Windows programs also need `SystemRoot`.
     pub fn inherit<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
-        self.inherit = Some(Inherit::new(names));
+        self.inherit = Some(names.into_iter().map(Into::into).collect());
         self
     }
 

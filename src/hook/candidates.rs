@@ -2,6 +2,7 @@
 //! several ways, and a word too many is harmless.
 
 use std::collections::HashSet;
+use std::iter;
 
 use super::definition::Hook;
 
@@ -55,7 +56,6 @@ impl Candidates {
             self.split(text, quotes);
         }
         self.push(text);
-        self.push_values(text);
         for quote in ['\'', '"', '`'] {
             for piece in text.split(quote) {
                 self.push(&piece.replace('\\', ""));
@@ -66,23 +66,20 @@ impl Candidates {
         }
     }
 
+    /// Adds a word, and what stands behind each `=` in it, as in `--require=./a,b.js`.
     fn push(&mut self, word: &str) {
-        let is_name = !word.is_empty() && word.len() <= LONGEST_WORD && !word.contains('\0');
-        if !is_name || self.seen.contains(word) {
-            return;
-        }
-        if self.list.len() == MOST_WORDS {
-            self.is_cut = true;
-            return;
-        }
-        self.seen.insert(word.to_owned());
-        self.list.push(word.to_owned());
-    }
-
-    /// Adds what stands behind each `=`, as in `--require=./a,b.js`.
-    fn push_values(&mut self, word: &str) {
-        for (at, _) in word.match_indices('=') {
-            self.push(&word[at + 1..]);
+        let values = word.match_indices('=').map(|(at, _)| &word[at + 1..]);
+        for word in iter::once(word).chain(values) {
+            let is_name = !word.is_empty() && word.len() <= LONGEST_WORD && !word.contains('\0');
+            if !is_name || self.seen.contains(word) {
+                continue;
+            }
+            if self.list.len() == MOST_WORDS {
+                self.is_cut = true;
+                return;
+            }
+            self.seen.insert(word.to_owned());
+            self.list.push(word.to_owned());
         }
     }
 
@@ -103,14 +100,12 @@ impl Candidates {
                 }
                 _ if open.is_none() && separates(c, quotes) => {
                     self.push(&word);
-                    self.push_values(&word);
                     word.clear();
                 }
                 _ => word.push(c),
             }
         }
         self.push(&word);
-        self.push_values(&word);
     }
 }
 

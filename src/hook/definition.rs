@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::error::HookError;
 use super::exchange::{Answer, End, Failure, Order, ProtocolMismatch, Shared, Start};
 use super::failure::FailureKind;
-use super::inherit::Inherit;
+use super::options::{Options, Seconds};
 use super::parts::{
     DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
     SHORTEST_TIMEOUT, Shell, Stdin,
@@ -142,26 +142,10 @@ pub struct Call<'a> {
     pub can_block: bool,
     /// The working directory of the hook: its own, resolved against its project's root or the host's directory.
     pub working_dir: &'a Path,
-    shared: &'a Shared,
+    pub(crate) shared: &'a Shared,
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn new(
-        event: &'a HookEvent,
-        hook: &'a Hook,
-        can_block: bool,
-        working_dir: &'a Path,
-        shared: &'a Shared,
-    ) -> Self {
-        Self {
-            event,
-            hook,
-            can_block,
-            working_dir,
-            shared,
-        }
-    }
-
     /// The event as one line of JSON, as hooks of hooks.json receive it. It is made once for all hooks of the event.
     #[must_use]
     pub fn json(&self) -> &'a [u8] {
@@ -221,6 +205,7 @@ pub enum GateVerdict {
 /// `Debug` shows the names of the variables in `env`, never their values. It masks texts elsewhere that look
 /// like secrets.
 #[derive(Clone)]
+#[must_use]
 pub struct Hook {
     pub(super) settings: Arc<Settings>,
     pub(super) source: Option<HookSource>,
@@ -239,19 +224,8 @@ pub(super) struct Settings {
     pub(super) pattern: EventPattern,
     pub(super) when: Option<Arc<When>>,
     pub(super) command: HookCommand,
-    pub(super) timeout: Option<Duration>,
-    pub(super) working_dir: Option<PathBuf>,
-    pub(super) env: BTreeMap<String, String>,
-    pub(super) inherit: Option<Inherit>,
     pub(super) enabled: bool,
-    pub(super) name: Option<String>,
-    pub(super) description: String,
-    pub(super) on_failure: FailurePolicy,
-    pub(super) stdin: Stdin,
-    pub(super) reads: Reads,
-    pub(super) inputs: Vec<String>,
-    pub(super) background: bool,
-    pub(super) resident: bool,
+    pub(super) options: Options,
     pub(super) protocol: Option<Arc<OwnProtocol>>,
     /// Keys of hooks.json that this version does not know: kept for saving.
     pub(super) unknown: Map<String, Value>,
@@ -265,19 +239,8 @@ impl Settings {
             pattern,
             when: None,
             command,
-            timeout: None,
-            working_dir: None,
-            env: BTreeMap::new(),
-            inherit: None,
             enabled: true,
-            name: None,
-            description: String::new(),
-            on_failure: FailurePolicy::default(),
-            stdin: Stdin::default(),
-            reads: Reads::default(),
-            inputs: Vec::new(),
-            background: false,
-            resident: false,
+            options: Options::default(),
             protocol: None,
             unknown: Map::new(),
             refusal: None,
@@ -321,12 +284,7 @@ impl Hook {
     /// When the pattern is malformed, or the command is empty or only white space.
     pub fn new(pattern: impl Into<String>, command: impl Into<String>) -> Result<Self, HookError> {
         let text = command.into();
-        if text.trim().is_empty() {
-            return Err(HookError::EmptyCommand);
-        }
-        let pattern = EventPattern::new(pattern)?;
-        let command = HookCommand::Shell { text, shell: None };
-        Ok(Self::of(Settings::new(pattern, command)))
+        Self::running(pattern, HookCommand::Shell { text, shell: None })
     }
 
     /// Creates a hook that runs a program with arguments, without a shell.
@@ -337,12 +295,16 @@ impl Hook {
     where
         I: IntoIterator<Item: Into<String>>,
     {
-        let args: Vec<String> = args.into_iter().map(Into::into).collect();
-        if args.first().is_none_or(String::is_empty) {
+        let args = args.into_iter().map(Into::into).collect();
+        Self::running(pattern, HookCommand::Program(args))
+    }
+
+    fn running(pattern: impl Into<String>, command: HookCommand) -> Result<Self, HookError> {
+        if command.is_empty() {
             return Err(HookError::EmptyCommand);
         }
         let pattern = EventPattern::new(pattern)?;
-        Ok(Self::of(Settings::new(pattern, HookCommand::Program(args))))
+        Ok(Self::of(Settings::new(pattern, command)))
     }
 
     pub(super) fn of(settings: Settings) -> Self {
@@ -360,16 +322,12 @@ impl Hook {
     /// Creates a hook that never runs and always fails, on each event. It replaces a hook that cannot be
     /// used.
     pub(crate) fn placeholder(reason: &str) -> Self {
-        let command = HookCommand::Shell {
-            text: String::new(),
-            shell: None,
-        };
-        Self::of(Settings {
-            refusal: Some(reason.to_owned()),
-            // It may replace a hook that withholds output. On other events, this policy blocks.
-            on_failure: FailurePolicy::Withhold,
-            ..Settings::new(EventPattern::any(), command)
-        })
+        let nothing = HookCommand::Program(Vec::new());
+        let mut settings = Settings::new(EventPattern::any(), nothing);
+        settings.refusal = Some(reason.to_owned());
+        // It may replace a hook that withholds output. On other events, this policy blocks.
+        settings.options.on_failure = FailurePolicy::Withhold;
+        Self::of(settings)
     }
 
     /// Makes a change. Every setter uses it or `set`, since a changed hook has another fingerprint.
@@ -393,8 +351,8 @@ impl Hook {
             place = format!("{}{line} of the project", shortened(&file));
         }
         self.set(|it| {
-            it.name = None;
-            it.description = format!("the hook in {place}");
+            it.options.name = None;
+            it.options.description = format!("the hook in {place}");
             if it.refusal.is_some() {
                 it.refusal = Some(format!("{place} is invalid: fix or remove it"));
             }
@@ -405,125 +363,11 @@ impl Hook {
         self.set(|it| it.pattern = pattern)
     }
 
-    /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
-    /// timeout.
-    #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Self {
-        self.set(|it| it.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)))
-    }
-
-    /// Sets the working directory of the command. A relative path is resolved against the project's root,
-    /// else against the executor's working directory.
-    #[must_use]
-    pub fn with_working_dir(self, path: impl Into<PathBuf>) -> Self {
-        self.set(|it| it.working_dir = Some(path.into()))
-    }
-
-    /// Sets an environment variable of the command. It has priority over the event's variable of the same
-    /// name.
-    #[must_use]
-    pub fn with_env(self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.set(|it| {
-            it.env.insert(key.into(), value.into());
-        })
-    }
-
-    /// Passes on only these variables of the host's own environment, besides the event's variables and those
-    /// of [`with_env`](Self::with_env). In a name, `*` matches any characters: `LC_*`. With an empty list,
-    /// the hook inherits nothing, not even `PATH`. Default: as set by
-    /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
-    #[must_use]
-    pub fn with_inherit<I: IntoIterator<Item: Into<String>>>(self, names: I) -> Self {
-        self.set(|it| it.inherit = Some(Inherit::new(names)))
-    }
-
-    /// Sets whether the hook runs at all. Default: true.
-    #[must_use]
-    pub fn with_enabled(self, enabled: bool) -> Self {
-        self.set(|it| it.enabled = enabled)
-    }
-
-    /// Sets a short name that identifies the hook, for example in messages.
-    #[must_use]
-    pub fn with_name(self, name: impl Into<String>) -> Self {
-        self.set(|it| it.name = Some(name.into()))
-    }
-
-    /// Sets a description for people, which messages show for a hook without a name.
-    #[must_use]
-    pub fn with_description(self, description: impl Into<String>) -> Self {
-        self.set(|it| it.description = description.into())
-    }
-
-    /// Sets the meaning of a failure. Default: it blocks.
-    #[must_use]
-    pub fn with_on_failure(self, policy: FailurePolicy) -> Self {
-        self.set(|it| it.on_failure = policy)
-    }
-
-    /// Sets the command's standard input. Default: the event as JSON.
-    #[must_use]
-    pub fn with_stdin(self, stdin: Stdin) -> Self {
-        self.set(|it| {
-            it.stdin = stdin;
-            it.resident &= stdin == Stdin::Json;
-        })
-    }
-
-    /// Sets where the command looks for the event's values. Default: in its environment.
-    #[must_use]
-    pub fn with_reads(self, reads: Reads) -> Self {
-        self.set(|it| it.reads = reads)
-    }
-
-    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
-    /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
-    /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
-    #[must_use]
-    pub fn with_background(self) -> Self {
-        self.set(|it| {
-            it.background = true;
-            it.resident = false;
-        })
-    }
-
-    /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
-    /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
-    /// receives no variables of the event. It reads its standard input, and cannot run in the
-    /// [background](Self::with_background). docs/protocol.md, "Resident hooks", has examples.
-    #[must_use]
-    pub fn with_resident(self) -> Self {
-        self.set(|it| {
-            it.resident = true;
-            it.background = false;
-            it.stdin = Stdin::Json;
-        })
-    }
-
-    /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
-    /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
-    /// [`TrustStore`](crate::trust::TrustStore).
-    #[must_use]
-    pub fn with_inputs<I: IntoIterator<Item: Into<String>>>(self, inputs: I) -> Self {
-        self.set(|it| it.inputs = inputs.into_iter().map(Into::into).collect())
-    }
-
     /// Sets the gate that the executor checks before each run.
-    #[must_use]
     pub fn with_gate(self, gate: Arc<dyn Gate>) -> Self {
         self.with(|hook| {
             hook.gate = Some(gate);
             hook.gate_kind = GateKind::Other;
-        })
-    }
-
-    /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
-    #[must_use]
-    pub fn with_shell(self, chosen: Shell) -> Self {
-        self.set(|it| {
-            if let HookCommand::Shell { shell, .. } = &mut it.command {
-                *shell = Some(chosen);
-            }
         })
     }
 
@@ -535,111 +379,11 @@ impl Hook {
         self.with(|hook| hook.base_dir = Some(path.into()))
     }
 
-    /// The text of the pattern.
-    #[must_use]
-    pub fn event_pattern(&self) -> &str {
-        self.settings.pattern.as_str()
-    }
-
-    /// The parsed pattern.
-    #[must_use]
-    pub fn pattern(&self) -> &EventPattern {
-        &self.settings.pattern
-    }
-
-    /// The command of the hook.
-    #[must_use]
-    pub fn command(&self) -> &HookCommand {
-        &self.settings.command
-    }
-
     /// The time limit of a run: the hook's own, else 10 seconds. For a hook without a limit of its own, an
     /// executor uses its own default; see [`Hook::own_timeout`].
     #[must_use]
     pub fn timeout(&self) -> Duration {
-        self.settings.timeout.unwrap_or(DEFAULT_TIMEOUT)
-    }
-
-    /// The hook's own timeout, if it has one.
-    #[must_use]
-    pub fn own_timeout(&self) -> Option<Duration> {
-        self.settings.timeout
-    }
-
-    /// The working directory of the command, as it was given.
-    #[must_use]
-    pub fn working_dir(&self) -> Option<&Path> {
-        self.settings.working_dir.as_deref()
-    }
-
-    /// The command's own environment variables.
-    #[must_use]
-    pub fn env(&self) -> &BTreeMap<String, String> {
-        &self.settings.env
-    }
-
-    /// Returns whether the hook runs at all.
-    #[must_use]
-    pub fn enabled(&self) -> bool {
-        self.settings.enabled
-    }
-
-    /// The short name, if it has one.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.settings.name.as_deref()
-    }
-
-    /// The description. Default: empty.
-    #[must_use]
-    pub fn description(&self) -> &str {
-        &self.settings.description
-    }
-
-    /// The meaning of a failure.
-    #[must_use]
-    pub fn on_failure(&self) -> FailurePolicy {
-        self.settings.on_failure
-    }
-
-    /// The command's standard input.
-    #[must_use]
-    pub fn stdin(&self) -> Stdin {
-        self.settings.stdin
-    }
-
-    /// Where the command looks for the event's values.
-    #[must_use]
-    pub fn reads(&self) -> Reads {
-        self.settings.reads
-    }
-
-    /// Returns whether the hook is started without waiting for it.
-    #[must_use]
-    pub fn background(&self) -> bool {
-        self.settings.background && self.settings.on_failure != FailurePolicy::Withhold
-    }
-
-    /// Returns whether the hook's process is kept for many events.
-    #[must_use]
-    pub fn resident(&self) -> bool {
-        self.settings.resident
-    }
-
-    /// The files that an approval covers besides the scripts that the entry names.
-    #[must_use]
-    pub fn inputs(&self) -> &[String] {
-        &self.settings.inputs
-    }
-
-    /// The variables of the host's own environment that are passed on, if the hook lists them.
-    #[must_use]
-    pub fn inherit(&self) -> Option<&[String]> {
-        self.settings.inherit.as_ref().map(Inherit::names)
-    }
-
-    pub(crate) fn inherit_rule(&self) -> Option<&Inherit> {
-        self.settings.inherit.as_ref()
+        self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// The gate that must allow each run, if one is set.
@@ -696,6 +440,134 @@ impl Hook {
     }
 }
 
+/// Declares getters of settings.
+macro_rules! getters {
+    ($($(#[$about:meta])* $name:ident -> $type:ty = |$it:ident| $value:expr;)+) => {
+        impl Hook {
+            $($(#[$about])* #[must_use] pub fn $name(&self) -> $type {
+                let $it = &*self.settings;
+                $value
+            })+
+        }
+    };
+}
+
+getters! {
+    /// The text of the pattern.
+    event_pattern -> &str = |it| it.pattern.as_str();
+    /// The parsed pattern.
+    pattern -> &EventPattern = |it| &it.pattern;
+    /// The command of the hook.
+    command -> &HookCommand = |it| &it.command;
+    /// The hook's own timeout, if it has one.
+    own_timeout -> Option<Duration> = |it| it.options.timeout.map(|timeout| timeout.0);
+    /// The working directory of the command, as it was given.
+    working_dir -> Option<&Path> = |it| it.options.working_dir.as_deref();
+    /// The command's own environment variables.
+    env -> &BTreeMap<String, String> = |it| &it.options.env;
+    /// Returns whether the hook runs at all.
+    enabled -> bool = |it| it.enabled;
+    /// The short name, if it has one.
+    name -> Option<&str> = |it| it.options.name.as_deref();
+    /// The description. Default: empty.
+    description -> &str = |it| &it.options.description;
+    /// The meaning of a failure.
+    on_failure -> FailurePolicy = |it| it.options.on_failure;
+    /// The command's standard input.
+    stdin -> Stdin = |it| it.options.stdin;
+    /// Where the command looks for the event's values.
+    reads -> Reads = |it| it.options.reads;
+    /// Returns whether the hook is started without waiting for it.
+    background -> bool = |it| {
+        it.options.background && it.options.on_failure != FailurePolicy::Withhold
+    };
+    /// Returns whether the hook's process is kept for many events.
+    resident -> bool = |it| it.options.resident;
+    /// The files that an approval covers besides the scripts that the entry names.
+    inputs -> &[String] = |it| &it.options.inputs;
+    /// The variables of the host's own environment that are passed on, if the hook lists them.
+    inherit -> Option<&[String]> = |it| it.options.inherit.as_deref();
+}
+
+/// Declares methods that return the hook with other settings.
+macro_rules! setters {
+    ($($(#[$about:meta])* $name:ident($($given:ident: $type:ty),*) = |$it:ident| $change:expr;)+) => {
+        impl Hook {
+            $($(#[$about])* pub fn $name(self, $($given: $type),*) -> Self {
+                self.set(|$it| $change)
+            })+
+        }
+    };
+}
+
+setters! {
+    /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
+    /// timeout.
+    with_timeout(timeout: Duration) = |it| {
+        it.options.timeout = Some(Seconds(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)));
+    };
+    /// Sets the working directory of the command. A relative path is resolved against the project's root,
+    /// else against the executor's working directory.
+    with_working_dir(path: impl Into<PathBuf>) = |it| it.options.working_dir = Some(path.into());
+    /// Sets an environment variable of the command. It has priority over the event's variable of the same
+    /// name.
+    with_env(key: impl Into<String>, value: impl Into<String>) = |it| {
+        it.options.env.insert(key.into(), value.into());
+    };
+    /// Passes on only these variables of the host's own environment, besides the event's variables and those
+    /// of [`with_env`](Self::with_env). In a name, `*` matches any characters: `LC_*`. With an empty list,
+    /// the hook inherits nothing, not even `PATH`. Default: as set by
+    /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
+    with_inherit(names: impl IntoIterator<Item: Into<String>>) = |it| {
+        it.options.inherit = Some(names.into_iter().map(Into::into).collect());
+    };
+    /// Sets whether the hook runs at all. Default: true.
+    with_enabled(enabled: bool) = |it| it.enabled = enabled;
+    /// Sets a short name that identifies the hook, for example in messages.
+    with_name(name: impl Into<String>) = |it| it.options.name = Some(name.into());
+    /// Sets a description for people, which messages show for a hook without a name.
+    with_description(description: impl Into<String>) = |it| {
+        it.options.description = description.into();
+    };
+    /// Sets the meaning of a failure. Default: it blocks.
+    with_on_failure(policy: FailurePolicy) = |it| it.options.on_failure = policy;
+    /// Sets the command's standard input. Default: the event as JSON.
+    with_stdin(stdin: Stdin) = |it| {
+        it.options.stdin = stdin;
+        it.options.resident &= stdin == Stdin::Json;
+    };
+    /// Sets where the command looks for the event's values. Default: in its environment.
+    with_reads(reads: Reads) = |it| it.options.reads = reads;
+    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
+    /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
+    /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
+    with_background() = |it| {
+        it.options.background = true;
+        it.options.resident = false;
+    };
+    /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
+    /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
+    /// receives no variables of the event. It reads its standard input, and cannot run in the
+    /// [background](Self::with_background). docs/protocol.md, "Resident hooks", has examples.
+    with_resident() = |it| {
+        it.options.resident = true;
+        it.options.background = false;
+        it.options.stdin = Stdin::Json;
+    };
+    /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
+    /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
+    /// [`TrustStore`](crate::trust::TrustStore).
+    with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |it| {
+        it.options.inputs = inputs.into_iter().map(Into::into).collect();
+    };
+    /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
+    with_shell(chosen: Shell) = |it| {
+        if let HookCommand::Shell { shell, .. } = &mut it.command {
+            *shell = Some(chosen);
+        }
+    };
+}
+
 /// Hooks are equal if their entries in hooks.json are equal and, if unusable, their reasons. The source, the
 /// base directory and the gate are ignored.
 impl PartialEq for Hook {
@@ -706,25 +578,15 @@ impl PartialEq for Hook {
 
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = || self.env().values().map(String::as_str);
-        let shown = |text: &str| Redactor::default().text_with(text, own()).into_owned();
+        let mut entry = self.to_json();
+        if !self.env().is_empty() {
+            entry["env"] = self.env().keys().cloned().collect();
+        }
+        let values = self.env().values().map(String::as_str);
+        let entry = Redactor::default().value(&entry).to_string();
+        let entry = Redactor::default().text_with(&entry, values).into_owned();
         f.debug_struct("Hook")
-            .field("event", &self.event_pattern())
-            .field("command", &shown(&self.settings.command.to_string()))
-            .field("timeout", &self.settings.timeout)
-            .field(
-                "working_dir",
-                &self
-                    .working_dir()
-                    .map(|path| shown(&path.to_string_lossy())),
-            )
-            .field("env", &self.env().keys().collect::<Vec<_>>())
-            .field("enabled", &self.settings.enabled)
-            .field("name", &self.name().map(shown))
-            .field("description", &shown(self.description()))
-            .field("on_failure", &self.settings.on_failure)
-            .field("background", &self.settings.background)
-            .field("resident", &self.settings.resident)
+            .field("entry", &format_args!("{entry}"))
             .field("source", &self.source)
             .finish_non_exhaustive()
     }

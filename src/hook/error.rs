@@ -1,6 +1,10 @@
 //! Errors building a hook.
 
+use serde_json::Value;
+
+use crate::events::nearest;
 use crate::pattern::PatternError;
+use crate::printable::shortened;
 
 /// Error building a hook.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -21,6 +25,45 @@ pub enum HookError {
         /// The type of the JSON value that was found.
         found: &'static str,
     },
+}
+
+/// How similar a key or a value must be to a known one to count as a typo of it.
+pub(crate) const LIKE_A_KEY: f64 = 0.8;
+
+/// Why a backspace is refused: it is never meant, and a guard that searches for it guards nothing.
+pub(super) const BACKSPACE: &str =
+    "`\\b` is a backspace in JSON: for the word boundary of an expression write `\\\\b`";
+
+impl HookError {
+    pub(super) fn key(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Key(Box::new(KeyError::new(key, message)))
+    }
+
+    /// Creates the error of a value. What is expected may be `one of` some names in backquotes.
+    pub(super) fn unexpected(key: impl Into<String>, expected: &str, found: &str) -> Self {
+        let names = expected.strip_prefix("one of ").unwrap_or_default();
+        let names = names.split('`').skip(1).step_by(2);
+        let suggestion = nearest(found.trim_matches('`'), names, LIKE_A_KEY);
+        let found = shortened(found);
+        Self::Key(Box::new(KeyError {
+            suggestion: suggestion.map(str::to_owned),
+            expected: Some(expected.to_owned()),
+            found: Some(found.clone().into_owned()),
+            ..KeyError::new(key, format!("expected {expected}, found {found}"))
+        }))
+    }
+}
+
+/// Returns the type of a value.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }
 
 /// A problem with one key of a hook in hooks.json.

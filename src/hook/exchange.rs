@@ -214,23 +214,6 @@ impl fmt::Debug for End<'_> {
     }
 }
 
-impl<'a> End<'a> {
-    pub(crate) fn new(
-        code: Option<i32>,
-        (stdout, stdout_bytes): (&'a str, &'a [u8]),
-        stderr: &'a str,
-        gap: Option<usize>,
-    ) -> Self {
-        Self {
-            code,
-            stdout,
-            stdout_bytes,
-            stderr,
-            gap,
-        }
-    }
-}
-
 /// What the end of a hook means.
 #[derive(Debug, Default)]
 #[must_use]

@@ -16,10 +16,17 @@ pub(super) fn translated(glob: &str) -> Result<String, String> {
     let mut regex = r"\A".to_owned();
     let mut rest = glob;
     while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '[' => push_class(rest, &mut regex)?,
-            _ => push_piece(first, rest, &mut regex),
+        // As in the crate `glob`.
+        let (piece, length) = match first {
+            '*' if rest == "**/" => (".*".to_owned(), 3),
+            '*' if rest.starts_with("**/") => ("(?:.*/)?".to_owned(), 3),
+            '*' if rest.starts_with("**") => (".*".to_owned(), 2),
+            '*' => (".*".to_owned(), 1),
+            '?' => (".".to_owned(), 1),
+            '[' => class(rest)?,
+            literal => (escaped(literal), literal.len_utf8()),
         };
+        regex += &piece;
         rest = &rest[length..];
     }
     regex.push_str(r"\z");
@@ -27,34 +34,15 @@ pub(super) fn translated(glob: &str) -> Result<String, String> {
     Ok(begins.strip_suffix(r".*\z").unwrap_or(begins).to_owned())
 }
 
-/// Adds what the glob begins with, and returns its length.
-fn push_piece(first: char, glob: &str, regex: &mut String) -> usize {
-    let (piece, length) = match first {
-        // As in the crate `glob`.
-        '*' if glob == "**/" => (".*", 3),
-        '*' if glob.starts_with("**/") => ("(?:.*/)?", 3),
-        '*' if glob.starts_with("**") => (".*", 2),
-        '*' => (".*", 1),
-        '?' => (".", 1),
-        literal => {
-            push_escaped(literal, regex);
-            return literal.len_utf8();
-        }
-    };
-    regex.push_str(piece);
-    length
-}
-
-/// Adds the class with which the glob begins, and returns its length. A `]` that comes first belongs to the class.
-fn push_class(glob: &str, regex: &mut String) -> Result<usize, String> {
-    let is_negated = glob[1..].starts_with('!');
-    let start = if is_negated { 2 } else { 1 };
-    let inner = &glob[start..];
-    let after_first = inner.chars().next().map_or(0, char::len_utf8);
-    let close = inner[after_first..].find(']');
-    let end = close.map_or(inner.len(), |at| after_first + at);
+/// Translates the class with which the glob begins, and returns the class's length too. A `]` that comes first belongs to
+/// the class.
+fn class(glob: &str) -> Result<(String, usize), String> {
+    let open = if glob.starts_with("[!") { "[!" } else { "[" };
+    let inner = &glob[open.len()..];
+    let close = inner.char_indices().skip(1).find(|(_, c)| *c == ']');
+    let end = close.map_or(inner.len(), |(at, _)| at);
     let characters: Vec<char> = inner[..end].chars().collect();
-    regex.push_str(if is_negated { "[^" } else { "[" });
+    let mut class = open.replace('!', "^");
     let mut left = &characters[..];
     while let [first, rest @ ..] = left {
         let (last, behind) = match rest {
@@ -64,17 +52,14 @@ fn push_class(glob: &str, regex: &mut String) -> Result<usize, String> {
         if first > last {
             return Err(format!("the range `{first}-{last}` contains no character"));
         }
-        push_escaped(*first, regex);
-        regex.push('-');
-        push_escaped(*last, regex);
+        class += &format!("{}-{}", escaped(*first), escaped(*last));
         left = behind;
     }
-    regex.push(']');
-    Ok((start + end + 1).min(glob.len()))
+    Ok((class + "]", (open.len() + end + 1).min(glob.len())))
 }
 
-fn push_escaped(literal: char, regex: &mut String) {
-    regex.push_str(&regex::escape(literal.encode_utf8(&mut [0; 4])));
+fn escaped(literal: char) -> String {
+    regex::escape(literal.encode_utf8(&mut [0; 4]))
 }
 
 #[cfg(test)]

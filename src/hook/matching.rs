@@ -112,7 +112,7 @@ impl Hook {
     ///
     /// # Errors
     /// If a condition cannot be used, or the allowance is spent.
-    pub(crate) fn compile_when(&self, allowance: &mut Allowance) -> Result<(), HookError> {
+    pub(crate) fn compile_when(&self, allowance: &Allowance) -> Result<(), HookError> {
         let when = self.settings.when.as_ref();
         when.map_or(Ok(()), |when| when.compile(allowance))
     }

@@ -103,6 +103,14 @@ impl HookCommand {
             Self::Program(args) => args,
         }
     }
+
+    /// Returns whether there is nothing to run.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Shell { text, .. } => text.trim().is_empty(),
+            Self::Program(args) => args.first().is_none_or(String::is_empty),
+        }
+    }
 }
 
 impl fmt::Display for HookCommand {

@@ -2,40 +2,26 @@
 //!
 //! Knows which one a hook has, not what it does.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::json;
 
 use super::definition::{Hook, OwnProtocol, Protocol};
 use super::exchange::{Order, ProtocolMismatch};
+use super::options::Options;
 use super::parts::{FailurePolicy, HookCommand};
 use crate::events::HookEvent;
 
-/// What makes hooks equal of which only the first one runs.
-#[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Identity<'a> {
-    protocol: &'a str,
-    key: &'a str,
-    name: Option<&'a str>,
-    command: &'a HookCommand,
-    working_dir: Option<&'a Path>,
-    timeout: Option<Duration>,
-    env: &'a BTreeMap<String, String>,
-    inherit: Option<&'a [String]>,
-    on_failure: FailurePolicy,
-    background: bool,
-}
+/// What makes hooks equal of which only the first one runs: the protocol, its key, and the settings.
+pub(crate) type Identity<'a> = (&'a str, &'a str, &'a HookCommand, &'a Options);
 
 impl Hook {
     /// Sets the protocol: how the hook is addressed, and how its end is read. Default: that of hooks.json.
     ///
     /// # Panics
     /// If the protocol's `name`, `definition` or `order` panics.
-    #[must_use]
     pub fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
         let own = OwnProtocol {
             name: protocol.name().to_owned(),
@@ -74,18 +60,10 @@ impl Hook {
 
     /// What the hook has in common with those of which only the first one runs; none for a hook that always runs.
     pub(crate) fn identity(&self) -> Option<Identity<'_>> {
-        Some(Identity {
-            protocol: self.protocol_name(),
-            key: self.order()?.once_for.as_deref()?,
-            name: self.name(),
-            command: self.command(),
-            working_dir: self.working_dir(),
-            timeout: self.own_timeout(),
-            env: self.env(),
-            inherit: self.inherit(),
-            on_failure: self.on_failure(),
-            background: self.background(),
-        })
+        let key = self.order()?.once_for.as_deref()?;
+        let settings = &*self.settings;
+        let name = self.protocol_name();
+        Some((name, key, &settings.command, &settings.options))
     }
 
     /// Asks the protocol. One that panics says nothing.

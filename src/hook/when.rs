@@ -5,11 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::condition::{Allowance, Condition, Lazy};
-use super::error::HookError;
-use super::keys::{Entry, get, key_error, unexpected, wrong_type};
+use super::error::{HookError, kind};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 use crate::printable::shortened;
@@ -21,52 +20,28 @@ pub(crate) const MOST_CONDITIONS: usize = 64;
 /// The most bytes of a pointer.
 pub(crate) const LONGEST_POINTER: usize = 1000;
 
-/// The most characters of a value that are shown.
-const LONGEST_SHOWN: usize = 80;
-
 /// The conditions by pointer.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct When(BTreeMap<String, Test>);
-
-#[derive(Debug, Clone)]
-struct Test {
-    /// The pointer's parts, with `~0` and `~1` replaced.
-    path: Box<[String]>,
-    value: Lazy,
-}
-
-impl PartialEq for Test {
-    fn eq(&self, other: &Self) -> bool {
-        self.value.condition == other.value.condition
-    }
-}
+pub(super) struct When(BTreeMap<String, Lazy>);
 
 fn key_of(pointer: &str) -> String {
     format!("when.{pointer}")
 }
 
-fn check_count(count: usize) -> Result<(), HookError> {
-    if count <= MOST_CONDITIONS {
-        return Ok(());
-    }
-    let expected = format!("at most {MOST_CONDITIONS} conditions");
-    Err(unexpected("when", expected, count.to_string()))
-}
-
-fn path(pointer: &str) -> Result<Box<[String]>, HookError> {
+fn check_pointer(pointer: &str) -> Result<(), HookError> {
     if pointer.len() > LONGEST_POINTER {
         let expected = format!("JSON Pointers of at most {LONGEST_POINTER} bytes");
-        return Err(unexpected("when", expected, pointer.len().to_string()));
+        let found = pointer.len().to_string();
+        return Err(HookError::unexpected("when", &expected, &found));
     }
-    let is_whole = pointer.is_empty();
-    let mut parts = pointer.split('/');
-    let is_valid = parts.next() == Some("") && (is_whole || parts.clone().all(is_escaped));
-    if is_valid {
-        let unescaped = parts.map(|part| part.replace("~1", "/").replace("~0", "~"));
-        return Ok(unescaped.collect());
+    // `~` occurs only in `~0` and `~1`.
+    let mut escapes = pointer.split('~').skip(1);
+    let is_escaped = escapes.all(|it| it.starts_with(['0', '1']));
+    if is_escaped && (pointer.is_empty() || pointer.starts_with('/')) {
+        return Ok(());
     }
     let expected = "a JSON Pointer into the event's data, as in `/tool_args/command`";
-    let mut error = unexpected(key_of(pointer), expected, format!("`{pointer}`"));
+    let mut error = HookError::unexpected(key_of(pointer), expected, &format!("`{pointer}`"));
     if let HookError::Key(error) = &mut error
         && !pointer.contains('~')
     {
@@ -85,36 +60,41 @@ fn meant_by(path: &str) -> String {
     }
 }
 
-/// Returns whether `~` occurs only in `~0` and `~1`.
-fn is_escaped(part: &str) -> bool {
-    part.split('~').skip(1).all(|it| it.starts_with(['0', '1']))
-}
-
 impl When {
-    /// Reads the key `when` of an entry.
-    pub(super) fn read(entry: &Entry) -> Result<Option<Arc<Self>>, HookError> {
-        let conditions = match get(entry, "when") {
-            None => return Ok(None),
-            Some(Value::Object(conditions)) => conditions,
-            Some(other) => {
+    /// Reads the value of the key `when`; `null` counts as missing.
+    pub(super) fn read(value: &Value) -> Result<Option<Arc<Self>>, HookError> {
+        let conditions = match value {
+            Value::Null => return Ok(None),
+            Value::Object(conditions) => conditions,
+            other => {
                 let expected = "an object, as in {\"/tool_args/command\": \"git *\"}";
-                return Err(wrong_type("when", expected, other));
+                return Err(HookError::unexpected("when", expected, kind(other)));
             }
         };
-        check_count(conditions.len())?;
         let mut when = Self::default();
         for (pointer, value) in conditions {
-            let path = path(pointer)?;
             let condition = Condition::read(&key_of(pointer), value)?;
-            when.0.insert(pointer.clone(), Test::new(path, condition));
+            when.add(pointer.clone(), condition)?;
         }
         Ok(Some(Arc::new(when)))
+    }
+
+    /// Adds a condition that is not compiled.
+    fn add(&mut self, pointer: String, condition: Condition) -> Result<(), HookError> {
+        check_pointer(&pointer)?;
+        self.0.insert(pointer, Lazy::new(condition));
+        let count = self.0.len();
+        if count <= MOST_CONDITIONS {
+            return Ok(());
+        }
+        let expected = format!("at most {MOST_CONDITIONS} conditions");
+        Err(HookError::unexpected("when", &expected, &count.to_string()))
     }
 
     pub(super) fn to_json(&self) -> Value {
         let members = self.conditions();
         let members = members.map(|(pointer, condition)| (pointer.to_owned(), condition.to_json()));
-        Value::Object(members.collect())
+        members.collect()
     }
 
     /// Adds a condition. Replaces one with the same pointer.
@@ -123,29 +103,29 @@ impl When {
         pointer: String,
         condition: Condition,
     ) -> Result<(), HookError> {
-        let test = Test::new(path(&pointer)?, condition);
-        let key = key_of(&pointer);
-        test.value.condition.check_globs(&key)?;
-        test.compile(&key, &mut Allowance::default())?;
-        self.0.insert(pointer, test);
-        check_count(self.0.len())
+        self.add(pointer, condition)?;
+        self.compile(&Allowance::default())
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = (&str, &Condition)> {
         let tests = self.0.iter();
-        tests.map(|(pointer, test)| (pointer.as_str(), &test.value.condition))
+        tests.map(|(pointer, test)| (pointer.as_str(), &test.condition))
     }
 
     /// Compiles the conditions that are not compiled yet.
-    pub(super) fn compile(&self, allowance: &mut Allowance) -> Result<(), HookError> {
-        let mut tests = self.0.iter();
-        tests.try_for_each(|(pointer, test)| test.compile(&key_of(pointer), allowance))
+    pub(super) fn compile(&self, allowance: &Allowance) -> Result<(), HookError> {
+        for (pointer, test) in &self.0 {
+            if let Some(words) = test.fault(allowance) {
+                return Err(HookError::key(key_of(pointer), words));
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether all conditions match. A value that cannot be tested must not skip a hook that guards.
     pub(super) fn is_met(&self, event: &HookEvent, guards: bool) -> bool {
-        let mut tests = self.0.values();
-        tests.all(|test| test.result(event).unwrap_or(guards))
+        let mut tests = self.0.iter();
+        tests.all(|(pointer, test)| result(pointer, test, event).unwrap_or(guards))
     }
 
     /// Returns each condition that does not match. These secrets are masked in the values.
@@ -155,13 +135,14 @@ impl When {
         guards: bool,
         secrets: impl Iterator<Item = &'s str> + Clone,
     ) -> Vec<Mismatch> {
-        let differs = |test: &Test| !test.result(event).unwrap_or(guards);
-        let tests = self.0.iter().filter(|(_, test)| differs(test));
-        let mismatches = tests.map(|(pointer, test)| Mismatch {
+        let tests = self.0.iter();
+        let differing =
+            tests.filter(|(pointer, test)| !result(pointer, test, event).unwrap_or(guards));
+        let mismatches = differing.map(|(pointer, test)| Mismatch {
             alternative: pointer.clone(),
             part: PatternPart::Condition,
-            expected: test.value.condition.to_string(),
-            found: test.shown(event, secrets.clone()),
+            expected: test.condition.to_string(),
+            found: shown(pointer, test, event, secrets.clone()),
         });
         mismatches.collect()
     }
@@ -169,101 +150,59 @@ impl When {
     /// Returns the pointers of conditions whose values cannot be tested.
     pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
         let tests = self.0.iter();
-        let untested = tests.filter(|(_, test)| test.result(event).is_none());
+        let untested = tests.filter(|(pointer, test)| result(pointer, test, event).is_none());
         untested.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
     /// The reason why a condition cannot be used, if compiling one has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
-        self.0.values().find_map(|test| test.value.refusal())
+        self.0.values().find_map(Lazy::refusal)
     }
 }
 
-impl Test {
-    fn new(path: Box<[String]>, condition: Condition) -> Self {
-        Self {
-            path,
-            value: Lazy::new(condition),
-        }
-    }
-
-    fn compile(&self, key: &str, allowance: &mut Allowance) -> Result<(), HookError> {
-        match self.value.fault(|| allowance) {
-            Some(words) => Err(key_error(key, words)),
-            None => Ok(()),
-        }
-    }
-
-    /// Tests the condition; None if the value is missing, not a string, or too long.
-    fn result(&self, event: &HookEvent) -> Option<bool> {
-        let text = find(&self.path, &event.data)?.as_str()?;
-        self.value.test(text)
-    }
-
-    /// Returns the value, if the event has it, for people.
-    fn shown<'s>(
-        &self,
-        event: &HookEvent,
-        secrets: impl Iterator<Item = &'s str>,
-    ) -> Option<String> {
-        let value = find(&self.path, &event.data)?;
-        match value.as_str() {
-            Some(long) if self.value.test(long).is_none() => {
-                Some(format!("a string of {} bytes", long.len()))
-            }
-            _ => Some(shown(&self.path, value, secrets)),
-        }
-    }
+/// Tests a condition; None if the value is missing, not a string, or too long.
+fn result(pointer: &str, test: &Lazy, event: &HookEvent) -> Option<bool> {
+    test.test(find(pointer, &event.data)?.as_str()?)
 }
 
 /// Returns the value at a pointer, by RFC 6901. None for the empty pointer: the whole data is not a string.
-fn find<'a>(path: &[String], data: &'a Map<String, Value>) -> Option<&'a Value> {
-    let (first, rest) = path.split_first()?;
-    let mut value = data.get(first)?;
-    for part in rest {
-        value = match value {
-            Value::Object(members) => members.get(part)?,
-            Value::Array(items) => items.get(index(part)?)?,
-            _ => return None,
-        };
-    }
-    Some(value)
+fn find<'a>(pointer: &str, data: &'a Map<String, Value>) -> Option<&'a Value> {
+    let parts = pointer.strip_prefix('/')?;
+    let (first, rest) = parts.split_at(parts.find('/').unwrap_or(parts.len()));
+    data.get(&unescaped(first))?.pointer(rest)
 }
 
-/// Reads an array index: digits without a sign or a leading zero.
-fn index(part: &str) -> Option<usize> {
-    let is_canonical = part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_canonical = is_canonical && (part == "0" || !part.starts_with('0'));
-    part.parse().ok().filter(|_| is_canonical)
+fn unescaped(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
 }
 
-/// Formats a value in short, with secrets masked. A key above the value may show that it is a secret.
-fn shown<'s>(path: &[String], value: &Value, secrets: impl Iterator<Item = &'s str>) -> String {
+/// Returns the value, if the event has it, for people: in short, with secrets masked. A key above the value may show that
+/// it is a secret.
+fn shown<'s>(
+    pointer: &str,
+    test: &Lazy,
+    event: &HookEvent,
+    secrets: impl Iterator<Item = &'s str>,
+) -> Option<String> {
+    let value = find(pointer, &event.data)?;
     match value {
-        Value::Array(_) => return "a list".to_owned(),
-        Value::Object(_) => return "an object".to_owned(),
+        Value::Array(_) | Value::Object(_) => return Some(kind(value).to_owned()),
+        Value::String(long) if test.test(long).is_none() => {
+            return Some(format!("a string of {} bytes", long.len()));
+        }
         _ => {}
     }
-    let mut nested = value.clone();
-    for part in path.iter().rev() {
-        nested = Value::Object(Map::from_iter([(part.clone(), nested)]));
-    }
-    let redactor = Redactor::default();
-    let mut masked = redactor.value(&nested);
-    for part in path {
-        if let Value::Object(mut members) = masked {
-            masked = members.remove(part).unwrap_or_default();
-        }
-    }
+    let keys = || pointer.split('/').skip(1).map(unescaped);
+    let nested = Vec::from_iter(keys()).into_iter().rev();
+    let nested = nested.fold(value.clone(), |value, key| json!({ key: value }));
+    let masked = Redactor::default().value(&nested);
+    let masked = keys().fold(&masked, |value, key| value.get(key).unwrap_or(value));
     let text = match masked {
-        Value::String(text) => text,
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let masked = redactor.text_with(&text, secrets);
-    match masked.char_indices().nth(LONGEST_SHOWN) {
-        Some((end, _)) => format!("{}…", &masked[..end]),
-        None => masked.into_owned(),
-    }
+    let masked = Redactor::default().text_with(&text, secrets);
+    Some(shortened(&masked).into_owned())
 }
 
 #[cfg(test)]
@@ -295,13 +234,13 @@ mod tests {
             ("/ ", json!(7)),
             ("/m~0n", json!(8)),
         ] {
-            let found = find(&path(pointer).unwrap(), &document);
+            let found = find(pointer, &document);
             assert_eq!(found, Some(&expected), "{pointer}");
         }
         for pointer in [
             "", "/foo/2", "/foo/-", "/foo/00", "/foo/+0", "/foo/0/0", "/m~01n", "/x",
         ] {
-            assert_eq!(find(&path(pointer).unwrap(), &document), None, "{pointer}");
+            assert_eq!(find(pointer, &document), None, "{pointer}");
         }
     }
 }

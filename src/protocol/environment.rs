@@ -13,7 +13,7 @@ use super::circular::HookChain;
 use super::names::{Names, VariableName, prefixed};
 use super::spill::Spill;
 use crate::events::{DEEPEST_DATA, HookEvent};
-use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Inherit, Reads, Stdin};
+use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Reads, Stdin, inherits};
 use crate::logging::warn;
 use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
 use crate::profile::{AppProfile, COMMON_PREFIX};
@@ -110,13 +110,13 @@ pub(crate) struct Naming {
     /// The variables that were set for the hook that has started the host, if one has.
     above: Vec<String>,
     /// The list for hooks that do not set their own.
-    inherit: Option<Inherit>,
+    inherit: Option<Vec<String>>,
     chain: HookChain,
     disabled_by: Option<String>,
 }
 
 impl Naming {
-    pub(crate) fn new(profile: AppProfile, inherit: Option<Inherit>) -> Self {
+    pub(crate) fn new(profile: AppProfile, inherit: Option<Vec<String>>) -> Self {
         let names = Names::new(profile);
         let profile = names.profile();
         Self {
@@ -145,10 +145,10 @@ impl Naming {
 
     /// Returns the variables that a hook inherits from the host; never those of an event.
     fn inherited<'a>(&'a self, hook: &Hook) -> Inherited<'a> {
-        let Some(rule) = hook.inherit_rule().or(self.inherit.as_ref()) else {
+        let Some(rule) = hook.inherit().or(self.inherit.as_deref()) else {
             return Inherited::AllBut(&self.above);
         };
-        let passes = |name: &str| rule.covers(name) && !self.above.iter().any(|it| it == name);
+        let passes = |name: &str| inherits(rule, name) && !self.above.iter().any(|it| it == name);
         let own = std::env::vars_os();
         Inherited::Only(
             own.filter(|(name, _)| passes(&name.to_string_lossy()))

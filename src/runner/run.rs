@@ -127,7 +127,13 @@ impl Runner {
         let working_dir = self.working_dir(hook)?;
         let protocol = hook.protocol().unwrap_or(&self.native);
         let event = &firing.event;
-        let call = Call::new(event, hook, firing.can_block, &working_dir, &firing.shared);
+        let call = Call {
+            event,
+            hook,
+            can_block: firing.can_block,
+            working_dir: &working_dir,
+            shared: &firing.shared,
+        };
         let mut start = guarded(protocol, |protocol| protocol.prepare(&call))??;
         let timeout = self.timeout(hook, &start);
         let directory = match &start.working_dir {
@@ -143,8 +149,13 @@ impl Runner {
             return Ok(result);
         }
         let code = result.signal.is_none().then_some(result.exit_code);
-        let stdout = (result.stdout.as_str(), result.stdout_bytes());
-        let end = End::new(code, stdout, &result.stderr, gap);
+        let end = End {
+            code,
+            stdout: &result.stdout,
+            stdout_bytes: result.stdout_bytes(),
+            stderr: &result.stderr,
+            gap,
+        };
         match guarded(protocol, |protocol| protocol.read(&call, &start, &end)) {
             Ok(answer) => result = self.with_answer(result, answer),
             Err(failure) => {
