@@ -1,97 +1,59 @@
-//! Claude Code. <https://code.claude.com/docs/en/hooks>
-
-use std::sync::LazyLock;
+//! Claude Code. <https://code.claude.com/docs/en/hooks> Most other tools copy its format.
 
 use serde_json::{Value, json};
 
-use super::tool::{Answers, Event, Files, Handlers, Reading, Specific, Tool, Variable, Words};
-use crate::hook::Decision::{Allow, Ask, Block};
+use super::tool::{Reading, Tool, Variable, Words};
 
 pub(super) const TOOL: Tool = Tool {
     name: "claude",
     title: "Claude Code",
-    files: Files {
-        directory: ".claude",
-        user: ".claude/settings.json",
-        project: ".claude/settings.json .claude/settings.local.json",
-        toml: None,
-        extensions: None,
-        manifest: ".claude-plugin",
-        all_off: "disableAllHooks",
-        settings: "",
-        not_events: "",
-    },
-    handlers: Handlers {
-        timeout_keys: "timeout",
-        milliseconds: false,
-        keys: "args shell if async asyncRewake onFailure statusMessage",
-        not_applied: "once rewakeMessage rewakeSummary",
-        other_types: "prompt agent http mcp_tool",
-        context_limit: None,
-        windows_key: None,
-    },
-    events,
+    files: ".claude/settings.json .claude/settings.local.json",
+    toml: None,
+    extensions: None,
+    manifest: ".claude-plugin",
+    all_off: Some(("disableAllHooks", true)),
+    disabled: None,
+    not_events: "",
+    keys: "args shell if timeout async asyncRewake onFailure statusMessage",
+    keys_not_applied: "once rewakeMessage rewakeSummary",
+    other_types: "prompt agent http mcp_tool",
+    milliseconds: false,
+    seconds: 600,
+    context_limit: None,
+    list_of_names: Some("_- ,|"),
+    events: EVENTS,
     fields: "session_id transcript_path permission_mode=default",
-    has_timestamp: false,
     renamed: "tool_args=tool_input tool_result=tool_response content=prompt",
     response,
     tools: "bash=Bash shell=Bash read=Read write=Write edit=Edit multi_edit=MultiEdit glob=Glob \
             grep=Grep ls=LS list=LS web_fetch=WebFetch web_search=WebSearch task=Task agent=Task",
     also_called: "Task=Agent Agent=Task",
-    list_of_names: Some("_- ,|"),
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
         ("CLAUDE_PLUGIN_DATA", PLUGIN_DATA),
         ("CLAUDE_EFFORT", Variable::Effort),
+        ("CLAUDE_ENV_FILE", Variable::EnvFile),
     ],
-    env_file: "CLAUDE_ENV_FILE",
     has_login_shell: false,
     runs_once: true,
-    answers: Answers {
-        reading: Reading::Typed,
-        stop_denies: true,
-        decisions: &[("approve", Allow), ("block", Block)],
-        specific: &[BEFORE_TOOL, REQUEST, AFTER_TOOL],
-        not_applied: "async asyncTimeout classifierContext initialUserMessage reloadSkills sessionTitle \
-                      suppressOriginalPrompt terminalSequence updatedPermissions watchPaths",
-        known: "",
-        refused: &[],
-    },
+    reading: Reading::Typed,
+    stop_denies: true,
+    decisions: "approve block",
+    specific: SPECIFIC,
+    not_applied: "async asyncTimeout classifierContext initialUserMessage reloadSkills sessionTitle \
+                  suppressOriginalPrompt terminalSequence updatedPermissions watchPaths",
+    known: "",
+    refused: "",
 };
 
 const PLUGIN_DATA: Variable = Variable::PluginData(".claude/plugins/data");
 
-/// The call waits for the user at `defer`: no host of this crate lets it wait for another program.
-const BEFORE_TOOL: Specific = Specific {
-    event: "PreToolUse",
-    decision: "permissionDecision",
-    words: &[
-        ("allow", Allow),
-        ("deny", Block),
-        ("ask", Ask),
-        ("defer", Ask),
-    ],
-    reason: "permissionDecisionReason",
-    new_input: "updatedInput",
-    ..Specific::NONE
-};
-
-pub(super) const REQUEST: Specific = Specific {
-    event: "PermissionRequest",
-    within: "decision",
-    decision: "behavior",
-    words: &[("allow", Allow), ("deny", Block)],
-    reason: "message",
-    new_input: "updatedInput",
-    ..Specific::NONE
-};
-
-const AFTER_TOOL: Specific = Specific {
-    event: "PostToolUse",
-    new_output: "updatedToolOutput updatedMCPToolOutput",
-    ..Specific::NONE
-};
+const SPECIFIC: Words = "\
+PreToolUse decision=permissionDecision words=allow,deny,ask,defer \
+    reason=permissionDecisionReason input=updatedInput
+PermissionRequest within=decision decision=behavior words=allow,deny reason=message input=updatedInput
+PostToolUse output=updatedToolOutput,updatedMCPToolOutput";
 
 const EVENTS: Words = "\
 PreToolUse tool:pre_execute on=tool_name blocks tool_input={} tool_use_id
@@ -129,11 +91,6 @@ TaskCreated -
 TeammateIdle -
 WorktreeCreate -
 WorktreeRemove -";
-
-fn events() -> &'static [Event] {
-    static TABLE: LazyLock<Vec<Event>> = LazyLock::new(|| Event::table(600, EVENTS));
-    &TABLE
-}
 
 /// Returns what a tool has returned as the object that hooks of its name expect.
 fn response(tool: &str, value: &Value) -> Option<Value> {

@@ -5,18 +5,9 @@
 use serde_json::{Map, Value};
 
 use super::answer::{answer, decide};
-use super::members::{Members, from_json, nonblank};
+use super::members::{from_json, nonblank};
 use super::tool::{Effect, Event, Reading, Text, Tool};
-use crate::hook::{Answer, Decision, HookOutput};
-
-/// How a hook ended, and what it wrote.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct HookEnd<'a> {
-    /// Its exit code; negative if a signal ended it.
-    pub(super) code: i32,
-    pub(super) stdout: &'a str,
-    pub(super) stderr: &'a str,
-}
+use crate::hook::{Answer, Decision, End, HookOutput};
 
 /// What an answer that its tool does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +20,9 @@ pub(super) enum Strictness {
     Strict,
 }
 
+/// What stands in standard error where bytes are missing. No JSON has a line break in a string.
+const LEFT_OUT: &str = " bytes left out ...]\n";
+
 /// A note on an answer among other text.
 const PLAIN_TEXT: &str =
     "standard output is treated as plain text: an answer is one JSON object and nothing else";
@@ -40,95 +34,96 @@ const NO_REASON: &str = "the hook exited with code 2 and gave no reason";
 
 const NEEDS_REASON: &str = "exit code 2 blocks only with a reason on standard error";
 
+const TOO_LONG: &str = "it is longer than what is kept of the output";
+
 /// Reads how a hook ended. The answer's output is set, if only to nothing.
-pub(super) fn read(
-    tool: &Tool,
-    event: &Event,
-    strictness: Strictness,
-    ended: &HookEnd<'_>,
-) -> Answer {
-    let mut conclusion = Conclusion {
+pub(super) fn read(tool: &Tool, event: &Event, strictness: Strictness, end: &End<'_>) -> Answer {
+    let is_tolerant = tool.reading == Reading::Tolerant;
+    let (text, is_cut) = match end.stdout.trim().is_empty() && is_tolerant {
+        true => (end.stderr, end.stderr.contains(LEFT_OUT)),
+        false => (end.stdout, end.gap.is_some()),
+    };
+    let text = text.trim();
+    let is_lost = is_cut && (text.starts_with('{') || is_tolerant && text.starts_with('"'));
+    let mut reader = Reader {
         tool,
         event,
-        ended,
+        code: end.code.unwrap_or(-1),
+        stderr: end.stderr,
         output: HookOutput::default(),
         answer: Answer::default(),
-        is_misplaced: false,
+        about_output: None,
     };
-    conclusion.read_output();
-    if ended.code == 2 && tool.answers.reading != Reading::Tolerant {
-        conclusion.read_exit_code_2();
+    if !text.is_empty() && !is_lost {
+        reader.read_written(text);
+        reader.about_output = reader.about_output.or_else(|| about_text(end.stdout));
+    }
+    if reader.code == 2 && !is_tolerant {
+        reader.read_exit_code_2();
     }
     if strictness != Strictness::CannotBlock {
-        conclusion.add_notes(strictness);
+        reader.add_notes(strictness);
+    }
+    if is_lost && !reader.answer.replaces_exit_code {
+        reader.lose(strictness);
     }
     Answer {
-        output: Some(conclusion.output),
-        ..conclusion.answer
+        output: Some(reader.output),
+        ..reader.answer
     }
 }
 
-struct Conclusion<'a> {
+struct Reader<'a> {
     tool: &'a Tool,
     event: &'a Event,
-    ended: &'a HookEnd<'a>,
+    /// Negative if a signal ended the hook.
+    code: i32,
+    stderr: &'a str,
     output: HookOutput,
     answer: Answer,
-    /// Whether the answer has a decision that the tool does not read.
-    is_misplaced: bool,
+    /// What a guard's author may not expect of the output.
+    about_output: Option<String>,
 }
 
-impl Conclusion<'_> {
-    fn read_output(&mut self) {
-        let reading = self.tool.answers.reading;
-        let is_tolerant = reading == Reading::Tolerant;
-        let text = match nonblank(self.ended.stdout) {
-            None if is_tolerant => nonblank(self.ended.stderr),
-            text => text,
-        };
-        let Some(text) = text else {
-            return;
-        };
-        let found = match from_json(&text) {
+impl Reader<'_> {
+    fn read_written(&mut self, text: &str) {
+        let is_tolerant = self.tool.reading == Reading::Tolerant;
+        let found = match from_json(text) {
             Some(Value::String(inner)) if is_tolerant => from_json(&inner),
             found => found,
         };
         match found {
-            Some(Value::Object(_)) if reading == Reading::Strict && self.ended.code != 0 => {}
-            Some(Value::Object(object)) => self.read_object(&object),
+            Some(Value::Object(_)) if self.is_strict() && self.code != 0 => {}
+            Some(Value::Object(object)) => {
+                self.answer = answer(self.tool, self.event, &object);
+                self.output = self.answer.output.take().unwrap_or_default();
+                let is_misplaced = object.contains_key("permissionDecision");
+                self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
+            }
             Some(_) if is_tolerant => {}
-            None if is_tolerant => self.read_message(text),
-            _ if self.ended.code == 0 => self.read_text(text),
+            None if is_tolerant => self.read_message(text.to_owned()),
+            _ if self.code == 0 => self.read_text(text),
             _ => {}
         }
     }
 
-    fn read_object(&mut self, object: &Map<String, Value>) {
-        match answer(self.tool, self.event, object) {
-            Ok(output) => {
-                self.output = output;
-                self.answer.replaces_exit_code = true;
-            }
-            Err(why) => self.answer.invalid = Some(why),
-        }
-        self.is_misplaced = object.contains_key("permissionDecision");
-        let members = Members::new(object, true);
-        self.answer.notes = members.not_applied(self.tool.answers.not_applied);
+    fn is_strict(&self) -> bool {
+        self.tool.reading == Reading::Strict
     }
 
     /// Reads plain text of a tool that expects JSON.
-    fn read_text(&mut self, text: String) {
+    fn read_text(&mut self, text: &str) {
         let is_broken = text.starts_with(['{', '[']) || self.event.text == Text::Invalid;
-        if is_broken && self.tool.answers.reading == Reading::Strict {
+        if is_broken && self.is_strict() {
             self.answer.invalid = Some("it is not one JSON object".to_owned());
         } else if self.event.text == Text::Context {
-            self.output.additional_context = Some(text);
+            self.output.additional_context = Some(text.to_owned());
         }
     }
 
     /// Reads plain text of a tool that takes it for an answer.
     fn read_message(&mut self, text: String) {
-        match self.ended.code {
+        match self.code {
             0 => self.output.system_message = Some(text),
             ..2 => self.output.system_message = Some(format!("Warning: {text}")),
             2.. => {
@@ -139,80 +134,82 @@ impl Conclusion<'_> {
     }
 
     fn block(&mut self, reason: Option<String>) {
-        let reading = self.tool.answers.reading;
-        decide(
-            &mut self.output,
-            reading,
-            self.event,
-            Decision::Block,
-            reason,
-        );
+        let (reading, block) = (self.tool.reading, Decision::Block);
+        decide(&mut self.output, reading, self.event, block, reason);
     }
 
     /// Blocks, or gives feedback, whatever was written.
     fn read_exit_code_2(&mut self) {
-        let reason = nonblank(self.ended.stderr);
-        let is_silent = reason.is_none();
-        if is_silent && self.tool.answers.reading == Reading::Strict {
-            self.answer.notes.push(NEEDS_REASON.to_owned());
-            return;
+        let reason = nonblank(self.stderr);
+        if reason.is_none() && self.is_strict() {
+            return self.answer.notes.push(NEEDS_REASON.to_owned());
         }
         match self.event.effect {
             Effect::Nothing => return,
-            Effect::Blocks if self.output.decision == Some(Decision::Block) => {}
+            Effect::Blocks => {
+                if self.output.decision != Some(Decision::Block) {
+                    self.block(reason.or_else(|| Some(NO_REASON.to_owned())));
+                }
+                self.output.updated_input = None;
+            }
             Effect::FeedsBack if self.output.feedback.is_some() => {}
-            Effect::Blocks => self.block(reason.or_else(|| Some(NO_REASON.to_owned()))),
             Effect::FeedsBack => self.block(reason),
-        }
-        if self.event.effect == Effect::Blocks {
-            self.output.updated_input = None;
         }
         self.answer.replaces_exit_code = true;
         self.answer.notes.extend(self.answer.invalid.take());
     }
 
     fn add_notes(&mut self, strictness: Strictness) {
-        let answer = &mut self.answer;
         let blocks = self.output.decision == Some(Decision::Block);
-        let about_code = about_code(self.ended, blocks, answer.replaces_exit_code);
+        let about_code = self.about_code(blocks);
+        let answer = &mut self.answer;
         answer.notes.extend(about_code);
-        let about_output = match self.is_misplaced {
-            _ if blocks || answer.invalid.is_some() => None,
-            true => Some(MISPLACED.to_owned()),
-            false => about_text(self.ended.stdout),
-        };
+        let is_clear = blocks || answer.invalid.is_some();
+        let about_output = self.about_output.take().filter(|_| !is_clear);
         if strictness == Strictness::Lenient {
             answer.notes.extend(about_output);
             return;
         }
         // JSON without a decision does not replace an exit code.
-        answer.replaces_exit_code &= self.ended.code == 0 || self.output.decision.is_some();
+        answer.replaces_exit_code &= self.code == 0 || self.output.decision.is_some();
         answer.invalid = answer.invalid.take().or(about_output);
     }
-}
 
-/// Returns a note on an exit code that does not mean what a guard's author may expect.
-fn about_code(ended: &HookEnd<'_>, blocks: bool, replaces_exit_code: bool) -> Option<String> {
-    let effect = if blocks { "blocks" } else { "does not block" };
-    // As `python3` and `uv` say it, whose exit code is then 2.
-    let is_missing_file = ["can't open file", "Failed to spawn"];
-    let is_missing_file = is_missing_file.iter().any(|it| ended.stderr.contains(it));
-    let found = match ended.code {
-        126 => "the command cannot be executed",
-        127 => "the command was not found",
-        2 if is_missing_file => "the interpreter did not find the script",
-        0 | 2 => return None,
-        ..0 => "a signal ended it",
-        code if !blocks && !replaces_exit_code => {
-            return Some(format!(
-                "exit code {code} does not block here: exit with 2 and the reason on standard error"
-            ));
+    /// Returns a note on an exit code that does not mean what a guard's author may expect.
+    fn about_code(&self, blocks: bool) -> Option<String> {
+        let effect = if blocks { "blocks" } else { "does not block" };
+        // As `python3` and `uv` say it, whose exit code is then 2.
+        let is_missing_file = ["can't open file", "Failed to spawn"];
+        let is_missing_file = is_missing_file.iter().any(|it| self.stderr.contains(it));
+        let found = match self.code {
+            126 => "the command cannot be executed",
+            127 => "the command was not found",
+            2 if is_missing_file => "the interpreter did not find the script",
+            0 | 2 => return None,
+            ..0 => "a signal ended it",
+            code if !blocks && !self.answer.replaces_exit_code => {
+                return Some(format!(
+                    "exit code {code} does not block here: exit with 2 and the reason on standard error"
+                ));
+            }
+            _ => return None,
+        };
+        Some(format!(
+            "the hook {effect} here, but checked nothing: {found}"
+        ))
+    }
+
+    /// The tool would have read an answer that is not kept, so it blocks even if the tool ignores failures.
+    fn lose(&mut self, strictness: Strictness) {
+        let is_stop = matches!(self.event.ours, Some("agent:stop" | "agent:subagent_stop"));
+        if strictness == Strictness::CannotBlock || is_stop {
+            self.answer.invalid = Some(TOO_LONG.to_owned());
+        } else {
+            self.output.decision = Some(Decision::Block);
+            let reason = format!("the hook's answer cannot be used: {TOO_LONG}");
+            self.output.reason = Some(reason);
         }
-        _ => return None,
-    };
-    Some(format!(
-        "the hook {effect} here, but checked nothing: {found}"
-    ))
+    }
 }
 
 /// Returns a note on an answer among other text, on one line or over several.

@@ -1,38 +1,28 @@
-//! Gemini CLI. <https://geminicli.com/docs/hooks/reference> It treats plain text as an answer.
-
-use std::sync::LazyLock;
+//! Gemini CLI. <https://geminicli.com/docs/hooks/reference> Where it is not said otherwise, its format is that of Claude
+//! Code. It treats plain text as an answer.
 
 use serde_json::{Value, json};
 
-use super::tool::{Answers, Event, Files, Handlers, Reading, Specific, Tool, Variable, Words};
-use crate::hook::Decision::{Allow, Ask, Block};
+use super::claude;
+use super::tool::{Reading, Tool, Variable, Words};
 
 pub(super) const TOOL: Tool = Tool {
     name: "gemini",
     title: "Gemini CLI",
-    files: Files {
-        directory: ".gemini",
-        user: ".gemini/settings.json",
-        project: ".gemini/settings.json",
-        toml: None,
-        extensions: Some(".gemini/extensions"),
-        manifest: "gemini-extension.json",
-        all_off: "",
-        settings: "hooksConfig",
-        not_events: "enabled disabled notifications",
-    },
-    handlers: Handlers {
-        timeout_keys: "timeout",
-        milliseconds: true,
-        keys: "name description env onFailure statusMessage",
-        not_applied: "sequential",
-        other_types: "plugin runtime",
-        context_limit: None,
-        windows_key: None,
-    },
-    events,
-    fields: "session_id transcript_path",
-    has_timestamp: true,
+    files: ".gemini/settings.json",
+    extensions: Some(".gemini/extensions"),
+    manifest: "gemini-extension.json",
+    all_off: Some(("hooksConfig.enabled", false)),
+    disabled: Some("hooksConfig.disabled"),
+    not_events: "enabled disabled notifications",
+    keys: "name description env timeout onFailure statusMessage",
+    keys_not_applied: "sequential",
+    other_types: "plugin runtime",
+    milliseconds: true,
+    seconds: 60,
+    list_of_names: None,
+    events: EVENTS,
+    fields: "session_id transcript_path timestamp",
     renamed: "last_assistant_message=prompt_response tool_args=tool_input tool_result=tool_response \
               content=prompt",
     response,
@@ -40,7 +30,6 @@ pub(super) const TOOL: Tool = Tool {
             multi_edit=replace grep=grep_search ls=list_directory list=list_directory \
             web_search=google_web_search agent=task",
     also_called: "grep_search=search_file_content",
-    list_of_names: None,
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),
@@ -49,30 +38,12 @@ pub(super) const TOOL: Tool = Tool {
         ("GEMINI_CWD", Variable::Cwd),
         ("GEMINI_SESSION_ID", Variable::Session),
     ],
-    env_file: "",
-    has_login_shell: false,
-    runs_once: true,
-    answers: Answers {
-        reading: Reading::Tolerant,
-        stop_denies: false,
-        decisions: &[
-            ("allow", Allow),
-            ("approve", Allow),
-            ("ask", Ask),
-            ("deny", Block),
-            ("block", Block),
-        ],
-        specific: &[BEFORE_TOOL],
-        not_applied: "clearContext llm_request llm_response tailToolCallRequest toolConfig",
-        known: "",
-        refused: &[],
-    },
-};
-
-const BEFORE_TOOL: Specific = Specific {
-    event: "BeforeTool",
-    merged_input: "tool_input",
-    ..Specific::NONE
+    reading: Reading::Tolerant,
+    stop_denies: false,
+    decisions: "allow approve ask deny block",
+    specific: "BeforeTool merged=tool_input",
+    not_applied: "clearContext llm_request llm_response tailToolCallRequest toolConfig",
+    ..claude::TOOL
 };
 
 const EVENTS: Words = "\
@@ -88,11 +59,6 @@ PreCompress context:pre_compact on=trigger trigger=auto
 Notification notification:show on=notification_type \
     notification_type=ToolPermission message details={}
 BeforeToolSelection -";
-
-fn events() -> &'static [Event] {
-    static TABLE: LazyLock<Vec<Event>> = LazyLock::new(|| Event::table(60, EVENTS));
-    &TABLE
-}
 
 /// Returns what a tool has returned as the object that hooks expect.
 fn response(_tool: &str, value: &Value) -> Option<Value> {

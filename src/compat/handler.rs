@@ -2,208 +2,150 @@
 //!
 //! Knows the keys of handlers, not the rest of the file.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::large_context::LargeContext;
 use super::lint;
-use super::matcher::SharedAllowance;
-use super::protocol::{ToolAliases, ToolProtocol};
+use super::protocol::ToolProtocol;
+use super::reader::Reader;
 use super::rule::Rule;
-use super::tool::{Handlers, Tool, has};
+use super::tool::{Event, has};
 use crate::config::reading::{Node, Problem};
-use crate::hook::{FailurePolicy, Hook, HookError, HookSource, Shell};
+use crate::hook::{FailurePolicy, Hook, Shell};
 use crate::printable::shortened;
 
-/// The origin of a file's hooks, and its effect on each hook.
-pub(super) struct Origin {
-    pub(super) tool: &'static Tool,
-    /// The project's root; none for the user's files.
-    pub(super) base_dir: Option<Arc<Path>>,
-    pub(super) plugin: Option<PathBuf>,
-    pub(super) aliases: Arc<ToolAliases>,
-    pub(super) large_context: Arc<LargeContext>,
-    /// Whether failures and unreadable files block.
-    pub(super) is_strict: bool,
-}
-
-/// A handler, and the problems found so far.
-pub(super) struct Handler<'h, 't, 'a> {
-    pub(super) node: Node<'t, 'a>,
-    /// That of its group, with the matcher.
-    pub(super) protocol: ToolProtocol,
-    pub(super) origin: &'h Origin,
-    pub(super) allowance: &'h SharedAllowance,
-    pub(super) found: &'h mut Vec<Problem>,
-}
-
-impl<'t, 'a> Handler<'_, 't, 'a> {
-    /// Returns the hook and its protocol, or the problem that makes the handler unusable.
-    pub(super) fn hook(mut self, source: HookSource) -> Result<(Hook, ToolProtocol), Problem> {
-        self.check_type()?;
-        let hook = self.command()?;
-        self.read_protocol()?;
+impl Reader<'_> {
+    /// Adds the hook of a handler, or returns the problem that makes the handler unusable. `group` has the matcher.
+    pub(super) fn handler(
+        &mut self,
+        node: Node<'_, '_>,
+        group: &ToolProtocol,
+    ) -> Result<(), Problem> {
+        check_type(node, self.origin.tool.title, self.origin.tool.other_types)?;
+        let event = &group.event;
+        let start = node.range().start;
+        let hook = self.command(node, event)?;
         let mut hook = hook
-            .with_source(source)
-            .with_on_failure(self.policy())
-            .with_timeout(self.timeout());
+            .with_source(self.file.source(None, start))
+            .with_on_failure(self.policy(node, event))
+            .with_timeout(self.timeout(node, event));
         if let Some(base) = &self.origin.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
-        if self.runs_in_background() {
+        if self.runs_in_background(node, event) {
             hook = hook.with_background();
         }
-        if let Some((_, name)) = self.text("name") {
+        if let Some(name) = self.text(node, "name") {
             hook = hook.with_name(name);
         }
-        if let Some((_, description)) = self.text("description") {
+        if let Some(description) = self.text(node, "description") {
             hook = hook.with_description(description);
         }
-        let hook = self.with_environment(hook);
-        lint::not_applied(&self.node, self.origin.tool, self.found);
-        lint::lint(&self.node, &hook, &self.protocol, self.found);
-        Ok((hook, self.protocol))
-    }
-
-    /// Returns the value of a key, if the tool reads this key.
-    fn get(&self, key: &'static str) -> Option<Node<'t, 'a>> {
-        if has(self.origin.tool.handlers.keys, key) {
-            self.node.get(key)
-        } else {
-            None
-        }
-    }
-
-    /// Returns the value of a key if it is a string; another value is reported and ignored.
-    fn text(&mut self, key: &'static str) -> Option<(Node<'t, 'a>, &'t str)> {
-        let node = self.get(key)?;
-        let text = node.text();
-        if text.is_none() {
-            self.warn(&node, node.unexpected("a string"));
-        }
-        Some((node, text?))
-    }
-
-    /// Returns the value of a key if it is one of two strings; another value is reported and ignored.
-    fn choice(&mut self, key: &'static str, choices: [&str; 2]) -> Option<&'t str> {
-        let (node, text) = self.text(key)?;
-        if choices.contains(&text) {
-            return Some(text);
-        }
-        let [first, second] = choices;
-        self.warn(
-            &node,
-            format!(
-                "expected `{first}` or `{second}`, found `{}`",
-                shortened(text)
-            ),
-        );
-        None
-    }
-
-    /// Returns the value of a key if it is true; a value of another type is reported and ignored.
-    fn switch(&mut self, key: &'static str) -> Option<Node<'t, 'a>> {
-        let node = self.get(key)?;
-        if node.switch().is_none() {
-            self.warn(&node, node.unexpected("true or false"));
-        }
-        (node.switch() == Some(true)).then_some(node)
-    }
-
-    fn warn(&mut self, at: &Node<'_, '_>, message: impl Into<String>) {
-        self.found.push(at.warning(message));
-    }
-
-    fn check_type(&self) -> Result<(), Problem> {
-        let tool = self.origin.tool;
-        if !self.node.is_object() {
-            let words = self.node.unexpected("an object with `type` and `command`");
-            return Err(self.node.error(words));
-        }
-        let Some(given) = self.node.get("type") else {
-            let words = format!("has no `type`, so {} ignores it", tool.title);
-            let problem = self.node.error(words);
-            return Err(problem.with_help("add \"type\": \"command\""));
+        let hook = self.with_environment(node, hook);
+        let protocol = ToolProtocol {
+            rule: self.rule(node, event)?,
+            status_message: self.text(node, "statusMessage").map(str::to_owned),
+            context_limit: self.context_limit(node),
+            ..group.clone()
         };
-        match given.text() {
-            Some("command") => Ok(()),
-            Some(other) if has(tool.handlers.other_types, other) => {
-                let words = format!(
-                    "handlers of type `{other}` do not run: only type `command` is supported"
-                );
-                Err(given.warning(words))
-            }
-            Some(other) => {
-                let words = format!("expected `command`, found `{}`", shortened(other));
-                Err(given.error(words).with_suggestion_of(Some("command")))
-            }
-            None => Err(given.error(given.unexpected("`command`"))),
+        for problem in lint::command(node, &hook, &protocol) {
+            self.report(problem);
         }
-    }
-
-    fn command(&mut self) -> Result<Hook, Problem> {
-        let windows = self
-            .origin
-            .tool
-            .handlers
-            .windows_key
-            .filter(|_| cfg!(windows));
-        let of_windows = windows.and_then(|key| self.node.get(key));
-        let Some(given) = of_windows.or_else(|| self.node.get("command")) else {
-            return Err(self.node.error("`command` is missing"));
-        };
-        let Some(text) = given.text() else {
-            return Err(given.error(given.unexpected("a string")));
-        };
-        if text.contains('\0') {
-            let words = "expected a string without the character NUL";
-            return Err(given.error(words));
-        }
-        let pattern = self.protocol.event.ours.unwrap_or_default();
-        let refused = |error: HookError| given.error(error.to_string());
-        if let Some(args) = self.get("args") {
-            let mut words = vec![text.to_owned()];
-            words.extend(strings(&args)?);
-            return Hook::program(pattern, words).map_err(refused);
-        }
-        let hook = Hook::new(pattern, text).map_err(refused)?;
-        // For `bash`, the default, `runner` chooses the shell.
-        match self.choice("shell", ["bash", "powershell"]) {
-            Some("powershell") => Ok(hook.with_shell(Shell::Pwsh)),
-            _ => Ok(hook),
-        }
-    }
-
-    fn read_protocol(&mut self) -> Result<(), Problem> {
-        let message = self.text("statusMessage");
-        self.protocol.status_message = message.map(|(_, text)| text.to_owned());
-        self.protocol.context_limit = self.context_limit();
-        let Some((given, rule)) = self.text("if") else {
-            return Ok(());
-        };
-        let event = self.protocol.event;
-        if !event.is_of_tool() {
-            let words = format!(
-                "the hook never runs: `{}` has no tool that a rule could match",
-                event.name
-            );
-            return Err(given.warning(words).with_help("remove `if`"));
-        }
-        let rule = Rule::new(rule, self.allowance);
-        if let Some(words) = rule.misunderstood() {
-            self.warn(&given, words);
-        }
-        self.protocol.rule = Some(rule);
+        let hook = hook.with_protocol(Arc::new(protocol));
+        self.file.add(hook, false, start);
         Ok(())
     }
 
-    fn context_limit(&mut self) -> Option<usize> {
-        let given = self.get("additionalContextLimit")?;
-        let tokens = given.number().filter(|it| *it >= 0.0 && it.fract() == 0.0);
-        if tokens.is_none() {
-            self.warn(&given, "expected a number of tokens; the default is used");
+    /// Returns the value of a key that the tool reads, as `read` has it; another value is reported and ignored.
+    fn value<'t, 'a, T>(
+        &mut self,
+        node: Node<'t, 'a>,
+        key: &str,
+        expected: &str,
+        read: impl Fn(Node<'t, 'a>) -> Option<T>,
+    ) -> Option<T> {
+        let value = node.get(key);
+        let value = value.filter(|_| has(self.origin.tool.keys, key))?;
+        let found = read(value);
+        if found.is_none() {
+            let shown = match (value.text(), value.number()) {
+                (Some(text), _) => format!("`{}`", shortened(text)),
+                (_, Some(number)) => number.to_string(),
+                _ => value.kind().to_owned(),
+            };
+            self.report(value.warning(format!(
+                "expected {expected}, found {shown}; the key is ignored"
+            )));
         }
+        found
+    }
+
+    fn text<'t>(&mut self, node: Node<'t, '_>, key: &str) -> Option<&'t str> {
+        self.value(node, key, "a string", |it| it.text())
+    }
+
+    /// Returns the value of a key if it is one of two strings.
+    fn choice<'t>(
+        &mut self,
+        node: Node<'t, '_>,
+        key: &str,
+        [first, second]: [&str; 2],
+    ) -> Option<&'t str> {
+        let expected = format!("`{first}` or `{second}`");
+        let is_one = |text: &&str| *text == first || *text == second;
+        self.value(node, key, &expected, |it| it.text().filter(is_one))
+    }
+
+    fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
+        let of_windows = node.get("commandWindows").filter(|_| cfg!(windows));
+        let of_windows = of_windows.filter(|_| has(self.origin.tool.keys, "commandWindows"));
+        let Some(given) = of_windows.or_else(|| node.get("command")) else {
+            return Err(node.error("`command` is missing"));
+        };
+        let text = string(given)?;
+        let pattern = event.ours.unwrap_or_default();
+        let is_read = has(self.origin.tool.keys, "args");
+        let hook = match node.get("args").filter(|_| is_read) {
+            Some(args) => {
+                let Some(items) = args.items() else {
+                    return Err(args.error(args.unexpected("a list of strings")));
+                };
+                let words: Result<Vec<_>, _> = items.map(string).collect();
+                Hook::program(pattern, [text].into_iter().chain(words?))
+            }
+            None => Hook::new(pattern, text),
+        };
+        let hook = hook.map_err(|error| given.error(error.to_string()))?;
+        // For `bash`, the default, `protocol` chooses the shell.
+        Ok(match self.choice(node, "shell", ["bash", "powershell"]) {
+            Some("powershell") => hook.with_shell(Shell::Pwsh),
+            _ => hook,
+        })
+    }
+
+    fn rule(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Option<Rule>, Problem> {
+        let rule = self.value(node, "if", "a string", |it| {
+            Some((it, Rule::new(it.text()?)))
+        });
+        let Some((given, rule)) = rule else {
+            return Ok(None);
+        };
+        if !event.is_of_tool() {
+            let name = event.name;
+            let words =
+                format!("the hook never runs: `{name}` has no tool that a rule could match");
+            return Err(given.warning(words).with_help("remove `if`"));
+        }
+        if let Some(words) = rule.misunderstood() {
+            self.report(given.warning(words));
+        }
+        Ok(Some(rule))
+    }
+
+    fn context_limit(&mut self, node: Node<'_, '_>) -> Option<usize> {
+        let is_number = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
+        let (key, expected) = ("additionalContextLimit", "a number of tokens");
+        let tokens = self.value(node, key, expected, |it| it.number().filter(is_number));
         // Any larger number is no limit.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         tokens.map(|tokens| tokens as usize)
@@ -211,84 +153,100 @@ impl<'t, 'a> Handler<'_, 't, 'a> {
 
     /// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler
     /// or the host sets another policy.
-    fn policy(&mut self) -> FailurePolicy {
-        match self.choice("onFailure", ["continue", "block"]) {
+    fn policy(&mut self, node: Node<'_, '_>, event: &Event) -> FailurePolicy {
+        match self.choice(node, "onFailure", ["continue", "block"]) {
             Some("block") => FailurePolicy::Block,
             _ if self.origin.is_strict => FailurePolicy::Block,
-            None if self.protocol.event.is_closed => FailurePolicy::Block,
+            None if event.is_closed => FailurePolicy::Block,
             _ => FailurePolicy::Continue,
         }
     }
 
-    fn timeout(&mut self) -> Duration {
-        let Handlers {
-            timeout_keys,
-            milliseconds,
-            ..
-        } = self.origin.tool.handlers;
-        let default = self.protocol.event.timeout;
-        let mut keys = timeout_keys.split(' ');
-        let Some(given) = keys.find_map(|key| self.node.get(key)) else {
-            return default;
+    fn timeout(&mut self, node: Node<'_, '_>, event: &Event) -> Duration {
+        let tool = self.origin.tool;
+        let (expected, seconds) = match tool.milliseconds {
+            true => ("milliseconds above 0", 0.001),
+            false => ("seconds above 0", 1.0),
         };
-        let (unit, seconds) = match milliseconds {
-            true => ("milliseconds", 0.001),
-            false => ("seconds", 1.0),
+        let mut read = |key| {
+            self.value(node, key, expected, |it| {
+                let number = it.number().filter(|number| *number > 0.0)?;
+                Some((number, lint::timeout(it, number, tool)))
+            })
         };
-        let Some(number) = given.number().filter(|number| *number > 0.0) else {
-            let words = format!("expected {unit} above 0; the default of {default:?} is used");
-            self.warn(&given, words);
-            return default;
+        let Some((number, problem)) = read("timeout").or_else(|| read("timeoutSec")) else {
+            return event.timeout;
         };
-        lint::timeout(&given, number, self.origin.tool, self.found);
-        let own = Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX);
-        own.min(self.protocol.event.longest.unwrap_or(Duration::MAX))
-    }
-
-    fn runs_in_background(&mut self) -> bool {
-        let is_async = self.switch("async");
-        let rewakes = self.switch("asyncRewake");
-        if let Some(given) = &rewakes {
-            let words = "runs in the background, but its end does not wake the model";
-            self.warn(given, words);
+        if let Some(problem) = problem {
+            self.report(problem);
         }
-        let event = self.protocol.event;
-        let waits = event.longest.is_some() || event.is_closed;
-        !waits && (is_async.is_some() || rewakes.is_some())
+        let own = Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX);
+        own.min(event.longest.unwrap_or(Duration::MAX))
     }
 
-    fn with_environment(&mut self, mut hook: Hook) -> Hook {
-        let Some(given) = self.get("env") else {
+    fn runs_in_background(&mut self, node: Node<'_, '_>, event: &Event) -> bool {
+        let mut is_on =
+            |key| self.value(node, key, "true or false", |it| it.switch()) == Some(true);
+        let (is_async, rewakes) = (is_on("async"), is_on("asyncRewake"));
+        if let Some(given) = node.get("asyncRewake").filter(|_| rewakes) {
+            let words = "runs in the background, but its end does not wake the model";
+            self.report(given.warning(words));
+        }
+        let waits = event.longest.is_some() || event.is_closed;
+        !waits && (is_async || rewakes)
+    }
+
+    fn with_environment(&mut self, node: Node<'_, '_>, mut hook: Hook) -> Hook {
+        let is_object = |it: &Node<'_, '_>| it.is_object();
+        let expected = "an object of strings";
+        let given = self.value(node, "env", expected, |it| Some(it).filter(is_object));
+        let Some(given) = given else {
             return hook;
         };
-        if !given.is_object() {
-            self.warn(&given, given.unexpected("an object of strings"));
-        }
         for member in given.members() {
             let name = member.key;
             let is_name = !name.is_empty() && !name.contains(['=', '\0']);
-            match member.value.text() {
-                Some(value) if is_name && !value.contains('\0') => {
-                    hook = hook.with_env(name, value);
+            match string(member.value) {
+                Ok(value) if is_name => hook = hook.with_env(name, value),
+                _ => {
+                    let words = format!("`{}` cannot be set", shortened(name));
+                    self.report(given.warning(words));
                 }
-                _ => self.warn(&given, format!("`{}` cannot be set", shortened(name))),
             }
         }
         hook
     }
 }
 
-fn strings(node: &Node<'_, '_>) -> Result<Vec<String>, Problem> {
-    let words = "a list of strings";
-    let Some(items) = node.items() else {
-        return Err(node.error(node.unexpected(words)));
-    };
-    let mut strings = Vec::with_capacity(items.len());
-    for item in items {
-        match item.text().filter(|text| !text.contains('\0')) {
-            Some(text) => strings.push(text.to_owned()),
-            None => return Err(node.error(format!("expected {words}"))),
-        }
+fn check_type(node: Node<'_, '_>, title: &str, other_types: &str) -> Result<(), Problem> {
+    if !node.is_object() {
+        let words = node.unexpected("an object with `type` and `command`");
+        return Err(node.error(words));
     }
-    Ok(strings)
+    let Some(given) = node.get("type") else {
+        let problem = node.error(format!("has no `type`, so {title} ignores it"));
+        return Err(problem.with_help("add \"type\": \"command\""));
+    };
+    Err(match given.text() {
+        Some("command") => return Ok(()),
+        Some(other) if has(other_types, other) => given.warning(format!(
+            "handlers of type `{other}` do not run: only type `command` is supported"
+        )),
+        Some(other) => {
+            let words = format!("expected `command`, found `{}`", shortened(other));
+            given.error(words).with_suggestion_of(Some("command"))
+        }
+        None => given.error(given.unexpected("`command`")),
+    })
+}
+
+/// Returns a string that a process can receive.
+fn string(node: Node<'_, '_>) -> Result<String, Problem> {
+    match node.text() {
+        None => Err(node.error(node.unexpected("a string"))),
+        Some(text) if text.contains('\0') => {
+            Err(node.error("expected a string without the character NUL"))
+        }
+        Some(text) => Ok(text.to_owned()),
+    }
 }

@@ -45,14 +45,11 @@ pub use tools::{CLAUDE, CODEX, GEMINI, TOOLS};
 pub fn answers(stdout: &[u8]) {
     let text = String::from_utf8_lossy(stdout);
     for tool in TOOLS {
-        for event in (tool.events)() {
+        for event in tool.event_names().filter_map(|name| tool.event_named(name)) {
             for code in [0, 1, 2] {
-                let ended = ending::HookEnd {
-                    code,
-                    stdout: &text,
-                    stderr: &text,
-                };
-                let _ = ending::read(tool, event, ending::Strictness::Strict, &ended);
+                let (stdout, strict) = ((&*text, stdout), ending::Strictness::Strict);
+                let end = crate::hook::End::new(Some(code), stdout, &text, None);
+                let _ = ending::read(tool, &event, strict, &end);
             }
         }
     }

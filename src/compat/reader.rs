@@ -1,14 +1,15 @@
-//! Converts a settings file of another tool to hooks, handler by handler, so that an invalid handler
-//! does not affect the others. Each problem has its position.
+//! Converts a settings file of another tool to hooks, group by group, so that what is invalid does not affect the rest.
+//! Each problem has its position.
+//!
+//! `handler` reads one handler.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::handler::{Handler, Origin};
 use super::lint;
 use super::matcher::SharedAllowance;
 use super::members::without_halves;
-use super::protocol::ToolProtocol;
+use super::protocol::{Origin, ToolProtocol};
 use super::tool::{Event, Tool, has};
 use crate::config::reading::{
     FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
@@ -16,7 +17,7 @@ use crate::config::reading::{
 };
 use crate::config::{Form, Severity, Switches};
 use crate::events::meant_by;
-use crate::hook::{FailurePolicy, Hook, Protocol};
+use crate::hook::{FailurePolicy, Hook};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
 
@@ -33,47 +34,29 @@ impl Form for Origin {
         let text = without_halves(text);
         let mut reader = Reader {
             file: FileReader::new(&text, loaded),
-            origin: self,
+            origin: Arc::new(self.clone()),
             is_compiled,
             allowance: SharedAllowance::default(),
             path: String::new(),
-            groups: 0,
-            handlers: 0,
-            blocked: Vec::new(),
+            blocked: HashSet::new(),
         };
-        match reader.try_read() {
-            Ok(switches) => switches,
-            Err(failure) => {
-                reader.give_up(failure);
-                Switches::default()
-            }
-        }
+        reader.try_read().unwrap_or_else(|problem| {
+            reader.give_up(problem);
+            Switches::default()
+        })
     }
 }
 
-struct Reader<'a> {
-    file: FileReader<'a>,
-    origin: &'a Origin,
+pub(super) struct Reader<'a> {
+    pub(super) file: FileReader<'a>,
+    pub(super) origin: Arc<Origin>,
     /// Whether expressions are compiled now.
     is_compiled: bool,
     allowance: SharedAllowance,
     /// The keys of the group or the handler that is read; empty outside of these.
     path: String,
-    /// The numbers so far.
-    groups: usize,
-    handlers: usize,
-    /// The events that a placeholder blocks as a whole; `*` is each event.
-    blocked: Vec<&'static str>,
-}
-
-/// What cannot be read was for.
-enum Scope<'s> {
-    /// Any event.
-    All,
-    /// Any hook of an event.
-    Event(&'static Event),
-    /// A group, or a handler of it.
-    Hooks(&'s ToolProtocol),
+    /// The events, each with a matcher, that a placeholder blocks; none is each event.
+    blocked: HashSet<Option<(&'static str, Option<String>)>>,
 }
 
 impl Reader<'_> {
@@ -87,227 +70,207 @@ impl Reader<'_> {
     }
 
     fn try_read(&mut self) -> Result<Switches, Problem> {
-        let tool = self.origin.tool;
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
         for member in file.members() {
-            if let Some(problem) = like_hooks(&member) {
-                self.refuse(problem, Scope::All);
-            }
-            if let Some(event) = tool.event_named(member.key)
-                && self.file.loaded.shows_all()
-            {
-                let words = "an event outside of `hooks`: its hooks do not run";
-                let problem = Problem::error(event.name, words)
-                    .at(member.key_range.clone())
-                    .with_help("write {\"hooks\": { ... }} around it");
-                self.refuse(problem, Scope::Event(event));
-            }
+            self.other_key(&member);
         }
         let mut lists = file.members().filter(|it| it.key == "hooks");
         if let Some(first) = lists.next() {
             let last = lists.last();
             if let Some(last) = &last {
                 let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
-                self.refuse(problem, Scope::All);
+                self.refuse(problem, None);
             }
-            self.hooks(last.map_or(first.value, |last| last.value))?;
+            let hooks = last.map_or(first.value, |last| last.value);
+            if let Some(entry) = one_too_many(hooks) {
+                return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.place()));
+            }
+            self.hooks(hooks);
         }
-        Ok(switches(tool, file))
+        Ok(switches(self.origin.tool, file))
     }
 
-    fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Problem> {
+    /// Reports a key that may have been meant to be `hooks`, or to be in it.
+    fn other_key(&mut self, member: &Member<'_, '_>) {
+        if let Some(problem) = like_hooks(member) {
+            self.refuse(problem, None);
+        }
+        if !self.file.loaded.shows_all() {
+            return;
+        }
+        if let Some(event) = self.origin.tool.event_named(member.key) {
+            let words = "an event outside of `hooks`: its hooks do not run";
+            let problem = Problem::error(event.name, words)
+                .at(member.key_range.clone())
+                .with_help("write {\"hooks\": { ... }} around it");
+            let protocol = self.protocol(event);
+            self.refuse(problem, Some(&protocol));
+        }
+    }
+
+    fn hooks(&mut self, hooks: Node<'_, '_>) {
         if !hooks.is_object() {
             let words = "expected an object of events, each with a list";
             let mut problem = hooks.error(words).at(hooks.range());
             if hooks.items().is_some() {
                 problem = problem.with_help(LIKE_OURS);
             }
-            self.refuse(problem, Scope::All);
+            self.refuse(problem, None);
         }
         if let Some(mut problem) = key_twice(hooks) {
             problem.key = problem.key.map(|key| format!("hooks.{key}"));
             problem.message = "the key occurs twice: here both lists count".to_owned();
             problem.severity = Severity::Warning;
-            self.file.report(None, problem);
+            self.report(problem);
         }
         for member in hooks.members() {
             if let Some(event) = self.known_event(&member) {
-                self.event(event, &member)?;
+                self.event(event, &member);
             }
             self.path.clear();
         }
-        Ok(())
     }
 
-    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Problem> {
+    fn event(&mut self, event: Event, member: &Member<'_, '_>) {
         let key = format!("hooks.{}", event.name);
         let pattern = event.ours.unwrap_or_default();
         if event.is_of_host && self.file.loaded.shows_all() {
             let words = format!("its hooks run only where the host fires `{pattern}`");
             let problem = Problem::warning(key.as_str(), words).at(member.key_range.clone());
-            self.file.report(None, problem);
+            self.report(problem);
         }
+        let any = self.protocol(event);
         let Some(groups) = member.value.items() else {
             let words = "expected a list of groups, each with a list `hooks`";
             let problem = Problem::error(key, words).at(member.key_range.clone());
-            self.refuse(problem, Scope::Event(event));
-            return Ok(());
+            return self.refuse(problem, Some(&any));
         };
         for (index, group) in groups.enumerate() {
-            self.groups += 1;
-            if self.groups > MOST_ENTRIES {
-                return Err(Problem::limit(TOO_MANY_ENTRIES).at(member.key_range.clone()));
-            }
             self.path = format!("{key}[{index}]");
-            self.group(group.without_key(), event)?;
+            if let Err(problem) = self.group(group.without_key(), &any) {
+                self.refuse(problem, Some(&any));
+            }
         }
-        Ok(())
     }
 
     /// Returns the event of a key, if hosts fire it.
-    fn known_event(&mut self, member: &Member<'_, '_>) -> Option<&'static Event> {
+    fn known_event(&mut self, member: &Member<'_, '_>) -> Option<Event> {
         let tool = self.origin.tool;
         let name = member.key;
-        if has(tool.files.not_events, name) {
+        if has(tool.not_events, name) {
             return None;
         }
         let known = tool.event_named(name);
-        if known.is_some_and(|event| event.ours.is_some()) {
-            return known;
+        let is_known = known.is_some();
+        if let Some(event) = known.filter(|event| event.ours.is_some()) {
+            return Some(event);
         }
         if !self.file.loaded.shows_all() {
             return None;
         }
         let (shown, title) = (shortened(name), tool.title);
-        let meant = lint::nearest_event(tool, name).filter(|_| known.is_none());
+        let meant = lint::nearest_event(tool, name).filter(|_| !is_known);
         let is_of_others = name.contains(':') || meant_by(name).is_some();
-        let (severity, words) = if known.is_some() {
-            let words = format!("hosts do not fire `{shown}`: its hooks do not run");
-            (Severity::Warning, words)
+        let mut severity = Severity::Warning;
+        let words = if is_known {
+            format!("hosts do not fire `{shown}`: its hooks do not run")
         } else if meant.is_some() || is_of_others {
-            let words = format!("`{shown}` is not an event of {title}");
-            (Severity::Error, words)
+            severity = Severity::Error;
+            format!("`{shown}` is not an event of {title}")
         } else {
-            let words = format!(
-                "`{shown}` is not an event of {title} that is known here: its hooks do not run"
-            );
-            (Severity::Warning, words)
+            format!("`{shown}` is not an event of {title} that is known here: its hooks do not run")
         };
         let problem = Problem::new(severity, format!("hooks.{name}"), words)
             .at(member.key_range.clone())
             .with_suggestion_of(meant);
         match meant.and_then(|name| tool.event_named(name)) {
-            Some(event) => self.refuse(problem, Scope::Event(event)),
-            None => drop(self.file.report(None, problem)),
+            Some(event) => {
+                let protocol = self.protocol(event);
+                self.refuse(problem, Some(&protocol));
+            }
+            None => drop(self.report(problem)),
         }
         None
     }
 
-    fn group(&mut self, node: Node<'_, '_>, event: &'static Event) -> Result<(), Problem> {
-        let mut protocol = self.protocol(event, "");
-        if let Some(problem) = key_twice(node) {
-            self.refuse(problem, Scope::Hooks(&protocol));
+    /// Reads a group. `any` is for each hook of its event.
+    fn group(&mut self, node: Node<'_, '_>, any: &ToolProtocol) -> Result<(), Problem> {
+        if !node.is_object() {
+            return Err(node.error(node.unexpected("an object with a list `hooks`")));
         }
-        let mut found = Vec::new();
-        let (handlers, matcher) = match group_of(node, &protocol, &mut found) {
-            Ok(read) => read,
-            Err(problem) => {
-                self.refuse(problem, Scope::Hooks(&protocol));
-                return Ok(());
-            }
+        if let Some(problem) = node.members().find_map(|member| like_hooks(&member)) {
+            return Err(problem);
+        }
+        let Some(hooks) = node.get("hooks") else {
+            return Err(no_group(node, self.origin.tool));
         };
-        self.reports(found);
-        if let Some(matcher) = matcher {
-            protocol = self.protocol(event, matcher.text().unwrap_or_default());
-            if let Some(words) = self.fault(&protocol) {
-                self.refuse(matcher.error(words), Scope::Hooks(&protocol));
-                return Ok(());
-            }
-            let [untested, _] = self.untested(&protocol);
-            self.always_runs(&matcher, untested);
-        }
+        let Some(handlers) = hooks.items() else {
+            return Err(hooks.error(hooks.unexpected("a list of handlers")));
+        };
+        let protocol = match node.get("matcher") {
+            Some(matcher) => self.matched(matcher, any)?,
+            None => any.clone(),
+        };
+        self.keys(node, any);
         let group = std::mem::take(&mut self.path);
-        for (index, handler) in handlers.items().into_iter().flatten().enumerate() {
-            self.handlers += 1;
-            if self.handlers > MOST_ENTRIES {
-                return Err(Problem::limit(TOO_MANY_ENTRIES).at(handler.place()));
-            }
+        for (index, handler) in handlers.enumerate() {
             self.path = format!("{group}.hooks[{index}]");
-            self.handler(handler.without_key(), &protocol);
+            let handler = handler.without_key();
+            self.keys(handler, &protocol);
+            if let Err(problem) = self.handler(handler, &protocol) {
+                self.refuse(problem, Some(&protocol));
+            }
         }
         Ok(())
     }
 
-    fn protocol(&self, event: &'static Event, matcher: &str) -> ToolProtocol {
-        ToolProtocol {
-            plugin: self.origin.plugin.clone(),
-            aliases: Arc::clone(&self.origin.aliases),
-            large_context: Arc::clone(&self.origin.large_context),
-            ..ToolProtocol::new(self.origin.tool, event, matcher, &self.allowance)
-        }
-    }
-
-    /// Returns why the expressions cannot be used, if they are compiled now.
-    fn fault(&self, protocol: &ToolProtocol) -> Option<String> {
-        // The fault is known only once the expressions are compiled.
-        let fault = self.is_compiled.then(|| protocol.fault())?;
-        fault.map(str::to_owned)
-    }
-
-    /// Returns why the matcher and the rule cannot be tested, if the expressions are compiled now.
-    fn untested(&self, protocol: &ToolProtocol) -> [Option<String>; 2] {
-        match self.is_compiled {
-            true => protocol.untested().map(|why| why.map(str::to_owned)),
-            false => [None, None],
-        }
-    }
-
-    fn always_runs(&mut self, node: &Node<'_, '_>, untested: Option<String>) {
-        if let Some(why) = untested {
-            self.report(node.warning(format!("{why}; so the hook always runs")));
-        }
-    }
-
-    fn handler(&mut self, node: Node<'_, '_>, group: &ToolProtocol) {
+    /// Reports keys of a group or a handler that occur twice, or that are not applied.
+    fn keys(&mut self, node: Node<'_, '_>, protocol: &ToolProtocol) {
         if let Some(problem) = key_twice(node) {
-            self.refuse(problem, Scope::Hooks(group));
+            self.refuse(problem, Some(protocol));
         }
-        let start = node.range().start;
-        let source = self.file.source(None, start);
-        let mut found = Vec::new();
-        let handler = Handler {
-            node,
-            protocol: group.clone(),
-            origin: self.origin,
-            allowance: &self.allowance,
-            found: &mut found,
-        };
-        let read = handler.hook(source);
-        self.reports(found);
-        let read = read.and_then(|(hook, protocol)| match self.fault(&protocol) {
-            Some(words) => Err(node.error(words)),
-            None => Ok((hook, protocol)),
-        });
-        match read {
-            Ok((hook, protocol)) => {
-                let [_, untested] = self.untested(&protocol);
-                self.always_runs(&node.get("if").unwrap_or(node), untested);
-                let hook = hook.with_protocol(Arc::new(protocol));
-                self.file.add(hook, false, start);
+        let tool = self.origin.tool;
+        for key in tool.keys_not_applied.split(' ') {
+            if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
+                let title = tool.title;
+                let words = format!("{title} applies this key, hosts of this crate do not");
+                self.report(value.warning(words));
             }
-            Err(problem) => self.refuse(problem, Scope::Hooks(group)),
         }
     }
 
-    fn reports(&mut self, found: Vec<Problem>) {
-        for problem in found {
+    /// Returns the protocol of a group with this matcher.
+    fn matched(
+        &mut self,
+        matcher: Node<'_, '_>,
+        any: &ToolProtocol,
+    ) -> Result<ToolProtocol, Problem> {
+        let Some(text) = matcher.text() else {
+            return Err(matcher.error(matcher.unexpected("a string")));
+        };
+        if let Some(problem) = lint::matcher(&matcher, &any.event, self.origin.tool) {
             self.report(problem);
         }
+        let protocol = ToolProtocol::new(&self.origin, &any.event, text, &self.allowance);
+        let found = &protocol.matcher;
+        // Why an expression cannot be used is known only once it is compiled.
+        if let Some(why) = found.fault().filter(|_| self.is_compiled) {
+            return Err(matcher.error(why));
+        }
+        if let Some(why) = found.untested().filter(|_| self.is_compiled) {
+            self.report(matcher.warning(format!("{why}; so the hook always runs")));
+        }
+        Ok(protocol)
+    }
+
+    /// Returns the protocol of a handler for each event of this name.
+    fn protocol(&self, event: Event) -> ToolProtocol {
+        ToolProtocol::new(&self.origin, &Arc::new(event), "", &self.allowance)
     }
 
     /// Reports a problem, and returns its message.
-    fn report(&mut self, mut problem: Problem) -> String {
+    pub(super) fn report(&mut self, mut problem: Problem) -> String {
         if !self.path.is_empty() {
             let key = problem.key.filter(|key| !key.is_empty());
             let key = key.map(|key| format!("{}.{key}", self.path));
@@ -316,41 +279,25 @@ impl Reader<'_> {
         self.file.report(None, problem)
     }
 
-    /// Reports what cannot be used. The tool ignores it, and so does this crate unless the host is strict, or each failure
-    /// blocks the event: then a placeholder blocks what it could have blocked, once for each event as a whole.
-    fn refuse(&mut self, problem: Problem, scope: Scope<'_>) {
+    /// Reports what cannot be used, of hooks with this protocol or of any. The tool ignores it, and so does this crate
+    /// unless the host is strict, or each failure blocks the event: then a placeholder blocks what it could have blocked.
+    fn refuse(&mut self, problem: Problem, protocol: Option<&ToolProtocol>) {
         let at = problem.start();
         let reason = self.report(problem);
-        let is_closed = match scope {
-            Scope::All => false,
-            Scope::Event(event) => event.is_closed,
-            Scope::Hooks(protocol) => protocol.event.is_closed,
-        };
-        if !self.origin.is_strict && !is_closed {
-            return;
-        }
-        let whole = match scope {
-            Scope::All => Some("*"),
-            Scope::Event(event) => Some(event.name),
-            Scope::Hooks(_) => None,
-        };
+        let is_closed = protocol.is_some_and(|it| it.event.is_closed);
+        let matcher = |it: &ToolProtocol| it.matcher.text().map(str::to_owned);
+        let blocked = protocol.map(|it| (it.event.name, matcher(it)));
         // A key may occur very often.
-        if whole.is_some_and(|name| self.blocked.contains(&name)) {
+        if !self.origin.is_strict && !is_closed || !self.blocked.insert(blocked) {
             return;
         }
-        self.blocked.extend(whole);
         let mut hook = Hook::placeholder(&reason).with_source(self.file.source(None, at));
-        let protocol = match scope {
-            Scope::All => None,
-            Scope::Event(event) => Some(self.protocol(event, "")),
-            Scope::Hooks(protocol) => Some(protocol.clone()),
-        };
         if let Some(protocol) = protocol {
             if let Ok(pattern) = EventPattern::new(protocol.event.ours.unwrap_or_default()) {
                 hook = hook.with_pattern(pattern);
             }
             hook = hook
-                .with_protocol(Arc::new(protocol))
+                .with_protocol(Arc::new(protocol.clone()))
                 .with_on_failure(FailurePolicy::Block);
         }
         self.file.add(hook, true, at);
@@ -359,16 +306,13 @@ impl Reader<'_> {
 
 /// Reads the keys that switch hooks off.
 fn switches(tool: &Tool, file: Node<'_, '_>) -> Switches {
-    let is = |node: Option<Node<'_, '_>>, value| node.is_some_and(|it| it.switch() == Some(value));
-    // A table has an empty key for one that its tool does not have.
-    let member = |key: &str| file.member(key).filter(|_| !key.is_empty());
-    let settings = member(tool.files.settings);
-    let within = |key| settings.as_ref()?.get(key);
-    let disabled = within("disabled");
-    let names = disabled.iter().flat_map(Node::items).flatten();
+    let value = |path: &str| path.split('.').try_fold(file, |node, key| node.get(key));
+    let all_off = tool.all_off.map(|(path, off)| (value(path), off));
+    let disabled = tool.disabled.and_then(value);
+    let names = disabled.and_then(|it| it.items()).into_iter().flatten();
     Switches {
         protocol: tool.name,
-        all_off: is(member(tool.files.all_off), true) || is(within("enabled"), false),
+        all_off: all_off.is_some_and(|(found, off)| found.and_then(|it| it.switch()) == Some(off)),
         disabled: names.filter_map(|it| Some(it.text()?.to_owned())).collect(),
     }
 }
@@ -384,6 +328,15 @@ fn key_twice(node: Node<'_, '_>) -> Option<Problem> {
     Some(Problem::error(member.key, TWICE).at(member.key_range))
 }
 
+/// Returns the first group or handler that is beyond the most of a file.
+fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>) -> Option<Node<'t, 'a>> {
+    let items = |list: Option<Node<'t, 'a>>| list.and_then(|it| it.items()).into_iter().flatten();
+    let groups = || hooks.members().flat_map(|event| items(Some(event.value)));
+    let mut handlers = groups().flat_map(|group| items(group.get("hooks")));
+    let group = groups().nth(MOST_ENTRIES);
+    group.or_else(|| handlers.nth(MOST_ENTRIES))
+}
+
 /// Returns the problem of a key that was meant to be `hooks`.
 fn like_hooks(member: &Member<'_, '_>) -> Option<Problem> {
     let lower = member.key.to_ascii_lowercase();
@@ -395,38 +348,12 @@ fn like_hooks(member: &Member<'_, '_>) -> Option<Problem> {
     Some(problem.with_suggestion_of(Some("hooks")))
 }
 
-/// Returns the list of a group's handlers, and its matcher.
-fn group_of<'t, 'a>(
-    node: Node<'t, 'a>,
-    protocol: &ToolProtocol,
-    found: &mut Vec<Problem>,
-) -> Result<(Node<'t, 'a>, Option<Node<'t, 'a>>), Problem> {
-    let tool = protocol.tool;
-    if !node.is_object() {
-        return Err(node.error(node.unexpected("an object with a list `hooks`")));
+/// Returns the problem of a group without `hooks`.
+fn no_group(node: Node<'_, '_>, tool: &Tool) -> Problem {
+    if node.get("command").is_none() {
+        return node.error("`hooks` is missing");
     }
-    if let Some(problem) = node.members().find_map(|member| like_hooks(&member)) {
-        return Err(problem);
-    }
-    let Some(hooks) = node.get("hooks") else {
-        if node.get("command").is_none() {
-            return Err(node.error("`hooks` is missing"));
-        }
-        let words = format!("found a handler where {} expects a group", tool.title);
-        return Err(node
-            .error(words)
-            .with_help("put it into {\"hooks\": [ ... ]}"));
-    };
-    if hooks.items().is_none() {
-        return Err(hooks.error(hooks.unexpected("a list of handlers")));
-    }
-    lint::not_applied(&node, tool, found);
-    let matcher = node.get("matcher");
-    if let Some(matcher) = &matcher {
-        if matcher.text().is_none() {
-            return Err(matcher.error(matcher.unexpected("a string")));
-        }
-        lint::matcher(matcher, protocol.event, tool, found);
-    }
-    Ok((hooks, matcher))
+    let words = format!("found a handler where {} expects a group", tool.title);
+    node.error(words)
+        .with_help("put it into {\"hooks\": [ ... ]}")
 }
