@@ -112,18 +112,14 @@ pub(super) fn decide(
 
 fn check_event_name(specific: Members<'_>, tool: &Tool, event: &Event) {
     let expected = event.name;
-    match specific.text("hookEventName") {
-        None => specific.blame(format!(
-            "`hookSpecificOutput` lacks `\"hookEventName\": \"{expected}\"`"
-        )),
+    specific.blame(match specific.text("hookEventName") {
+        None => format!("`hookSpecificOutput` lacks `\"hookEventName\": \"{expected}\"`"),
         Some(name) if name != expected && tool.reading == Reading::Typed => {
             let name = beginning(name);
-            specific.blame(format!(
-                "`hookEventName`: expected `{expected}`, found `{name}`"
-            ));
+            format!("`hookEventName`: expected `{expected}`, found `{name}`")
         }
-        Some(_) => {}
-    }
+        Some(_) => return,
+    });
 }
 
 fn add_specific(

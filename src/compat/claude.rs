@@ -15,7 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     disabled: None,
     not_events: "",
     keys: "args shell if timeout async asyncRewake onFailure statusMessage",
-    keys_not_applied: "once rewakeMessage rewakeSummary",
+    keys_not_applied: "asyncRewake once rewakeMessage rewakeSummary",
     other_types: "prompt agent http mcp_tool",
     milliseconds: false,
     seconds: 600,

@@ -56,7 +56,9 @@ pub(super) fn read(tool: &Tool, event: &Event, strictness: Strictness, end: &End
     };
     if !text.is_empty() && !is_lost {
         reader.read_written(text);
-        reader.about_output = reader.about_output.or_else(|| about_text(end.stdout));
+        reader.about_output = reader
+            .about_output
+            .or_else(|| about_text(end.stdout.trim()));
     }
     if reader.code == 2 && !is_tolerant {
         reader.read_exit_code_2();
@@ -213,14 +215,12 @@ impl Reader<'_> {
 }
 
 /// Returns a note on an answer among other text, on one line or over several.
-fn about_text(stdout: &str) -> Option<String> {
-    let text = stdout.trim();
-    let mut rest = text;
-    while !rest.trim_start_matches([' ', '\t']).starts_with('{') {
-        rest = rest.split_once('\n')?.1;
-    }
+fn about_text(text: &str) -> Option<String> {
     let keys = ["ecision\"", "\"continue\""];
-    let is_meant = text.starts_with('{') || keys.iter().any(|key| rest.contains(key));
-    let object = from_json::<Map<String, Value>>(text);
-    (object.is_none() && is_meant).then(|| PLAIN_TEXT.to_owned())
+    let mut lines = text.lines().map(str::trim_start);
+    let has_answer =
+        keys.iter().any(|key| text.contains(key)) && lines.any(|it| it.starts_with('{'));
+    let is_meant = has_answer || text.starts_with('{');
+    let is_read = from_json::<Map<String, Value>>(text).is_some();
+    (is_meant && !is_read).then(|| PLAIN_TEXT.to_owned())
 }

@@ -45,8 +45,11 @@ impl Source for OtherTools {
             found: Vec::new(),
             seen: HashSet::new(),
         };
-        if let Some(home) = self.home().filter(|_| with_user) {
+        let home = self.home();
+        if let Some(home) = home.filter(|home| with_user || root == Some(&**home)) {
             search.directory(&home, None);
+            // The user's files are not the project's, even if they are not asked for.
+            search.found.retain(|_| with_user);
         }
         if let Some(root) = root {
             search.directory(root, Some(root));
@@ -64,11 +67,10 @@ impl Source for OtherTools {
         let of_project = TOOLS.into_iter().find(is_of);
         let root = above.filter(|it| of_project.is_some() && self.home().as_deref() != Some(it));
         let plugin = above.filter(|_| directory.ends_with("hooks"));
-        let of_plugin = plugin.and_then(tool_of_plugin);
-        let is_settings = |tool: &&Tool| tool.files.split(' ').any(|it| place.ends_with(it));
-        let is_read = of_plugin.is_some() || of_project.as_ref().is_some_and(is_settings);
-        let tool = tool_of_text(text, of_project.or(of_plugin), is_read)?;
-        Some(self.origin(tool, root, plugin.filter(|_| of_plugin.is_some())))
+        let plugin = plugin.and_then(|it| Some((it, tool_of_plugin(it)?)));
+        let of_plugin = plugin.map(|(_, tool)| tool);
+        let tool = of_project.or(of_plugin).or_else(|| tool_of_text(text))?;
+        Some(self.origin(tool, root, plugin.map(|(directory, _)| directory)))
     }
 
     fn reads(&self, protocol: &str) -> bool {
@@ -187,11 +189,7 @@ impl Search<'_> {
                 self.plugin(&path, tool, None, Owner::User);
                 continue;
             }
-            let has_hooks = |it: &&SourceFile| {
-                let is_read = matches!(it.content, Content::Settings(_) | Content::Plugin(_));
-                is_read && it.owner != Owner::Named
-            };
-            let mut found = self.found[..before].iter().filter(has_hooks);
+            let mut found = self.found[..before].iter();
             if found.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
@@ -322,26 +320,14 @@ fn tool_of_plugin(directory: &Path) -> Option<&'static Tool> {
     tools.find(|tool| directory.join(tool.manifest).exists())
 }
 
-/// Returns the tool of a text: the one of its path, else the one that has its events. None if `hooks` is no object of
-/// events, unless the tool reads this very file.
-fn tool_of_text(
-    text: &str,
-    by_place: Option<&'static Tool>,
-    is_read: bool,
-) -> Option<&'static Tool> {
-    if is_read {
-        return by_place;
-    }
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let text = without_halves(text);
+/// Returns the tool that has events of a text.
+fn tool_of_text(text: &str) -> Option<&'static Tool> {
+    let text = without_halves(text.strip_prefix('\u{FEFF}').unwrap_or(text));
     let tree = reading::parse_object(&text).ok()?;
-    let Some(hooks) = Node::new(&tree).member("hooks") else {
-        return by_place;
-    };
+    let hooks = Node::new(&tree).member("hooks")?;
     let knows = |tool: &&Tool| {
         let mut events = hooks.members();
         events.any(|event| tool.event_named(event.key).is_some())
     };
-    let by_events = || TOOLS.into_iter().find(knows);
-    by_place.filter(|_| hooks.is_object()).or_else(by_events)
+    TOOLS.into_iter().find(knows)
 }

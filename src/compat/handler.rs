@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::lint;
 use super::protocol::ToolProtocol;
-use super::reader::Reader;
+use super::reader::{Reader, list, object, text};
 use super::rule::Rule;
-use super::tool::{Event, has};
+use super::tool::{Event, Tool, has};
 use crate::config::reading::{Node, Problem};
 use crate::hook::{FailurePolicy, Hook, Shell};
 use crate::printable::shortened;
@@ -21,7 +21,7 @@ impl Reader<'_> {
         node: Node<'_, '_>,
         group: &ToolProtocol,
     ) -> Result<(), Problem> {
-        check_type(node, self.origin.tool.title, self.origin.tool.other_types)?;
+        check_type(node, self.origin.tool)?;
         let event = &group.event;
         let start = node.range().start;
         let hook = self.command(node, event)?;
@@ -107,11 +107,9 @@ impl Reader<'_> {
         let is_read = has(self.origin.tool.keys, "args");
         let hook = match node.get("args").filter(|_| is_read) {
             Some(args) => {
-                let Some(items) = args.items() else {
-                    return Err(args.error(args.unexpected("a list of strings")));
-                };
-                let words: Result<Vec<_>, _> = items.map(string).collect();
-                Hook::program(pattern, [text].into_iter().chain(words?))
+                let words = list(args, "a list of strings")?.map(string);
+                let words: Vec<_> = words.collect::<Result<_, _>>()?;
+                Hook::program(pattern, [text].into_iter().chain(words))
             }
             None => Hook::new(pattern, text),
         };
@@ -185,21 +183,14 @@ impl Reader<'_> {
     }
 
     fn runs_in_background(&mut self, node: Node<'_, '_>, event: &Event) -> bool {
-        let mut is_on =
-            |key| self.value(node, key, "true or false", |it| it.switch()) == Some(true);
-        let (is_async, rewakes) = (is_on("async"), is_on("asyncRewake"));
-        if let Some(given) = node.get("asyncRewake").filter(|_| rewakes) {
-            let words = "runs in the background, but its end does not wake the model";
-            self.report(given.warning(words));
-        }
-        let waits = event.longest.is_some() || event.is_closed;
-        !waits && (is_async || rewakes)
+        let mut is_on = |key| self.value(node, key, "true or false", |it| it.switch());
+        let is_async = [is_on("async"), is_on("asyncRewake")].contains(&Some(true));
+        is_async && event.longest.is_none() && !event.is_closed
     }
 
     fn with_environment(&mut self, node: Node<'_, '_>, mut hook: Hook) -> Hook {
-        let is_object = |it: &Node<'_, '_>| it.is_object();
         let expected = "an object of strings";
-        let given = self.value(node, "env", expected, |it| Some(it).filter(is_object));
+        let given = self.value(node, "env", expected, |it| it.is_object().then_some(it));
         let Some(given) = given else {
             return hook;
         };
@@ -218,35 +209,27 @@ impl Reader<'_> {
     }
 }
 
-fn check_type(node: Node<'_, '_>, title: &str, other_types: &str) -> Result<(), Problem> {
-    if !node.is_object() {
-        let words = node.unexpected("an object with `type` and `command`");
-        return Err(node.error(words));
-    }
+fn check_type(node: Node<'_, '_>, tool: &Tool) -> Result<(), Problem> {
+    object(node, "an object with `type` and `command`")?;
     let Some(given) = node.get("type") else {
-        let problem = node.error(format!("has no `type`, so {title} ignores it"));
+        let problem = node.error(format!("has no `type`, so {} ignores it", tool.title));
         return Err(problem.with_help("add \"type\": \"command\""));
     };
-    Err(match given.text() {
-        Some("command") => return Ok(()),
-        Some(other) if has(other_types, other) => given.warning(format!(
+    match text(given)? {
+        "command" => Ok(()),
+        other if has(tool.other_types, other) => Err(given.warning(format!(
             "handlers of type `{other}` do not run: only type `command` is supported"
-        )),
-        Some(other) => {
+        ))),
+        other => {
             let words = format!("expected `command`, found `{}`", shortened(other));
-            given.error(words).with_suggestion_of(Some("command"))
+            Err(given.error(words).with_suggestion_of(Some("command")))
         }
-        None => given.error(given.unexpected("`command`")),
-    })
+    }
 }
 
 /// Returns a string that a process can receive.
 fn string(node: Node<'_, '_>) -> Result<String, Problem> {
-    match node.text() {
-        None => Err(node.error(node.unexpected("a string"))),
-        Some(text) if text.contains('\0') => {
-            Err(node.error("expected a string without the character NUL"))
-        }
-        Some(text) => Ok(text.to_owned()),
-    }
+    let nul = || node.error("expected a string without the character NUL");
+    let text = Some(text(node)?).filter(|text| !text.contains('\0'));
+    text.map(str::to_owned).ok_or_else(nul)
 }

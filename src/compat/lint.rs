@@ -39,7 +39,7 @@ pub(super) fn timeout(node: Node<'_, '_>, number: f64, tool: &Tool) -> Option<Pr
 /// Checks a group's matcher.
 pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option<Problem> {
     let text = node.text().filter(|_| event.is_of_tool())?.trim();
-    let (shown, title) = (shortened(text), tool.title);
+    let shown = shortened(text);
     if let Some((named, rule)) = text.split_once('(')
         && named.chars().all(char::is_alphanumeric)
         && !named.is_empty()
@@ -53,19 +53,9 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option
         };
         return Some(node.warning(words).with_help(help));
     }
-    let is_of_list = |c: char| c.is_ascii_alphanumeric() || "_- ,|".contains(c);
-    let is_list = tool.is_list_of_names(text);
-    if text.contains(',') && !is_list && text.chars().all(is_of_list) {
-        let words = format!("`{shown}` is a regular expression in {title}, not a list of names");
-        let names: Vec<_> = text.split([',', '|']).map(str::trim).collect();
-        let meant = names.join("|");
-        return Some(
-            node.warning(words)
-                .with_suggestion_of(Some(shortened(&meant))),
-        );
-    }
-    let server = text.strip_prefix("mcp__").filter(|_| is_list)?;
-    if server.contains("__") || server.contains(['|', ',', ' ']) {
+    let server = text.strip_prefix("mcp__")?;
+    let is_one_name = tool.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
+    if server.contains("__") || !is_one_name {
         return None;
     }
     let words = format!("`{shown}` matches no tool: it names a server");

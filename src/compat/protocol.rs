@@ -125,15 +125,6 @@ impl ToolProtocol {
         self.matcher.matches(subject) || names.any(|other| self.matcher.matches(other))
     }
 
-    /// Returns the directory that a variable holds, of those known without an event.
-    fn directory<'a>(&'a self, variable: Variable, project: &'a Path) -> Option<&'a Path> {
-        match variable {
-            Variable::Project => Some(project),
-            Variable::Plugin => self.origin.plugin.as_deref(),
-            _ => None,
-        }
-    }
-
     /// Returns the value of a variable of the hook; none if it is not set, also for one with NUL, which no variable can
     /// contain.
     fn value(
@@ -157,7 +148,8 @@ impl ToolProtocol {
                 let level = call.event.context()?.field("effort")?.get("level")?;
                 level.as_str()?.to_owned()
             }
-            variable => text(self.directory(variable, call.working_dir)?),
+            Variable::Project => text(call.working_dir),
+            Variable::Plugin => text(self.origin.plugin.as_ref()?),
         };
         Some(value).filter(|value| !value.contains('\0'))
     }
@@ -196,10 +188,8 @@ impl ToolProtocol {
     /// Returns a word of `args` with the variables for directories replaced.
     fn expanded(&self, word: &str, project: &Path) -> String {
         let mut word = word.to_owned();
-        for (name, variable) in self.tool().variables {
-            if let Some(path) = self.directory(*variable, project) {
-                word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
-            }
+        for (name, path) in self.directories(project) {
+            word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
         }
         word
     }
@@ -266,10 +256,11 @@ impl Protocol for ToolProtocol {
         let found = self.tool().variables.iter().filter_map(|(name, variable)| {
             let path = match variable {
                 // A hook that needs an approval runs in the project's root.
-                Variable::Cwd => Some(project),
-                variable => self.directory(*variable, project),
+                Variable::Project | Variable::Cwd => project,
+                Variable::Plugin => self.origin.plugin.as_ref()?,
+                _ => return None,
             };
-            Some(((*name).to_owned(), path?.to_owned()))
+            Some(((*name).to_owned(), path.to_owned()))
         });
         found.collect()
     }

@@ -86,128 +86,115 @@ impl Reader<'_> {
             if let Some(entry) = one_too_many(hooks) {
                 return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.place()));
             }
-            self.hooks(hooks);
+            let read = self.hooks(hooks);
+            self.path.clear();
+            self.checked(read, None);
         }
         Ok(switches(self.origin.tool, file))
     }
 
     /// Reports a key that may have been meant to be `hooks`, or to be in it.
     fn other_key(&mut self, member: &Member<'_, '_>) {
-        if let Some(problem) = like_hooks(member) {
-            self.refuse(problem, None);
-        }
-        if !self.file.loaded.shows_all() {
-            return;
-        }
-        if let Some(event) = self.origin.tool.event_named(member.key) {
+        self.checked(like_hooks(member), None);
+        let event = self.origin.tool.event_named(member.key);
+        let event = event.filter(|_| self.file.loaded.shows_all());
+        if let Some(event) = event.filter(|event| event.ours.is_some()) {
             let words = "an event outside of `hooks`: its hooks do not run";
-            let problem = Problem::error(event.name, words)
-                .at(member.key_range.clone())
-                .with_help("write {\"hooks\": { ... }} around it");
-            let protocol = self.protocol(event);
-            self.refuse(problem, Some(&protocol));
+            let problem = Problem::error(event.name, words).at(member.key_range.clone());
+            let problem = problem.with_help("write {\"hooks\": { ... }} around it");
+            self.refuse(problem, Some(&self.protocol(event)));
         }
     }
 
-    fn hooks(&mut self, hooks: Node<'_, '_>) {
+    fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Problem> {
         if !hooks.is_object() {
-            let words = "expected an object of events, each with a list";
-            let mut problem = hooks.error(words).at(hooks.range());
-            if hooks.items().is_some() {
-                problem = problem.with_help(LIKE_OURS);
-            }
-            self.refuse(problem, None);
+            let problem = hooks.error(hooks.unexpected("an object of events, each with a list"));
+            let is_ours = hooks.items().is_some();
+            return Err(if is_ours {
+                problem.with_help(LIKE_OURS)
+            } else {
+                problem
+            });
         }
-        if let Some(mut problem) = key_twice(hooks) {
-            problem.key = problem.key.map(|key| format!("hooks.{key}"));
+        self.path = "hooks".to_owned();
+        if let Err(mut problem) = key_twice(hooks) {
             problem.message = "the key occurs twice: here both lists count".to_owned();
             problem.severity = Severity::Warning;
             self.report(problem);
         }
         for member in hooks.members() {
-            if let Some(event) = self.known_event(&member) {
-                self.event(event, &member);
+            let event = self.origin.tool.event_named(member.key);
+            match event.filter(|event| event.ours.is_some()) {
+                Some(event) => self.event(event, &member),
+                None => self.unknown_event(&member),
             }
-            self.path.clear();
+            self.path = "hooks".to_owned();
         }
+        Ok(())
     }
 
     fn event(&mut self, event: Event, member: &Member<'_, '_>) {
-        let key = format!("hooks.{}", event.name);
-        let pattern = event.ours.unwrap_or_default();
         if event.is_of_host && self.file.loaded.shows_all() {
+            let pattern = event.ours.unwrap_or_default();
             let words = format!("its hooks run only where the host fires `{pattern}`");
-            let problem = Problem::warning(key.as_str(), words).at(member.key_range.clone());
+            let problem = Problem::warning(event.name, words).at(member.key_range.clone());
             self.report(problem);
         }
         let any = self.protocol(event);
-        let Some(groups) = member.value.items() else {
-            let words = "expected a list of groups, each with a list `hooks`";
-            let problem = Problem::error(key, words).at(member.key_range.clone());
-            return self.refuse(problem, Some(&any));
+        let groups = match list(member.value, "a list of groups, each with a list `hooks`") {
+            Ok(groups) => groups,
+            Err(problem) => return self.refuse(problem, Some(&any)),
         };
         for (index, group) in groups.enumerate() {
-            self.path = format!("{key}[{index}]");
-            if let Err(problem) = self.group(group.without_key(), &any) {
-                self.refuse(problem, Some(&any));
-            }
+            self.path = format!("hooks.{}[{index}]", any.event.name);
+            let read = self.group(group.without_key(), &any);
+            self.checked(read, Some(&any));
         }
     }
 
-    /// Returns the event of a key, if hosts fire it.
-    fn known_event(&mut self, member: &Member<'_, '_>) -> Option<Event> {
+    /// Reports a key that is not an event which hosts fire.
+    fn unknown_event(&mut self, member: &Member<'_, '_>) {
         let tool = self.origin.tool;
         let name = member.key;
-        if has(tool.not_events, name) {
-            return None;
-        }
-        let known = tool.event_named(name);
-        let is_known = known.is_some();
-        if let Some(event) = known.filter(|event| event.ours.is_some()) {
-            return Some(event);
-        }
-        if !self.file.loaded.shows_all() {
-            return None;
+        if has(tool.not_events, name) || !self.file.loaded.shows_all() {
+            return;
         }
         let (shown, title) = (shortened(name), tool.title);
+        let is_known = tool.event_named(name).is_some();
         let meant = lint::nearest_event(tool, name).filter(|_| !is_known);
-        let is_of_others = name.contains(':') || meant_by(name).is_some();
-        let mut severity = Severity::Warning;
-        let words = if is_known {
-            format!("hosts do not fire `{shown}`: its hooks do not run")
-        } else if meant.is_some() || is_of_others {
-            severity = Severity::Error;
-            format!("`{shown}` is not an event of {title}")
-        } else {
-            format!("`{shown}` is not an event of {title} that is known here: its hooks do not run")
-        };
-        let problem = Problem::new(severity, format!("hooks.{name}"), words)
-            .at(member.key_range.clone())
-            .with_suggestion_of(meant);
-        match meant.and_then(|name| tool.event_named(name)) {
-            Some(event) => {
-                let protocol = self.protocol(event);
-                self.refuse(problem, Some(&protocol));
+        let is_mistake = meant.is_some() || name.contains(':') || meant_by(name).is_some();
+        let (severity, words) = match (is_known, is_mistake) {
+            (true, _) => {
+                let words = format!("hosts do not fire `{shown}`: its hooks do not run");
+                (Severity::Warning, words)
             }
+            (_, true) => (
+                Severity::Error,
+                format!("`{shown}` is not an event of {title}"),
+            ),
+            _ => {
+                let words = format!(
+                    "`{shown}` is not an event of {title} that is known here: its hooks do not run"
+                );
+                (Severity::Warning, words)
+            }
+        };
+        let problem = Problem::new(severity, name, words).at(member.key_range.clone());
+        let problem = problem.with_suggestion_of(meant);
+        let meant = meant.and_then(|name| tool.event_named(name));
+        match meant.filter(|event| event.ours.is_some()) {
+            Some(event) => self.refuse(problem, Some(&self.protocol(event))),
             None => drop(self.report(problem)),
         }
-        None
     }
 
     /// Reads a group. `any` is for each hook of its event.
     fn group(&mut self, node: Node<'_, '_>, any: &ToolProtocol) -> Result<(), Problem> {
-        if !node.is_object() {
-            return Err(node.error(node.unexpected("an object with a list `hooks`")));
-        }
-        if let Some(problem) = node.members().find_map(|member| like_hooks(&member)) {
-            return Err(problem);
-        }
-        let Some(hooks) = node.get("hooks") else {
-            return Err(no_group(node, self.origin.tool));
-        };
-        let Some(handlers) = hooks.items() else {
-            return Err(hooks.error(hooks.unexpected("a list of handlers")));
-        };
+        object(node, "an object with a list `hooks`")?;
+        node.members().try_for_each(|member| like_hooks(&member))?;
+        let hooks = node.get("hooks");
+        let hooks = hooks.ok_or_else(|| no_group(node, self.origin.tool))?;
+        let handlers = list(hooks, "a list of handlers")?;
         let protocol = match node.get("matcher") {
             Some(matcher) => self.matched(matcher, any)?,
             None => any.clone(),
@@ -218,18 +205,15 @@ impl Reader<'_> {
             self.path = format!("{group}.hooks[{index}]");
             let handler = handler.without_key();
             self.keys(handler, &protocol);
-            if let Err(problem) = self.handler(handler, &protocol) {
-                self.refuse(problem, Some(&protocol));
-            }
+            let read = self.handler(handler, &protocol);
+            self.checked(read, Some(&protocol));
         }
         Ok(())
     }
 
     /// Reports keys of a group or a handler that occur twice, or that are not applied.
     fn keys(&mut self, node: Node<'_, '_>, protocol: &ToolProtocol) {
-        if let Some(problem) = key_twice(node) {
-            self.refuse(problem, Some(protocol));
-        }
+        self.checked(key_twice(node), Some(protocol));
         let tool = self.origin.tool;
         for key in tool.keys_not_applied.split(' ') {
             if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
@@ -246,9 +230,7 @@ impl Reader<'_> {
         matcher: Node<'_, '_>,
         any: &ToolProtocol,
     ) -> Result<ToolProtocol, Problem> {
-        let Some(text) = matcher.text() else {
-            return Err(matcher.error(matcher.unexpected("a string")));
-        };
+        let text = text(matcher)?;
         if let Some(problem) = lint::matcher(&matcher, &any.event, self.origin.tool) {
             self.report(problem);
         }
@@ -271,12 +253,17 @@ impl Reader<'_> {
 
     /// Reports a problem, and returns its message.
     pub(super) fn report(&mut self, mut problem: Problem) -> String {
-        if !self.path.is_empty() {
-            let key = problem.key.filter(|key| !key.is_empty());
-            let key = key.map(|key| format!("{}.{key}", self.path));
-            problem.key = Some(key.unwrap_or_else(|| self.path.clone()));
-        }
+        let key = problem.key.take().unwrap_or_default();
+        let parts = [self.path.as_str(), key.as_str()];
+        let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+        problem.key = Some(parts.join("."));
         self.file.report(None, problem)
+    }
+
+    fn checked(&mut self, read: Result<(), Problem>, protocol: Option<&ToolProtocol>) {
+        if let Err(problem) = read {
+            self.refuse(problem, protocol);
+        }
     }
 
     /// Reports what cannot be used, of hooks with this protocol or of any. The tool ignores it, and so does this crate
@@ -293,10 +280,9 @@ impl Reader<'_> {
         }
         let mut hook = Hook::placeholder(&reason).with_source(self.file.source(None, at));
         if let Some(protocol) = protocol {
-            if let Ok(pattern) = EventPattern::new(protocol.event.ours.unwrap_or_default()) {
-                hook = hook.with_pattern(pattern);
-            }
+            let pattern = EventPattern::new(protocol.event.ours.unwrap_or_default());
             hook = hook
+                .with_pattern(pattern.unwrap_or_else(|_| EventPattern::any()))
                 .with_protocol(Arc::new(protocol.clone()))
                 .with_on_failure(FailurePolicy::Block);
         }
@@ -321,11 +307,13 @@ const LIKE_OURS: &str = "a list is the form of hooks.json, which is a file of it
 
 const TWICE: &str = "the key occurs twice: the last one counts";
 
-/// Returns the problem of a key that occurs twice.
-fn key_twice(node: Node<'_, '_>) -> Option<Problem> {
+/// Refuses a key that occurs twice.
+fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
     let mut seen = HashSet::new();
-    let member = node.members().find(|member| !seen.insert(member.key))?;
-    Some(Problem::error(member.key, TWICE).at(member.key_range))
+    let twice = node.members().find(|member| !seen.insert(member.key));
+    twice.map_or(Ok(()), |it| {
+        Err(Problem::error(it.key, TWICE).at(it.key_range))
+    })
 }
 
 /// Returns the first group or handler that is beyond the most of a file.
@@ -337,15 +325,15 @@ fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>) -> Option<Node<'t, 'a>> {
     group.or_else(|| handlers.nth(MOST_ENTRIES))
 }
 
-/// Returns the problem of a key that was meant to be `hooks`.
-fn like_hooks(member: &Member<'_, '_>) -> Option<Problem> {
+/// Refuses a key that was meant to be `hooks`.
+fn like_hooks(member: &Member<'_, '_>) -> Result<(), Problem> {
     let lower = member.key.to_ascii_lowercase();
     if member.key == "hooks" || !matches!(&*lower, "hook" | "hooks") {
-        return None;
+        return Ok(());
     }
     let words = format!("unknown key `{}`", shortened(member.key));
     let problem = Problem::error(member.key, words).at(member.key_range.clone());
-    Some(problem.with_suggestion_of(Some("hooks")))
+    Err(problem.with_suggestion_of(Some("hooks")))
 }
 
 /// Returns the problem of a group without `hooks`.
@@ -356,4 +344,22 @@ fn no_group(node: Node<'_, '_>, tool: &Tool) -> Problem {
     let words = format!("found a handler where {} expects a group", tool.title);
     node.error(words)
         .with_help("put it into {\"hooks\": [ ... ]}")
+}
+
+pub(super) fn object(node: Node<'_, '_>, expected: &str) -> Result<(), Problem> {
+    let problem = || node.error(node.unexpected(expected));
+    node.is_object().then_some(()).ok_or_else(problem)
+}
+
+pub(super) fn list<'t, 'a>(
+    node: Node<'t, 'a>,
+    expected: &str,
+) -> Result<impl Iterator<Item = Node<'t, 'a>> + use<'t, 'a>, Problem> {
+    let problem = || node.error(node.unexpected(expected));
+    node.items().ok_or_else(problem)
+}
+
+pub(super) fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
+    let problem = || node.error(node.unexpected("a string"));
+    node.text().ok_or_else(problem)
 }

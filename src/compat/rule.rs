@@ -153,20 +153,18 @@ impl Argument {
             },
             _ => Vec::new(),
         };
-        let is_met = |text: &String| {
-            self.is_met_by(text) || is_path && self.is_met_by_relative(text, session_dir(event))
+        let is_met = |text: &String| match is_path {
+            true => self.is_met_by_path(text, session_dir(event)),
+            false => self.is_met_by(text),
         };
         texts.is_empty() || texts.iter().any(is_met)
     }
 
-    /// Tests a path that is relative to this directory. One that cannot be resolved counts as matched.
-    fn is_met_by_relative(&self, path: &str, directory: Option<&Path>) -> bool {
-        if is_absolute(path) {
-            return false;
-        }
-        let directory = directory.and_then(Path::to_str);
-        let directory = directory.filter(|it| is_absolute(it) && !path.starts_with('~'));
-        directory.is_none_or(|it| self.is_met_by(&format!("{it}/{path}")))
+    /// Tests a path in this directory. One that cannot be resolved counts as matched.
+    fn is_met_by_path(&self, path: &str, directory: Option<&Path>) -> bool {
+        let whole = directory.unwrap_or(Path::new("")).join(path);
+        let is_resolved = whole.is_absolute() && !path.starts_with('~');
+        !is_resolved || self.is_met_by(&whole.to_string_lossy())
     }
 
     /// Tests a text with its backslashes as escapes, and as separators of a path.
@@ -207,10 +205,6 @@ fn plain(text: &str) -> String {
     let text = text.replace("\\\n", "").replace(['\'', '"', '\\'], "");
     let words: Vec<_> = text.split_whitespace().collect();
     words.join(" ").to_lowercase()
-}
-
-fn is_absolute(path: &str) -> bool {
-    path.starts_with(['/', '\\']) || path.get(1..2) == Some(":")
 }
 
 /// Returns a path without empty parts, `.` and `..`.
