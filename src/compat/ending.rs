@@ -1,12 +1,13 @@
 //! Reads the end of another tool's hook, from its exit code and what it wrote, with notes for its author.
 //!
-//! Knows the rules that tools share; `answer` reads JSON.
+//! Knows the rules that tools share, and reads their tables: no particular tool.
+
+use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
 
-use super::answer::{answer, decide};
-use super::members::{from_json, nonblank};
-use super::tool::{Effect, Event, Reading, Text, Tool};
+use super::members::{Members, beginning, from_json, nonblank};
+use super::tool::{Effect, Event, Reading, Text, Tool, Words, has, value_of};
 use crate::hook::{Answer, Decision, End, HookOutput};
 
 /// What an answer that its tool does not understand does.
@@ -29,10 +30,6 @@ const PLAIN_TEXT: &str =
 
 /// A note on a decision that is not read.
 const MISPLACED: &str = "`permissionDecision` is ignored outside of `hookSpecificOutput`";
-
-const NO_REASON: &str = "the hook exited with code 2 and gave no reason";
-
-const NEEDS_REASON: &str = "exit code 2 blocks only with a reason on standard error";
 
 const TOO_LONG: &str = "it is longer than what is kept of the output";
 
@@ -89,19 +86,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read_written(&mut self, text: &str) {
-        let is_tolerant = self.tool.reading == Reading::Tolerant;
+        let is_tolerant = self.is(Reading::Tolerant);
         let found = match from_json(text) {
             Some(Value::String(inner)) if is_tolerant => from_json(&inner),
             found => found,
         };
         match found {
-            Some(Value::Object(_)) if self.is_strict() && self.code != 0 => {}
-            Some(Value::Object(object)) => {
-                self.answer = answer(self.tool, self.event, &object);
-                self.output = self.answer.output.take().unwrap_or_default();
-                let is_misplaced = object.contains_key("permissionDecision");
-                self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
-            }
+            Some(Value::Object(_)) if self.is(Reading::Strict) && self.code != 0 => {}
+            Some(Value::Object(object)) => self.read_object(&object),
             Some(_) if is_tolerant => {}
             None if is_tolerant => self.read_message(text.to_owned()),
             _ if self.code == 0 => self.read_text(text),
@@ -109,14 +101,31 @@ impl Reader<'_> {
         }
     }
 
-    fn is_strict(&self) -> bool {
-        self.tool.reading == Reading::Strict
+    fn is(&self, reading: Reading) -> bool {
+        self.tool.reading == reading
+    }
+
+    fn read_object(&mut self, object: &Map<String, Value>) {
+        let fault = OnceCell::new();
+        let members = Members {
+            map: object,
+            fault: &fault,
+        };
+        self.read_answer(members);
+        let is_misplaced = object.contains_key("permissionDecision");
+        self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
+        self.answer.notes = members.not_applied(self.tool.not_applied);
+        self.answer.invalid = fault.into_inner().filter(|_| !self.is(Reading::Tolerant));
+        self.answer.replaces_exit_code = self.answer.invalid.is_none();
+        if self.answer.invalid.is_some() {
+            self.output = HookOutput::default();
+        }
     }
 
     /// Reads plain text of a tool that expects JSON.
     fn read_text(&mut self, text: &str) {
         let is_broken = text.starts_with(['{', '[']) || self.event.text == Text::Invalid;
-        if is_broken && self.is_strict() {
+        if is_broken && self.is(Reading::Strict) {
             self.answer.invalid = Some("it is not one JSON object".to_owned());
         } else if self.event.text == Text::Context {
             self.output.additional_context = Some(text.to_owned());
@@ -129,33 +138,30 @@ impl Reader<'_> {
             0 => self.output.system_message = Some(text),
             ..2 => self.output.system_message = Some(format!("Warning: {text}")),
             2.. => {
-                self.block(Some(text));
+                self.decide(Decision::Block, Some(text));
                 self.answer.replaces_exit_code = self.event.effect != Effect::Nothing;
             }
         }
     }
 
-    fn block(&mut self, reason: Option<String>) {
-        let (reading, block) = (self.tool.reading, Decision::Block);
-        decide(&mut self.output, reading, self.event, block, reason);
-    }
-
     /// Blocks, or gives feedback, whatever was written.
     fn read_exit_code_2(&mut self) {
         let reason = nonblank(self.stderr);
-        if reason.is_none() && self.is_strict() {
-            return self.answer.notes.push(NEEDS_REASON.to_owned());
+        if reason.is_none() && self.is(Reading::Strict) {
+            let words = "exit code 2 blocks only with a reason on standard error";
+            return self.answer.notes.push(words.to_owned());
         }
         match self.event.effect {
             Effect::Nothing => return,
             Effect::Blocks => {
                 if self.output.decision != Some(Decision::Block) {
-                    self.block(reason.or_else(|| Some(NO_REASON.to_owned())));
+                    let none = "the hook exited with code 2 and gave no reason";
+                    self.decide(Decision::Block, reason.or(Some(none.to_owned())));
                 }
                 self.output.updated_input = None;
             }
             Effect::FeedsBack if self.output.feedback.is_some() => {}
-            Effect::FeedsBack => self.block(reason),
+            Effect::FeedsBack => self.decide(Decision::Block, reason),
         }
         self.answer.replaces_exit_code = true;
         self.answer.notes.extend(self.answer.invalid.take());
@@ -223,4 +229,150 @@ fn about_text(text: &str) -> Option<String> {
     let is_meant = has_answer || text.starts_with('{');
     let is_read = from_json::<Map<String, Value>>(text).is_some();
     (is_meant && !is_read).then(|| PLAIN_TEXT.to_owned())
+}
+
+/// The keys of an answer.
+impl Reader<'_> {
+    fn read_answer(&mut self, members: Members<'_>) {
+        let (tool, effect) = (self.tool, self.event.effect);
+        members.check_keys(tool.known);
+        members.flag("suppressOutput");
+        let reason = members.nonblank("reason");
+        self.output.system_message = members.nonblank("systemMessage");
+        let mut rows = tool.specific.lines().filter_map(|row| row.split_once(' '));
+        let row = rows.find(|(name, _)| *name == self.event.name);
+        let row = row.map_or("", |it| it.1);
+        let is_tolerant = self.is(Reading::Tolerant);
+        if !is_tolerant || effect != Effect::Nothing {
+            self.output.stops_turn = members.flag("continue") == Some(false);
+            let other = reason
+                .clone()
+                .filter(|_| is_tolerant && self.output.stops_turn);
+            self.output.stop_reason = members.nonblank("stopReason").or(other);
+            let decision = members.choice("decision", tool.decisions);
+            if let Some(word) = decision.filter(|_| value_of(row, "within").is_none()) {
+                self.decide(meaning(word), reason.clone());
+            }
+        }
+        if self.output.stops_turn && self.is(Reading::Strict) && effect == Effect::FeedsBack {
+            self.output.feedback = reason.clone().or(self.output.stop_reason.clone());
+        }
+        if let Some(specific) = members.object("hookSpecificOutput") {
+            self.check_event_name(specific);
+            self.output.additional_context = specific.nonblank("additionalContext");
+            self.read_specific(row, specific, reason);
+        }
+        self.check_refused(members);
+        self.output.only_stops = self.output.stops_turn && !tool.stop_denies;
+    }
+
+    /// Adds a decision as its event understands it. After a tool, it is too late to block.
+    fn decide(&mut self, decision: Decision, reason: Option<String>) {
+        let is_tolerant = self.is(Reading::Tolerant);
+        let is_question = self.event.is_of_tool() && self.event.effect == Effect::Blocks;
+        match (decision, self.event.effect) {
+            (Decision::Block, Effect::Blocks) => {
+                self.output.decision = Some(decision);
+                self.output.reason = reason;
+            }
+            (Decision::Block, Effect::FeedsBack) => {
+                if is_tolerant {
+                    self.output.updated_output = reason.clone().map(Value::from);
+                }
+                self.output.feedback = reason;
+            }
+            (Decision::Block, Effect::Nothing) => {}
+            _ if is_tolerant || is_question => {
+                self.output.decision = Some(decision);
+                self.output.reason = reason.filter(|_| decision == Decision::Ask);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_event_name(&self, specific: Members<'_>) {
+        let expected = self.event.name;
+        specific.blame(match specific.text("hookEventName") {
+            None => format!("`hookSpecificOutput` lacks `\"hookEventName\": \"{expected}\"`"),
+            Some(name) if name != expected && self.is(Reading::Typed) => {
+                let name = beginning(name);
+                format!("`hookEventName`: expected `{expected}`, found `{name}`")
+            }
+            Some(_) => return,
+        });
+    }
+
+    /// Reads `hookSpecificOutput`, whose keys have the names of a row.
+    fn read_specific(&mut self, row: Words, specific: Members<'_>, reason: Option<String>) {
+        let output = &mut self.output;
+        let name = |key| value_of(row, key);
+        let own = ["decision", "reason", "input"].map(name);
+        let mut own = own.into_iter().flatten();
+        if own.any(|key| specific.get(key).is_some()) {
+            specific.check_keys(name("known").unwrap_or_default());
+        }
+        let within = name("within");
+        let Some(members) = within.map_or(Some(specific), |key| specific.object(key)) else {
+            return;
+        };
+        if let Some(key) = name("decision") {
+            let decision = members.choice(key, name("words").unwrap_or_default());
+            match (decision.map(meaning), within) {
+                // If `decision` differs, the stricter one counts.
+                (Some(inner), _)
+                    if output.decision.is_none_or(|it| it.stricter(inner) == inner) =>
+                {
+                    output.decision = Some(inner);
+                    let own = name("reason").and_then(|key| members.nonblank(key));
+                    // The message of a request is that of its denial.
+                    let is_told = within.is_none() || inner == Decision::Block;
+                    output.reason = own.or(reason).filter(|_| is_told);
+                    let interrupts = members.flag("interrupt") == Some(true);
+                    output.stops_turn |= interrupts && inner == Decision::Block;
+                }
+                (None, Some(within)) => members.blame(format!("`{within}` lacks `{key}`")),
+                _ => {}
+            }
+        }
+        for key in ["input", "merged"] {
+            if let Some(input) = name(key).and_then(|key| members.object(key)) {
+                output.updated_input = Some(input.map.clone());
+                output.replaces_input = key == "input";
+            }
+        }
+        let mut keys = name("output").into_iter().flat_map(|keys| keys.split(','));
+        if let Some(value) = keys.find_map(|key| members.get(key)) {
+            output.updated_output = Some(value.clone());
+        }
+    }
+
+    fn check_refused(&self, members: Members<'_>) {
+        for row in self.tool.refused.lines() {
+            let mut words = row.splitn(3, ' ');
+            let mut next = || words.next().unwrap_or_default();
+            let (found, needed, events) = (next(), next(), next());
+            let is_meant = events.is_empty() || has(events, self.event.name);
+            if !is_meant || !members.has_anywhere(found) || members.has_anywhere(needed) {
+                continue;
+            }
+            let shown = match found.split_once('=') {
+                None => found,
+                Some((key, "true" | "false")) => key,
+                Some((_, word)) => word,
+            };
+            members.blame(match needed {
+                "-" => format!("`{shown}` is not supported on {}", self.event.name),
+                needed => format!("`{shown}` needs `{needed}`"),
+            });
+        }
+    }
+}
+
+fn meaning(word: &str) -> Decision {
+    match word {
+        "allow" | "approve" => Decision::Allow,
+        // At `defer`, the call would wait for another program: no host of this crate lets it.
+        "ask" | "defer" => Decision::Ask,
+        _ => Decision::Block,
+    }
 }

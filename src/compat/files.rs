@@ -214,50 +214,42 @@ impl Search<'_> {
         let origin = self.tools.origin(tool, root, Some(directory));
         let manifest = directory.join(tool.manifest).join("plugin.json");
         let mut paths = vec![directory.join("hooks").join("hooks.json")];
-        if tool.extensions.is_none() {
-            match named_files(&manifest) {
-                None => paths.insert(0, manifest),
-                Some(names) => {
-                    self.add(manifest.clone(), owner, Content::Nothing);
-                    self.of_manifest(&names, directory, &manifest, owner, &mut paths);
-                    if names.len() > MOST_NAMED_FILES {
-                        let words =
-                            "the manifest names more than 100 files; the others are left out";
-                        let left_out = Content::LeftOut(words.to_owned(), Arc::clone(&origin) as _);
-                        self.add(manifest, owner, left_out);
+        match named_files(&manifest) {
+            _ if tool.extensions.is_some() => {}
+            None => paths.insert(0, manifest),
+            Some(names) => {
+                self.add(manifest.clone(), owner, Content::Nothing);
+                for name in names.iter().take(MOST_NAMED_FILES) {
+                    let path: PathBuf = directory.join(name).components().collect();
+                    if paths.contains(&path) {
+                        continue;
                     }
+                    if stays_inside(name) && path.is_file() {
+                        paths.push(path);
+                        continue;
+                    }
+                    let name = shortened(name);
+                    let words =
+                        format!("the manifest names `{name}`, which is not a file of the plugin");
+                    self.report(manifest.clone(), owner, words);
+                }
+                if names.len() > MOST_NAMED_FILES {
+                    let words = "the manifest names more than 100 files; the others are left out";
+                    let left_out = Content::LeftOut(words.to_owned(), origin.clone());
+                    self.add(manifest, owner, left_out);
                 }
             }
         }
         for path in paths {
-            self.add(path, owner, Content::Plugin(Arc::clone(&origin) as _));
+            self.add(path, owner, Content::Plugin(origin.clone()));
         }
     }
+}
 
-    /// Adds the files of a plugin that its manifest names to `paths`.
-    fn of_manifest(
-        &mut self,
-        names: &[String],
-        directory: &Path,
-        manifest: &Path,
-        owner: Owner,
-        paths: &mut Vec<PathBuf>,
-    ) {
-        let goes_out = |part| matches!(part, Component::ParentDir | Component::RootDir);
-        for name in names.iter().take(MOST_NAMED_FILES) {
-            let path: PathBuf = directory.join(name).components().collect();
-            if paths.contains(&path) {
-                continue;
-            }
-            if path.is_file() && !Path::new(name).components().any(goes_out) {
-                paths.push(path);
-                continue;
-            }
-            let name = shortened(name);
-            let words = format!("the manifest names `{name}`, which is not a file of the plugin");
-            self.report(manifest.to_owned(), owner, words);
-        }
-    }
+/// Whether a path leads to nothing outside of the directory in which it begins.
+fn stays_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    parts.all(|part| !matches!(part, Component::ParentDir | Component::RootDir))
 }
 
 /// Returns the directory of a tool's files in a project.
@@ -304,7 +296,8 @@ fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
 /// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of events, as in
 /// a settings file.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
-    let text = without_halves(&reading::text_of(manifest)?);
+    let text = reading::text_of(manifest)?;
+    let text = without_halves(&text);
     let tree = reading::parse_object(&text).ok()?;
     let hooks = Node::new(&tree).member("hooks")?;
     let text = |name: Node<'_, '_>| name.text().map(str::to_owned);

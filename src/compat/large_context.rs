@@ -19,9 +19,7 @@ const BYTES_OF_TOKEN: usize = 4;
 
 /// The files of a settings file's hooks. They are removed with these hooks: when the host drops or reloads them.
 #[derive(Debug, Default)]
-pub(super) struct LargeContext {
-    files: Mutex<VecDeque<Spill>>,
-}
+pub(super) struct LargeContext(Mutex<VecDeque<Spill>>);
 
 impl LargeContext {
     /// Returns what the model receives of a text, and if there is no file for all of it, the reason.
@@ -51,7 +49,7 @@ impl LargeContext {
 
     fn keep(&self, file: Spill) {
         let oldest = {
-            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             files.push_back(file);
             let is_full = files.len() > MOST_FILES;
             is_full.then(|| files.pop_front())

@@ -11,27 +11,16 @@ use crate::events::{LIKE_AN_EVENT, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
 use crate::printable::shortened;
 
-/// A timeout of at least this many seconds was probably meant in milliseconds.
-const MILLISECONDS_MEANT: f64 = 1000.0;
-
-/// A timeout of less than this many milliseconds was probably meant in seconds.
-const SECONDS_MEANT: f64 = 100.0;
-
+/// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
 pub(super) fn timeout(node: Node<'_, '_>, number: f64, tool: &Tool) -> Option<Problem> {
-    let (is_other, unit, other, meant) = match tool.milliseconds {
-        true => (
-            number < SECONDS_MEANT,
-            "milliseconds",
-            "seconds",
-            number * 1000.0,
-        ),
-        false => (
-            number >= MILLISECONDS_MEANT,
-            "seconds",
-            "milliseconds",
-            number / 1000.0,
-        ),
+    let (is_other, meant) = match tool.milliseconds {
+        true => (number < 100.0, number * 1000.0),
+        false => (number >= 1000.0, number / 1000.0),
     };
+    let (mut unit, mut other) = ("seconds", "milliseconds");
+    if tool.milliseconds {
+        (unit, other) = (other, unit);
+    }
     let problem = node.warning(format!("{number} is in {unit} in {}", tool.title));
     is_other.then(|| problem.with_help(format!("{number} {other} are {meant}")))
 }
@@ -78,19 +67,12 @@ pub(super) fn command(handler: Node<'_, '_>, hook: &Hook, protocol: &ToolProtoco
 }
 
 /// Variables that the tools do not set: the values are on standard input.
-const UNSET: [&str; 6] = [
-    "CLAUDE_TOOL_",
-    "CLAUDE_FILE_PATH",
-    "CLAUDE_HOOK_",
-    "TOOL_NAME",
-    "TOOL_INPUT",
-    "TOOL_ARGS",
-];
+const UNSET: &str = "CLAUDE_TOOL_ CLAUDE_FILE_PATH CLAUDE_HOOK_ TOOL_NAME TOOL_INPUT TOOL_ARGS";
 
 fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
     let names = text.split('$').skip(1);
     let mut names = names.map(|part| part.strip_prefix('{').unwrap_or(part));
-    let name = names.find(|name| UNSET.iter().any(|unset| name.starts_with(unset)))?;
+    let name = names.find(|name| UNSET.split(' ').any(|unset| name.starts_with(unset)))?;
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let name = &name[..end.unwrap_or(name.len())];
     let problem = node.warning(format!("`${name}` is not set for hooks"));

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::claude;
+use super::CLAUDE;
 use super::settings::OtherTools;
 use super::tool::Tool;
 use crate::config::HookConfig;
@@ -19,7 +19,7 @@ static MADE_UP: Tool = Tool {
     title: "Made Up",
     files: ".madeup/settings.json",
     events: "PreToolUse tool:pre_execute on=tool_name blocks\nSessionStart session:start",
-    ..claude::TOOL
+    ..*CLAUDE
 };
 
 #[test]

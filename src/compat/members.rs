@@ -2,8 +2,11 @@
 //!
 //! Does not know the meaning of a key.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::sync::LazyLock;
 
+use regex::{Captures, Regex};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -19,29 +22,21 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Option<T> {
 }
 
 /// Replaces halves of surrogate pairs by as many bytes.
-pub(super) fn without_halves(mut rest: &str) -> String {
-    let mut whole = String::with_capacity(rest.len());
-    while let Some((before, escape)) = rest.find('\\').map(|at| rest.split_at(at)) {
-        whole.push_str(before);
-        let second = escape.get(6..).and_then(code_unit);
-        let (kept, length) = match (code_unit(escape), second) {
-            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => (&escape[..12], 12),
-            (Some(0xD800..0xE000), _) => ("\\ufffd", 6),
-            _ => {
-                let length = escape.char_indices().nth(2).map_or(escape.len(), |it| it.0);
-                (&escape[..length], length)
-            }
-        };
-        whole.push_str(kept);
-        rest = &escape[length..];
+pub(super) fn without_halves(text: &str) -> Cow<'_, str> {
+    /// Escapes: a pair, a half, and any other.
+    static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let [first, second] =
+            ["89abAB", "c-fC-F"].map(|it| format!(r"\\u[dD][{it}][[:xdigit:]]{{2}}"));
+        Regex::new(&format!(r"{first}{second}|({first}|{second})|\\.")).ok()
+    });
+    let replaced = |found: &Captures<'_>| match found.get(1) {
+        Some(_) => "\\ufffd".to_owned(),
+        None => found[0].to_owned(),
+    };
+    match &*ESCAPES {
+        Some(escapes) => escapes.replace_all(text, replaced),
+        None => text.into(),
     }
-    whole + rest
-}
-
-/// Returns the code unit of `\uXXXX`.
-fn code_unit(escape: &str) -> Option<u32> {
-    let digits = escape.strip_prefix("\\u")?.get(..4)?;
-    u32::from_str_radix(digits, 16).ok()
 }
 
 /// Returns the text, unless it is blank.

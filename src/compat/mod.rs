@@ -7,15 +7,10 @@
 //! No other module names a tool: it gives each hook a [`Protocol`](crate::protocol::Protocol), and its files are a source of
 //! hooks like hooks.json.
 
-mod answer;
-#[cfg(test)]
-mod answer_tests;
-mod claude;
-mod codex;
 mod ending;
+#[cfg(test)]
+mod ending_tests;
 mod files;
-mod gemini;
-mod handler;
 mod input;
 #[cfg(test)]
 mod input_tests;

@@ -127,13 +127,7 @@ impl ToolProtocol {
 
     /// Returns the value of a variable of the hook; none if it is not set, also for one with NUL, which no variable can
     /// contain.
-    fn value(
-        &self,
-        variable: Variable,
-        call: &Call<'_>,
-        cwd: &Path,
-        env_file: Option<&NamedTempFile>,
-    ) -> Option<String> {
+    fn value(&self, variable: Variable, call: &Call<'_>, start: &Start<'_>) -> Option<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let value = match variable {
             // By the name of the plugin's directory. It is not created here.
@@ -141,8 +135,8 @@ impl ToolProtocol {
                 let name = self.origin.plugin.as_ref()?.file_name()?;
                 text(&home::home_dir()?.join(below).join(name))
             }
-            Variable::Cwd => text(cwd),
-            Variable::EnvFile => text(env_file?.path()),
+            Variable::Cwd => text(start.working_dir.as_ref()?),
+            Variable::EnvFile => text(start.env_file.as_ref()?.path()),
             Variable::Session => call.event.session_id.clone().unwrap_or_default(),
             Variable::Effort => {
                 let level = call.event.context()?.field("effort")?.get("level")?;
@@ -168,11 +162,8 @@ impl ToolProtocol {
                     false => (HAS_BASH.then(|| "bash".into()), "-c"),
                 };
                 let shell = shell.filter(|shell| !shell.is_empty());
-                Ok(posix(
-                    shell.unwrap_or_else(|| "/bin/sh".into()),
-                    option,
-                    text,
-                ))
+                let shell = shell.unwrap_or_else(|| "/bin/sh".into());
+                Ok(posix(shell, option, text))
             }
             command => command_line(command, |name| self.is_of_event(name)),
         }
@@ -242,8 +233,7 @@ impl Protocol for ToolProtocol {
     }
 
     fn label(&self) -> Option<&str> {
-        let message = self.status_message.as_deref();
-        Some(message.unwrap_or(self.event.name))
+        self.status_message.as_deref().or(Some(self.event.name))
     }
 
     fn fault(&self) -> Option<&str> {
@@ -284,10 +274,11 @@ impl Protocol for ToolProtocol {
             Some(directory) if call.hook.gate().is_none() && directory.is_dir() => directory,
             _ => project,
         };
-        let mut start = Start::with_args(program, args).timeout(self.event.timeout);
+        let start = Start::with_args(program, args).timeout(self.event.timeout);
+        let mut start = start.working_dir(working_dir);
         start.env_file = self.env_file()?;
         for (name, variable) in self.tool().variables {
-            if let Some(value) = self.value(*variable, call, working_dir, start.env_file.as_ref()) {
+            if let Some(value) = self.value(*variable, call, &start) {
                 start = start.variable(*name, value);
             }
         }
@@ -296,7 +287,7 @@ impl Protocol for ToolProtocol {
         let called = self.tool_name(event);
         let input = payload(self.tool(), &self.event, called, event, working_dir);
         start.stdin = Some(Cow::Owned(input));
-        Ok(start.working_dir(working_dir))
+        Ok(start)
     }
 
     fn read(&self, call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
@@ -320,9 +311,7 @@ impl Protocol for ToolProtocol {
             return Order::in_parallel();
         }
         let mut handler = self.definition();
-        if let Some(handler) = handler.as_object_mut() {
-            handler.remove("matcher");
-        }
+        handler["matcher"].take();
         Order::in_parallel().once_for(handler.to_string())
     }
 }

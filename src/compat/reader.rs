@@ -1,15 +1,15 @@
-//! Converts a settings file of another tool to hooks, group by group, so that what is invalid does not affect the rest.
-//! Each problem has its position.
-//!
-//! `handler` reads one handler.
+//! Converts a settings file of another tool to hooks, handler by handler, so that what is invalid does not affect the
+//! rest. Each problem has its position.
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::lint;
 use super::matcher::SharedAllowance;
 use super::members::without_halves;
 use super::protocol::{Origin, ToolProtocol};
+use super::rule::Rule;
 use super::tool::{Event, Tool, has};
 use crate::config::reading::{
     FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
@@ -17,7 +17,7 @@ use crate::config::reading::{
 };
 use crate::config::{Form, Severity, Switches};
 use crate::events::meant_by;
-use crate::hook::{FailurePolicy, Hook};
+use crate::hook::{FailurePolicy, Hook, Shell};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
 
@@ -47,9 +47,9 @@ impl Form for Origin {
     }
 }
 
-pub(super) struct Reader<'a> {
-    pub(super) file: FileReader<'a>,
-    pub(super) origin: Arc<Origin>,
+struct Reader<'a> {
+    file: FileReader<'a>,
+    origin: Arc<Origin>,
     /// Whether expressions are compiled now.
     is_compiled: bool,
     allowance: SharedAllowance,
@@ -75,14 +75,13 @@ impl Reader<'_> {
         for member in file.members() {
             self.other_key(&member);
         }
-        let mut lists = file.members().filter(|it| it.key == "hooks");
-        if let Some(first) = lists.next() {
-            let last = lists.last();
-            if let Some(last) = &last {
-                let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
-                self.refuse(problem, None);
-            }
-            let hooks = last.map_or(first.value, |last| last.value);
+        let lists = file.members().filter(|it| it.key == "hooks");
+        let lists: Vec<_> = lists.collect();
+        if let [_, .., last] = &lists[..] {
+            let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
+            self.refuse(problem, None);
+        }
+        if let Some(hooks) = lists.last().map(|last| last.value) {
             if let Some(entry) = one_too_many(hooks) {
                 return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.place()));
             }
@@ -107,15 +106,12 @@ impl Reader<'_> {
     }
 
     fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Problem> {
-        if !hooks.is_object() {
-            let problem = hooks.error(hooks.unexpected("an object of events, each with a list"));
-            let is_ours = hooks.items().is_some();
-            return Err(if is_ours {
-                problem.with_help(LIKE_OURS)
-            } else {
-                problem
-            });
-        }
+        object(hooks, "an object of events, each with a list").map_err(|problem| {
+            match hooks.items() {
+                Some(_) => problem.with_help(LIKE_OURS),
+                None => problem,
+            }
+        })?;
         self.path = "hooks".to_owned();
         if let Err(mut problem) = key_twice(hooks) {
             problem.message = "the key occurs twice: here both lists count".to_owned();
@@ -162,20 +158,14 @@ impl Reader<'_> {
         let (shown, title) = (shortened(name), tool.title);
         let is_known = tool.event_named(name).is_some();
         let meant = lint::nearest_event(tool, name).filter(|_| !is_known);
-        let is_mistake = meant.is_some() || name.contains(':') || meant_by(name).is_some();
-        let (severity, words) = match (is_known, is_mistake) {
-            (true, _) => {
-                let words = format!("hosts do not fire `{shown}`: its hooks do not run");
-                (Severity::Warning, words)
-            }
-            (_, true) => (
+        let is_of_others = name.contains(':') || !is_known && meant_by(name).is_some();
+        let (severity, words) = match meant.is_some() || is_of_others {
+            true => (
                 Severity::Error,
                 format!("`{shown}` is not an event of {title}"),
             ),
-            _ => {
-                let words = format!(
-                    "`{shown}` is not an event of {title} that is known here: its hooks do not run"
-                );
+            false => {
+                let words = format!("hosts do not fire `{shown}`: its hooks do not run");
                 (Severity::Warning, words)
             }
         };
@@ -252,7 +242,7 @@ impl Reader<'_> {
     }
 
     /// Reports a problem, and returns its message.
-    pub(super) fn report(&mut self, mut problem: Problem) -> String {
+    fn report(&mut self, mut problem: Problem) -> String {
         let key = problem.key.take().unwrap_or_default();
         let parts = [self.path.as_str(), key.as_str()];
         let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
@@ -287,6 +277,199 @@ impl Reader<'_> {
                 .with_on_failure(FailurePolicy::Block);
         }
         self.file.add(hook, true, at);
+    }
+}
+
+/// One handler.
+impl Reader<'_> {
+    /// Adds the hook of a handler, or returns the problem that makes the handler unusable. `group` has the matcher.
+    fn handler(&mut self, node: Node<'_, '_>, group: &ToolProtocol) -> Result<(), Problem> {
+        check_type(node, self.origin.tool)?;
+        let event = &group.event;
+        let start = node.range().start;
+        let hook = self.command(node, event)?;
+        let mut hook = hook
+            .with_source(self.file.source(None, start))
+            .with_on_failure(self.policy(node, event))
+            .with_timeout(self.timeout(node, event));
+        if let Some(base) = &self.origin.base_dir {
+            hook = hook.with_base_dir(Arc::clone(base));
+        }
+        if self.runs_in_background(node, event) {
+            hook = hook.with_background();
+        }
+        if let Some(name) = self.text(node, "name") {
+            hook = hook.with_name(name);
+        }
+        if let Some(description) = self.text(node, "description") {
+            hook = hook.with_description(description);
+        }
+        let hook = self.with_environment(node, hook);
+        let protocol = ToolProtocol {
+            rule: self.rule(node, event)?,
+            status_message: self.text(node, "statusMessage").map(str::to_owned),
+            context_limit: self.context_limit(node),
+            ..group.clone()
+        };
+        for problem in lint::command(node, &hook, &protocol) {
+            self.report(problem);
+        }
+        let hook = hook.with_protocol(Arc::new(protocol));
+        self.file.add(hook, false, start);
+        Ok(())
+    }
+
+    /// Returns the value of a key that the tool reads.
+    fn get<'t, 'a>(&self, node: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
+        node.get(key).filter(|_| has(self.origin.tool.keys, key))
+    }
+
+    /// Returns the value of a key as `read` has it; another value is reported and ignored.
+    fn value<'t, 'a, T>(
+        &mut self,
+        node: Node<'t, 'a>,
+        key: &str,
+        expected: &str,
+        read: impl Fn(Node<'t, 'a>) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.get(node, key)?;
+        let found = read(value);
+        if found.is_none() {
+            let shown = match (value.text(), value.number()) {
+                (Some(text), _) => format!("`{}`", shortened(text)),
+                (_, Some(number)) => number.to_string(),
+                _ => value.kind().to_owned(),
+            };
+            let words = format!("expected {expected}, found {shown}; the key is ignored");
+            self.report(value.warning(words));
+        }
+        found
+    }
+
+    fn text<'t>(&mut self, node: Node<'t, '_>, key: &str) -> Option<&'t str> {
+        self.value(node, key, "a string", |it| it.text())
+    }
+
+    /// Returns the value of a key if it is one of two strings.
+    fn choice<'t>(
+        &mut self,
+        node: Node<'t, '_>,
+        key: &str,
+        [first, second]: [&str; 2],
+    ) -> Option<&'t str> {
+        let expected = format!("`{first}` or `{second}`");
+        let is_one = |text: &&str| *text == first || *text == second;
+        self.value(node, key, &expected, |it| it.text().filter(is_one))
+    }
+
+    fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
+        let of_windows = self.get(node, "commandWindows").filter(|_| cfg!(windows));
+        let Some(given) = of_windows.or_else(|| node.get("command")) else {
+            return Err(node.error("`command` is missing"));
+        };
+        let text = string(given)?;
+        let pattern = event.ours.unwrap_or_default();
+        let hook = match self.get(node, "args") {
+            Some(args) => {
+                let words = list(args, "a list of strings")?.map(string);
+                let words: Vec<_> = words.collect::<Result<_, _>>()?;
+                Hook::program(pattern, [text].into_iter().chain(words))
+            }
+            None => Hook::new(pattern, text),
+        };
+        let hook = hook.map_err(|error| given.error(error.to_string()))?;
+        // For `bash`, the default, `protocol` chooses the shell.
+        Ok(match self.choice(node, "shell", ["bash", "powershell"]) {
+            Some("powershell") => hook.with_shell(Shell::Pwsh),
+            _ => hook,
+        })
+    }
+
+    fn rule(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Option<Rule>, Problem> {
+        let rule = self.value(node, "if", "a string", |it| {
+            Some((it, Rule::new(it.text()?)))
+        });
+        let Some((given, rule)) = rule else {
+            return Ok(None);
+        };
+        if !event.is_of_tool() {
+            let name = event.name;
+            let words =
+                format!("the hook never runs: `{name}` has no tool that a rule could match");
+            return Err(given.warning(words).with_help("remove `if`"));
+        }
+        if let Some(words) = rule.misunderstood() {
+            self.report(given.warning(words));
+        }
+        Ok(Some(rule))
+    }
+
+    fn context_limit(&mut self, node: Node<'_, '_>) -> Option<usize> {
+        let is_number = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
+        let (key, expected) = ("additionalContextLimit", "a number of tokens");
+        let tokens = self.value(node, key, expected, |it| it.number().filter(is_number));
+        // Any larger number is no limit.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        tokens.map(|tokens| tokens as usize)
+    }
+
+    /// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler
+    /// or the host sets another policy.
+    fn policy(&mut self, node: Node<'_, '_>, event: &Event) -> FailurePolicy {
+        match self.choice(node, "onFailure", ["continue", "block"]) {
+            Some("block") => FailurePolicy::Block,
+            _ if self.origin.is_strict => FailurePolicy::Block,
+            None if event.is_closed => FailurePolicy::Block,
+            _ => FailurePolicy::Continue,
+        }
+    }
+
+    fn timeout(&mut self, node: Node<'_, '_>, event: &Event) -> Duration {
+        let tool = self.origin.tool;
+        let (expected, seconds) = match tool.milliseconds {
+            true => ("milliseconds above 0", 0.001),
+            false => ("seconds above 0", 1.0),
+        };
+        let mut read = |key| {
+            self.value(node, key, expected, |it| {
+                let number = it.number().filter(|number| *number > 0.0)?;
+                Some((number, lint::timeout(it, number, tool)))
+            })
+        };
+        let Some((number, problem)) = read("timeout").or_else(|| read("timeoutSec")) else {
+            return event.timeout;
+        };
+        if let Some(problem) = problem {
+            self.report(problem);
+        }
+        let own = Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX);
+        own.min(event.longest.unwrap_or(Duration::MAX))
+    }
+
+    fn runs_in_background(&mut self, node: Node<'_, '_>, event: &Event) -> bool {
+        let mut is_on = |key| self.value(node, key, "true or false", |it| it.switch());
+        let is_async = [is_on("async"), is_on("asyncRewake")].contains(&Some(true));
+        is_async && event.longest.is_none() && !event.is_closed
+    }
+
+    fn with_environment(&mut self, node: Node<'_, '_>, mut hook: Hook) -> Hook {
+        let expected = "an object of strings";
+        let given = self.value(node, "env", expected, |it| it.is_object().then_some(it));
+        let Some(given) = given else {
+            return hook;
+        };
+        for member in given.members() {
+            let name = member.key;
+            let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+            match string(member.value) {
+                Ok(value) if is_name => hook = hook.with_env(name, value),
+                _ => {
+                    let words = format!("`{}` cannot be set", shortened(name));
+                    self.report(given.warning(words));
+                }
+            }
+        }
+        hook
     }
 }
 
@@ -346,12 +529,12 @@ fn no_group(node: Node<'_, '_>, tool: &Tool) -> Problem {
         .with_help("put it into {\"hooks\": [ ... ]}")
 }
 
-pub(super) fn object(node: Node<'_, '_>, expected: &str) -> Result<(), Problem> {
+fn object(node: Node<'_, '_>, expected: &str) -> Result<(), Problem> {
     let problem = || node.error(node.unexpected(expected));
     node.is_object().then_some(()).ok_or_else(problem)
 }
 
-pub(super) fn list<'t, 'a>(
+fn list<'t, 'a>(
     node: Node<'t, 'a>,
     expected: &str,
 ) -> Result<impl Iterator<Item = Node<'t, 'a>> + use<'t, 'a>, Problem> {
@@ -359,7 +542,32 @@ pub(super) fn list<'t, 'a>(
     node.items().ok_or_else(problem)
 }
 
-pub(super) fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
+fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
     let problem = || node.error(node.unexpected("a string"));
     node.text().ok_or_else(problem)
+}
+
+fn check_type(node: Node<'_, '_>, tool: &Tool) -> Result<(), Problem> {
+    object(node, "an object with `type` and `command`")?;
+    let Some(given) = node.get("type") else {
+        let problem = node.error(format!("has no `type`, so {} ignores it", tool.title));
+        return Err(problem.with_help("add \"type\": \"command\""));
+    };
+    match text(given)? {
+        "command" => Ok(()),
+        other if has(tool.other_types, other) => Err(given.warning(format!(
+            "handlers of type `{other}` do not run: only type `command` is supported"
+        ))),
+        other => {
+            let words = format!("expected `command`, found `{}`", shortened(other));
+            Err(given.error(words).with_suggestion_of(Some("command")))
+        }
+    }
+}
+
+/// Returns a string that a process can receive.
+fn string(node: Node<'_, '_>) -> Result<String, Problem> {
+    let nul = || node.error("expected a string without the character NUL");
+    let text = Some(text(node)?).filter(|text| !text.contains('\0'));
+    text.map(str::to_owned).ok_or_else(nul)
 }
