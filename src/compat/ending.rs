@@ -1,22 +1,14 @@
 //! Reads the end of another tool's hook, from its exit code and what it wrote, with notes for its author.
 //!
-//! Knows the rules that tools share; `answer` reads JSON.
+//! Knows the rules that tools share, and reads their tables: no particular tool.
+
+use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
 
-use super::answer::{answer, decide};
-use super::members::{Members, from_json, nonblank};
-use super::tool::{Effect, Event, Reading, Text, Tool};
-use crate::hook::{Answer, Decision, HookOutput};
-
-/// How a hook ended, and what it wrote.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct HookEnd<'a> {
-    /// Its exit code; negative if a signal ended it.
-    pub(super) code: i32,
-    pub(super) stdout: &'a str,
-    pub(super) stderr: &'a str,
-}
+use super::members::{Members, beginning, from_json, nonblank};
+use super::tool::{Effect, Event, Reading, Text, Tool, Words, has, value_of};
+use crate::hook::{Answer, Decision, End, HookOutput};
 
 /// What an answer that its tool does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,6 +21,9 @@ pub(super) enum Strictness {
     Strict,
 }
 
+/// What stands in standard error where bytes are missing. No JSON has a line break in a string.
+const LEFT_OUT: &str = " bytes left out ...]\n";
+
 /// A note on an answer among other text.
 const PLAIN_TEXT: &str =
     "standard output is treated as plain text: an answer is one JSON object and nothing else";
@@ -36,194 +31,348 @@ const PLAIN_TEXT: &str =
 /// A note on a decision that is not read.
 const MISPLACED: &str = "`permissionDecision` is ignored outside of `hookSpecificOutput`";
 
-const NO_REASON: &str = "the hook exited with code 2 and gave no reason";
-
-const NEEDS_REASON: &str = "exit code 2 blocks only with a reason on standard error";
+const TOO_LONG: &str = "it is longer than what is kept of the output";
 
 /// Reads how a hook ended. The answer's output is set, if only to nothing.
-pub(super) fn read(
-    tool: &Tool,
-    event: &Event,
-    strictness: Strictness,
-    ended: &HookEnd<'_>,
-) -> Answer {
-    let mut conclusion = Conclusion {
+pub(super) fn read(tool: &Tool, event: &Event, strictness: Strictness, end: &End<'_>) -> Answer {
+    let is_tolerant = tool.reading == Reading::Tolerant;
+    let (text, is_cut) = match end.stdout.trim().is_empty() && is_tolerant {
+        true => (end.stderr, end.stderr.contains(LEFT_OUT)),
+        false => (end.stdout, end.gap.is_some()),
+    };
+    let text = text.trim();
+    let is_lost = is_cut && (text.starts_with('{') || is_tolerant && text.starts_with('"'));
+    let mut reader = Reader {
         tool,
         event,
-        ended,
+        code: end.code.unwrap_or(-1),
+        stderr: end.stderr,
         output: HookOutput::default(),
         answer: Answer::default(),
-        is_misplaced: false,
+        about_output: None,
     };
-    conclusion.read_output();
-    if ended.code == 2 && tool.answers.reading != Reading::Tolerant {
-        conclusion.read_exit_code_2();
+    if !text.is_empty() && !is_lost {
+        reader.read_written(text);
+        reader.about_output = reader
+            .about_output
+            .or_else(|| about_text(end.stdout.trim()));
+    }
+    if reader.code == 2 && !is_tolerant {
+        reader.read_exit_code_2();
     }
     if strictness != Strictness::CannotBlock {
-        conclusion.add_notes(strictness);
+        reader.add_notes(strictness);
+    }
+    if is_lost && !reader.answer.replaces_exit_code {
+        reader.lose(strictness);
     }
     Answer {
-        output: Some(conclusion.output),
-        ..conclusion.answer
+        output: Some(reader.output),
+        ..reader.answer
     }
 }
 
-struct Conclusion<'a> {
+struct Reader<'a> {
     tool: &'a Tool,
     event: &'a Event,
-    ended: &'a HookEnd<'a>,
+    /// Negative if a signal ended the hook.
+    code: i32,
+    stderr: &'a str,
     output: HookOutput,
     answer: Answer,
-    /// Whether the answer has a decision that the tool does not read.
-    is_misplaced: bool,
+    /// What a guard's author may not expect of the output.
+    about_output: Option<String>,
 }
 
-impl Conclusion<'_> {
-    fn read_output(&mut self) {
-        let reading = self.tool.answers.reading;
-        let is_tolerant = reading == Reading::Tolerant;
-        let text = match nonblank(self.ended.stdout) {
-            None if is_tolerant => nonblank(self.ended.stderr),
-            text => text,
-        };
-        let Some(text) = text else {
-            return;
-        };
-        let found = match from_json(&text) {
+impl Reader<'_> {
+    fn read_written(&mut self, text: &str) {
+        let is_tolerant = self.is(Reading::Tolerant);
+        let found = match from_json(text) {
             Some(Value::String(inner)) if is_tolerant => from_json(&inner),
             found => found,
         };
         match found {
-            Some(Value::Object(_)) if reading == Reading::Strict && self.ended.code != 0 => {}
+            Some(Value::Object(_)) if self.is(Reading::Strict) && self.code != 0 => {}
             Some(Value::Object(object)) => self.read_object(&object),
             Some(_) if is_tolerant => {}
-            None if is_tolerant => self.read_message(text),
-            _ if self.ended.code == 0 => self.read_text(text),
+            None if is_tolerant => self.read_message(text.to_owned()),
+            _ if self.code == 0 => self.read_text(text),
             _ => {}
         }
     }
 
+    fn is(&self, reading: Reading) -> bool {
+        self.tool.reading == reading
+    }
+
     fn read_object(&mut self, object: &Map<String, Value>) {
-        match answer(self.tool, self.event, object) {
-            Ok(output) => {
-                self.output = output;
-                self.answer.replaces_exit_code = true;
-            }
-            Err(why) => self.answer.invalid = Some(why),
+        let fault = OnceCell::new();
+        let members = Members {
+            map: object,
+            fault: &fault,
+        };
+        self.read_answer(members);
+        let is_misplaced = object.contains_key("permissionDecision");
+        self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
+        self.answer.notes = members.not_applied(self.tool.not_applied);
+        self.answer.invalid = fault.into_inner().filter(|_| !self.is(Reading::Tolerant));
+        self.answer.replaces_exit_code = self.answer.invalid.is_none();
+        if self.answer.invalid.is_some() {
+            self.output = HookOutput::default();
         }
-        self.is_misplaced = object.contains_key("permissionDecision");
-        let members = Members::new(object, true);
-        self.answer.notes = members.not_applied(self.tool.answers.not_applied);
     }
 
     /// Reads plain text of a tool that expects JSON.
-    fn read_text(&mut self, text: String) {
+    fn read_text(&mut self, text: &str) {
         let is_broken = text.starts_with(['{', '[']) || self.event.text == Text::Invalid;
-        if is_broken && self.tool.answers.reading == Reading::Strict {
+        if is_broken && self.is(Reading::Strict) {
             self.answer.invalid = Some("it is not one JSON object".to_owned());
         } else if self.event.text == Text::Context {
-            self.output.additional_context = Some(text);
+            self.output.additional_context = Some(text.to_owned());
         }
     }
 
     /// Reads plain text of a tool that takes it for an answer.
     fn read_message(&mut self, text: String) {
-        match self.ended.code {
+        match self.code {
             0 => self.output.system_message = Some(text),
             ..2 => self.output.system_message = Some(format!("Warning: {text}")),
             2.. => {
-                self.block(Some(text));
+                self.decide(Decision::Block, Some(text));
                 self.answer.replaces_exit_code = self.event.effect != Effect::Nothing;
             }
         }
     }
 
-    fn block(&mut self, reason: Option<String>) {
-        let reading = self.tool.answers.reading;
-        decide(
-            &mut self.output,
-            reading,
-            self.event,
-            Decision::Block,
-            reason,
-        );
-    }
-
     /// Blocks, or gives feedback, whatever was written.
     fn read_exit_code_2(&mut self) {
-        let reason = nonblank(self.ended.stderr);
-        let is_silent = reason.is_none();
-        if is_silent && self.tool.answers.reading == Reading::Strict {
-            self.answer.notes.push(NEEDS_REASON.to_owned());
-            return;
+        let reason = nonblank(self.stderr);
+        if reason.is_none() && self.is(Reading::Strict) {
+            let words = "exit code 2 blocks only with a reason on standard error";
+            return self.answer.notes.push(words.to_owned());
         }
         match self.event.effect {
             Effect::Nothing => return,
-            Effect::Blocks if self.output.decision == Some(Decision::Block) => {}
+            Effect::Blocks => {
+                if self.output.decision != Some(Decision::Block) {
+                    let none = "the hook exited with code 2 and gave no reason";
+                    self.decide(Decision::Block, reason.or(Some(none.to_owned())));
+                }
+                self.output.updated_input = None;
+            }
             Effect::FeedsBack if self.output.feedback.is_some() => {}
-            Effect::Blocks => self.block(reason.or_else(|| Some(NO_REASON.to_owned()))),
-            Effect::FeedsBack => self.block(reason),
-        }
-        if self.event.effect == Effect::Blocks {
-            self.output.updated_input = None;
+            Effect::FeedsBack => self.decide(Decision::Block, reason),
         }
         self.answer.replaces_exit_code = true;
         self.answer.notes.extend(self.answer.invalid.take());
     }
 
     fn add_notes(&mut self, strictness: Strictness) {
-        let answer = &mut self.answer;
         let blocks = self.output.decision == Some(Decision::Block);
-        let about_code = about_code(self.ended, blocks, answer.replaces_exit_code);
+        let about_code = self.about_code(blocks);
+        let answer = &mut self.answer;
         answer.notes.extend(about_code);
-        let about_output = match self.is_misplaced {
-            _ if blocks || answer.invalid.is_some() => None,
-            true => Some(MISPLACED.to_owned()),
-            false => about_text(self.ended.stdout),
-        };
+        let is_clear = blocks || answer.invalid.is_some();
+        let about_output = self.about_output.take().filter(|_| !is_clear);
         if strictness == Strictness::Lenient {
             answer.notes.extend(about_output);
             return;
         }
         // JSON without a decision does not replace an exit code.
-        answer.replaces_exit_code &= self.ended.code == 0 || self.output.decision.is_some();
+        answer.replaces_exit_code &= self.code == 0 || self.output.decision.is_some();
         answer.invalid = answer.invalid.take().or(about_output);
     }
-}
 
-/// Returns a note on an exit code that does not mean what a guard's author may expect.
-fn about_code(ended: &HookEnd<'_>, blocks: bool, replaces_exit_code: bool) -> Option<String> {
-    let effect = if blocks { "blocks" } else { "does not block" };
-    // As `python3` and `uv` say it, whose exit code is then 2.
-    let is_missing_file = ["can't open file", "Failed to spawn"];
-    let is_missing_file = is_missing_file.iter().any(|it| ended.stderr.contains(it));
-    let found = match ended.code {
-        126 => "the command cannot be executed",
-        127 => "the command was not found",
-        2 if is_missing_file => "the interpreter did not find the script",
-        0 | 2 => return None,
-        ..0 => "a signal ended it",
-        code if !blocks && !replaces_exit_code => {
-            return Some(format!(
-                "exit code {code} does not block here: exit with 2 and the reason on standard error"
-            ));
+    /// Returns a note on an exit code that does not mean what a guard's author may expect.
+    fn about_code(&self, blocks: bool) -> Option<String> {
+        let effect = if blocks { "blocks" } else { "does not block" };
+        // As `python3` and `uv` say it, whose exit code is then 2.
+        let is_missing_file = ["can't open file", "Failed to spawn"];
+        let is_missing_file = is_missing_file.iter().any(|it| self.stderr.contains(it));
+        let found = match self.code {
+            126 => "the command cannot be executed",
+            127 => "the command was not found",
+            2 if is_missing_file => "the interpreter did not find the script",
+            0 | 2 => return None,
+            ..0 => "a signal ended it",
+            code if !blocks && !self.answer.replaces_exit_code => {
+                return Some(format!(
+                    "exit code {code} does not block here: exit with 2 and the reason on standard error"
+                ));
+            }
+            _ => return None,
+        };
+        Some(format!(
+            "the hook {effect} here, but checked nothing: {found}"
+        ))
+    }
+
+    /// The tool would have read an answer that is not kept, so it blocks even if the tool ignores failures.
+    fn lose(&mut self, strictness: Strictness) {
+        let is_stop = matches!(self.event.ours, Some("agent:stop" | "agent:subagent_stop"));
+        if strictness == Strictness::CannotBlock || is_stop {
+            self.answer.invalid = Some(TOO_LONG.to_owned());
+        } else {
+            self.output.decision = Some(Decision::Block);
+            let reason = format!("the hook's answer cannot be used: {TOO_LONG}");
+            self.output.reason = Some(reason);
         }
-        _ => return None,
-    };
-    Some(format!(
-        "the hook {effect} here, but checked nothing: {found}"
-    ))
+    }
 }
 
 /// Returns a note on an answer among other text, on one line or over several.
-fn about_text(stdout: &str) -> Option<String> {
-    let text = stdout.trim();
-    let mut rest = text;
-    while !rest.trim_start_matches([' ', '\t']).starts_with('{') {
-        rest = rest.split_once('\n')?.1;
-    }
+fn about_text(text: &str) -> Option<String> {
     let keys = ["ecision\"", "\"continue\""];
-    let is_meant = text.starts_with('{') || keys.iter().any(|key| rest.contains(key));
-    let object = from_json::<Map<String, Value>>(text);
-    (object.is_none() && is_meant).then(|| PLAIN_TEXT.to_owned())
+    let mut lines = text.lines().map(str::trim_start);
+    let has_answer =
+        keys.iter().any(|key| text.contains(key)) && lines.any(|it| it.starts_with('{'));
+    let is_meant = has_answer || text.starts_with('{');
+    let is_read = from_json::<Map<String, Value>>(text).is_some();
+    (is_meant && !is_read).then(|| PLAIN_TEXT.to_owned())
+}
+
+/// The keys of an answer.
+impl Reader<'_> {
+    fn read_answer(&mut self, members: Members<'_>) {
+        let (tool, effect) = (self.tool, self.event.effect);
+        members.check_keys(tool.known);
+        members.flag("suppressOutput");
+        let reason = members.nonblank("reason");
+        self.output.system_message = members.nonblank("systemMessage");
+        let mut rows = tool.specific.lines().filter_map(|row| row.split_once(' '));
+        let row = rows.find(|(name, _)| *name == self.event.name);
+        let row = row.map_or("", |it| it.1);
+        let is_tolerant = self.is(Reading::Tolerant);
+        if !is_tolerant || effect != Effect::Nothing {
+            self.output.stops_turn = members.flag("continue") == Some(false);
+            let other = reason
+                .clone()
+                .filter(|_| is_tolerant && self.output.stops_turn);
+            self.output.stop_reason = members.nonblank("stopReason").or(other);
+            let decision = members.choice("decision", tool.decisions);
+            if let Some(word) = decision.filter(|_| value_of(row, "within").is_none()) {
+                self.decide(meaning(word), reason.clone());
+            }
+        }
+        if self.output.stops_turn && self.is(Reading::Strict) && effect == Effect::FeedsBack {
+            self.output.feedback = reason.clone().or(self.output.stop_reason.clone());
+        }
+        if let Some(specific) = members.object("hookSpecificOutput") {
+            self.check_event_name(specific);
+            self.output.additional_context = specific.nonblank("additionalContext");
+            self.read_specific(row, specific, reason);
+        }
+        self.check_refused(members);
+        self.output.only_stops = self.output.stops_turn && !tool.stop_denies;
+    }
+
+    /// Adds a decision as its event understands it. After a tool, it is too late to block.
+    fn decide(&mut self, decision: Decision, reason: Option<String>) {
+        let is_tolerant = self.is(Reading::Tolerant);
+        let is_question = self.event.is_of_tool() && self.event.effect == Effect::Blocks;
+        match (decision, self.event.effect) {
+            (Decision::Block, Effect::Blocks) => {
+                self.output.decision = Some(decision);
+                self.output.reason = reason;
+            }
+            (Decision::Block, Effect::FeedsBack) => {
+                if is_tolerant {
+                    self.output.updated_output = reason.clone().map(Value::from);
+                }
+                self.output.feedback = reason;
+            }
+            (Decision::Block, Effect::Nothing) => {}
+            _ if is_tolerant || is_question => {
+                self.output.decision = Some(decision);
+                self.output.reason = reason.filter(|_| decision == Decision::Ask);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_event_name(&self, specific: Members<'_>) {
+        let expected = self.event.name;
+        specific.blame(match specific.text("hookEventName") {
+            None => format!("`hookSpecificOutput` lacks `\"hookEventName\": \"{expected}\"`"),
+            Some(name) if name != expected && self.is(Reading::Typed) => {
+                let name = beginning(name);
+                format!("`hookEventName`: expected `{expected}`, found `{name}`")
+            }
+            Some(_) => return,
+        });
+    }
+
+    /// Reads `hookSpecificOutput`, whose keys have the names of a row.
+    fn read_specific(&mut self, row: Words, specific: Members<'_>, reason: Option<String>) {
+        let output = &mut self.output;
+        let name = |key| value_of(row, key);
+        let own = ["decision", "reason", "input"].map(name);
+        let mut own = own.into_iter().flatten();
+        if own.any(|key| specific.get(key).is_some()) {
+            specific.check_keys(name("known").unwrap_or_default());
+        }
+        let within = name("within");
+        let Some(members) = within.map_or(Some(specific), |key| specific.object(key)) else {
+            return;
+        };
+        if let Some(key) = name("decision") {
+            let decision = members.choice(key, name("words").unwrap_or_default());
+            match (decision.map(meaning), within) {
+                // If `decision` differs, the stricter one counts.
+                (Some(inner), _)
+                    if output.decision.is_none_or(|it| it.stricter(inner) == inner) =>
+                {
+                    output.decision = Some(inner);
+                    let own = name("reason").and_then(|key| members.nonblank(key));
+                    // The message of a request is that of its denial.
+                    let is_told = within.is_none() || inner == Decision::Block;
+                    output.reason = own.or(reason).filter(|_| is_told);
+                    let interrupts = members.flag("interrupt") == Some(true);
+                    output.stops_turn |= interrupts && inner == Decision::Block;
+                }
+                (None, Some(within)) => members.blame(format!("`{within}` lacks `{key}`")),
+                _ => {}
+            }
+        }
+        for key in ["input", "merged"] {
+            if let Some(input) = name(key).and_then(|key| members.object(key)) {
+                output.updated_input = Some(input.map.clone());
+                output.replaces_input = key == "input";
+            }
+        }
+        let mut keys = name("output").into_iter().flat_map(|keys| keys.split(','));
+        if let Some(value) = keys.find_map(|key| members.get(key)) {
+            output.updated_output = Some(value.clone());
+        }
+    }
+
+    fn check_refused(&self, members: Members<'_>) {
+        for row in self.tool.refused.lines() {
+            let mut words = row.splitn(3, ' ');
+            let mut next = || words.next().unwrap_or_default();
+            let (found, needed, events) = (next(), next(), next());
+            let is_meant = events.is_empty() || has(events, self.event.name);
+            if !is_meant || !members.has_anywhere(found) || members.has_anywhere(needed) {
+                continue;
+            }
+            let shown = match found.split_once('=') {
+                None => found,
+                Some((key, "true" | "false")) => key,
+                Some((_, word)) => word,
+            };
+            members.blame(match needed {
+                "-" => format!("`{shown}` is not supported on {}", self.event.name),
+                needed => format!("`{shown}` needs `{needed}`"),
+            });
+        }
+    }
+}
+
+fn meaning(word: &str) -> Decision {
+    match word {
+        "allow" | "approve" => Decision::Allow,
+        // At `defer`, the call would wait for another program: no host of this crate lets it.
+        "ask" | "defer" => Decision::Ask,
+        _ => Decision::Block,
+    }
 }

@@ -2,14 +2,14 @@
 //!
 //! Knows places, not what is in a file: `reader` does.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::handler::Origin;
 use super::members::without_halves;
-use super::protocol::ToolProtocol;
+use super::protocol::{Origin, ToolProtocol};
 use super::settings::OtherTools;
 use super::tool::Tool;
 use super::tools::{CLAUDE, TOOLS};
@@ -39,18 +39,20 @@ impl HookConfig {
 
 impl Source for OtherTools {
     fn files(&self, root: Option<&Path>, with_user: bool) -> Vec<SourceFile> {
-        let home = self.home.clone().or_else(home::home_dir);
         let mut search = Search {
             tools: self,
             root,
-            is_home: home.is_some() && home.as_deref() == root,
             found: Vec::new(),
+            seen: HashSet::new(),
         };
-        if let Some(home) = home.filter(|_| with_user) {
-            search.user(&home);
+        let home = self.home();
+        if let Some(home) = home.filter(|home| with_user || root == Some(&**home)) {
+            search.directory(&home, None);
+            // The user's files are not the project's, even if they are not asked for.
+            search.found.retain(|_| with_user);
         }
         if let Some(root) = root {
-            search.project(root);
+            search.directory(root, Some(root));
         }
         search.plugins();
         search.named();
@@ -61,23 +63,14 @@ impl Source for OtherTools {
         let place = std::path::absolute(path).ok()?;
         let directory = place.parent()?;
         let above = directory.parent();
-        let mut tools = TOOLS.into_iter();
-        let of_project = tools.find(|tool| directory.ends_with(tool.files.directory));
-        let has_manifest =
-            |tool: &&Tool| above.is_some_and(|it| it.join(tool.files.manifest).exists());
-        let mut of_plugin = None;
-        if directory.ends_with("hooks") {
-            of_plugin = TOOLS.into_iter().find(has_manifest);
-        }
-        let is_settings =
-            |tool: &&Tool| tool.files.project.split(' ').any(|it| place.ends_with(it));
-        let is_settings = of_project.as_ref().is_some_and(is_settings);
-        let is_read = is_settings || of_plugin.is_some();
-        let tool = tool_of_text(text, of_project.or(of_plugin), is_read)?;
-        let home = self.home.clone().or_else(home::home_dir);
-        let root = above.filter(|it| of_project.is_some() && home.as_deref() != Some(it));
-        let plugin = above.filter(|_| of_plugin.is_some());
-        Some(self.origin(tool, root, plugin))
+        let is_of = |tool: &&Tool| directory.ends_with(directory_of(tool));
+        let of_project = TOOLS.into_iter().find(is_of);
+        let root = above.filter(|it| of_project.is_some() && self.home().as_deref() != Some(it));
+        let plugin = above.filter(|_| directory.ends_with("hooks"));
+        let plugin = plugin.and_then(|it| Some((it, tool_of_plugin(it)?)));
+        let of_plugin = plugin.map(|(_, tool)| tool);
+        let tool = of_project.or(of_plugin).or_else(|| tool_of_text(text))?;
+        Some(self.origin(tool, root, plugin.map(|(directory, _)| directory)))
     }
 
     fn reads(&self, protocol: &str) -> bool {
@@ -90,13 +83,16 @@ impl Source for OtherTools {
     fn lost(&self, protocol: &str, definition: &Value) -> Option<Arc<dyn Protocol>> {
         let mut tools = self.tools.iter().copied().chain(TOOLS);
         let tool = tools.find(|tool| tool.name() == protocol)?;
-        let mut lost = ToolProtocol::lost(tool, definition)?;
-        lost.aliases = Arc::clone(&self.aliases);
+        let lost = ToolProtocol::lost(&self.origin(tool, None, None), definition)?;
         Some(Arc::new(lost))
     }
 }
 
 impl OtherTools {
+    fn home(&self) -> Option<PathBuf> {
+        self.home.clone().or_else(home::home_dir)
+    }
+
     fn origin(
         &self,
         tool: &'static Tool,
@@ -118,9 +114,9 @@ impl OtherTools {
 struct Search<'a> {
     tools: &'a OtherTools,
     root: Option<&'a Path>,
-    /// The user's home is the project.
-    is_home: bool,
     found: Vec<SourceFile>,
+    /// The files that were found by their places: each is read once, also where the user's home is the project.
+    seen: HashSet<PathBuf>,
 }
 
 impl Search<'_> {
@@ -132,55 +128,38 @@ impl Search<'_> {
         });
     }
 
-    fn user(&mut self, home: &Path) {
-        for tool in &self.tools.tools {
-            for path in below(home, tool.files.user) {
-                let origin = self.tools.origin(tool, None, None);
-                self.add(path, Owner::User, Content::Settings(origin));
-            }
-            self.toml(home, tool, Owner::User);
-            for directory in extensions(home, tool) {
-                self.plugin(&directory, tool, None, Owner::User);
-            }
-        }
+    fn report(&mut self, path: PathBuf, owner: Owner, words: impl Into<String>) {
+        self.add(path, owner, Content::Problem(words.into()));
     }
 
-    fn project(&mut self, root: &Path) {
+    /// Adds the files of the user's home, or of the project's root.
+    fn directory(&mut self, directory: &Path, root: Option<&Path>) {
+        let owner = root.map_or(Owner::User, |_| Owner::Project);
         for tool in &self.tools.tools {
-            for path in below(root, tool.files.project) {
-                if self.is_home && below(root, tool.files.user).contains(&path) {
-                    continue;
-                }
-                let owner = match self.is_named(tool, &path) {
+            let files = tool.files.split(' ').map(|file| directory.join(file));
+            for path in files.take(if root.is_some() { usize::MAX } else { 1 }) {
+                let path: PathBuf = path.components().collect();
+                let owner = match root.is_some() && self.is_named(tool, &path) {
                     true => Owner::NamedInProject,
-                    false => Owner::Project,
+                    false => owner,
                 };
-                let origin = self.tools.origin(tool, Some(root), None);
-                self.add(path, owner, Content::Settings(origin));
-            }
-            if !self.is_home {
-                self.toml(root, tool, Owner::Project);
-                for directory in extensions(root, tool) {
-                    self.plugin(&directory, tool, Some(root), Owner::Project);
+                let origin = self.tools.origin(tool, root, None);
+                if self.seen.insert(path.clone()) {
+                    self.add(path, owner, Content::Settings(origin));
                 }
             }
-        }
-    }
-
-    /// Reports hooks in TOML, which are not read.
-    fn toml(&mut self, directory: &Path, tool: &Tool, owner: Owner) {
-        let Some(path) = tool.files.toml.map(|file| directory.join(file)) else {
-            return;
-        };
-        let text = reading::text_of(&path).unwrap_or_default();
-        let is_hooks = |line: &str| {
-            let name = line.trim_start().trim_start_matches('[').trim_start();
-            let rest = name.strip_prefix("hooks");
-            rest.is_some_and(|it| it.trim_start().starts_with([']', '.', '=']))
-        };
-        if text.lines().any(is_hooks) {
-            let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
-            self.add(path, owner, Content::Problem(words.to_owned()));
+            let toml = tool.toml.map(|file| directory.join(file));
+            if let Some(path) = toml.filter(|path| has_hooks_in_toml(path))
+                && self.seen.insert(path.clone())
+            {
+                let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
+                self.report(path, owner, words);
+            }
+            for directory in extensions(directory, tool) {
+                if self.seen.insert(directory.clone()) {
+                    self.plugin(&directory, tool, root, owner);
+                }
+            }
         }
     }
 
@@ -188,14 +167,15 @@ impl Search<'_> {
     fn plugins(&mut self) {
         for directory in &self.tools.plugins {
             let directory = absolute(directory);
-            let tool = tool_of_plugin(&directory);
+            // Claude Code, since the others read its plugins.
+            let tool = tool_of_plugin(&directory).unwrap_or(CLAUDE);
             match self.root.filter(|root| is_within(&directory, root)) {
                 Some(root) => self.plugin(&directory, tool, Some(root), Owner::Project),
                 None => self.plugin(&directory, tool, None, Owner::Named),
             }
             if !directory.is_dir() {
                 let words = "the path is not a directory, expected the directory of a plugin";
-                self.add(directory, Owner::Named, Content::Problem(words.to_owned()));
+                self.report(directory, Owner::Named, words);
             }
         }
     }
@@ -209,20 +189,16 @@ impl Search<'_> {
                 self.plugin(&path, tool, None, Owner::User);
                 continue;
             }
-            let has_hooks = |it: &&SourceFile| {
-                let is_read = matches!(it.content, Content::Settings(_) | Content::Plugin(_));
-                is_read && it.owner != Owner::Named
-            };
-            let mut found = self.found[..before].iter().filter(has_hooks);
+            let mut found = self.found[..before].iter();
             if found.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
-            let is_missing = matches!(path.try_exists(), Ok(false)) && !path.is_symlink();
-            let content = match is_missing {
-                true => Content::Problem("the file does not exist".to_owned()),
-                false => Content::Settings(self.tools.origin(tool, None, None)),
-            };
-            self.add(path, Owner::User, content);
+            if matches!(path.try_exists(), Ok(false)) && !path.is_symlink() {
+                self.report(path, Owner::User, "the file does not exist");
+            } else {
+                let origin = self.tools.origin(tool, None, None);
+                self.add(path, Owner::User, Content::Settings(origin));
+            }
         }
     }
 
@@ -236,48 +212,49 @@ impl Search<'_> {
     /// the manifest itself. The manifest of an extension names none.
     fn plugin(&mut self, directory: &Path, tool: &'static Tool, root: Option<&Path>, owner: Owner) {
         let origin = self.tools.origin(tool, root, Some(directory));
-        let hooks = |origin: &Arc<Origin>| Content::Plugin(Arc::clone(origin) as Arc<dyn Form>);
-        let usual: PathBuf = directory.join("hooks").join("hooks.json");
-        if tool.files.extensions.is_some() {
-            return self.add(usual, owner, hooks(&origin));
-        }
-        let manifest = directory.join(tool.files.manifest).join("plugin.json");
-        let Some(names) = named_files(&manifest) else {
-            self.add(manifest, owner, hooks(&origin));
-            return self.add(usual, owner, hooks(&origin));
-        };
-        self.add(manifest.clone(), owner, Content::Nothing);
-        let mut paths = vec![usual];
-        for name in names.iter().take(MOST_NAMED_FILES) {
-            let path: PathBuf = directory.join(name).components().collect();
-            let goes_out = |part| matches!(part, Component::ParentDir | Component::RootDir);
-            if paths.contains(&path) {
-                continue;
+        let manifest = directory.join(tool.manifest).join("plugin.json");
+        let mut paths = vec![directory.join("hooks").join("hooks.json")];
+        match named_files(&manifest) {
+            _ if tool.extensions.is_some() => {}
+            None => paths.insert(0, manifest),
+            Some(names) => {
+                self.add(manifest.clone(), owner, Content::Nothing);
+                for name in names.iter().take(MOST_NAMED_FILES) {
+                    let path: PathBuf = directory.join(name).components().collect();
+                    if paths.contains(&path) {
+                        continue;
+                    }
+                    if stays_inside(name) && path.is_file() {
+                        paths.push(path);
+                        continue;
+                    }
+                    let name = shortened(name);
+                    let words =
+                        format!("the manifest names `{name}`, which is not a file of the plugin");
+                    self.report(manifest.clone(), owner, words);
+                }
+                if names.len() > MOST_NAMED_FILES {
+                    let words = "the manifest names more than 100 files; the others are left out";
+                    let left_out = Content::LeftOut(words.to_owned(), origin.clone());
+                    self.add(manifest, owner, left_out);
+                }
             }
-            if path.is_file() && !Path::new(name).components().any(goes_out) {
-                paths.push(path);
-            } else {
-                let name = shortened(name);
-                let words =
-                    format!("the manifest names `{name}`, which is not a file of the plugin");
-                self.add(manifest.clone(), owner, Content::Problem(words));
-            }
-        }
-        if names.len() > MOST_NAMED_FILES {
-            let words =
-                "the manifest names more than 100 files; the others are left out".to_owned();
-            let form: Arc<dyn Form> = Arc::clone(&origin) as _;
-            self.add(manifest, owner, Content::LeftOut(words, form));
         }
         for path in paths {
-            self.add(path, owner, hooks(&origin));
+            self.add(path, owner, Content::Plugin(origin.clone()));
         }
     }
 }
 
-fn below(directory: &Path, files: &str) -> Vec<PathBuf> {
-    let paths = files.split(' ').map(|file| directory.join(file));
-    paths.map(|path| path.components().collect()).collect()
+/// Whether a path leads to nothing outside of the directory in which it begins.
+fn stays_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    parts.all(|part| !matches!(part, Component::ParentDir | Component::RootDir))
+}
+
+/// Returns the directory of a tool's files in a project.
+fn directory_of(tool: &Tool) -> &'static str {
+    tool.files.split('/').next().unwrap_or_default()
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -285,30 +262,32 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
+    let one = one.canonicalize();
+    one.is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Whether a directory is within the project, by its path or its canonical path: everything in a clone needs approval.
 fn is_within(directory: &Path, root: &Path) -> bool {
-    match (directory.canonicalize(), root.canonicalize()) {
-        _ if directory.starts_with(root) => true,
-        (Ok(directory), Ok(root)) => directory.starts_with(root),
-        _ => false,
-    }
+    let canonical = directory.canonicalize();
+    let is_below = |root: PathBuf| canonical.is_ok_and(|it| it.starts_with(root));
+    directory.starts_with(root) || root.canonicalize().is_ok_and(is_below)
+}
+
+/// Whether a file has hooks in TOML, which are not read.
+fn has_hooks_in_toml(path: &Path) -> bool {
+    let text = reading::text_of(path).unwrap_or_default();
+    text.lines().any(|line| {
+        let name = line.trim_start().trim_start_matches('[').trim_start();
+        let rest = name.strip_prefix("hooks");
+        rest.is_some_and(|it| it.trim_start().starts_with([']', '.', '=']))
+    })
 }
 
 fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
-    let Some(within) = tool.files.extensions else {
-        return Vec::new();
-    };
-    let Ok(entries) = directory.join(within).read_dir() else {
-        return Vec::new();
-    };
-    let entries = entries.take(MOST_EXTENSIONS).flatten();
-    let mut directories: Vec<_> = entries.map(|entry| entry.path()).collect();
+    let within = tool.extensions.map(|it| directory.join(it).read_dir());
+    let entries = within.into_iter().flatten().flatten();
+    let paths = entries.take(MOST_EXTENSIONS).flatten();
+    let mut directories: Vec<_> = paths.map(|entry| entry.path()).collect();
     directories.retain(|path| path.is_dir());
     directories.sort_unstable();
     directories
@@ -317,43 +296,28 @@ fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
 /// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of events, as in
 /// a settings file.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
-    let text = without_halves(&reading::text_of(manifest)?);
+    let text = reading::text_of(manifest)?;
+    let text = without_halves(&text);
     let tree = reading::parse_object(&text).ok()?;
     let hooks = Node::new(&tree).member("hooks")?;
-    match hooks.text() {
-        Some(name) => Some(vec![name.to_owned()]),
-        None => {
-            let names = hooks.items()?;
-            names.map(|name| name.text().map(str::to_owned)).collect()
-        }
-    }
+    let text = |name: Node<'_, '_>| name.text().map(str::to_owned);
+    text(hooks).map_or_else(
+        || hooks.items()?.map(text).collect(),
+        |name| Some(vec![name]),
+    )
 }
 
-/// Returns the tool of a plugin. Default: Claude Code, since the others read its plugins.
-fn tool_of_plugin(directory: &Path) -> &'static Tool {
+/// Returns the tool whose manifest a directory has.
+fn tool_of_plugin(directory: &Path) -> Option<&'static Tool> {
     let mut tools = TOOLS.into_iter();
-    let named = tools.find(|tool| directory.join(tool.files.manifest).exists());
-    named.unwrap_or(CLAUDE)
+    tools.find(|tool| directory.join(tool.manifest).exists())
 }
 
-/// Returns the tool of a text: the one of its path, else the one that has its events. None if `hooks` is no object of
-/// events, unless the tool reads this very file.
-fn tool_of_text(
-    text: &str,
-    by_place: Option<&'static Tool>,
-    is_read: bool,
-) -> Option<&'static Tool> {
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let text = without_halves(text);
-    let Ok(tree) = reading::parse_object(&text) else {
-        return by_place.filter(|_| is_read);
-    };
-    let Some(hooks) = Node::new(&tree).member("hooks") else {
-        return by_place;
-    };
-    if by_place.is_some() {
-        return by_place.filter(|_| is_read || hooks.is_object());
-    }
+/// Returns the tool that has events of a text.
+fn tool_of_text(text: &str) -> Option<&'static Tool> {
+    let text = without_halves(text.strip_prefix('\u{FEFF}').unwrap_or(text));
+    let tree = reading::parse_object(&text).ok()?;
+    let hooks = Node::new(&tree).member("hooks")?;
     let knows = |tool: &&Tool| {
         let mut events = hooks.members();
         events.any(|event| tool.event_named(event.key).is_some())

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::tool::{Event, Tool, field, pairs};
+use super::tool::{Event, TOOL_NAME, Tool, has, pairs, unset, value_of};
 use crate::events::{EventType, HookEvent, HostContext};
 
 /// Returns the hook's standard input: one line of JSON. `called` is the name of the event's tool in this tool.
@@ -21,40 +21,38 @@ pub(super) fn payload(
     cwd: &Path,
 ) -> Vec<u8> {
     let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
-    let mut set = |key, value| members.insert(key, value);
-    for (key, value) in pairs(tool.fields)
-        .map(field)
-        .chain(kind.fields.iter().cloned())
-    {
-        set(key, Cow::Owned(value));
-    }
-    set("cwd", Cow::Owned(cwd.to_string_lossy().into()));
-    if tool.has_timestamp {
-        set("timestamp", Cow::Owned(iso_8601(event.timestamp).into()));
+    let fields = pairs(tool.fields).map(|(key, word)| (key, Cow::Owned(unset(word))));
+    members.extend(fields);
+    let fields = kind.fields.iter();
+    members.extend(fields.map(|(key, value)| (*key, Cow::Borrowed(value))));
+    let mut set = |key, text: &str| members.insert(key, Cow::Owned(text.into()));
+    set("cwd", &cwd.to_string_lossy());
+    if has(tool.fields, "timestamp") {
+        set("timestamp", &iso_8601(event.timestamp));
     }
     let context = event.context();
-    for (key, value) in context.iter().flat_map(|context| context.fields()) {
-        set(key, Cow::Borrowed(value));
-    }
+    let fields = context.iter().flat_map(|context| context.fields());
+    members.extend(fields.map(|(key, value)| (key.as_str(), Cow::Borrowed(value))));
     // The data of an event that came from the tool is passed on unchanged.
     let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
     for (key, value) in &event.data {
-        let key = theirs(tool, key);
+        let key = value_of(tool.renamed, key).unwrap_or(key);
         let wrapped = match key {
             _ if came_from_tool => None,
             "tool_input" => arguments(called, value),
             "tool_response" => (tool.response)(called, value),
             _ => None,
         };
-        set(key, wrapped.map_or(Cow::Borrowed(value), Cow::Owned));
+        members.insert(key, wrapped.map_or(Cow::Borrowed(value), Cow::Owned));
     }
-    if event.tool_name.is_some() {
-        set("tool_name", Cow::Owned(called.into()));
+    let texts = [
+        (TOOL_NAME, event.tool_name.as_ref().map(|_| called)),
+        ("session_id", event.session_id.as_deref()),
+        ("hook_event_name", Some(kind.name)),
+    ];
+    for (key, text) in texts {
+        members.extend(text.map(|text| (key, Cow::Owned(text.into()))));
     }
-    if let Some(id) = &event.session_id {
-        set("session_id", Cow::Owned(id.as_str().into()));
-    }
-    set("hook_event_name", Cow::Owned(kind.name.into()));
     // This can fail only if a key is not a string.
     let mut line = serde_json::to_vec(&members).unwrap_or_default();
     line.push(b'\n');
@@ -65,16 +63,6 @@ pub(super) fn payload(
 pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
     let cwd = event.context()?.field("cwd")?;
     cwd.as_str().map(Path::new)
-}
-
-fn theirs<'a>(tool: &Tool, key: &'a str) -> &'a str {
-    let found = pairs(tool.renamed).find(|(ours, _)| *ours == key);
-    found.map_or(key, |(_, theirs)| theirs)
-}
-
-fn ours<'a>(tool: &Tool, key: &'a str) -> &'a str {
-    let found = pairs(tool.renamed).find(|(_, theirs)| *theirs == key);
-    found.map_or(key, |(ours, _)| ours)
 }
 
 /// What a tool is called with as the object that these hooks expect, where it is a text.
@@ -132,46 +120,37 @@ impl Tool {
     /// # Errors
     /// If it is not an object, or has no `hook_event_name`, or one that the tool does not have or hosts do not fire.
     pub fn event(&self, input: Value) -> Result<HookEvent, EventError> {
+        let malformed = |words: &str| EventError::Malformed(words.to_owned());
         let Value::Object(fields) = input else {
-            let words = "expected an object with `hook_event_name`";
-            return Err(EventError::Malformed(words.to_owned()));
+            return Err(malformed("expected an object with `hook_event_name`"));
         };
-        let Some(name) = fields.get("hook_event_name").and_then(Value::as_str) else {
-            let words = "expected a string `hook_event_name`";
-            return Err(EventError::Malformed(words.to_owned()));
-        };
-        let name = name.to_owned();
+        let name = fields.get("hook_event_name").and_then(Value::as_str);
+        let name = name.ok_or_else(|| malformed("expected a string `hook_event_name`"))?;
+        let (tool, name) = (self.name, name.to_owned());
         let Some(kind) = self.event_named(&name) else {
-            let tool = self.name;
             return Err(EventError::Unknown { tool, name });
         };
         let Some(Ok(event_type)) = kind.ours.map(EventType::of_name) else {
             return Err(EventError::NotFired { name });
         };
-        Ok(with_fields(HookEvent::new(event_type), self, kind, fields))
-    }
-}
-
-fn with_fields(
-    mut event: HookEvent,
-    tool: &Tool,
-    kind: &Event,
-    fields: Map<String, Value>,
-) -> HookEvent {
-    let mut rest = Map::new();
-    for (key, value) in fields {
-        match (key.as_str(), value) {
-            ("tool_name", Value::String(tool)) => event.tool_name = Some(tool),
-            ("session_id", Value::String(id)) => event.session_id = Some(id),
-            (known, value) if kind.fields.iter().any(|(field, _)| *field == known) => {
-                event.data.insert(ours(tool, known).to_owned(), value);
-            }
-            (_, value) => {
-                rest.insert(key, value);
+        let mut event = HookEvent::new(event_type);
+        let mut rest = Map::new();
+        for (key, value) in fields {
+            match (key.as_str(), value) {
+                (TOOL_NAME, Value::String(tool)) => event.tool_name = Some(tool),
+                ("session_id", Value::String(id)) => event.session_id = Some(id),
+                (known, value) if kind.fields.iter().any(|(field, _)| *field == known) => {
+                    let ours = pairs(self.renamed).find(|(_, theirs)| *theirs == known);
+                    let ours = ours.map_or(known, |(ours, _)| ours);
+                    event.data.insert(ours.to_owned(), value);
+                }
+                (_, value) => {
+                    rest.insert(key, value);
+                }
             }
         }
+        Ok(event.with_context(Arc::new(HostContext::from_fields(rest))))
     }
-    event.with_context(Arc::new(HostContext::from_fields(rest)))
 }
 
 /// Formats a time in UTC, to the millisecond.

@@ -13,7 +13,7 @@ use crate::events::{EventType, HookEvent, HostContext};
 fn input(tool: &Tool, name: &str, event: &HookEvent) -> Value {
     let kind = tool.event_named(name).unwrap();
     let called = tool.tool_name(event.tool_name.as_deref().unwrap_or_default());
-    serde_json::from_slice(&payload(tool, kind, called, event, Path::new("/w"))).unwrap()
+    serde_json::from_slice(&payload(tool, &kind, called, event, Path::new("/w"))).unwrap()
 }
 
 /// Each event of each tool, and the fields that not all of the tool's events have.

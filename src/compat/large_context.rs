@@ -19,49 +19,40 @@ const BYTES_OF_TOKEN: usize = 4;
 
 /// The files of a settings file's hooks. They are removed with these hooks: when the host drops or reloads them.
 #[derive(Debug, Default)]
-pub(super) struct LargeContext {
-    files: Mutex<VecDeque<Spill>>,
-}
+pub(super) struct LargeContext(Mutex<VecDeque<Spill>>);
 
 impl LargeContext {
-    /// Returns what the model receives of a text. The error is a text too, and the reason why there is no file.
-    pub(super) fn shortened(
-        &self,
-        text: String,
-        tokens: usize,
-    ) -> Result<String, (String, String)> {
+    /// Returns what the model receives of a text, and if there is no file for all of it, the reason.
+    pub(super) fn shortened(&self, text: String, tokens: usize) -> (String, Option<String>) {
         let most = tokens.saturating_mul(BYTES_OF_TOKEN);
         if text.len() <= most {
-            return Ok(text);
+            return (text, None);
         }
         let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
         let beginning = &text[..end.unwrap_or_default()];
         let length = text.len();
-        match Spill::write([(NAME, text.as_str())].into_iter()) {
+        let (words, why) = match Spill::write([(NAME, text.as_str())].into_iter()) {
             Ok(file) => {
                 let path = file.path(NAME);
                 self.keep(file);
-                Ok(format!(
-                    "{beginning}\n[{length} bytes of context; all of it is in {path}]"
-                ))
+                let words = format!("{length} bytes of context; all of it is in {path}");
+                (words, None)
             }
             Err(error) => {
-                let why =
+                let words =
                     format!("the file for {length} bytes of context cannot be written: {error}");
-                Err((format!("{beginning}\n[{why}]"), why))
+                (words.clone(), Some(words))
             }
-        }
+        };
+        (format!("{beginning}\n[{words}]"), why)
     }
 
     fn keep(&self, file: Spill) {
         let oldest = {
-            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             files.push_back(file);
-            if files.len() > MOST_FILES {
-                files.pop_front()
-            } else {
-                None
-            }
+            let is_full = files.len() > MOST_FILES;
+            is_full.then(|| files.pop_front())
         };
         // Removed without the lock.
         drop(oldest);

@@ -11,52 +11,24 @@ use crate::events::{LIKE_AN_EVENT, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
 use crate::printable::shortened;
 
-/// The most bytes of a command that is checked.
-const LONGEST_COMMAND: usize = 64 * 1024;
-
-/// A timeout of at least this many seconds was probably meant in milliseconds.
-const MILLISECONDS_MEANT: f64 = 1000.0;
-
-/// A timeout of less than this many milliseconds was probably meant in seconds.
-const SECONDS_MEANT: f64 = 100.0;
-
-pub(super) fn timeout(node: &Node<'_, '_>, number: f64, tool: &Tool, found: &mut Vec<Problem>) {
-    let name = tool.title;
-    if tool.handlers.milliseconds {
-        if number < SECONDS_MEANT {
-            let words = format!("{number} is in milliseconds in {name}");
-            let help = format!("{number} seconds are {}", number * 1000.0);
-            found.push(node.warning(words).with_help(help));
-        }
-    } else if number >= MILLISECONDS_MEANT {
-        let words = format!("{number} is in seconds in {name}");
-        let help = format!("{number} milliseconds are {}", number / 1000.0);
-        found.push(node.warning(words).with_help(help));
+/// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
+pub(super) fn timeout(node: Node<'_, '_>, number: f64, tool: &Tool) -> Option<Problem> {
+    let (is_other, meant) = match tool.milliseconds {
+        true => (number < 100.0, number * 1000.0),
+        false => (number >= 1000.0, number / 1000.0),
+    };
+    let (mut unit, mut other) = ("seconds", "milliseconds");
+    if tool.milliseconds {
+        (unit, other) = (other, unit);
     }
-}
-
-/// Names the keys of a group or a handler that are not applied.
-pub(super) fn not_applied(node: &Node<'_, '_>, tool: &Tool, found: &mut Vec<Problem>) {
-    for key in tool.handlers.not_applied.split(' ') {
-        if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
-            let words = format!(
-                "{} applies this key, hosts of this crate do not",
-                tool.title
-            );
-            found.push(value.warning(words));
-        }
-    }
+    let problem = node.warning(format!("{number} is in {unit} in {}", tool.title));
+    is_other.then(|| problem.with_help(format!("{number} {other} are {meant}")))
 }
 
 /// Checks a group's matcher.
-pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &mut Vec<Problem>) {
-    let Some(text) = node.text().map(str::trim) else {
-        return;
-    };
+pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option<Problem> {
+    let text = node.text().filter(|_| event.is_of_tool())?.trim();
     let shown = shortened(text);
-    if !event.is_of_tool() {
-        return;
-    }
     if let Some((named, rule)) = text.split_once('(')
         && named.chars().all(char::is_alphanumeric)
         && !named.is_empty()
@@ -64,94 +36,62 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool, found: &m
     {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
         let mut help = format!("write \"matcher\": \"{}\", and ", shortened(named));
-        help += &match has(tool.handlers.keys, "if") {
+        help += &match has(tool.keys, "if") {
             true => format!("\"if\": \"{shown}\" in the handler"),
             false => "test the arguments in the hook".to_owned(),
         };
-        found.push(node.warning(words).with_help(help));
+        return Some(node.warning(words).with_help(help));
     }
-    if text.contains(',')
-        && !tool.is_list_of_names(text)
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "_- ,|".contains(c))
-    {
-        let title = tool.title;
-        let words = format!("`{shown}` is a regular expression in {title}, not a list of names");
-        let names: Vec<_> = text.split([',', '|']).map(str::trim).collect();
-        found.push(
-            node.warning(words)
-                .with_suggestion_of(Some(shortened(&names.join("|")))),
-        );
+    let server = text.strip_prefix("mcp__")?;
+    let is_one_name = tool.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
+    if server.contains("__") || !is_one_name {
+        return None;
     }
-    let server = text.strip_prefix("mcp__");
-    let is_name = |text: &&str| tool.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
-    if let Some(server) = server.filter(|it| is_name(it) && !it.contains("__")) {
-        let words = format!("`{shown}` matches no tool: it names a server");
-        let meant = format!("mcp__{}__.*", shortened(server));
-        found.push(node.warning(words).with_suggestion_of(Some(meant)));
-    }
+    let words = format!("`{shown}` matches no tool: it names a server");
+    let meant = format!("mcp__{}__.*", shortened(server));
+    Some(node.warning(words).with_suggestion_of(Some(meant)))
 }
 
-pub(super) fn lint(
-    node: &Node<'_, '_>,
-    hook: &Hook,
-    protocol: &ToolProtocol,
-    found: &mut Vec<Problem>,
-) {
-    let HookCommand::Shell { text, .. } = hook.command() else {
-        return;
-    };
-    let Some(command) = node
-        .get("command")
-        .filter(|_| text.len() <= LONGEST_COMMAND)
+/// Checks the command of a handler.
+pub(super) fn command(handler: Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Vec<Problem> {
+    let (HookCommand::Shell { text, .. }, Some(node)) = (hook.command(), handler.get("command"))
     else {
-        return;
+        return Vec::new();
     };
-    found.extend(unset_variable(&command, text));
-    found.extend(exits_with_1(&command, text, protocol));
-    found.extend(script(&command, hook, protocol));
+    let found = [
+        unset_variable(&node, text),
+        exits_with_1(&node, text, protocol),
+        script(&node, hook, protocol),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// Variables that the tools do not set: the values are on standard input.
-const UNSET: [&str; 6] = [
-    "CLAUDE_TOOL_",
-    "CLAUDE_FILE_PATH",
-    "CLAUDE_HOOK_",
-    "TOOL_NAME",
-    "TOOL_INPUT",
-    "TOOL_ARGS",
-];
+const UNSET: &str = "CLAUDE_TOOL_ CLAUDE_FILE_PATH CLAUDE_HOOK_ TOOL_NAME TOOL_INPUT TOOL_ARGS";
 
 fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
-    for part in text.split('$').skip(1) {
-        let part = part.strip_prefix('{').unwrap_or(part);
-        if UNSET.iter().any(|name| part.starts_with(name)) {
-            let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            let name = &part[..end.unwrap_or(part.len())];
-            let words = format!("`${name}` is not set for hooks");
-            let help = "the event is on standard input, as in `jq -r .tool_name`";
-            return Some(node.warning(words).with_help(help));
-        }
-    }
-    None
+    let names = text.split('$').skip(1);
+    let mut names = names.map(|part| part.strip_prefix('{').unwrap_or(part));
+    let name = names.find(|name| UNSET.split(' ').any(|unset| name.starts_with(unset)))?;
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let name = &name[..end.unwrap_or(name.len())];
+    let problem = node.warning(format!("`${name}` is not set for hooks"));
+    Some(problem.with_help("the event is on standard input, as in `jq -r .tool_name`"))
 }
 
 fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Option<Problem> {
-    let event = protocol.event;
-    let can_block = event.effect == Effect::Blocks && event.can_block();
+    let event = &protocol.event;
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
-    let exits = text.split("exit 1").skip(1);
-    let exits = exits.filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
-    if !can_block || !is_meant || exits.count() == 0 {
+    let mut exits = text.split("exit 1").skip(1);
+    let is_exit = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
+    let is_guard = event.effect == Effect::Blocks && event.can_block();
+    if !is_guard || !is_meant || !exits.any(is_exit) {
         return None;
     }
-    let words = format!("`exit 1` does not block in {}", protocol.tool.title);
-    Some(
-        node.warning(words)
-            .with_help("`exit 2` does, with the reason on stderr"),
-    )
+    let title = protocol.origin.tool.title;
+    let problem = node.warning(format!("`exit 1` does not block in {title}"));
+    Some(problem.with_help("`exit 2` does, with the reason on stderr"))
 }
 
 /// Checks the script that a command runs.
@@ -174,8 +114,7 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Option<P
 /// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
 pub(super) fn nearest_event(tool: &Tool, name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
-    let names = (tool.events)().iter().map(|event| event.name);
-    let meant = nearest(name, names, LIKE_AN_EVENT)?;
+    let meant = nearest(name, tool.event_names(), LIKE_AN_EVENT)?;
     (strsim::levenshtein(&plain(meant), &plain(name)) <= MOST_TYPOS).then_some(meant)
 }
 

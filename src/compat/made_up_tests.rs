@@ -3,13 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::claude;
+use super::CLAUDE;
 use super::settings::OtherTools;
-use super::tool::{Event, Files, Tool};
+use super::tool::Tool;
 use crate::config::HookConfig;
 use crate::events::HookEvent;
 use crate::hook::{Answer, Call, Decision, End, Hook, Shared};
@@ -18,23 +17,10 @@ use crate::process::Args;
 static MADE_UP: Tool = Tool {
     name: "madeup",
     title: "Made Up",
-    files: Files {
-        directory: ".madeup",
-        user: ".madeup/settings.json",
-        project: ".madeup/settings.json",
-        ..claude::TOOL.files
-    },
-    events,
-    ..claude::TOOL
+    files: ".madeup/settings.json",
+    events: "PreToolUse tool:pre_execute on=tool_name blocks\nSessionStart session:start",
+    ..*CLAUDE
 };
-
-fn events() -> &'static [Event] {
-    static TABLE: LazyLock<Vec<Event>> = LazyLock::new(|| {
-        let rows = "PreToolUse tool:pre_execute on=tool_name blocks\nSessionStart session:start";
-        Event::table(600, rows)
-    });
-    &TABLE
-}
 
 #[test]
 fn another_tool_is_one_value() {

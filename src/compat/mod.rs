@@ -7,15 +7,10 @@
 //! No other module names a tool: it gives each hook a [`Protocol`](crate::protocol::Protocol), and its files are a source of
 //! hooks like hooks.json.
 
-mod answer;
-#[cfg(test)]
-mod answer_tests;
-mod claude;
-mod codex;
 mod ending;
+#[cfg(test)]
+mod ending_tests;
 mod files;
-mod gemini;
-mod handler;
 mod input;
 #[cfg(test)]
 mod input_tests;
@@ -45,14 +40,11 @@ pub use tools::{CLAUDE, CODEX, GEMINI, TOOLS};
 pub fn answers(stdout: &[u8]) {
     let text = String::from_utf8_lossy(stdout);
     for tool in TOOLS {
-        for event in (tool.events)() {
+        for event in tool.event_names().filter_map(|name| tool.event_named(name)) {
             for code in [0, 1, 2] {
-                let ended = ending::HookEnd {
-                    code,
-                    stdout: &text,
-                    stderr: &text,
-                };
-                let _ = ending::read(tool, event, ending::Strictness::Strict, &ended);
+                let (stdout, strict) = ((&*text, stdout), ending::Strictness::Strict);
+                let end = crate::hook::End::new(Some(code), stdout, &text, None);
+                let _ = ending::read(tool, &event, strict, &end);
             }
         }
     }

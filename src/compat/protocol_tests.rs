@@ -1,19 +1,39 @@
 //! Tables of which events a handler is for, and of what stands in its hook.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::protocol::ToolProtocol;
+use super::protocol::{Origin, ToolProtocol};
 use super::tool::Tool;
 use super::{CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
 use crate::hook::{Hook, Protocol};
 
 fn protocol(tool: &'static Tool, event: &str, matcher: &str) -> ToolProtocol {
-    let event = tool.event_named(event).unwrap();
-    ToolProtocol::new(tool, event, matcher, &Default::default())
+    of_plugin(tool, event, matcher, None)
+}
+
+fn of_plugin(
+    tool: &'static Tool,
+    event: &str,
+    matcher: &str,
+    plugin: Option<&str>,
+) -> ToolProtocol {
+    let event = Arc::new(tool.event_named(event).unwrap());
+    ToolProtocol::new(&origin(tool, plugin), &event, matcher, &Default::default())
+}
+
+fn origin(tool: &'static Tool, plugin: Option<&str>) -> Arc<Origin> {
+    Arc::new(Origin {
+        tool,
+        base_dir: None,
+        plugin: plugin.map(PathBuf::from),
+        aliases: Arc::default(),
+        is_strict: false,
+        large_context: Arc::default(),
+    })
 }
 
 #[track_caller]
@@ -78,8 +98,7 @@ fn a_missing_value_has_a_default() {
 
 #[test]
 fn what_a_handler_is_stands_in_its_hook() {
-    let mut protocol = protocol(CLAUDE, "PreToolUse", "Edit.*");
-    protocol.plugin = Some("/p".into());
+    let mut protocol = of_plugin(CLAUDE, "PreToolUse", "Edit.*", Some("/p"));
     protocol.status_message = Some("s".to_owned());
     let set = |protocol| {
         Hook::new("tool:pre_execute", "x")
@@ -100,25 +119,25 @@ fn what_a_handler_is_stands_in_its_hook() {
 #[test]
 fn a_lost_handler_is_met_by_its_matcher_alone() {
     let definition = json!({"event": "PreToolUse", "matcher": "Edit|Write", "if": "Edit(*.ts)"});
-    let lost = ToolProtocol::lost(CLAUDE, &definition).unwrap();
+    let lost = ToolProtocol::lost(&origin(CLAUDE, None), &definition).unwrap();
     let is_met = |tool: &str| {
         lost.mismatch(&HookEvent::tool_pre_execute(tool, json!({})))
             .is_none()
     };
     assert!(is_met("edit") && !is_met("bash"));
-    assert!(ToolProtocol::lost(CODEX, &json!({"event": "BeforeTool"})).is_none());
+    assert!(ToolProtocol::lost(&origin(CODEX, None), &json!({"event": "BeforeTool"})).is_none());
 }
 
 #[test]
 fn directories_of_a_tool_have_names() {
-    let mut protocol = protocol(CLAUDE, "Stop", "");
     let names = |protocol: &ToolProtocol| {
         let directories = protocol.directories(Path::new("/p")).into_iter();
         let shown = directories.map(|(name, path)| format!("{name}={}", path.display()));
         shown.collect::<Vec<_>>()
     };
+    let protocol = protocol(CLAUDE, "Stop", "");
     assert_eq!(names(&protocol), ["CLAUDE_PROJECT_DIR=/p"]);
-    protocol.plugin = Some("/a b".into());
+    let protocol = of_plugin(CLAUDE, "Stop", "", Some("/a b"));
     let expected = ["CLAUDE_PROJECT_DIR=/p", "CLAUDE_PLUGIN_ROOT=/a b"];
     assert_eq!(names(&protocol), expected);
 }

@@ -1,14 +1,15 @@
-//! Converts a settings file of another tool to hooks, handler by handler, so that an invalid handler
-//! does not affect the others. Each problem has its position.
+//! Converts a settings file of another tool to hooks, handler by handler, so that what is invalid does not affect the
+//! rest. Each problem has its position.
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::handler::{Handler, Origin};
 use super::lint;
 use super::matcher::SharedAllowance;
 use super::members::without_halves;
-use super::protocol::ToolProtocol;
+use super::protocol::{Origin, ToolProtocol};
+use super::rule::Rule;
 use super::tool::{Event, Tool, has};
 use crate::config::reading::{
     FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
@@ -16,7 +17,7 @@ use crate::config::reading::{
 };
 use crate::config::{Form, Severity, Switches};
 use crate::events::meant_by;
-use crate::hook::{FailurePolicy, Hook, Protocol};
+use crate::hook::{FailurePolicy, Hook, Shell};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
 
@@ -33,47 +34,29 @@ impl Form for Origin {
         let text = without_halves(text);
         let mut reader = Reader {
             file: FileReader::new(&text, loaded),
-            origin: self,
+            origin: Arc::new(self.clone()),
             is_compiled,
             allowance: SharedAllowance::default(),
             path: String::new(),
-            groups: 0,
-            handlers: 0,
-            blocked: Vec::new(),
+            blocked: HashSet::new(),
         };
-        match reader.try_read() {
-            Ok(switches) => switches,
-            Err(failure) => {
-                reader.give_up(failure);
-                Switches::default()
-            }
-        }
+        reader.try_read().unwrap_or_else(|problem| {
+            reader.give_up(problem);
+            Switches::default()
+        })
     }
 }
 
 struct Reader<'a> {
     file: FileReader<'a>,
-    origin: &'a Origin,
+    origin: Arc<Origin>,
     /// Whether expressions are compiled now.
     is_compiled: bool,
     allowance: SharedAllowance,
     /// The keys of the group or the handler that is read; empty outside of these.
     path: String,
-    /// The numbers so far.
-    groups: usize,
-    handlers: usize,
-    /// The events that a placeholder blocks as a whole; `*` is each event.
-    blocked: Vec<&'static str>,
-}
-
-/// What cannot be read was for.
-enum Scope<'s> {
-    /// Any event.
-    All,
-    /// Any hook of an event.
-    Event(&'static Event),
-    /// A group, or a handler of it.
-    Hooks(&'s ToolProtocol),
+    /// The events, each with a matcher, that a placeholder blocks; none is each event.
+    blocked: HashSet<Option<(&'static str, Option<String>)>>,
 }
 
 impl Reader<'_> {
@@ -87,288 +70,418 @@ impl Reader<'_> {
     }
 
     fn try_read(&mut self) -> Result<Switches, Problem> {
-        let tool = self.origin.tool;
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
         for member in file.members() {
-            if let Some(problem) = like_hooks(&member) {
-                self.refuse(problem, Scope::All);
-            }
-            if let Some(event) = tool.event_named(member.key)
-                && self.file.loaded.shows_all()
-            {
-                let words = "an event outside of `hooks`: its hooks do not run";
-                let problem = Problem::error(event.name, words)
-                    .at(member.key_range.clone())
-                    .with_help("write {\"hooks\": { ... }} around it");
-                self.refuse(problem, Scope::Event(event));
-            }
+            self.other_key(&member);
         }
-        let mut lists = file.members().filter(|it| it.key == "hooks");
-        if let Some(first) = lists.next() {
-            let last = lists.last();
-            if let Some(last) = &last {
-                let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
-                self.refuse(problem, Scope::All);
-            }
-            self.hooks(last.map_or(first.value, |last| last.value))?;
+        let lists = file.members().filter(|it| it.key == "hooks");
+        let lists: Vec<_> = lists.collect();
+        if let [_, .., last] = &lists[..] {
+            let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
+            self.refuse(problem, None);
         }
-        Ok(switches(tool, file))
+        if let Some(hooks) = lists.last().map(|last| last.value) {
+            if let Some(entry) = one_too_many(hooks) {
+                return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.place()));
+            }
+            let read = self.hooks(hooks);
+            self.path.clear();
+            self.checked(read, None);
+        }
+        Ok(switches(self.origin.tool, file))
+    }
+
+    /// Reports a key that may have been meant to be `hooks`, or to be in it.
+    fn other_key(&mut self, member: &Member<'_, '_>) {
+        self.checked(like_hooks(member), None);
+        let event = self.origin.tool.event_named(member.key);
+        let event = event.filter(|_| self.file.loaded.shows_all());
+        if let Some(event) = event.filter(|event| event.ours.is_some()) {
+            let words = "an event outside of `hooks`: its hooks do not run";
+            let problem = Problem::error(event.name, words).at(member.key_range.clone());
+            let problem = problem.with_help("write {\"hooks\": { ... }} around it");
+            self.refuse(problem, Some(&self.protocol(event)));
+        }
     }
 
     fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Problem> {
-        if !hooks.is_object() {
-            let words = "expected an object of events, each with a list";
-            let mut problem = hooks.error(words).at(hooks.range());
-            if hooks.items().is_some() {
-                problem = problem.with_help(LIKE_OURS);
+        object(hooks, "an object of events, each with a list").map_err(|problem| {
+            match hooks.items() {
+                Some(_) => problem.with_help(LIKE_OURS),
+                None => problem,
             }
-            self.refuse(problem, Scope::All);
-        }
-        if let Some(mut problem) = key_twice(hooks) {
-            problem.key = problem.key.map(|key| format!("hooks.{key}"));
+        })?;
+        self.path = "hooks".to_owned();
+        if let Err(mut problem) = key_twice(hooks) {
             problem.message = "the key occurs twice: here both lists count".to_owned();
             problem.severity = Severity::Warning;
-            self.file.report(None, problem);
-        }
-        for member in hooks.members() {
-            if let Some(event) = self.known_event(&member) {
-                self.event(event, &member)?;
-            }
-            self.path.clear();
-        }
-        Ok(())
-    }
-
-    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) -> Result<(), Problem> {
-        let key = format!("hooks.{}", event.name);
-        let pattern = event.ours.unwrap_or_default();
-        if event.is_of_host && self.file.loaded.shows_all() {
-            let words = format!("its hooks run only where the host fires `{pattern}`");
-            let problem = Problem::warning(key.as_str(), words).at(member.key_range.clone());
-            self.file.report(None, problem);
-        }
-        let Some(groups) = member.value.items() else {
-            let words = "expected a list of groups, each with a list `hooks`";
-            let problem = Problem::error(key, words).at(member.key_range.clone());
-            self.refuse(problem, Scope::Event(event));
-            return Ok(());
-        };
-        for (index, group) in groups.enumerate() {
-            self.groups += 1;
-            if self.groups > MOST_ENTRIES {
-                return Err(Problem::limit(TOO_MANY_ENTRIES).at(member.key_range.clone()));
-            }
-            self.path = format!("{key}[{index}]");
-            self.group(group.without_key(), event)?;
-        }
-        Ok(())
-    }
-
-    /// Returns the event of a key, if hosts fire it.
-    fn known_event(&mut self, member: &Member<'_, '_>) -> Option<&'static Event> {
-        let tool = self.origin.tool;
-        let name = member.key;
-        if has(tool.files.not_events, name) {
-            return None;
-        }
-        let known = tool.event_named(name);
-        if known.is_some_and(|event| event.ours.is_some()) {
-            return known;
-        }
-        if !self.file.loaded.shows_all() {
-            return None;
-        }
-        let (shown, title) = (shortened(name), tool.title);
-        let meant = lint::nearest_event(tool, name).filter(|_| known.is_none());
-        let is_of_others = name.contains(':') || meant_by(name).is_some();
-        let (severity, words) = if known.is_some() {
-            let words = format!("hosts do not fire `{shown}`: its hooks do not run");
-            (Severity::Warning, words)
-        } else if meant.is_some() || is_of_others {
-            let words = format!("`{shown}` is not an event of {title}");
-            (Severity::Error, words)
-        } else {
-            let words = format!(
-                "`{shown}` is not an event of {title} that is known here: its hooks do not run"
-            );
-            (Severity::Warning, words)
-        };
-        let problem = Problem::new(severity, format!("hooks.{name}"), words)
-            .at(member.key_range.clone())
-            .with_suggestion_of(meant);
-        match meant.and_then(|name| tool.event_named(name)) {
-            Some(event) => self.refuse(problem, Scope::Event(event)),
-            None => drop(self.file.report(None, problem)),
-        }
-        None
-    }
-
-    fn group(&mut self, node: Node<'_, '_>, event: &'static Event) -> Result<(), Problem> {
-        let mut protocol = self.protocol(event, "");
-        if let Some(problem) = key_twice(node) {
-            self.refuse(problem, Scope::Hooks(&protocol));
-        }
-        let mut found = Vec::new();
-        let (handlers, matcher) = match group_of(node, &protocol, &mut found) {
-            Ok(read) => read,
-            Err(problem) => {
-                self.refuse(problem, Scope::Hooks(&protocol));
-                return Ok(());
-            }
-        };
-        self.reports(found);
-        if let Some(matcher) = matcher {
-            protocol = self.protocol(event, matcher.text().unwrap_or_default());
-            if let Some(words) = self.fault(&protocol) {
-                self.refuse(matcher.error(words), Scope::Hooks(&protocol));
-                return Ok(());
-            }
-            let [untested, _] = self.untested(&protocol);
-            self.always_runs(&matcher, untested);
-        }
-        let group = std::mem::take(&mut self.path);
-        for (index, handler) in handlers.items().into_iter().flatten().enumerate() {
-            self.handlers += 1;
-            if self.handlers > MOST_ENTRIES {
-                return Err(Problem::limit(TOO_MANY_ENTRIES).at(handler.place()));
-            }
-            self.path = format!("{group}.hooks[{index}]");
-            self.handler(handler.without_key(), &protocol);
-        }
-        Ok(())
-    }
-
-    fn protocol(&self, event: &'static Event, matcher: &str) -> ToolProtocol {
-        ToolProtocol {
-            plugin: self.origin.plugin.clone(),
-            aliases: Arc::clone(&self.origin.aliases),
-            large_context: Arc::clone(&self.origin.large_context),
-            ..ToolProtocol::new(self.origin.tool, event, matcher, &self.allowance)
-        }
-    }
-
-    /// Returns why the expressions cannot be used, if they are compiled now.
-    fn fault(&self, protocol: &ToolProtocol) -> Option<String> {
-        // The fault is known only once the expressions are compiled.
-        let fault = self.is_compiled.then(|| protocol.fault())?;
-        fault.map(str::to_owned)
-    }
-
-    /// Returns why the matcher and the rule cannot be tested, if the expressions are compiled now.
-    fn untested(&self, protocol: &ToolProtocol) -> [Option<String>; 2] {
-        match self.is_compiled {
-            true => protocol.untested().map(|why| why.map(str::to_owned)),
-            false => [None, None],
-        }
-    }
-
-    fn always_runs(&mut self, node: &Node<'_, '_>, untested: Option<String>) {
-        if let Some(why) = untested {
-            self.report(node.warning(format!("{why}; so the hook always runs")));
-        }
-    }
-
-    fn handler(&mut self, node: Node<'_, '_>, group: &ToolProtocol) {
-        if let Some(problem) = key_twice(node) {
-            self.refuse(problem, Scope::Hooks(group));
-        }
-        let start = node.range().start;
-        let source = self.file.source(None, start);
-        let mut found = Vec::new();
-        let handler = Handler {
-            node,
-            protocol: group.clone(),
-            origin: self.origin,
-            allowance: &self.allowance,
-            found: &mut found,
-        };
-        let read = handler.hook(source);
-        self.reports(found);
-        let read = read.and_then(|(hook, protocol)| match self.fault(&protocol) {
-            Some(words) => Err(node.error(words)),
-            None => Ok((hook, protocol)),
-        });
-        match read {
-            Ok((hook, protocol)) => {
-                let [_, untested] = self.untested(&protocol);
-                self.always_runs(&node.get("if").unwrap_or(node), untested);
-                let hook = hook.with_protocol(Arc::new(protocol));
-                self.file.add(hook, false, start);
-            }
-            Err(problem) => self.refuse(problem, Scope::Hooks(group)),
-        }
-    }
-
-    fn reports(&mut self, found: Vec<Problem>) {
-        for problem in found {
             self.report(problem);
         }
+        for member in hooks.members() {
+            let event = self.origin.tool.event_named(member.key);
+            match event.filter(|event| event.ours.is_some()) {
+                Some(event) => self.event(event, &member),
+                None => self.unknown_event(&member),
+            }
+            self.path = "hooks".to_owned();
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: Event, member: &Member<'_, '_>) {
+        if event.is_of_host && self.file.loaded.shows_all() {
+            let pattern = event.ours.unwrap_or_default();
+            let words = format!("its hooks run only where the host fires `{pattern}`");
+            let problem = Problem::warning(event.name, words).at(member.key_range.clone());
+            self.report(problem);
+        }
+        let any = self.protocol(event);
+        let groups = match list(member.value, "a list of groups, each with a list `hooks`") {
+            Ok(groups) => groups,
+            Err(problem) => return self.refuse(problem, Some(&any)),
+        };
+        for (index, group) in groups.enumerate() {
+            self.path = format!("hooks.{}[{index}]", any.event.name);
+            let read = self.group(group.without_key(), &any);
+            self.checked(read, Some(&any));
+        }
+    }
+
+    /// Reports a key that is not an event which hosts fire.
+    fn unknown_event(&mut self, member: &Member<'_, '_>) {
+        let tool = self.origin.tool;
+        let name = member.key;
+        if has(tool.not_events, name) || !self.file.loaded.shows_all() {
+            return;
+        }
+        let (shown, title) = (shortened(name), tool.title);
+        let is_known = tool.event_named(name).is_some();
+        let meant = lint::nearest_event(tool, name).filter(|_| !is_known);
+        let is_of_others = name.contains(':') || !is_known && meant_by(name).is_some();
+        let (severity, words) = match meant.is_some() || is_of_others {
+            true => (
+                Severity::Error,
+                format!("`{shown}` is not an event of {title}"),
+            ),
+            false => {
+                let words = format!("hosts do not fire `{shown}`: its hooks do not run");
+                (Severity::Warning, words)
+            }
+        };
+        let problem = Problem::new(severity, name, words).at(member.key_range.clone());
+        let problem = problem.with_suggestion_of(meant);
+        let meant = meant.and_then(|name| tool.event_named(name));
+        match meant.filter(|event| event.ours.is_some()) {
+            Some(event) => self.refuse(problem, Some(&self.protocol(event))),
+            None => drop(self.report(problem)),
+        }
+    }
+
+    /// Reads a group. `any` is for each hook of its event.
+    fn group(&mut self, node: Node<'_, '_>, any: &ToolProtocol) -> Result<(), Problem> {
+        object(node, "an object with a list `hooks`")?;
+        node.members().try_for_each(|member| like_hooks(&member))?;
+        let hooks = node.get("hooks");
+        let hooks = hooks.ok_or_else(|| no_group(node, self.origin.tool))?;
+        let handlers = list(hooks, "a list of handlers")?;
+        let protocol = match node.get("matcher") {
+            Some(matcher) => self.matched(matcher, any)?,
+            None => any.clone(),
+        };
+        self.keys(node, any);
+        let group = std::mem::take(&mut self.path);
+        for (index, handler) in handlers.enumerate() {
+            self.path = format!("{group}.hooks[{index}]");
+            let handler = handler.without_key();
+            self.keys(handler, &protocol);
+            let read = self.handler(handler, &protocol);
+            self.checked(read, Some(&protocol));
+        }
+        Ok(())
+    }
+
+    /// Reports keys of a group or a handler that occur twice, or that are not applied.
+    fn keys(&mut self, node: Node<'_, '_>, protocol: &ToolProtocol) {
+        self.checked(key_twice(node), Some(protocol));
+        let tool = self.origin.tool;
+        for key in tool.keys_not_applied.split(' ') {
+            if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
+                let title = tool.title;
+                let words = format!("{title} applies this key, hosts of this crate do not");
+                self.report(value.warning(words));
+            }
+        }
+    }
+
+    /// Returns the protocol of a group with this matcher.
+    fn matched(
+        &mut self,
+        matcher: Node<'_, '_>,
+        any: &ToolProtocol,
+    ) -> Result<ToolProtocol, Problem> {
+        let text = text(matcher)?;
+        if let Some(problem) = lint::matcher(&matcher, &any.event, self.origin.tool) {
+            self.report(problem);
+        }
+        let protocol = ToolProtocol::new(&self.origin, &any.event, text, &self.allowance);
+        let found = &protocol.matcher;
+        // Why an expression cannot be used is known only once it is compiled.
+        if let Some(why) = found.fault().filter(|_| self.is_compiled) {
+            return Err(matcher.error(why));
+        }
+        if let Some(why) = found.untested().filter(|_| self.is_compiled) {
+            self.report(matcher.warning(format!("{why}; so the hook always runs")));
+        }
+        Ok(protocol)
+    }
+
+    /// Returns the protocol of a handler for each event of this name.
+    fn protocol(&self, event: Event) -> ToolProtocol {
+        ToolProtocol::new(&self.origin, &Arc::new(event), "", &self.allowance)
     }
 
     /// Reports a problem, and returns its message.
     fn report(&mut self, mut problem: Problem) -> String {
-        if !self.path.is_empty() {
-            let key = problem.key.filter(|key| !key.is_empty());
-            let key = key.map(|key| format!("{}.{key}", self.path));
-            problem.key = Some(key.unwrap_or_else(|| self.path.clone()));
-        }
+        let key = problem.key.take().unwrap_or_default();
+        let parts = [self.path.as_str(), key.as_str()];
+        let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+        problem.key = Some(parts.join("."));
         self.file.report(None, problem)
     }
 
-    /// Reports what cannot be used. The tool ignores it, and so does this crate unless the host is strict, or each failure
-    /// blocks the event: then a placeholder blocks what it could have blocked, once for each event as a whole.
-    fn refuse(&mut self, problem: Problem, scope: Scope<'_>) {
+    fn checked(&mut self, read: Result<(), Problem>, protocol: Option<&ToolProtocol>) {
+        if let Err(problem) = read {
+            self.refuse(problem, protocol);
+        }
+    }
+
+    /// Reports what cannot be used, of hooks with this protocol or of any. The tool ignores it, and so does this crate
+    /// unless the host is strict, or each failure blocks the event: then a placeholder blocks what it could have blocked.
+    fn refuse(&mut self, problem: Problem, protocol: Option<&ToolProtocol>) {
         let at = problem.start();
         let reason = self.report(problem);
-        let is_closed = match scope {
-            Scope::All => false,
-            Scope::Event(event) => event.is_closed,
-            Scope::Hooks(protocol) => protocol.event.is_closed,
-        };
-        if !self.origin.is_strict && !is_closed {
-            return;
-        }
-        let whole = match scope {
-            Scope::All => Some("*"),
-            Scope::Event(event) => Some(event.name),
-            Scope::Hooks(_) => None,
-        };
+        let is_closed = protocol.is_some_and(|it| it.event.is_closed);
+        let matcher = |it: &ToolProtocol| it.matcher.text().map(str::to_owned);
+        let blocked = protocol.map(|it| (it.event.name, matcher(it)));
         // A key may occur very often.
-        if whole.is_some_and(|name| self.blocked.contains(&name)) {
+        if !self.origin.is_strict && !is_closed || !self.blocked.insert(blocked) {
             return;
         }
-        self.blocked.extend(whole);
         let mut hook = Hook::placeholder(&reason).with_source(self.file.source(None, at));
-        let protocol = match scope {
-            Scope::All => None,
-            Scope::Event(event) => Some(self.protocol(event, "")),
-            Scope::Hooks(protocol) => Some(protocol.clone()),
-        };
         if let Some(protocol) = protocol {
-            if let Ok(pattern) = EventPattern::new(protocol.event.ours.unwrap_or_default()) {
-                hook = hook.with_pattern(pattern);
-            }
+            let pattern = EventPattern::new(protocol.event.ours.unwrap_or_default());
             hook = hook
-                .with_protocol(Arc::new(protocol))
+                .with_pattern(pattern.unwrap_or_else(|_| EventPattern::any()))
+                .with_protocol(Arc::new(protocol.clone()))
                 .with_on_failure(FailurePolicy::Block);
         }
         self.file.add(hook, true, at);
     }
 }
 
+/// One handler.
+impl Reader<'_> {
+    /// Adds the hook of a handler, or returns the problem that makes the handler unusable. `group` has the matcher.
+    fn handler(&mut self, node: Node<'_, '_>, group: &ToolProtocol) -> Result<(), Problem> {
+        check_type(node, self.origin.tool)?;
+        let event = &group.event;
+        let start = node.range().start;
+        let hook = self.command(node, event)?;
+        let mut hook = hook
+            .with_source(self.file.source(None, start))
+            .with_on_failure(self.policy(node, event))
+            .with_timeout(self.timeout(node, event));
+        if let Some(base) = &self.origin.base_dir {
+            hook = hook.with_base_dir(Arc::clone(base));
+        }
+        if self.runs_in_background(node, event) {
+            hook = hook.with_background();
+        }
+        if let Some(name) = self.text(node, "name") {
+            hook = hook.with_name(name);
+        }
+        if let Some(description) = self.text(node, "description") {
+            hook = hook.with_description(description);
+        }
+        let hook = self.with_environment(node, hook);
+        let protocol = ToolProtocol {
+            rule: self.rule(node, event)?,
+            status_message: self.text(node, "statusMessage").map(str::to_owned),
+            context_limit: self.context_limit(node),
+            ..group.clone()
+        };
+        for problem in lint::command(node, &hook, &protocol) {
+            self.report(problem);
+        }
+        let hook = hook.with_protocol(Arc::new(protocol));
+        self.file.add(hook, false, start);
+        Ok(())
+    }
+
+    /// Returns the value of a key that the tool reads.
+    fn get<'t, 'a>(&self, node: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
+        node.get(key).filter(|_| has(self.origin.tool.keys, key))
+    }
+
+    /// Returns the value of a key as `read` has it; another value is reported and ignored.
+    fn value<'t, 'a, T>(
+        &mut self,
+        node: Node<'t, 'a>,
+        key: &str,
+        expected: &str,
+        read: impl Fn(Node<'t, 'a>) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.get(node, key)?;
+        let found = read(value);
+        if found.is_none() {
+            let shown = match (value.text(), value.number()) {
+                (Some(text), _) => format!("`{}`", shortened(text)),
+                (_, Some(number)) => number.to_string(),
+                _ => value.kind().to_owned(),
+            };
+            let words = format!("expected {expected}, found {shown}; the key is ignored");
+            self.report(value.warning(words));
+        }
+        found
+    }
+
+    fn text<'t>(&mut self, node: Node<'t, '_>, key: &str) -> Option<&'t str> {
+        self.value(node, key, "a string", |it| it.text())
+    }
+
+    /// Returns the value of a key if it is one of two strings.
+    fn choice<'t>(
+        &mut self,
+        node: Node<'t, '_>,
+        key: &str,
+        [first, second]: [&str; 2],
+    ) -> Option<&'t str> {
+        let expected = format!("`{first}` or `{second}`");
+        let is_one = |text: &&str| *text == first || *text == second;
+        self.value(node, key, &expected, |it| it.text().filter(is_one))
+    }
+
+    fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
+        let of_windows = self.get(node, "commandWindows").filter(|_| cfg!(windows));
+        let Some(given) = of_windows.or_else(|| node.get("command")) else {
+            return Err(node.error("`command` is missing"));
+        };
+        let text = string(given)?;
+        let pattern = event.ours.unwrap_or_default();
+        let hook = match self.get(node, "args") {
+            Some(args) => {
+                let words = list(args, "a list of strings")?.map(string);
+                let words: Vec<_> = words.collect::<Result<_, _>>()?;
+                Hook::program(pattern, [text].into_iter().chain(words))
+            }
+            None => Hook::new(pattern, text),
+        };
+        let hook = hook.map_err(|error| given.error(error.to_string()))?;
+        // For `bash`, the default, `protocol` chooses the shell.
+        Ok(match self.choice(node, "shell", ["bash", "powershell"]) {
+            Some("powershell") => hook.with_shell(Shell::Pwsh),
+            _ => hook,
+        })
+    }
+
+    fn rule(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Option<Rule>, Problem> {
+        let rule = self.value(node, "if", "a string", |it| {
+            Some((it, Rule::new(it.text()?)))
+        });
+        let Some((given, rule)) = rule else {
+            return Ok(None);
+        };
+        if !event.is_of_tool() {
+            let name = event.name;
+            let words =
+                format!("the hook never runs: `{name}` has no tool that a rule could match");
+            return Err(given.warning(words).with_help("remove `if`"));
+        }
+        if let Some(words) = rule.misunderstood() {
+            self.report(given.warning(words));
+        }
+        Ok(Some(rule))
+    }
+
+    fn context_limit(&mut self, node: Node<'_, '_>) -> Option<usize> {
+        let is_number = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
+        let (key, expected) = ("additionalContextLimit", "a number of tokens");
+        let tokens = self.value(node, key, expected, |it| it.number().filter(is_number));
+        // Any larger number is no limit.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        tokens.map(|tokens| tokens as usize)
+    }
+
+    /// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler
+    /// or the host sets another policy.
+    fn policy(&mut self, node: Node<'_, '_>, event: &Event) -> FailurePolicy {
+        match self.choice(node, "onFailure", ["continue", "block"]) {
+            Some("block") => FailurePolicy::Block,
+            _ if self.origin.is_strict => FailurePolicy::Block,
+            None if event.is_closed => FailurePolicy::Block,
+            _ => FailurePolicy::Continue,
+        }
+    }
+
+    fn timeout(&mut self, node: Node<'_, '_>, event: &Event) -> Duration {
+        let tool = self.origin.tool;
+        let (expected, seconds) = match tool.milliseconds {
+            true => ("milliseconds above 0", 0.001),
+            false => ("seconds above 0", 1.0),
+        };
+        let mut read = |key| {
+            self.value(node, key, expected, |it| {
+                let number = it.number().filter(|number| *number > 0.0)?;
+                Some((number, lint::timeout(it, number, tool)))
+            })
+        };
+        let Some((number, problem)) = read("timeout").or_else(|| read("timeoutSec")) else {
+            return event.timeout;
+        };
+        if let Some(problem) = problem {
+            self.report(problem);
+        }
+        let own = Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX);
+        own.min(event.longest.unwrap_or(Duration::MAX))
+    }
+
+    fn runs_in_background(&mut self, node: Node<'_, '_>, event: &Event) -> bool {
+        let mut is_on = |key| self.value(node, key, "true or false", |it| it.switch());
+        let is_async = [is_on("async"), is_on("asyncRewake")].contains(&Some(true));
+        is_async && event.longest.is_none() && !event.is_closed
+    }
+
+    fn with_environment(&mut self, node: Node<'_, '_>, mut hook: Hook) -> Hook {
+        let expected = "an object of strings";
+        let given = self.value(node, "env", expected, |it| it.is_object().then_some(it));
+        let Some(given) = given else {
+            return hook;
+        };
+        for member in given.members() {
+            let name = member.key;
+            let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+            match string(member.value) {
+                Ok(value) if is_name => hook = hook.with_env(name, value),
+                _ => {
+                    let words = format!("`{}` cannot be set", shortened(name));
+                    self.report(given.warning(words));
+                }
+            }
+        }
+        hook
+    }
+}
+
 /// Reads the keys that switch hooks off.
 fn switches(tool: &Tool, file: Node<'_, '_>) -> Switches {
-    let is = |node: Option<Node<'_, '_>>, value| node.is_some_and(|it| it.switch() == Some(value));
-    // A table has an empty key for one that its tool does not have.
-    let member = |key: &str| file.member(key).filter(|_| !key.is_empty());
-    let settings = member(tool.files.settings);
-    let within = |key| settings.as_ref()?.get(key);
-    let disabled = within("disabled");
-    let names = disabled.iter().flat_map(Node::items).flatten();
+    let value = |path: &str| path.split('.').try_fold(file, |node, key| node.get(key));
+    let all_off = tool.all_off.map(|(path, off)| (value(path), off));
+    let disabled = tool.disabled.and_then(value);
+    let names = disabled.and_then(|it| it.items()).into_iter().flatten();
     Switches {
         protocol: tool.name,
-        all_off: is(member(tool.files.all_off), true) || is(within("enabled"), false),
+        all_off: all_off.is_some_and(|(found, off)| found.and_then(|it| it.switch()) == Some(off)),
         disabled: names.filter_map(|it| Some(it.text()?.to_owned())).collect(),
     }
 }
@@ -377,56 +490,84 @@ const LIKE_OURS: &str = "a list is the form of hooks.json, which is a file of it
 
 const TWICE: &str = "the key occurs twice: the last one counts";
 
-/// Returns the problem of a key that occurs twice.
-fn key_twice(node: Node<'_, '_>) -> Option<Problem> {
+/// Refuses a key that occurs twice.
+fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
     let mut seen = HashSet::new();
-    let member = node.members().find(|member| !seen.insert(member.key))?;
-    Some(Problem::error(member.key, TWICE).at(member.key_range))
+    let twice = node.members().find(|member| !seen.insert(member.key));
+    twice.map_or(Ok(()), |it| {
+        Err(Problem::error(it.key, TWICE).at(it.key_range))
+    })
 }
 
-/// Returns the problem of a key that was meant to be `hooks`.
-fn like_hooks(member: &Member<'_, '_>) -> Option<Problem> {
+/// Returns the first group or handler that is beyond the most of a file.
+fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>) -> Option<Node<'t, 'a>> {
+    let items = |list: Option<Node<'t, 'a>>| list.and_then(|it| it.items()).into_iter().flatten();
+    let groups = || hooks.members().flat_map(|event| items(Some(event.value)));
+    let mut handlers = groups().flat_map(|group| items(group.get("hooks")));
+    let group = groups().nth(MOST_ENTRIES);
+    group.or_else(|| handlers.nth(MOST_ENTRIES))
+}
+
+/// Refuses a key that was meant to be `hooks`.
+fn like_hooks(member: &Member<'_, '_>) -> Result<(), Problem> {
     let lower = member.key.to_ascii_lowercase();
     if member.key == "hooks" || !matches!(&*lower, "hook" | "hooks") {
-        return None;
+        return Ok(());
     }
     let words = format!("unknown key `{}`", shortened(member.key));
     let problem = Problem::error(member.key, words).at(member.key_range.clone());
-    Some(problem.with_suggestion_of(Some("hooks")))
+    Err(problem.with_suggestion_of(Some("hooks")))
 }
 
-/// Returns the list of a group's handlers, and its matcher.
-fn group_of<'t, 'a>(
+/// Returns the problem of a group without `hooks`.
+fn no_group(node: Node<'_, '_>, tool: &Tool) -> Problem {
+    if node.get("command").is_none() {
+        return node.error("`hooks` is missing");
+    }
+    let words = format!("found a handler where {} expects a group", tool.title);
+    node.error(words)
+        .with_help("put it into {\"hooks\": [ ... ]}")
+}
+
+fn object(node: Node<'_, '_>, expected: &str) -> Result<(), Problem> {
+    let problem = || node.error(node.unexpected(expected));
+    node.is_object().then_some(()).ok_or_else(problem)
+}
+
+fn list<'t, 'a>(
     node: Node<'t, 'a>,
-    protocol: &ToolProtocol,
-    found: &mut Vec<Problem>,
-) -> Result<(Node<'t, 'a>, Option<Node<'t, 'a>>), Problem> {
-    let tool = protocol.tool;
-    if !node.is_object() {
-        return Err(node.error(node.unexpected("an object with a list `hooks`")));
-    }
-    if let Some(problem) = node.members().find_map(|member| like_hooks(&member)) {
-        return Err(problem);
-    }
-    let Some(hooks) = node.get("hooks") else {
-        if node.get("command").is_none() {
-            return Err(node.error("`hooks` is missing"));
-        }
-        let words = format!("found a handler where {} expects a group", tool.title);
-        return Err(node
-            .error(words)
-            .with_help("put it into {\"hooks\": [ ... ]}"));
+    expected: &str,
+) -> Result<impl Iterator<Item = Node<'t, 'a>> + use<'t, 'a>, Problem> {
+    let problem = || node.error(node.unexpected(expected));
+    node.items().ok_or_else(problem)
+}
+
+fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
+    let problem = || node.error(node.unexpected("a string"));
+    node.text().ok_or_else(problem)
+}
+
+fn check_type(node: Node<'_, '_>, tool: &Tool) -> Result<(), Problem> {
+    object(node, "an object with `type` and `command`")?;
+    let Some(given) = node.get("type") else {
+        let problem = node.error(format!("has no `type`, so {} ignores it", tool.title));
+        return Err(problem.with_help("add \"type\": \"command\""));
     };
-    if hooks.items().is_none() {
-        return Err(hooks.error(hooks.unexpected("a list of handlers")));
-    }
-    lint::not_applied(&node, tool, found);
-    let matcher = node.get("matcher");
-    if let Some(matcher) = &matcher {
-        if matcher.text().is_none() {
-            return Err(matcher.error(matcher.unexpected("a string")));
+    match text(given)? {
+        "command" => Ok(()),
+        other if has(tool.other_types, other) => Err(given.warning(format!(
+            "handlers of type `{other}` do not run: only type `command` is supported"
+        ))),
+        other => {
+            let words = format!("expected `command`, found `{}`", shortened(other));
+            Err(given.error(words).with_suggestion_of(Some("command")))
         }
-        lint::matcher(matcher, protocol.event, tool, found);
     }
-    Ok((hooks, matcher))
+}
+
+/// Returns a string that a process can receive.
+fn string(node: Node<'_, '_>) -> Result<String, Problem> {
+    let nul = || node.error("expected a string without the character NUL");
+    let text = Some(text(node)?).filter(|text| !text.contains('\0'));
+    text.map(str::to_owned).ok_or_else(nul)
 }

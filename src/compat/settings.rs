@@ -37,7 +37,7 @@ pub struct OtherTools {
     pub(super) named: Vec<(&'static Tool, PathBuf)>,
     pub(super) home: Option<PathBuf>,
     pub(super) is_strict: bool,
-    pub(super) aliases: Arc<ToolAliases>,
+    pub(super) aliases: ToolAliases,
 }
 
 impl OtherTools {
@@ -92,8 +92,8 @@ impl OtherTools {
         ours: impl Into<String>,
         theirs: impl Into<String>,
     ) -> Self {
-        let aliases = Arc::make_mut(&mut self.aliases);
-        aliases.add(tool, ours.into(), theirs.into());
+        let alias = (tool, ours.into(), theirs.into());
+        Arc::make_mut(&mut self.aliases).push(alias);
         self
     }
 }

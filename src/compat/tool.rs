@@ -8,19 +8,23 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::events::EventType;
-use crate::hook::Decision;
 
-/// Words with blanks between them. A word may be a key and a value, as in `bash=Bash`.
+/// Words with blanks or commas between them. A word may be a key and a value, as in `bash=Bash`.
 pub(super) type Words = &'static str;
 
 pub(super) fn has(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|it| it == word)
+    !word.is_empty() && words.split([' ', ',']).any(|it| it == word)
 }
 
-/// Returns the keys and values of words; the value of a word without `=` is empty.
+/// Returns the keys and values of words with blanks between them; the value of a word without `=` is empty.
 pub(super) fn pairs(words: Words) -> impl Iterator<Item = (&'static str, &'static str)> {
     let words = words.split_whitespace();
     words.map(|word| word.split_once('=').unwrap_or((word, "")))
+}
+
+/// Returns the value of a key of words.
+pub(super) fn value_of(words: Words, key: &str) -> Option<&'static str> {
+    pairs(words).find(|(found, _)| *found == key).map(|it| it.1)
 }
 
 /// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
@@ -30,13 +34,45 @@ pub struct Tool {
     pub(super) name: &'static str,
     /// As people write it.
     pub(super) title: &'static str,
-    pub(super) files: Files,
-    pub(super) handlers: Handlers,
-    pub(super) events: fn() -> &'static [Event],
+
+    // Its files.
+    /// The project's files, below its root. The first one is also the user's, below the home directory.
+    pub(super) files: Words,
+    /// A file that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
+    pub(super) toml: Option<&'static str>,
+    /// Below both: a directory with extensions, which have the layout of plugins.
+    pub(super) extensions: Option<&'static str>,
+    /// What identifies a plugin of this tool.
+    pub(super) manifest: &'static str,
+    /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
+    pub(super) all_off: Option<(&'static str, bool)>,
+    /// The same, for a list of the names of hooks that are switched off.
+    pub(super) disabled: Option<&'static str>,
+    /// The keys within `hooks` that are settings, not events.
+    pub(super) not_events: Words,
+
+    // The handlers in a file.
+    /// The keys of a handler that the tool reads, in addition to `type` and `command`.
+    pub(super) keys: Words,
+    /// The keys of a handler or a group that the tool applies, but this crate does not.
+    pub(super) keys_not_applied: Words,
+    /// The types of handlers that the tool runs, but this crate does not.
+    pub(super) other_types: Words,
+    /// Whether timeouts are in milliseconds, not in seconds.
+    pub(super) milliseconds: bool,
+    /// The timeout of a hook without its own, in seconds, unless its event has another one.
+    pub(super) seconds: u64,
+    /// The most tokens of a hook's context that the model gets at once, unless its handler says otherwise.
+    pub(super) context_limit: Option<usize>,
+    /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
+    /// expression. With none, a matcher of tools is an expression; any other matcher is one exact name.
+    pub(super) list_of_names: Option<&'static str>,
+
+    // What a hook receives.
+    /// A line for each event: see [`Event::of_row`].
+    pub(super) events: Words,
     /// The input fields of every event, in addition to `hook_event_name`, `cwd` and what `renamed` has.
     pub(super) fields: Words,
-    /// Whether the input has the time of the event.
-    pub(super) has_timestamp: bool,
     /// Keys of an event's data, with their names in the input.
     pub(super) renamed: Words,
     /// A tool's return value in the form that hooks expect; none if it needs no conversion.
@@ -45,77 +81,30 @@ pub struct Tool {
     pub(super) tools: Words,
     /// Names of tools, each with another one that a matcher may have for it.
     pub(super) also_called: Words,
-    /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
-    /// expression. With none, a matcher of tools is an expression; any other matcher is one exact name.
-    pub(super) list_of_names: Option<&'static str>,
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// The variable for the file in which a hook sets the variables of a session.
-    pub(super) env_file: &'static str,
     /// Whether a command for which its handler names no shell runs in the user's own, as a login shell; else in `bash`,
     /// where there is one. On Unix.
     pub(super) has_login_shell: bool,
     /// Whether identical handlers run once.
     pub(super) runs_once: bool,
-    pub(super) answers: Answers,
-}
 
-/// The files of a tool. A key that the tool does not have is empty.
-#[derive(Clone, Copy)]
-pub(super) struct Files {
-    /// The directory of a project's files.
-    pub(super) directory: &'static str,
-    /// The user's files, below the home directory.
-    pub(super) user: Words,
-    /// The project's files, below its root.
-    pub(super) project: Words,
-    /// Files that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
-    pub(super) toml: Option<&'static str>,
-    /// Below both: a directory with extensions, which have the layout of plugins.
-    pub(super) extensions: Option<&'static str>,
-    /// What identifies a plugin of this tool.
-    pub(super) manifest: &'static str,
-    /// A key next to `hooks`: true switches all hooks off.
-    pub(super) all_off: &'static str,
-    /// A key next to `hooks`: an object with `enabled`, and `disabled`, a list of names.
-    pub(super) settings: &'static str,
-    /// The keys within `hooks` that are settings, not events.
-    pub(super) not_events: Words,
-}
-
-/// The handlers in a file.
-#[derive(Clone, Copy)]
-pub(super) struct Handlers {
-    pub(super) timeout_keys: Words,
-    /// Whether timeouts are in milliseconds, not in seconds.
-    pub(super) milliseconds: bool,
-    /// The keys of a handler that the tool reads, in addition to `type`, `command` and the timeout.
-    pub(super) keys: Words,
-    /// The keys of a handler or a group that the tool applies, but this crate does not.
-    pub(super) not_applied: Words,
-    /// The types of handlers that the tool runs, but this crate does not.
-    pub(super) other_types: Words,
-    /// The most tokens of a hook's context that the model gets at once, unless its handler says otherwise.
-    pub(super) context_limit: Option<usize>,
-    /// The key of a command that replaces `command` on Windows.
-    pub(super) windows_key: Option<&'static str>,
-}
-
-/// How a tool reads the end of a hook.
-#[derive(Clone, Copy)]
-pub(super) struct Answers {
+    // How the end of a hook is read.
     pub(super) reading: Reading,
     /// Whether a hook that stops the turn denies the operation too.
     pub(super) stop_denies: bool,
     /// The values of `decision`.
-    pub(super) decisions: &'static [(&'static str, Decision)],
-    pub(super) specific: &'static [Specific],
+    pub(super) decisions: Words,
+    /// A line for each event whose `hookSpecificOutput` has more than `additionalContext`: the names of its keys
+    /// `decision`, with the `words` that it may be, `reason`, `input`, `merged` (an input) and `output` (a list). They are in
+    /// the object `within`, without which there is no decision. With `known`, any other key makes the answer unusable.
+    pub(super) specific: Words,
     /// Keys that ask for what hosts do not do.
     pub(super) not_applied: Words,
     /// The keys at the top level, if any other makes the answer unusable.
     pub(super) known: Words,
-    /// Events (all if there are none), a key, if need be with its value, and what else the answer must have with it. With
-    /// nothing, the key is not supported there.
-    pub(super) refused: &'static [(Words, &'static str, &'static str)],
+    /// A line for each key, if need be with its value, that the answer must not have: without the key in the second
+    /// word, or at all if that is `-`; on these events, or on all.
+    pub(super) refused: Words,
 }
 
 /// How a tool reads JSON.
@@ -128,36 +117,6 @@ pub(super) enum Reading {
     Typed,
     /// On exit code 0, and broken JSON is unusable too. Exit code 2 needs a reason.
     Strict,
-}
-
-/// The keys in `hookSpecificOutput` on one event, besides `additionalContext`. What an event does not have is empty.
-#[derive(Clone, Copy)]
-pub(super) struct Specific {
-    pub(super) event: &'static str,
-    /// The object that has the keys; `hookSpecificOutput` itself if empty. Without a decision, it is unusable.
-    pub(super) within: &'static str,
-    pub(super) decision: &'static str,
-    pub(super) words: &'static [(&'static str, Decision)],
-    pub(super) reason: &'static str,
-    pub(super) new_input: &'static str,
-    pub(super) merged_input: &'static str,
-    pub(super) new_output: Words,
-    /// All keys, if any other makes the answer unusable.
-    pub(super) known: Words,
-}
-
-impl Specific {
-    pub(super) const NONE: Self = Self {
-        event: "",
-        within: "",
-        decision: "",
-        words: &[],
-        reason: "",
-        new_input: "",
-        merged_input: "",
-        new_output: "",
-        known: "",
-    };
 }
 
 /// An event of a tool.
@@ -182,8 +141,8 @@ pub(super) struct Event {
     pub(super) effect: Effect,
     /// What plain text on standard output is.
     pub(super) text: Text,
-    /// The input fields of this event alone.
-    pub(super) fields: Vec<Field>,
+    /// The input fields of this event alone, with their values if the host does not set them.
+    pub(super) fields: Vec<(&'static str, Value)>,
 }
 
 /// The name of the input field for the event's tool.
@@ -206,18 +165,15 @@ pub(super) enum Text {
     Invalid,
 }
 
-/// An input field that a tool documents, with its value if the host does not set it.
-pub(super) type Field = (&'static str, Value);
-
-/// Returns the field of a word such as `tool_input={}`; without a value it is an empty string.
-pub(super) fn field((name, unset): (&'static str, &'static str)) -> Field {
-    let unset = match unset {
+/// Returns the value of an input field that no host sets, from a word such as `tool_input={}`; without a value it is an
+/// empty string.
+pub(super) fn unset(word: &str) -> Value {
+    match word {
         "{}" => json!({}),
         "false" => Value::Bool(false),
         "null" => Value::Null,
         text => text.into(),
-    };
-    (name, unset)
+    }
 }
 
 /// The value of an environment variable that a tool sets.
@@ -234,25 +190,21 @@ pub(super) enum Variable {
     Session,
     /// The level of the host's field `effort`.
     Effort,
+    /// The file in which a hook sets the variables of a session.
+    EnvFile,
 }
 
 impl Event {
-    /// Reads a table of events whose hooks have so many seconds. A row is the event's name, the event here (`-` if hosts
-    /// do not fire it), and what it is; the other words are its input fields.
-    pub(super) fn table(seconds: u64, rows: Words) -> Vec<Self> {
-        let timeout = Duration::from_secs(seconds);
-        let events = rows.lines().filter_map(|row| Self::of_row(row, timeout));
-        events.collect()
-    }
-
-    fn of_row(row: Words, timeout: Duration) -> Option<Self> {
-        let (name, rest) = row.split_once(' ')?;
-        let mut words = pairs(rest);
+    /// Reads a row: the event's name, the event here (`-` if hosts do not fire it), and what it is; the other words are
+    /// its input fields.
+    fn of_row(row: Words, seconds: u64) -> Self {
+        let mut words = pairs(row);
+        let mut name = || words.next().map_or("-", |it| it.0);
         let mut event = Self {
-            name,
-            ours: words.next().map(|it| it.0).filter(|ours| *ours != "-"),
+            name: name(),
+            ours: Some(name()).filter(|ours| *ours != "-"),
             subject: None,
-            timeout,
+            timeout: Duration::from_secs(seconds),
             longest: None,
             is_of_host: false,
             is_closed: false,
@@ -261,12 +213,12 @@ impl Event {
             text: Text::Ignored,
             fields: Vec::new(),
         };
-        let time = |text: &str| text.parse().map(Duration::from_millis).ok();
+        let time = |text: &str| Duration::from_millis(text.parse().unwrap_or_default());
         for (word, value) in words {
             match word {
                 "on" => event.subject = Some(value),
-                "ms" => event.timeout = time(value)?,
-                "most_ms" => event.longest = time(value),
+                "ms" => event.timeout = time(value),
+                "most_ms" => event.longest = Some(time(value)),
                 "of_host" => event.is_of_host = true,
                 "closed" => event.is_closed = true,
                 "env_file" => event.has_env_file = true,
@@ -274,10 +226,10 @@ impl Event {
                 "feeds_back" => event.effect = Effect::FeedsBack,
                 "context" => event.text = Text::Context,
                 "json" => event.text = Text::Invalid,
-                _ => event.fields.push(field((word, value))),
+                field => event.fields.push((field, unset(value))),
             }
         }
-        Some(event)
+        event
     }
 
     /// Whether hooks can block what the host is about to do.
@@ -309,24 +261,27 @@ impl Tool {
     /// `CLAUDE_ENV_FILE`; see [`HookResult::env_file`](crate::HookResult::env_file).
     #[must_use]
     pub fn env_file(&self) -> Option<&'static str> {
-        Some(self.env_file).filter(|name| !name.is_empty())
+        let mut variables = self.variables.iter();
+        let (name, _) = variables.find(|(_, value)| *value == Variable::EnvFile)?;
+        Some(name)
+    }
+
+    /// Returns the names of its events.
+    pub(super) fn event_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let rows = self.events.lines();
+        rows.filter_map(|row| row.split(' ').next())
     }
 
     /// Returns the event of this name.
-    pub(super) fn event_named(&self, name: &str) -> Option<&'static Event> {
-        (self.events)().iter().find(|event| event.name == name)
+    pub(super) fn event_named(&self, name: &str) -> Option<Event> {
+        let row = self.event_names().position(|known| known == name)?;
+        let row = self.events.lines().nth(row)?;
+        Some(Event::of_row(row, self.seconds))
     }
 
     /// Returns the name here of a tool of the host; the same name if the table does not contain it.
     pub(super) fn tool_name<'a>(&self, name: &'a str) -> &'a str {
-        let found = pairs(self.tools).find(|(ours, _)| *ours == name);
-        found.map_or(name, |(_, theirs)| theirs)
-    }
-
-    /// Returns other names that a matcher may have for a tool, besides the name in the input.
-    pub(super) fn other_names(&self, tool: &str) -> impl Iterator<Item = &'static str> {
-        let others = pairs(self.also_called).filter(move |(name, _)| *name == tool);
-        others.map(|(_, other)| other)
+        value_of(self.tools, name).unwrap_or(name)
     }
 
     /// Whether a matcher of tools is a list of exact names, not a regular expression.

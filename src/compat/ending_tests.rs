@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::ending::{self, HookEnd, Strictness};
+use super::ending::{self, Strictness};
 use super::tool::{Event, Tool};
 use super::{CLAUDE, CODEX, GEMINI, TOOLS};
+use crate::hook::End;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -22,9 +23,9 @@ proptest! {
         let specific = format!("{{\"hookEventName\": \"PreToolUse\", \"{nested}\": {value}}}");
         let whole = format!("{{\"{key}\": {value}, \"hookSpecificOutput\": {specific}}}");
         for tool in TOOLS {
-            for event in (tool.events)() {
+            for event in tool.event_names().map(|name| tool.event_named(name).unwrap()) {
                 for stdout in [&whole, &specific, &value] {
-                    let said = read(tool, event, (code, stdout, &stderr));
+                    let said = read(tool, &event, (code, stdout, &stderr));
                     let blocks = said.starts_with("block");
                     let may_block = !matches!(event.name, "PostToolUse" | "SessionStart" | "AfterTool");
                     prop_assert!(may_block || !blocks, "{tool} {} {stdout}: {said}", event.name);
@@ -37,12 +38,15 @@ proptest! {
 /// A summary: `block: why`, then the other parts.
 fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
     let (code, stdout, stderr) = ended;
-    let ended = HookEnd {
-        code,
+    let signalled = Some(code).filter(|code| *code >= 0);
+    let end = End {
+        code: signalled,
         stdout,
+        stdout_bytes: stdout.as_bytes(),
         stderr,
+        gap: None,
     };
-    let answer = ending::read(tool, event, Strictness::Lenient, &ended);
+    let answer = ending::read(tool, event, Strictness::Lenient, &end);
     let output = answer.output.unwrap_or_default();
     let mut parts = Vec::new();
     if let Some(decision) = output.decision {
@@ -88,7 +92,7 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
 fn rows(tool: &Tool, rows: &[(&str, (i32, &str, &str), &str)]) {
     for (event, ended, expected) in rows {
         let kind = tool.event_named(event).unwrap();
-        assert_eq!(read(tool, kind, *ended), *expected, "{event} {ended:?}");
+        assert_eq!(read(tool, &kind, *ended), *expected, "{event} {ended:?}");
     }
 }
 
