@@ -61,6 +61,19 @@ pub(crate) fn overhead(effort: Effort) -> Measured {
     ))
 }
 
+/// Measures by how much the slowest hooks exceed `Command::output()`, for a caller that waits and for one that does not.
+pub(crate) fn beyond(effort: Effort) -> Measured {
+    let (executor, event) = (executor(hook("exit 0")), Arc::new(event()));
+    let variables = variables_of_a_hook(&event);
+    let added = |run: &dyn Fn()| {
+        let (mut hooks, mut bare) = turns(effort.rounds(300), run, || run_bare(&variables));
+        percentile(&mut hooks, 99).saturating_sub(percentile(&mut bare, 50))
+    };
+    let called = added(&|| run_hook(&executor, &event));
+    let submitted = added(&|| submit_all(&executor, &event, 1));
+    Ok(Figure::exactly(called.max(submitted).as_secs_f64() * 1e9))
+}
+
 /// Measures with this much memory that the host has written to, with which `fork` would be
 /// expensive.
 pub(crate) fn overhead_in_a_large_host(effort: Effort) -> Measured {
@@ -86,7 +99,6 @@ pub(crate) fn direct_exec(effort: Effort) -> Measured {
     ))
 }
 
-/// Measures a ratio of hooks per second, so the time of the threads is divided by that of the pool.
 pub(crate) fn throughput(effort: Effort) -> Measured {
     let (executor, event) = (executor(hook("exit 0")), Arc::new(event()));
     let variables = variables_of_a_hook(&event);
@@ -97,8 +109,8 @@ pub(crate) fn throughput(effort: Effort) -> Measured {
             || submit_all(&executor, &event, runs),
             || run_in_threads(&variables, runs),
         );
-        let median = percentile(&mut threads, 50);
-        median.as_secs_f64() / percentile(&mut pool, 50).as_secs_f64()
+        let median = percentile(&mut pool, 50);
+        median.as_secs_f64() / percentile(&mut threads, 50).as_secs_f64()
     };
     Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
 }
