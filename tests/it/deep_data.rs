@@ -101,38 +101,11 @@ fn deep_data_fails_every_way_of_firing() {
         world.registry().clear();
         let outcome = world.submit(kept(event(levels))).wait();
         assert!(outcome.results().is_empty());
+        in_the_background(event, levels);
         let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
         world.hook("*", "echo never");
         let refused = world.executor.submit(kept(event(levels)), ALL).unwrap_err();
         std::mem::forget(refused.into_event());
-    });
-}
-
-#[test]
-fn deep_data_fails_background_hooks() {
-    if !alone("deep_data::deep_data_fails_background_hooks") {
-        return;
-    }
-    for_each_event(|_, event, levels| {
-        let notes = Arc::new(Notes::default());
-        let world = World::with(|builder| builder.observer(Arc::clone(&notes)).workers(1));
-        world.add(hook("*", "echo ran>ran").with_background());
-        lent(event(levels), |event| {
-            assert!(world.outcome(event).results().is_empty());
-        });
-        let outcome = world.submit(kept(event(levels))).wait();
-        assert!(outcome.results().is_empty());
-        eventually("both have ended", || notes.count("finish") == 2);
-        assert!(!world.path("ran").exists());
-    });
-}
-
-#[test]
-fn deep_data_is_written_as_null() {
-    if !alone("deep_data::deep_data_is_written_as_null") {
-        return;
-    }
-    for_each_event(|_, _, levels| {
         lent(can_block(levels), |event| {
             let json = event.to_json();
             assert!(json.contains("\"tool_args\":null"), "{json}");
@@ -140,6 +113,19 @@ fn deep_data_is_written_as_null() {
             assert!(!format!("{event:?}").is_empty());
         });
     });
+}
+
+fn in_the_background(event: fn(usize) -> HookEvent, levels: usize) {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)).workers(1));
+    world.add(hook("*", "echo ran>ran").with_background());
+    lent(event(levels), |event| {
+        assert!(world.outcome(event).results().is_empty());
+    });
+    let outcome = world.submit(kept(event(levels))).wait();
+    assert!(outcome.results().is_empty());
+    eventually("both have ended", || notes.count("finish") == 2);
+    assert!(!world.path("ran").exists());
 }
 
 #[cfg(unix)]
