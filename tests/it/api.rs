@@ -37,19 +37,12 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Approval>();
     shared::<Approved>();
     shared::<CancelToken>();
-    shared::<ConfigError>();
     shared::<DropReason>();
     shared::<EventSpec>();
-    shared::<EventTypeError>();
-    shared::<FireOptions>();
     shared::<GateVerdict>();
-    shared::<HookBlockedError>();
     shared::<HookConfig>();
-    shared::<HookError>();
-    shared::<HookEvent>();
     shared::<HookExecutorBuilder>();
     shared::<HookHandle>();
-    shared::<HookId>();
     shared::<HookOutput>();
     shared::<Hooks>();
     shared::<HooksBuilder>();
@@ -59,26 +52,18 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Running<Stream>>();
     shared::<LoadReport>();
     shared::<Mismatch>();
-    shared::<Outcome>();
     shared::<Running<Permission>>();
     shared::<PermissionRun>();
-    shared::<RedactError>();
     shared::<Running<Session>>();
     shared::<Running<Turn>>();
     shared::<Running<Tool>>();
     shared::<ShutdownReport>();
-    shared::<SubmitError>();
     shared::<ToolRun<(), String>>();
     shared::<Trace>();
-    shared::<TraceError>();
-    shared::<TrustError>();
     shared::<TrustPolicy>();
     shared::<Vocabulary>();
-}
 
-#[test]
-fn values_can_be_cloned_and_compared() {
-    fn value<T: Clone + PartialEq + Debug>() {}
+    fn value<T: Clone + PartialEq + Debug + Send + Sync + 'static>() {}
     value::<AppProfile>();
     value::<EventPattern>();
     value::<EventType>();
@@ -87,10 +72,16 @@ fn values_can_be_cloned_and_compared() {
     value::<HookEvent>();
     value::<HookId>();
     value::<HookResult>();
-    fn handle<T: Clone + Debug>() {}
+
+    fn handle<T: Clone + Debug + Send + Sync + 'static>() {}
     handle::<HookExecutor>();
     handle::<Outcome>();
     handle::<HookBlockedError>();
+
+    fn sent<T: Send>() {}
+    sent::<Request<'_, Tool>>();
+    sent::<Request<'_, Model>>();
+    sent::<Request<'_, Permission>>();
 }
 
 #[test]
@@ -102,7 +93,9 @@ fn every_error_can_travel_in_a_box() {
     error::<HookError>();
     error::<KeyError>();
     error::<PatternError>();
+    error::<RedactError>();
     error::<SubmitError>();
+    error::<TraceError>();
     error::<TrustError>();
 
     fn guarded() -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -191,14 +184,6 @@ fn the_names_in_json_stay() {
     assert!(named.eq(["allow", "ask", "block"]));
     let named = DropReason::ALL.iter().map(|it| it.as_str());
     assert!(named.eq(["cancelled", "busy", "no_thread", "shut_down"]));
-}
-
-#[test]
-fn lifecycle_values_can_be_sent() {
-    fn sent<T: Send>() {}
-    sent::<Request<'_, Tool>>();
-    sent::<Request<'_, Model>>();
-    sent::<Request<'_, Permission>>();
 }
 
 #[test]

@@ -196,25 +196,25 @@ fn a_text_has_the_problems_of_its_file() {
 #[test]
 fn a_file_is_checked_in_linear_time() {
     let list = |entry: &str, count: usize| format!("{{\"hooks\": [{}7]}}", entry.repeat(count));
-    let keys: String = (0..900).map(|key| format!("\"timot{key}\": 1,")).collect();
-    let long = "timeout".repeat(30_000);
+    let keys: String = (0..450).map(|key| format!("\"timot{key}\": 1,")).collect();
+    let long = "timeout".repeat(15_000);
     let of_a_word = format!("{{\"{long}\": 1, \"shell\": \"{long}\", \"event\": \"{long}\"}},");
     let with_keys = format!("{{{keys}\"event\": \"*\", \"command\": \"x\"}},");
-    let pattern = "a:b,".repeat(8_000);
+    let pattern = "a:b,".repeat(4_000);
     let with_pattern = format!("{{\"event\": \"{pattern}*\", \"command\": \"x\"}},");
     let with_typo = "{\"event\": \"tol:pre_execute\", \"command\": \"[[\"},";
-    let others = "\"a\":1,".repeat(100_000);
+    let others = "\"a\":1,".repeat(50_000);
     for (text, loaded) in [
         (list("7,", 999), 0),
         (format!("{{{others}\"hooks\": []}}"), 0),
         (list(with_typo, 999), 999),
         (list(&with_keys, 50), 50),
         (list(&of_a_word, 1), 0),
-        (format!("{{\"hooks\": [{}", "[".repeat(500_000)), 0),
-        ("{\"hooks\": []".to_owned() + &"\n".repeat(500_000), 0),
+        (format!("{{\"hooks\": [{}", "[".repeat(250_000)), 0),
+        ("{\"hooks\": []".to_owned() + &"\n".repeat(250_000), 0),
         (list(&with_pattern, 15), 15),
     ] {
-        let report = assert_computes_within(Duration::from_secs(5), &text, || {
+        let report = assert_computes_within(Duration::from_secs(2), &text, || {
             HookConfig::default().check_text("a text", &text)
         });
         assert_eq!(report.loaded, loaded, "{:.80}", text);

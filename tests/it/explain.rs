@@ -3,19 +3,11 @@
 use std::sync::Arc;
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::protocol::GateVerdict;
 use forge_hooks::{FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, HookExecutor};
 
+use crate::blocking::Says;
 use crate::support::World;
-
-#[derive(Debug)]
-struct Says(GateVerdict);
-
-impl Gate for Says {
-    fn check(&self, _: &Hook) -> GateVerdict {
-        self.0.clone()
-    }
-}
 
 fn hook(pattern: &str, name: &str) -> Hook {
     Hook::new(pattern, "exit 0").unwrap().with_name(name)
