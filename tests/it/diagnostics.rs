@@ -21,27 +21,19 @@ fn problems(text: &str) -> String {
     report.to_string().replace(&path, "FILE")
 }
 
+/// An entry of the list, and what is reported.
+const LINES: &str = r#"
+{"event": "*"} => error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args`
+{"event": "*", "command": "x", "disabled": true} => warning: FILE:3:36: hooks[0].disabled: unknown key `disabled` (write "enabled": false)
+{"event": "*", "command": "x", "timout": 5} => warning: FILE:3:36: hooks[0].timout: unknown key `timout`, did you mean `timeout`?
+{"event": "*", "command": "x" => error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`
+"#;
+
 /// `golden/validate.txt` has all messages.
 #[test]
 fn a_problem_is_one_line() {
-    for (entry, expected) in [
-        (
-            r#"{"event": "*"}"#,
-            "error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args`",
-        ),
-        (
-            r#"{"event": "*", "command": "x", "disabled": true}"#,
-            "warning: FILE:3:36: hooks[0].disabled: unknown key `disabled` (write \"enabled\": false)",
-        ),
-        (
-            r#"{"event": "*", "command": "x", "timout": 5}"#,
-            "warning: FILE:3:36: hooks[0].timout: unknown key `timout`, did you mean `timeout`?",
-        ),
-        (
-            r#"{"event": "*", "command": "x""#,
-            "error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`",
-        ),
-    ] {
+    for row in LINES.trim().lines() {
+        let (entry, expected) = row.split_once(" => ").unwrap();
         let reported = problems(&format!("{{\n  \"hooks\": [\n    {entry}\n  ]\n}}\n"));
         assert_eq!(reported.trim_end(), expected, "{entry}");
     }
@@ -107,15 +99,10 @@ fn a_script_that_cannot_run_is_reported() {
         let (keys, words) = row.split_once(" =>").unwrap();
         let report = load_project(&world, keys);
         let reported = report.to_string();
-        assert!(
-            reported.contains(words.trim()) && report.is_ok(),
-            "{row}: {reported}"
-        );
-        assert_eq!(
-            report.problems.is_empty(),
-            words.is_empty(),
-            "{row}: {reported}"
-        );
+        assert!(reported.contains(words.trim()), "{row}: {reported}");
+        let is_silent = report.problems.is_empty();
+        assert_eq!(is_silent, words.is_empty(), "{row}: {reported}");
+        assert!(report.is_ok(), "{row}");
     }
 }
 
@@ -173,10 +160,8 @@ fn no_file_controls_the_terminal() {
         let lines: String = report.problems.iter().map(ToString::to_string).collect();
         assert!(!lines.is_empty(), "{report:?}");
         let shown = lines + &report.to_string();
-        assert!(
-            !shown.contains(['\u{1b}', '\u{7}', '\u{202e}']),
-            "{shown:?}"
-        );
+        let controls = shown.contains(['\u{1b}', '\u{7}', '\u{202e}']);
+        assert!(!controls, "{shown:?}");
     }
 }
 
@@ -222,25 +207,11 @@ fn a_file_is_checked_in_linear_time() {
     }
 }
 
+/// What is beyond it is in `golden/validate.txt`.
 #[test]
 fn a_file_at_a_limit_can_be_used() {
-    let entry = r#"{"event": "*", "command": "x"},"#;
-    let hooks = |count: usize| format!(r#"{{"hooks": [{}]}}"#, entry.repeat(count));
-    let long = |length: usize| format!("{{\"hooks\": []{}}}", " ".repeat(length - 13));
-    for (at, beyond, words) in [
-        (
-            hooks(1000),
-            hooks(1001),
-            "the file has more than 1,000 hooks",
-        ),
-        (
-            long(1 << 20),
-            long((1 << 20) + 1),
-            "the file is larger than 1 MiB",
-        ),
-    ] {
-        assert_eq!(problems(&at), "");
-        let found = problems(&beyond);
-        assert!(found.trim_end().ends_with(words), "{found}");
-    }
+    let hooks = r#"{"event": "*", "command": "x"},"#.repeat(1000);
+    let hooks = format!(r#"{{"hooks": [{hooks}]}}"#);
+    let long = format!("{{\"hooks\": []{}}}", " ".repeat((1 << 20) - 13));
+    assert_eq!([problems(&hooks), problems(&long)], ["", ""]);
 }

@@ -1,20 +1,16 @@
 //! Hooks that a person has turned off: all of them, or some by their names.
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::{AppProfile, FireOptions, HookConfig, HookExecutor, LoadReport};
+use forge_hooks::{AppProfile, FireOptions, HookExecutor, LoadReport};
 
+use crate::config::{FORGE as GLOBAL, config};
 use crate::support::{World, alone_with, blocking_event, printed};
 
-const GLOBAL: &str = "config/src/forge/hooks.json";
 const PROJECT: &str = "project/.src/forge/hooks.json";
 
 fn load(world: &World) -> LoadReport {
-    let config = HookConfig::default().with_config_home(world.path("config"));
-    config.load_into(
-        world.registry(),
-        world.path("project"),
-        TrustPolicy::Everything,
-    )
+    let project = world.path("project");
+    config(world).load_into(world.registry(), project, TrustPolicy::Everything)
 }
 
 #[test]
@@ -37,34 +33,25 @@ fn the_user_disables_hooks_by_name() {
     assert_eq!(report.disabled, ["mine", "theirs", "broken"]);
     let outcome = world.outcome(&blocking_event());
     assert_eq!(printed(outcome.results()), ["stays", "nameless"]);
-    let config = HookConfig::default().with_config_home(world.path("config"));
-    let all = config.load_project(world.path("project"));
+    let all = config(&world).load_project(world.path("project"));
     assert_eq!(all.len(), 3, "who edits them sees all");
 }
 
+/// `golden/validate.txt` has what is reported.
 #[test]
 fn another_list_disables_nothing() {
     let guard = r#""hooks": [{"event": "*", "command": "exit 1", "name": "guard"}]"#;
-    for (global, project, problem) in [
-        (
-            format!("{{{guard}}}"),
-            r#"{"disable": ["guard"], "hooks": []}"#,
-            "disable: a project's file cannot disable hooks: only the user's file can",
-        ),
-        (
-            format!(r#"{{"disable": "guard", {guard}}}"#),
-            "{}",
-            "disable: expected a list of names of hooks",
-        ),
+    let projects = r#"{"disable": ["guard"], "hooks": []}"#;
+    for (global, project) in [
+        (format!("{{{guard}}}"), projects),
+        (format!(r#"{{"disable": "guard", {guard}}}"#), "{}"),
     ] {
         let world = World::new();
         world.write(GLOBAL, &global);
         world.write(PROJECT, project);
         let report = load(&world);
         assert!(!world.outcome(&blocking_event()).allowed());
-        assert!(report.disabled.is_empty());
-        let reported = report.problems[0].to_string();
-        assert!(reported.ends_with(problem), "{reported}");
+        assert!(report.disabled.is_empty() && !report.problems.is_empty());
     }
 }
 
@@ -79,18 +66,14 @@ fn a_variable_disables_all_hooks() {
     assert!(world.outcome(&blocking_event()).results().is_empty());
     assert!(world.submit(blocking_event()).wait().results().is_empty());
 
-    let strict = HookExecutor::builder()
-        .registry(world.registry().clone())
-        .allow_disable(false)
-        .build();
-    assert_eq!(strict.disabled_by(), None);
-    let outcome = strict.execute(&blocking_event(), FireOptions::default());
-    assert!(!outcome.allowed());
-
-    let of_another = HookExecutor::builder()
-        .profile(AppProfile::new("mygame"))
-        .build();
-    assert_eq!(of_another.disabled_by(), None);
+    let builder = HookExecutor::builder().registry(world.registry().clone());
+    let of_another = builder.clone().profile(AppProfile::new("mygame"));
+    for executor in [builder.allow_disable(false), of_another] {
+        let executor = executor.build();
+        assert_eq!(executor.disabled_by(), None);
+        let outcome = executor.execute(&blocking_event(), FireOptions::default());
+        assert!(!outcome.allowed());
+    }
 }
 
 #[test]

@@ -48,19 +48,13 @@ fn strings_stay_and_other_values_are_json() {
         (json!(""), ""),
         (json!("\"quoted\"\n"), "\"quoted\"\n"),
         (json!("a\0\0b"), "a\u{FFFD}\u{FFFD}b"),
-        (
-            json!(r#"{"looks": "like JSON"}"#),
-            r#"{"looks": "like JSON"}"#,
-        ),
+        (json!(r#"{"like": "JSON"}"#), r#"{"like": "JSON"}"#),
         (json!(null), "null"),
         (json!(true), "true"),
         (json!(-1.5), "-1.5"),
         (json!(u64::MAX), "18446744073709551615"),
         (json!([1, "zwei", null]), r#"[1,"zwei",null]"#),
-        (
-            json!({"a": {"y": "\n"}, "b": []}),
-            r#"{"a":{"y":"\n"},"b":[]}"#,
-        ),
+        (json!({"a": {"y": "\n"}}), r#"{"a":{"y":"\n"}}"#),
     ] {
         let event = HookEvent::tool_post_execute("t", value.clone(), value.clone());
         let event = event.with_data("thing", value.clone());
@@ -282,10 +276,7 @@ mod in_a_process {
         for (event, key) in [
             (HookEvent::session_message("s", "user", &*text), "content"),
             (HookEvent::tool_post_execute("x", "", &*text), "tool_result"),
-            (
-                custom("a:b").with_data("some-list", vec![&*text]),
-                "some-list",
-            ),
+            (custom("a:b").with_data("a-b", vec![&*text]), "a-b"),
             // A hook that may fail is no guard.
             (HookEvent::tool_pre_execute("x", &*text), "tool_args"),
         ] {

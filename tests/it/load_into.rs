@@ -6,19 +6,14 @@ use forge_hooks::config::TrustPolicy;
 use forge_hooks::{FailureKind, HookEvent, LoadReport, Outcome};
 use serde_json::json;
 
-use crate::config::{FORGE, config, file_of};
-use crate::support::{World, blocking_event};
+use crate::config::{FORGE as GLOBAL, config, file_of};
+use crate::support::{World, blocking_event, printed};
 
-const GLOBAL: &str = FORGE;
 const PROJECT: &str = "project/.src/forge/hooks.json";
 
 fn load(world: &World) -> LoadReport {
     let project = world.path("project");
     config(world).load_into(world.registry(), project, TrustPolicy::Everything)
-}
-
-fn bash() -> HookEvent {
-    blocking_event()
 }
 
 fn read() -> HookEvent {
@@ -27,11 +22,6 @@ fn read() -> HookEvent {
 
 fn prompt() -> HookEvent {
     HookEvent::user_prompt_submit("hello")
-}
-
-fn printed(outcome: &Outcome) -> Vec<&str> {
-    let results = outcome.results().iter();
-    results.map(|result| result.stdout.trim()).collect()
 }
 
 /// That it is blocked by a placeholder, whose reason holds these words.
@@ -55,8 +45,8 @@ fn hooks_are_registered_last_in_order() {
     assert!(report.is_ok() && report.problems.is_empty());
     assert_eq!(report.loaded, 2);
     assert_eq!(report.files, [world.path(GLOBAL), world.path(PROJECT)]);
-    let outcome = world.outcome(&bash());
-    assert_eq!(printed(&outcome), ["host", "global", "project"]);
+    let outcome = world.outcome(&blocking_event());
+    assert_eq!(printed(outcome.results()), ["host", "global", "project"]);
 }
 
 /// What entries that cannot be used do at each of `events`: `b` blocks, `r` is reported, `.` does not match. Behind it,
@@ -85,7 +75,14 @@ fn an_unusable_entry_blocks_its_events() {
     let interrupt = HookEvent::user_interrupt();
     let request = HookEvent::llm_pre_request("m", 1);
     let response = HookEvent::llm_post_response("m", 1);
-    let events = [bash(), read(), prompt(), interrupt, request, response];
+    let events = [
+        blocking_event(),
+        read(),
+        prompt(),
+        interrupt,
+        request,
+        response,
+    ];
     for row in ENTRIES.trim().lines() {
         let (ends, rest) = row.split_once(' ').unwrap();
         let (words, entry) = rest.split_once(' ').unwrap();
@@ -117,7 +114,7 @@ fn case(put: impl FnOnce(&Path), words: &str) {
     assert_eq!((world.registry().len(), report.loaded), (1, 0), "{words}");
     assert_eq!(report.files, [path.as_path()]);
     assert_eq!((report.problems.len(), report.problems[0].index), (1, None));
-    blocked(&world.outcome(&bash()), words);
+    blocked(&world.outcome(&blocking_event()), words);
     blocked(&world.outcome(&read()), words);
     assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
 }
@@ -161,7 +158,7 @@ fn a_bad_entry_costs_the_others_nothing() {
     assert_eq!(world.registry().len(), 4);
     let outcome = world.outcome(&HookEvent::session_start("s"));
     // The placeholder of the project's file comes last.
-    assert_eq!(printed(&outcome), ["1", "2", ""]);
+    assert_eq!(printed(outcome.results()), ["1", "2", ""]);
     let path = world.path(PROJECT).display().to_string();
     blocked(&world.outcome(&prompt()), &path);
 }
@@ -186,7 +183,7 @@ mod modes {
         let report = load(world);
         assert!(!report.is_ok() && report.loaded == 0, "{report:?}");
         assert!(report.problems[0].message.contains(words), "{report:?}");
-        blocked(&world.outcome(&bash()), words);
+        blocked(&world.outcome(&blocking_event()), words);
         let config = config(world);
         assert!(config.load_all(world.path("project")).is_empty());
         world.registry().clear();
