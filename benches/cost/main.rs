@@ -19,6 +19,8 @@ mod counted;
 mod memory;
 mod one_hook;
 mod process;
+#[cfg(feature = "cli")]
+mod program;
 mod resident;
 mod table;
 mod targets;

@@ -22,7 +22,7 @@ fn time(body: impl FnOnce()) -> Duration {
 }
 
 /// Runs both in turns, in alternating order.
-fn turns(
+pub(crate) fn turns(
     rounds: usize,
     mut first: impl FnMut(),
     mut second: impl FnMut(),

@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "cli")]
+use crate::program;
 use crate::table::{Row, count, ratio, time};
 use crate::{approved, calls, counted, process, resident};
 
@@ -15,8 +17,8 @@ const IDLING: Duration = Duration::from_millis(20);
 const BACK_TO_BACK: Duration = Duration::ZERO;
 
 /// Times are in nanoseconds, memory in MiB.
-pub(crate) fn rows() -> [Row; 25] {
-    [
+pub(crate) fn rows() -> Vec<Row> {
+    vec![
         ratio(
             "a hook `exit 0` / Command::output()",
             1.03,
@@ -118,5 +120,17 @@ pub(crate) fn rows() -> [Row; 25] {
         ),
         time("a look at a handle", 100.0, calls::look),
         time("from cancelling to the end, p99", 50e6, calls::cancelling),
+        #[cfg(feature = "cli")]
+        ratio(
+            "forge-hooks fire / the shell of its hook",
+            4.0,
+            program::fire,
+        ),
+        #[cfg(feature = "cli")]
+        time(
+            "a fire through `serve` minus `execute`, p50",
+            300e3,
+            program::serve,
+        ),
     ]
 }

@@ -123,34 +123,6 @@ fn errors_do_not_repeat_their_source() {
     }
 }
 
-/// As a host's test may write it, down to fields that contradict each other.
-#[test]
-fn a_result_by_hand_says_what_it_came_to() {
-    for (code, stdout, timed_out, reason) in [
-        (0, "Success!", false, None),
-        (1, "Blocked: no\n", false, Some("Blocked: no")),
-        (137, "Blocked: no\n", false, Some("Blocked: no")),
-        (i32::MIN, "Blocked: no\n", false, Some("Blocked: no")),
-        (-1, "", true, Some("Hook timed out after 10s")),
-        (0, "", true, Some("Hook timed out after 10s")),
-    ] {
-        let mut result = HookResult::new(hook("test", "test"), code);
-        result.stdout = stdout.to_owned();
-        if timed_out {
-            result.timed_out = true;
-            assert!(!result.success() && !result.should_continue());
-            result.failure = Some(FailureKind::TimedOut);
-            result.error = Some("Hook timed out after 10s".to_owned());
-        }
-        let succeeds = reason.is_none();
-        let found = (result.success(), result.should_continue());
-        assert_eq!(found, (succeeds, succeeds), "{code}");
-        let kind = [FailureKind::Exit, FailureKind::TimedOut][usize::from(timed_out)];
-        assert_eq!(result.failure, (!succeeds).then_some(kind), "{code}");
-        assert_eq!(result.reason(), reason, "{code}");
-    }
-}
-
 #[test]
 fn a_result_can_be_changed_in_tests() {
     let own = Arc::new(hook("session:*", "true").with_name("greeter"));

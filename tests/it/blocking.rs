@@ -14,7 +14,7 @@ use crate::support::{AND, LONG, World, blocking_event, hook};
 
 /// A gate with this verdict.
 #[derive(Debug)]
-pub(crate) struct Says(pub(crate) GateVerdict);
+struct Says(GateVerdict);
 
 impl Gate for Says {
     fn check(&self, _hook: &Hook) -> GateVerdict {
@@ -168,27 +168,38 @@ fn an_error_says_which_hook_blocked_and_why() {
     }
 }
 
+/// Also of a result that a host's test has made, with fields that contradict each other.
 #[test]
 fn the_reason_is_the_output_or_the_failure() {
     use FailureKind::{Exit, NotFound, TimedOut};
     let json = "{\"error\": \"no sudo\"}";
-    for (failure, stdout, stderr, expected) in [
-        (Exit, " printed\n", "whispered", "printed"),
-        (Exit, " \n", "whispered\n", "whispered"),
-        (Exit, "", "", "the error"),
-        (Exit, "{\"decision\": 1}", "whispered", "whispered"),
-        (Exit, "", json, json),
-        (TimedOut, "half a sen", "", "the error"),
-        (NotFound, "", "sh: 1: x: not found", "the error"),
+    for (failure, code, stdout, stderr, expected) in [
+        (Exit, 1, " printed\n", "whispered", "printed"),
+        (Exit, 137, " \n", "whispered\n", "whispered"),
+        (Exit, i32::MIN, "", "", "the error"),
+        (Exit, 1, "{\"decision\": 1}", "whispered", "whispered"),
+        (Exit, 1, "", json, json),
+        (TimedOut, -1, "half a sen", "", "the error"),
+        (TimedOut, 0, "", "", "the error"),
+        (NotFound, -1, "", "sh: 1: x: not found", "the error"),
     ] {
-        let mut result = HookResult::new(hook("*", "x"), 1);
+        let mut result = HookResult::new(hook("*", "x"), code);
+        let failure_of_code = (code != 0).then_some(Exit);
+        assert_eq!(result.failure, failure_of_code);
         result.failure = Some(failure);
+        result.timed_out = failure == TimedOut;
         result.error = Some("the error".into());
         (result.stdout, result.stderr) = (stdout.into(), stderr.into());
+        assert!(!result.success() && !result.should_continue());
         assert_eq!(result.reason(), Some(expected));
         let message = HookBlockedError::new(result).to_string();
         assert_eq!(message, format!("blocked by hook `x`: {expected}"));
     }
+    let mut result = HookResult::new(hook("*", "x"), 0);
+    result.stdout = "Success!".into();
+    assert!(result.success() && result.should_continue() && result.reason().is_none());
+    result.timed_out = true;
+    assert!(!result.success() && !result.should_continue());
 }
 
 #[test]

@@ -72,27 +72,22 @@ fn a_hook_knows_the_line_of_its_entry() {
 }
 
 #[test]
-fn a_profile_names_the_files() {
-    let world = World::new();
-    let config = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
-    assert_eq!(config.profile().name(), "mygame");
-    let project = Path::new("/p/.mygame/hooks.json");
-    assert_eq!(config.project_path("/p").as_deref(), Some(project));
-    world.write(FORGE, &file_of(&["1"]));
-    let path = world.write("config/mygame/hooks.json", &file_of(&["2"]));
-    assert_eq!(config.global_path(), Some(path));
-    assert_eq!(commands(&config.load_global()), ["2"]);
-}
-
-#[test]
 fn the_path_is_the_existing_or_first_file() {
     let world = World::new();
-    let config = config(&world);
-    assert_eq!(config.global_path(), Some(world.path(FORGE)));
+    let ours = config(&world);
+    assert_eq!(ours.global_path(), Some(world.path(FORGE)));
     world.write(OPENCODE, &file_of(&[]));
-    assert_eq!(config.global_path(), Some(world.path(OPENCODE)));
+    assert_eq!(ours.global_path(), Some(world.path(OPENCODE)));
     let without = HookConfig::new(AppProfile::new("x").with_project_files([] as [&str; 0]));
     assert_eq!(without.project_path("/p"), None);
+
+    let game = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
+    assert_eq!(game.profile().name(), "mygame");
+    let project = Path::new("/p/.mygame/hooks.json");
+    assert_eq!(game.project_path("/p").as_deref(), Some(project));
+    let path = world.write("config/mygame/hooks.json", &file_of(&["2"]));
+    assert_eq!(game.global_path(), Some(path));
+    assert_eq!(commands(&game.load_global()), ["2"]);
 }
 
 #[test]

@@ -167,8 +167,11 @@ mod in_a_process {
         const TEST: &str = "environment::in_a_process::an_outer_events_values_reach_no_inner_hook";
         if std::env::var_os(INNER).is_some() {
             let own = hook("*", "env").with_env("FORGE_SESSION_ID", "own");
-            let found = shown(&World::new(), own, &HookEvent::user_interrupt());
-            return print!("{found}");
+            let world = World::new();
+            for own in [own.clone(), own.with_inherit(["FORGE_*", "TOOL_*"])] {
+                print!("{}", shown(&world, own, &HookEvent::user_interrupt()));
+            }
+            return;
         }
         let binary = std::env::current_exe().unwrap();
         let host = Hook::program(

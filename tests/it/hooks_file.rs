@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
-use crate::config::{FORGE, commands, config, file_of};
+use crate::config::{FORGE, config, file_of};
 use crate::editing::{SEPARATORS, STYLED, all_json, any_entry};
 use crate::support::{World, all_cases, hook};
 
@@ -97,21 +97,6 @@ fn a_broken_file_is_not_edited() {
     assert!(matches!(error, ConfigError::Unusable { .. }), "{error}");
     let words = error.to_string();
     assert!(words.contains("is not valid JSON"), "{words}");
-}
-
-#[test]
-fn an_unusable_entry_is_replaced_in_its_place() {
-    let world = World::new();
-    let second = r#"{"event": "*", "command": "2"}]}"#;
-    let mut file = open(
-        &world,
-        &format!(r#"{{"hooks": [{{"event": "*"}}, {second}"#),
-    );
-    assert!(!file.set_enabled(0, false));
-    assert!(file.replace(0, hook("*", "1")));
-    file.save().unwrap();
-    assert_eq!(commands(&config(&world).load_global()), ["1", "2"]);
-    assert!(world.read(FORGE).contains(second));
 }
 
 #[test]

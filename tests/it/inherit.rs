@@ -59,25 +59,6 @@ fn a_hook_inherits_what_it_names() {
     assert_eq!(names.join(" "), "EVENT_TYPE PATH PWD SECRET");
 }
 
-/// An event's variable of a host that a hook has started is another event's.
-#[test]
-fn variables_of_other_events_are_removed() {
-    const TEST: &str = "inherit::variables_of_other_events_are_removed";
-    let above = [
-        ("FORGE_ERROR", "above"),
-        ("FORGE_OTHER", "1"),
-        ("FORGE_HOOK_VARIABLES", "FORGE_EVENT FORGE_ERROR"),
-    ];
-    if !alone_with(TEST, &above) {
-        return;
-    }
-    let world = World::new();
-    let hook = Hook::program("*", ["/usr/bin/env"]).unwrap();
-    let result = world.one(hook.with_inherit(["FORGE_*"]));
-    assert!(result.stdout.contains("FORGE_OTHER=1"), "{result:?}");
-    assert!(!result.stdout.contains("FORGE_ERROR"), "{result:?}");
-}
-
 #[test]
 fn a_program_is_found_on_the_hooks_path() {
     let world = World::new();
