@@ -130,16 +130,12 @@ fn a_result_can_be_changed_in_tests() {
     result.stderr = "note".to_owned();
     assert!(Arc::ptr_eq(&result.hook, &own));
     assert_eq!(result.clone(), result);
-    assert_eq!(
-        (result.stdout_bytes(), result.stderr_bytes()),
-        (&b""[..], &b"note"[..])
-    );
+    let bytes = (result.stdout_bytes(), result.stderr_bytes());
+    assert_eq!(bytes, (&b""[..], &b"note"[..]));
     result.stdout = "token=hunter2".to_owned();
     let shown = format!("{result:?}");
-    assert!(
-        shown.contains("greeter") && !shown.contains("hunter2"),
-        "{shown}"
-    );
+    assert!(shown.contains("greeter"), "{shown}");
+    assert!(!shown.contains("hunter2"), "{shown}");
 }
 
 /// What programs read: a change of one of these is a break.

@@ -56,10 +56,7 @@ fn a_cancelled_tree_has_its_grace() {
         let start = Instant::now();
         handle.cancel();
         let took = start.elapsed();
-        assert!(
-            took < Duration::from_millis(100),
-            "cancelling does not wait"
-        );
+        assert!(took < Duration::from_millis(100), "it does not wait");
         assert!(cancelled(&handle.wait().results()[0]));
         let took = start.elapsed();
         assert_eq!(took >= grace, command == deaf, "{took:?}");

@@ -157,10 +157,7 @@ fn a_non_event_is_not_read() {
     for (fields, complaint) in [
         ("", "missing field `type`"),
         (r#""type": 1"#, "expected a string"),
-        (
-            r#""type": "Tool:PreExecute""#,
-            "invalid name `Tool:PreExecute`",
-        ),
+        (r#""type": "Tool:Pre""#, "invalid name `Tool:Pre`"),
         (r#""type": "tool""#, "expected `category:action`"),
         (r#""type": "a:b", "timestamp": "now""#, "expected f64"),
         (r#""type": "a:b", "data": []"#, "expected a map"),

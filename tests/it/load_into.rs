@@ -103,45 +103,54 @@ fn an_unusable_entry_blocks_its_events() {
     }
 }
 
-/// That what lies at the place of the user's file blocks everything, for this reason.
-#[track_caller]
-fn case(put: impl FnOnce(&Path), words: &str) {
-    let world = World::new();
-    let path = world.path(GLOBAL);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    put(&path);
-    let report = load(&world);
-    assert_eq!((world.registry().len(), report.loaded), (1, 0), "{words}");
-    assert_eq!(report.files, [path.as_path()]);
-    assert_eq!((report.problems.len(), report.problems[0].index), (1, None));
-    blocked(&world.outcome(&blocking_event()), words);
-    blocked(&world.outcome(&read()), words);
-    assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
-}
+/// What lies at the place of the user's file, and the reason for which everything is blocked: a text, or something else
+/// in `<>`.
+const FILES: &str = r#"
+ => is not valid JSON: expected a value, found the end
+[] => expected an object with a list `hooks`
+{"hooks": {}} => `hooks`: expected a list
+{"hook": []} => an unknown key `hook`
+<directory> => the file is a directory
+<large> => the file is larger than 1 MiB
+<pipe> => the file is a special file
+<link> => the file cannot be read: 
+"#;
 
 #[test]
 fn an_unusable_file_blocks_everything() {
-    let write = |text: &'static str, words| case(|path| std::fs::write(path, text).unwrap(), words);
-    write("", "is not valid JSON: expected a value, found the end");
-    write("[]", "expected an object with a list `hooks`");
-    write("{\"hooks\": {}}", "`hooks`: expected a list");
-    write("{\"hook\": []}", "an unknown key `hook`");
-    let directory = |path: &Path| std::fs::create_dir(path);
-    case(|path| directory(path).unwrap(), "the file is a directory");
-    let large = |path: &Path| std::fs::File::create(path)?.set_len(1024 * 1024 + 1);
-    case(|path| large(path).unwrap(), "the file is larger than 1 MiB");
+    for row in FILES[1..].lines() {
+        let (text, words) = row.split_once(" => ").unwrap();
+        let world = World::new();
+        let path = world.write(GLOBAL, text);
+        if text.starts_with('<') && !put(text, &path) {
+            continue;
+        }
+        let report = load(&world);
+        assert_eq!((world.registry().len(), report.loaded), (1, 0), "{words}");
+        assert_eq!(report.files, [path.as_path()]);
+        assert_eq!((report.problems.len(), report.problems[0].index), (1, None));
+        blocked(&world.outcome(&blocking_event()), words);
+        blocked(&world.outcome(&read()), words);
+        assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
+    }
 }
 
-#[cfg(unix)]
-#[test]
-fn an_unopenable_file_blocks_at_once() {
-    let pipe = |path: &Path| std::process::Command::new("mkfifo").arg(path).status();
-    case(
-        |path| assert!(pipe(path).unwrap().success()),
-        "the file is a special file",
-    );
-    let link = |path: &Path| std::os::unix::fs::symlink(path, path);
-    case(|path| link(path).unwrap(), "the file cannot be read: ");
+/// Whether the system has such a thing.
+fn put(what: &str, path: &Path) -> bool {
+    std::fs::remove_file(path).unwrap();
+    match what {
+        "<directory>" => std::fs::create_dir(path).unwrap(),
+        "<large>" => std::fs::write(path, " ".repeat((1 << 20) + 1)).unwrap(),
+        #[cfg(unix)]
+        "<pipe>" => {
+            let made = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(made.unwrap().success());
+        }
+        #[cfg(unix)]
+        "<link>" => std::os::unix::fs::symlink(path, path).unwrap(),
+        _ => return false,
+    }
+    true
 }
 
 #[test]
