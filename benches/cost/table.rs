@@ -49,6 +49,8 @@ pub(crate) fn count(question: &'static str, most: f64, counted: f64, measure: Me
     }
 }
 
+const BLOCKS: usize = 7;
+
 /// The width of the column of questions.
 const QUESTION: usize = 62;
 
@@ -188,8 +190,9 @@ impl Figure {
         }
     }
 
-    /// Returns the median of the blocks, and their spread.
-    pub(crate) fn of_blocks(mut blocks: Vec<f64>) -> Self {
+    /// Returns the median of several blocks, and their spread.
+    pub(crate) fn of_blocks(block: impl FnMut() -> f64) -> Self {
+        let mut blocks: Vec<_> = std::iter::repeat_with(block).take(BLOCKS).collect();
         blocks.sort_unstable_by(f64::total_cmp);
         Self {
             value: blocks[blocks.len() / 2],

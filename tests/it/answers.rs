@@ -205,20 +205,3 @@ fn changes_are_combined_key_by_key() {
     let outcome = world.outcome(&blocking_event());
     assert_eq!(outcome.updated_input(), None, "nothing is to be run");
 }
-
-#[test]
-fn messages_and_context_keep_the_order() {
-    let world = World::new();
-    world.answering(json!({"systemMessage": "one", "additionalContext": "first"}));
-    world.answering(json!({"systemMessage": "two", "additionalContext": "second"}));
-    world.answering(json!({"continue": false, "stopReason": "the budget is spent"}));
-    let event = HookEvent::session_start("s1");
-    for options in [FireOptions::default(), FireOptions::default().parallel()] {
-        let outcome = world.executor.execute(&event, options);
-        assert_eq!(outcome.system_messages(), ["one", "two"]);
-        let context = outcome.additional_context();
-        assert_eq!(context.as_deref(), Some("first\nsecond"));
-        assert!(outcome.allowed() && outcome.stops_turn());
-        assert_eq!(outcome.stop_reason(), Some("the budget is spent"));
-    }
-}

@@ -95,17 +95,6 @@ fn a_waker_that_panics_does_no_harm() {
     assert!(block_on(world.submit(blocking_event())).allowed());
 }
 
-#[cfg(unix)]
-#[test]
-fn a_dropped_handle_lets_hooks_finish() {
-    let world = World::running([&*(meets("runs", "go") + " && echo > done")]);
-    let mut handle = world.submit(blocking_event());
-    assert!(poll(&mut handle, Waker::noop()).is_pending());
-    drop(handle);
-    world.write("go", "");
-    world.await_file("done");
-}
-
 #[test]
 #[should_panic(expected = "already been returned")]
 fn polling_after_the_outcome_panics() {

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use forge_hooks::protocol::{Gate, GateVerdict};
 use forge_hooks::{
-    EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookBlockedError, HookEvent,
-    HookResult,
+    EventType, FailureKind, FailurePolicy, Hook, HookBlockedError, HookEvent, HookResult,
 };
 
 use crate::support::{AND, LONG, World, blocking_event, hook};
@@ -209,17 +208,6 @@ fn the_message_of_a_block_hides_nothing() {
     let message = HookBlockedError::new(result).to_string();
     let expected = "blocked by hook `a\\u{200b}\\nb`: no\\u{e0041}\nreally\\u{1b}[2J";
     assert_eq!(message, expected);
-}
-
-#[test]
-fn all_blocks_are_reported_without_a_stop() {
-    let world = World::running(["exit 1", "exit 2", "exit 0"]);
-    let options = FireOptions::default().stop_on_failure(false);
-    let outcome = world.executor.execute(&blocking_event(), options);
-    assert_eq!(outcome.blocked().unwrap().exit_code, 1);
-    let continues = outcome.results().iter().map(|it| it.should_continue());
-    assert_eq!(continues.collect::<Vec<_>>(), [false, false, true]);
-    assert_eq!(outcome.into_results().len(), 3);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forge_hooks::config::{ConfigError, TrustPolicy};
-use forge_hooks::{AppProfile, Hook, HookConfig, HookEvent, HookRegistry};
+use forge_hooks::{AppProfile, Hook, HookConfig, HookEvent, LoadReport};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -34,6 +34,12 @@ pub(crate) fn commands(hooks: &[Hook]) -> Vec<String> {
         .collect()
 }
 
+/// Loads the user's hooks, and those of the project `project`.
+pub(crate) fn load(world: &World) -> LoadReport {
+    let project = world.path("project");
+    config(world).load_into(world.registry(), project, TrustPolicy::Everything)
+}
+
 #[test]
 fn both_names_are_loaded_in_order() {
     let world = World::new();
@@ -53,25 +59,6 @@ fn both_names_are_loaded_in_order() {
 }
 
 #[test]
-fn a_hook_knows_the_line_of_its_entry() {
-    let world = World::new();
-    let text = "{\n \"comment\": \"ä\\n\",\n\n \"hooks\": [{\"event\": \"*\",\n \"command\": \"x\"}, 7,\r\n {\"event\": \"*\", \"command\": \"y\"}]}";
-    world.write(FORGE, text);
-    let places = || {
-        let registry = HookRegistry::new();
-        let _ = config(&world).load_into(&registry, world.directory(), TrustPolicy::Everything);
-        let hooks = registry.hooks();
-        let sources = hooks.iter().map(|hook| hook.source().unwrap());
-        let places = sources.map(|source| (source.index, source.line));
-        places.collect::<Vec<_>>()
-    };
-    let expected = [(0, 4), (1, 5), (2, 6)].map(|(index, line)| (Some(index), Some(line)));
-    assert_eq!(places(), expected);
-    world.write(FORGE, "no JSON");
-    assert_eq!(places(), [(None, None)]);
-}
-
-#[test]
 fn the_path_is_the_existing_or_first_file() {
     let world = World::new();
     let ours = config(&world);
@@ -88,21 +75,6 @@ fn the_path_is_the_existing_or_first_file() {
     let path = world.write("config/mygame/hooks.json", &file_of(&["2"]));
     assert_eq!(game.global_path(), Some(path));
     assert_eq!(commands(&game.load_global()), ["2"]);
-}
-
-#[test]
-fn usable_parts_of_a_broken_file_are_loaded() {
-    let world = World::new();
-    let broken = r#"{"hooks": [{"event": "*", "command": "1"}, {"event": "*"}, 7, {"event": "*", "command": "2"}]}"#;
-    let after_mark = format!("\u{FEFF}{}", file_of(&["1"]));
-    for (text, loaded) in [
-        ("{\"hooks\": [{\"event\": \"*\", ", &[][..]),
-        (broken, &["1", "2"]),
-        (&after_mark, &["1"]),
-    ] {
-        world.write(FORGE, text);
-        assert_eq!(commands(&config(&world).load_global()), loaded, "{text}");
-    }
 }
 
 #[test]

@@ -1,17 +1,11 @@
 //! Hooks that a person has turned off: all of them, or some by their names.
 
-use forge_hooks::config::TrustPolicy;
-use forge_hooks::{AppProfile, FireOptions, HookExecutor, LoadReport};
+use forge_hooks::{AppProfile, FireOptions, HookExecutor};
 
-use crate::config::{FORGE as GLOBAL, config};
+use crate::config::{FORGE as GLOBAL, config, load};
 use crate::support::{World, alone_with, blocking_event, printed};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
-
-fn load(world: &World) -> LoadReport {
-    let project = world.path("project");
-    config(world).load_into(world.registry(), project, TrustPolicy::Everything)
-}
 
 #[test]
 fn the_user_disables_hooks_by_name() {

@@ -94,6 +94,7 @@ mod log {
     fn each_event_has_one_line() {
         let world = World::new();
         let (long, cut) = ("x".repeat(10_000), "x".repeat(100));
+        let mut before = String::new();
         for (tool, written) in [
             ("bash", "bash"),
             ("a\nforged tool=b", "a?forged?tool=b"),
@@ -101,25 +102,22 @@ mod log {
             (&*long, &*cut),
         ] {
             let event = HookEvent::tool_pre_execute(tool, json!({}));
-            let line = format!("tool:pre_execute tool={written} session=-");
-            check(&world, &event, &line);
+            case(&world, log("log"), &event, 0, "");
+            // The event adds this line, behind its time.
+            let after = world.read("log");
+            let line = after.strip_prefix(&before).unwrap();
+            let (time, rest) = line.split_once(' ').unwrap();
+            assert!(time.starts_with("20") && time.ends_with('Z'), "{line}");
+            let expected = format!("tool:pre_execute tool={written} session=-\n");
+            assert_eq!(rest, expected);
+            before = after;
         }
         let event = custom("game:start").with_session_id("s1");
-        check(&world, &event, "game:start tool=- session=s1");
+        case(&world, log("log"), &event, 0, "");
+        let last = " game:start tool=- session=s1\n";
+        assert!(world.read("log").ends_with(last));
         let mode = std::fs::metadata(world.path("log")).unwrap().permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
-    }
-
-    /// The event adds this line, behind its time.
-    #[track_caller]
-    fn check(world: &World, event: &HookEvent, expected: &str) {
-        let before = std::fs::read_to_string(world.path("log")).unwrap_or_default();
-        case(world, log("log"), event, 0, "");
-        let after = world.read("log");
-        let line = after.strip_prefix(&before).unwrap();
-        let (time, rest) = line.split_once(' ').unwrap();
-        assert!(time.starts_with("20") && time.ends_with('Z'), "{line}");
-        assert_eq!(rest, format!("{expected}\n"));
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! `Hooks`: the object that a host makes once, with what it fires and whose hooks may run.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use forge_hooks::config::TrustPolicy;
@@ -210,33 +208,6 @@ fn the_schema_lists_events_and_tools() {
     assert_eq!(found, [true, true, false]);
 }
 
-/// Of a load that has read the file before.
-#[test]
-fn old_hooks_do_not_come_back() {
-    let world = World::new();
-    let hooks = game(&world).load();
-    let has_ended = AtomicBool::new(false);
-    let is_new = |number: &String| {
-        world.write(USERS, &file(&[entry("*", number)]));
-        hooks.reload();
-        let now = || hooks.registry().hooks()[0].command().to_string();
-        (0..20).all(|_| {
-            thread::yield_now();
-            now() == *number
-        })
-    };
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !has_ended.load(Ordering::SeqCst) {
-                hooks.reload();
-            }
-        });
-        let came_back = (0..20).map(|it| it.to_string()).find(|it| !is_new(it));
-        has_ended.store(true, Ordering::SeqCst);
-        assert_eq!(came_back, None);
-    });
-}
-
 /// The root that is found from `start`.
 fn discovered(world: &World, start: &str) -> PathBuf {
     let hooks = game(world).discover_project(world.path(start)).load();
@@ -274,19 +245,10 @@ fn a_project_is_found_upwards_to_its_git() {
     }
     let hooks = game(&world).discover_project(world.path(start)).load();
     assert_eq!(hooks.report().unapproved, ["exit 0"]);
-}
-
-#[test]
-fn files_of_other_tools_mark_a_project() {
-    let world = World::new();
-    std::fs::create_dir_all(world.path("repo/.git")).unwrap();
-    std::fs::create_dir_all(world.path("repo/package/src")).unwrap();
-    world.write("repo/package/.claude/settings.json", "{}");
-    let start = "repo/package/src";
-    assert_eq!(discovered(&world, start), Path::new("repo"));
-    let hooks = game(&world)
-        .discover_project(world.path(start))
-        .other_tools([forge_hooks::compat::CLAUDE])
-        .load();
-    assert!(hooks.project().unwrap().ends_with("repo/package"));
+    // Files of other tools mark a project too, if the host reads them.
+    world.write("outer/repo/package/src/.claude/settings.json", "{}");
+    let builder = game(&world).discover_project(world.path(start));
+    assert!(builder.clone().load().project().unwrap().ends_with(PACKAGE));
+    let hooks = builder.other_tools([forge_hooks::compat::CLAUDE]).load();
+    assert!(hooks.project().unwrap().ends_with(start));
 }

@@ -2,27 +2,12 @@
 
 use std::path::Path;
 
-use forge_hooks::config::TrustPolicy;
-use forge_hooks::{FailureKind, HookEvent, LoadReport, Outcome};
-use serde_json::json;
+use forge_hooks::{FailureKind, HookEvent, Outcome};
 
-use crate::config::{FORGE as GLOBAL, config, file_of};
+use crate::config::{FORGE as GLOBAL, config, file_of, load};
 use crate::support::{World, blocking_event, printed};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
-
-fn load(world: &World) -> LoadReport {
-    let project = world.path("project");
-    config(world).load_into(world.registry(), project, TrustPolicy::Everything)
-}
-
-fn read() -> HookEvent {
-    HookEvent::tool_pre_execute("read", json!({}))
-}
-
-fn prompt() -> HookEvent {
-    HookEvent::user_prompt_submit("hello")
-}
 
 /// That it is blocked by a placeholder, whose reason holds these words.
 #[track_caller]
@@ -75,14 +60,9 @@ fn an_unusable_entry_blocks_its_events() {
     let interrupt = HookEvent::user_interrupt();
     let request = HookEvent::llm_pre_request("m", 1);
     let response = HookEvent::llm_post_response("m", 1);
-    let events = [
-        blocking_event(),
-        read(),
-        prompt(),
-        interrupt,
-        request,
-        response,
-    ];
+    let read = HookEvent::tool_pre_execute("read", "");
+    let prompt = HookEvent::user_prompt_submit("hello");
+    let events = [blocking_event(), read, prompt, interrupt, request, response];
     for row in ENTRIES.trim().lines() {
         let (ends, rest) = row.split_once(' ').unwrap();
         let (words, entry) = rest.split_once(' ').unwrap();
@@ -130,7 +110,6 @@ fn an_unusable_file_blocks_everything() {
         assert_eq!(report.files, [path.as_path()]);
         assert_eq!((report.problems.len(), report.problems[0].index), (1, None));
         blocked(&world.outcome(&blocking_event()), words);
-        blocked(&world.outcome(&read()), words);
         assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
     }
 }
@@ -169,7 +148,8 @@ fn a_bad_entry_costs_the_others_nothing() {
     // The placeholder of the project's file comes last.
     assert_eq!(printed(outcome.results()), ["1", "2", ""]);
     let path = world.path(PROJECT).display().to_string();
-    blocked(&world.outcome(&prompt()), &path);
+    let prompt = HookEvent::user_prompt_submit("hello");
+    blocked(&world.outcome(&prompt), &path);
 }
 
 /// Files that another user could have written. `golden/validate.txt` has the messages.
@@ -203,16 +183,19 @@ mod modes {
         for file in [GLOBAL, PROJECT] {
             let world = World::new();
             let path = world.write(file, GOOD);
-            mode(&path, 0o646);
-            refused(&world, "is world-writable; run `chmod o-w ");
-            assert!(!config(&world).check(&path).is_ok());
-            mode(&path, 0o644);
             let directory = path.parent().unwrap();
-            mode(directory, 0o777);
-            refused(&world, "is in a world-writable directory; run `chmod o-w ");
-            // Only owners can replace files there.
-            mode(directory, 0o1777);
-            assert!(load(&world).problems.is_empty());
+            let by_all = "is in a world-writable directory; run `chmod o-w ";
+            // In a directory with the last mode, only owners can replace files.
+            for (at, bad, words, good) in [
+                (&*path, 0o646, "is world-writable; run `chmod o-w ", 0o644),
+                (directory, 0o777, by_all, 0o1777),
+            ] {
+                mode(at, bad);
+                refused(&world, words);
+                assert!(!config(&world).check(&path).is_ok());
+                mode(at, good);
+                assert!(load(&world).problems.is_empty());
+            }
             // Only root can give a file away.
             if chown(&path, Some(4242), None).is_ok() {
                 refused(&world, "belongs to user 4242");

@@ -94,22 +94,42 @@ fn nothing_in_the_log_is_hidden() {
     }
 }
 
+/// Each hook, and what is logged of it besides that it runs and what it prints.
 #[test]
-fn a_failure_is_logged_with_its_context() {
-    let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
-    let missing = Hook::program("*", ["./no-such"]).unwrap();
-    let ignored = hook("*", "exit 4").with_on_failure(FailurePolicy::Continue);
+fn failures_blocks_and_typos_are_logged() {
+    listen();
+    let world = World::new();
+    let answers = |answer: &str| hook("*", &world.says(answer));
+    let program = Hook::program("*", ["./no-such"]).unwrap();
     let fails = hook("*", "exit 3");
-    for (name, hook, level, words) in [
-        ("log-fails", fails, Level::Warn, "exited with code 3"),
-        ("log-ignored", ignored, Level::Warn, "exited with code 4"),
-        ("log-slow", slow, Level::Error, "timed out after 50ms"),
-        ("log-missing", missing, Level::Error, "program `"),
-    ] {
-        let line = format!("hook `{name}` failed on tool:pre_execute: {words}");
-        let logged = logged(name, hook);
-        let mut failed = logged.iter().filter(|(_, text)| text.starts_with(&line));
-        assert_eq!(failed.next().unwrap().0, level, "{logged:?}");
+    let ignored = hook("*", "exit 4").with_on_failure(FailurePolicy::Continue);
+    let blocks = answers(r#"{"decision": "block", "reason": "no: password=hunter22"}"#);
+    let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
+    let failed = "failed on tool:pre_execute: ";
+    let typo = "`descision` is not a known key; did you mean `decision`?";
+    let text = "treated as plain text: its answer is invalid: ";
+    let (before, after) = (blocking_event(), HookEvent::user_interrupt());
+    for (number, (hook, event, level, start, words)) in [
+        (fails, &before, 'W', failed, "exited with code 3"),
+        (ignored, &before, 'W', failed, "exited with code 4"),
+        (slow, &before, 'E', failed, "timed out after 50ms"),
+        (program, &before, 'E', failed, "program `"),
+        (answers(r#"{"descision": "x"}"#), &before, 'W', "", typo),
+        (answers(r#"{"decision": 1}"#), &after, 'W', "", text),
+        (blocks, &before, 'W', "blocks tool", "password=[redacted]"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("log-ends-{number}");
+        world.run(hook.with_description(name.clone()), event);
+        let mut logged = reported(&name);
+        logged.retain(|(level, text)| *level <= Level::Warn && !text.contains("` stderr: "));
+        let [(found, line)] = &logged[..] else {
+            panic!("{logged:?}");
+        };
+        assert_eq!(found.as_str().chars().next(), Some(level));
+        assert!(line.contains(start) && line.contains(words), "{line}");
     }
 }
 
@@ -168,31 +188,6 @@ fn a_blocking_call_uses_the_callers_thread() {
     assert!(!later.is_empty() && later.iter().all(|thread| *thread != here));
 }
 
-#[test]
-fn a_typo_in_an_answer_is_a_warning() {
-    let typo = "`descision` is not a known key; did you mean `decision`?";
-    let text = "standard output is treated as plain text: its answer is invalid: ";
-    let blocks = "blocks tool:pre_execute: no: password=[redacted]";
-    let block = r#"{"decision": "block", "reason": "no: password=hunter22"}"#;
-    let (before, after) = (blocking_event(), HookEvent::user_interrupt());
-    listen();
-    for (name, event, answer, words) in [
-        ("log-typo", &before, r#"{"descision": "x"}"#, typo),
-        ("log-late", &after, r#"{"decision": 1}"#, text),
-        ("log-blocks", &before, block, blocks),
-    ] {
-        let world = World::new();
-        let hook = hook("*", &world.says(answer)).with_description(name);
-        world.run(hook, event);
-        let mut logged = reported(name);
-        logged.retain(|(level, _)| *level <= Level::Warn);
-        let [(Level::Warn, line)] = &logged[..] else {
-            panic!("{logged:?}");
-        };
-        assert!(line.contains(words), "{line}");
-    }
-}
-
 /// A secret in a place where a hook, or what it does, has it.
 fn with_a_secret(secret: &str) -> Vec<Hook> {
     let named = |command: &str| hook("*", command).with_description("log-secret");
@@ -238,10 +233,7 @@ fn the_host_chooses_what_is_masked() {
         (World::new(), "password=hidden-as-the-night", false),
     ] {
         let result = world.one(hook("*", &format!("echo {text}")));
-        assert!(
-            result.stdout.contains(text),
-            "a result holds what was written"
-        );
+        assert!(result.stdout.contains(text), "it was written");
         assert_eq!(!reported(text).is_empty(), is_open);
     }
 }

@@ -68,10 +68,8 @@ fn tables() -> Vec<Table> {
 }
 
 fn payload(tool: &str, event: &str) -> Value {
-    let is_tool = event.contains("Tool")
-        || event.starts_with("tool:")
-        || event.starts_with("Permission")
-        || event.starts_with("permission:");
+    let of_tools = ["Tool", "tool:", "Permission", "permission:"];
+    let is_tool = of_tools.iter().any(|part| event.contains(part));
     let input = json!({"command": "old"});
     if tool == "native" {
         let mut event = json!({"type": event, "timestamp": 1.5, "data": {}});
@@ -83,12 +81,8 @@ fn payload(tool: &str, event: &str) -> Value {
     }
     let mut payload = json!({"hook_event_name": event, "session_id": "s"});
     if is_tool {
-        payload["tool_name"] = if tool == "gemini" {
-            "run_shell_command"
-        } else {
-            "Bash"
-        }
-        .into();
+        let is_gemini = tool == "gemini";
+        payload["tool_name"] = json!(["Bash", "run_shell_command"][usize::from(is_gemini)]);
         payload["tool_input"] = input;
         payload["tool_response"] = json!({"stdout": "secret"});
     }
@@ -216,20 +210,7 @@ impl Table {
             return Err(whole(status, &report));
         }
         assert_eq!(results.len(), commands.len(), "{report:#}");
-        let notes = report["diagnostics"].as_array().into_iter().flatten();
-        let notes: Vec<_> = notes.filter_map(Value::as_str).collect();
-        let results = results.iter().enumerate().map(|(place, result)| {
-            let mut words = consequence(result);
-            // Each command is named by its place in the file.
-            let named = format!("[0].hooks[{place}]");
-            let told = notes.iter().filter(|note| note.starts_with("hook `"));
-            for note in told.filter(|it| it.contains(&named) && !it.contains("is discarded")) {
-                let told: Vec<_> = note.split(": ").skip(1).collect();
-                write!(words, " # {}", told.join(": ")).unwrap();
-            }
-            words
-        });
-        Ok(results.collect())
+        Ok(results.iter().map(consequence).collect())
     }
 
     /// What follows from each output and code. Cases that are not run are as the corpus has them.
