@@ -158,18 +158,23 @@ mod in_a_process {
         }
     }
 
+    fn inner_host() {
+        let own = hook("*", "env").with_env("FORGE_SESSION_ID", "own");
+        for own in [own.clone(), own.with_inherit(["FORGE_*", "TOOL_*"])] {
+            print!(
+                "{}",
+                shown(&World::new(), own, &HookEvent::user_interrupt())
+            );
+        }
+    }
+
     /// The outer hook runs this test again, as a host that fires an event with less data.
     #[test]
     fn an_outer_events_values_reach_no_inner_hook() {
         const INNER: &str = "FORGE_HOOKS_TEST_INNER";
         const TEST: &str = "environment::in_a_process::an_outer_events_values_reach_no_inner_hook";
         if std::env::var_os(INNER).is_some() {
-            let own = hook("*", "env").with_env("FORGE_SESSION_ID", "own");
-            let world = World::new();
-            for own in [own.clone(), own.with_inherit(["FORGE_*", "TOOL_*"])] {
-                print!("{}", shown(&world, own, &HookEvent::user_interrupt()));
-            }
-            return;
+            return inner_host();
         }
         let binary = std::env::current_exe().unwrap();
         let host = Hook::program(

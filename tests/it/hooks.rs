@@ -161,7 +161,6 @@ fn the_vocabulary_describes_what_is_fired() {
     let hooks = game(&world)
         .event(loaded.data("level", "its name").notify_only())
         .event(session.notify_only())
-        .tools(["bash", "mcp:*"])
         .load();
     let vocabulary = hooks.vocabulary();
     assert_eq!(hooks.profile().name(), "mygame");
@@ -177,6 +176,13 @@ fn the_vocabulary_describes_what_is_fired() {
     let session = vocabulary.event("session:start").unwrap();
     let texts = [nearest, session].map(EventSpec::description_text);
     assert_eq!(texts, ["A level is ready", "A game begins"]);
+}
+
+#[test]
+fn the_vocabulary_knows_tools() {
+    let world = World::new();
+    let hooks = game(&world).tools(["bash", "mcp:*"]).load();
+    let vocabulary = hooks.vocabulary();
     assert_eq!(vocabulary.tools(), ["bash", "mcp:*"]);
     let nearest = ["Bash", "fetch"].map(|name| vocabulary.nearest_tool(name));
     assert_eq!(nearest, [Some("bash"), None]);

@@ -15,7 +15,7 @@ fn limit(resource: Resource, soft: Option<u64>) -> Option<u64> {
     let limits = getrlimit(resource);
     let changed = Rlimit {
         current: soft,
-        ..limits.clone()
+        ..limits
     };
     setrlimit(resource, changed).unwrap();
     limits.current

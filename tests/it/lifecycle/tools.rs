@@ -120,7 +120,12 @@ fn changes_are_applied_if_the_host_applies() {
     let messages = run.system_messages();
     assert_eq!(messages, ["longer"], "printed twice, reported once");
     assert_eq!(host.seen.data(4)["tool_args"], changed);
-    // A change that is none.
+}
+
+#[test]
+fn changes_without_effect_are_none() {
+    let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls -l"}}))]);
+    let hooks = host.lifecycle();
     for args in [json!("ls"), json!({"command": "ls -l"}), json!(["ls"])] {
         let call = hooks.tool("bash", args.clone()).apply_updates();
         let run = call.run(works).unwrap();
