@@ -47,38 +47,6 @@ fn load_project(world: &World, keys: &str) -> LoadReport {
     config.load_into(world.registry(), world.path(""), everything)
 }
 
-/// The keys of a hook, and after `=>` what is said of it.
-#[cfg(unix)]
-const SCRIPTS: &str = r#"
-"command": "./good.sh --strict" =>
-"command": "sh ./plain.sh" =>
-"command": "cd sub && ./none.sh" =>
-"command": "test -f ./none.sh || exit 0" =>
-"command": "mkdir -p ./none" =>
-"command": "./none.sh; x" =>
-"command": "TZ=Europe/Berlin date" =>
-"command": "\"./my hooks/guard.sh\"" =>
-"command": "python3 ./crlf.py" =>
-"command": "./none.ps1", "shell": "pwsh" =>
-"command": "python3 ./of_both.py" =>
-"args": ["sh"] =>
-"command": "sh ./crlf.py x" => has CRLF line ends
-"command": "python3 ./of_claude.py" => in `./of_claude.py`: `tool_input` is Claude Code's name: here the arguments
-"args": ["nosuchprogram"] => args[0]: `nosuchprogram` is not found in `PATH`
-"command": "./none.sh --strict" => command: `./none.sh` does not exist
-"command": "\"$FORGE_WORKING_DIR\"/none.sh" => none.sh` does not exist
-"command": "sh ./none.sh" => command: `./none.sh` does not exist
-"args": ["sh", "./none.sh"] => args[1]: `./none.sh` does not exist
-"args": ["./good.sh --strict"] => args[0]: `./good.sh --strict` does not exist
-"args": ["python3 good.py"] => args[0]: `python3 good.py` is not found in `PATH`
-"command": "sh none.sh" => command: `none.sh` does not exist
-"command": "./env.sh" => command: `./env.sh` needs `pyhton3`, which is not found
-"command": "./plain.sh" => command: `./plain.sh` is not executable (make it executable with `chmod +x`)
-"command": "./crlf.sh" => command: `./crlf.sh` has CRLF line ends, with which it does not run: save it with LF
-"command": "./wrong.sh" => command: `./wrong.sh` needs `/usr/bin/no-such-shell`, which is not found
-"command": "python9 ./good.sh" => command: `python9` is not found in `PATH`
-"#;
-
 #[cfg(unix)]
 #[test]
 fn a_script_that_cannot_run_is_reported() {
@@ -94,7 +62,7 @@ fn a_script_that_cannot_run_is_reported() {
     world.write("of_claude.py", of_claude);
     let of_both = "data = event.get('data', {}).get('tool_args') or event['tool_input']";
     world.write("of_both.py", of_both);
-    for row in SCRIPTS.trim().lines() {
+    for row in include_str!("diagnostics.txt").lines().skip(1) {
         let (keys, words) = row.split_once(" =>").unwrap();
         let report = load_project(&world, keys);
         let reported = report.to_string();

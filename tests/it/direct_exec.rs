@@ -23,36 +23,7 @@ const WITH_ARGUMENTS: &str = "./report.sh tools/report.sh tools/../report.sh .//
     /bin/false ./echo";
 
 /// Executed as they are.
-const WHOLE: &str = "\
-../a b/report.sh
-./exit.sh 0
-./exit.sh 7
-./exit.sh 126
-./exit.sh 127
-./exit.sh 137
-./kill.sh TERM
-./kill.sh KILL
-./kill.sh SEGV
-./kill.sh PIPE
-/bin/cat
-/bin/cat - missing
-/bin/pwd
-/bin/pwd -L
-/bin/pwd -P
-/bin/sh -c pwd
-/usr/bin/env -0
-./env A=1 PWD=x ./env -0
-/usr/bin/env -i A=1 /usr/bin/env -0
-/usr/bin/printenv PWD
-/usr/bin/printenv FORGE_WORKING_DIR PATH
-/bin/cat /proc/self/cmdline
-/bin/cat /proc/self/limits
-/bin/ls /proc/self/fd
-/bin/ls -l /proc/self/cwd
-/bin/grep SigBlk /proc/self/status
-/bin/grep SigIgn /proc/self/status
-/bin/grep SigCgt /proc/self/status
-/bin/grep Umask /proc/self/status";
+const WHOLE: &str = include_str!("direct_exec.txt");
 
 const ARGUMENTS: &str = "a -n -e -c -- - = A=1 --b=c,d %1 @ +x : . .. / --help";
 
@@ -104,7 +75,7 @@ fn case() -> impl Strategy<Value = Case> {
         .prop_map(|(program, arguments)| [&[program], &arguments[..]].concat().join(" "));
     let command = prop_oneof![
         20 => with_arguments,
-        20 => words(WHOLE, '\n'),
+        20 => words(WHOLE.trim_end(), '\n'),
         1 => Just(format!("./{}", "x".repeat(256))),
     ];
     let directory = prop_oneof![

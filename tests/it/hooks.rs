@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
     AppProfile, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor, Hooks,
@@ -80,17 +79,6 @@ fn a_projects_hooks_need_approval() {
     hooks.trust().unwrap().approve(&approval).unwrap();
     let report = hooks.reload();
     assert!(report.unapproved.is_empty() && report.problems.is_empty());
-    assert!(hooks.execute(&custom("level:loaded")).results()[0].success());
-}
-
-/// That none runs without a place for approvals is in `golden/validate.txt`.
-#[test]
-fn all_hooks_run_where_the_host_says_so() {
-    let world = World::new();
-    world.write(PROJECTS, &file(&[entry("level:loaded", "exit 0")]));
-    let builder = game(&world).project(world.path("project"));
-    let hooks = builder.trust(TrustPolicy::Everything).load();
-    assert!(hooks.trust().is_none() && hooks.report().problems.is_empty());
     assert!(hooks.execute(&custom("level:loaded")).results()[0].success());
 }
 

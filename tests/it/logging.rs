@@ -54,16 +54,12 @@ fn reported(words: &str) -> Vec<(Level, String)> {
         .collect()
 }
 
-/// Runs the hook under this name, and returns what was logged of it.
-fn logged(name: &str, hook: Hook) -> Vec<(Level, String)> {
-    listen();
-    World::new().one(hook.with_description(name));
-    reported(name)
-}
-
 #[test]
 fn start_end_and_output_of_a_hook_are_logged() {
-    let all = logged("log-plain", hook("*", "echo printed&& echo whispered>&2"));
+    listen();
+    let plain = hook("*", "echo printed&& echo whispered>&2");
+    World::new().one(plain.with_description("log-plain"));
+    let all = reported("log-plain");
     let expected = [
         (Level::Debug, "starts on tool:pre_execute"),
         (Level::Trace, "stdout: printed"),
