@@ -19,8 +19,6 @@ const WAITING: usize = 1000;
 /// The number of calls that are timed together, since one is too short for the clock.
 const TOGETHER: u32 = 1000;
 
-const BLOCKS: usize = 7;
-
 /// An executor with busy workers and queued events.
 struct Busy {
     executor: HookExecutor,
@@ -94,8 +92,7 @@ fn median(effort: Effort, mut call: impl FnMut()) -> f64 {
 }
 
 fn figure(effort: Effort, mut call: impl FnMut()) -> Measured {
-    let blocks = (0..BLOCKS).map(|_| median(effort, &mut call));
-    Ok(Figure::of_blocks(blocks.collect()))
+    Ok(Figure::of_blocks(|| median(effort, &mut call)))
 }
 
 fn fire(executor: &HookExecutor, event: &HookEvent) {
@@ -119,12 +116,11 @@ pub(crate) fn excluded(effort: Effort) -> Measured {
         executor
     });
     let event = guard();
-    let block = |_| {
+    Ok(Figure::of_blocks(|| {
         let times = executors.each_ref();
         let [glob, regex] = times.map(|executor| median(effort, || fire(executor, &event)));
         glob.max(regex)
-    };
-    Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
+    }))
 }
 
 /// Measures how much longer a lookup among many other hooks takes.
@@ -137,14 +133,13 @@ pub(crate) fn lookups(effort: Effort) -> Measured {
         executor
     });
     let event = guard();
-    let block = |_| {
+    Ok(Figure::of_blocks(|| {
         let [many, few] = executors.each_ref().map(|executor| {
             let look = || drop(black_box(executor.registry().get_hooks(black_box(&event))));
             median(effort, look)
         });
         many / few
-    };
-    Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
+    }))
 }
 
 pub(crate) fn allocations_of_unmatched(others: usize) -> Measured {
@@ -169,8 +164,7 @@ pub(crate) fn submit(effort: Effort, hundredths: usize) -> Measured {
         }
         nanoseconds(percentile(&mut times, hundredths))
     };
-    let blocks = (0..BLOCKS).map(|_| time_of(guard).max(time_of(message)));
-    Ok(Figure::of_blocks(blocks.collect()))
+    Ok(Figure::of_blocks(|| time_of(guard).max(time_of(message))))
 }
 
 /// Times each call, and leaves the queue as long as before.

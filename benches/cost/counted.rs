@@ -86,19 +86,11 @@ fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Out
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .current_dir("/")
         .output();
-    let output = output.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => format!("{tool} is not installed"),
-        _ => format!("{tool}: {error}"),
-    })?;
-    if output.status.success() {
-        Ok(output)
-    } else {
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(format!(
-            "{tool} failed ({}): {}",
-            output.status,
-            said.trim()
-        ))
+    let output = output.map_err(|error| format!("{tool}: {error}"))?;
+    let (status, said) = (output.status, String::from_utf8_lossy(&output.stderr));
+    match status.success() {
+        false => Err(format!("{tool} failed ({status}): {}", said.trim())),
+        true => Ok(output),
     }
 }
 

@@ -13,8 +13,6 @@ use crate::one_hook::{
 };
 use crate::table::{Effort, Figure, Measured};
 
-const BLOCKS: usize = 7;
-
 fn time(body: impl FnOnce()) -> Duration {
     let start = Instant::now();
     body();
@@ -22,7 +20,7 @@ fn time(body: impl FnOnce()) -> Duration {
 }
 
 /// Runs both in turns, in alternating order.
-fn turns(
+pub(crate) fn turns(
     rounds: usize,
     mut first: impl FnMut(),
     mut second: impl FnMut(),
@@ -43,12 +41,11 @@ fn turns(
 /// Returns the ratio of the medians, block by block.
 pub(crate) fn ratio(effort: Effort, mut first: impl FnMut(), mut second: impl FnMut()) -> Figure {
     turns(effort.rounds(20), &mut first, &mut second);
-    let block = |_| {
+    Figure::of_blocks(|| {
         let (mut firsts, mut seconds) = turns(effort.rounds(300), &mut first, &mut second);
         let median = percentile(&mut firsts, 50);
         median.as_secs_f64() / percentile(&mut seconds, 50).as_secs_f64()
-    };
-    Figure::of_blocks((0..BLOCKS).map(block).collect())
+    })
 }
 
 pub(crate) fn overhead(effort: Effort) -> Measured {
@@ -86,21 +83,19 @@ pub(crate) fn direct_exec(effort: Effort) -> Measured {
     ))
 }
 
-/// Measures a ratio of hooks per second, so the time of the threads is divided by that of the pool.
 pub(crate) fn throughput(effort: Effort) -> Measured {
     let (executor, event) = (executor(hook("exit 0")), Arc::new(event()));
     let variables = variables_of_a_hook(&event);
     let runs = effort.rounds(200);
-    let block = |_| {
+    Ok(Figure::of_blocks(|| {
         let (mut pool, mut threads) = turns(
             effort.rounds(8),
             || submit_all(&executor, &event, runs),
             || run_in_threads(&variables, runs),
         );
-        let median = percentile(&mut threads, 50);
-        median.as_secs_f64() / percentile(&mut pool, 50).as_secs_f64()
-    };
-    Ok(Figure::of_blocks((0..BLOCKS).map(block).collect()))
+        let median = percentile(&mut pool, 50);
+        median.as_secs_f64() / percentile(&mut threads, 50).as_secs_f64()
+    }))
 }
 
 fn submit_all(executor: &HookExecutor, event: &Arc<HookEvent>, runs: usize) {

@@ -10,8 +10,6 @@ use tempfile::TempDir;
 use crate::one_hook::{event, executor, percentile, run_hook};
 use crate::table::{Effort, Figure, Measured};
 
-const BLOCKS: usize = 7;
-
 const GUARD: &str = r#"
 import json, sys
 for line in sys.stdin:
@@ -86,13 +84,12 @@ pub(crate) fn ratio(
 ) -> Measured {
     let guard = Guard::new()?;
     Guard::times(&guard.kept, 10, Duration::ZERO);
-    let block = |_| {
+    let figure = Figure::of_blocks(|| {
         let mut one_shot = Guard::times(&guard.one_shot, effort.rounds(20), Duration::ZERO);
         let mut kept = Guard::times(&guard.kept, effort.rounds(rounds), idling);
         let kept = percentile(&mut kept, hundredths).as_secs_f64();
         kept / percentile(&mut one_shot, 50).as_secs_f64()
-    };
-    let figure = Figure::of_blocks((0..BLOCKS).map(block).collect());
+    });
     // Otherwise the process would outlive this program for a moment.
     let _report = guard.kept.shutdown(Duration::from_secs(1));
     Ok(figure)

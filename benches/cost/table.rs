@@ -4,25 +4,52 @@
 
 use std::time::Duration;
 
-use crate::targets::{Bound, TOLERANCE};
+use crate::targets::TOLERANCE;
+
+type Measure = fn(Effort) -> Measured;
 
 /// One question, the function that answers it, and the target.
 pub(crate) struct Row {
-    pub(crate) question: &'static str,
-    pub(crate) unit: Unit,
-    pub(crate) target: Bound,
+    question: &'static str,
+    unit: Unit,
+    most: f64,
     /// The number in the repository, if the figure is a count and not a time.
-    pub(crate) counted: Option<f64>,
-    pub(crate) measure: fn(Effort) -> Measured,
+    counted: Option<f64>,
+    measure: Measure,
 }
 
-#[derive(Clone, Copy)]
-pub(crate) enum Unit {
+enum Unit {
     Ratio,
     Count,
     Nanoseconds,
-    Mebibytes,
 }
+
+pub(crate) fn ratio(question: &'static str, most: f64, measure: Measure) -> Row {
+    Row {
+        question,
+        unit: Unit::Ratio,
+        most,
+        counted: None,
+        measure,
+    }
+}
+
+pub(crate) fn time(question: &'static str, most: f64, measure: Measure) -> Row {
+    Row {
+        unit: Unit::Nanoseconds,
+        ..ratio(question, most, measure)
+    }
+}
+
+pub(crate) fn count(question: &'static str, most: f64, counted: f64, measure: Measure) -> Row {
+    Row {
+        unit: Unit::Count,
+        counted: Some(counted),
+        ..ratio(question, most, measure)
+    }
+}
+
+const BLOCKS: usize = 7;
 
 /// The width of the column of questions.
 const QUESTION: usize = 62;
@@ -44,74 +71,93 @@ pub(crate) struct Figure {
 /// The figure, or the reason why it cannot be measured.
 pub(crate) type Measured = Result<Figure, String>;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Met,
-    WithinTolerance,
-    Missed,
+fn is_within_tolerance(figure: f64, most: f64) -> bool {
+    figure <= most * (1.0 + TOLERANCE)
 }
 
 impl Row {
+    /// Whether the question contains all of these words.
+    pub(crate) fn is_asked(&self, words: &[&String]) -> bool {
+        words.iter().all(|word| self.question.contains(*word))
+    }
+
+    /// Measures briefly, except a count, which always takes long: `--count` measures it.
+    pub(crate) fn try_once(&self) {
+        if self.counted.is_none()
+            && let Err(reason) = (self.measure)(Effort::Once)
+        {
+            println!("{}: not measured: {reason}", self.question);
+        }
+    }
+
     /// Prints the figure next to its target; true if it is within the tolerance.
     ///
     /// A time that is not within the tolerance is measured once more: code that is too slow is slow
     /// each time, but a delay by a busy machine is not repeated.
     pub(crate) fn is_kept(&self) -> bool {
-        let first = self.print_measured("");
-        if first != Verdict::Missed || self.counted.is_some() {
-            return first != Verdict::Missed;
-        }
-        self.print_measured(", again") != Verdict::Missed
+        let is_kept = self.print_measured("");
+        is_kept || self.counted.is_none() && self.print_measured(", again")
     }
 
     /// Does the same for a count and its number in the repository; None if the row has no count.
     pub(crate) fn count_is_kept(&self) -> Option<bool> {
         let counted = self.counted?;
-        Some(match (self.measure)(Effort::Full) {
+        let figure = match (self.measure)(Effort::Full) {
+            Ok(figure) => figure.value,
             Err(reason) => {
                 println!("{:<QUESTION$} not counted: {reason}", self.question);
-                false
+                return Some(false);
             }
-            Ok(figure) => self.print_count(figure.value, counted),
-        })
+        };
+        let is_kept = is_within_tolerance(figure, counted);
+        let advice = match is_kept {
+            false => "grown by more than 5 %",
+            true if figure < counted * (1.0 - TOLERANCE) => "lower the number in targets.rs",
+            true => "",
+        };
+        println!(
+            "{:<QUESTION$} {:>10}   in the repository {:>10}   {advice}",
+            self.question,
+            self.shown(figure),
+            self.shown(counted),
+        );
+        Some(is_kept)
     }
 
-    fn print_measured(&self, note: &str) -> Verdict {
+    fn print_measured(&self, note: &str) -> bool {
         let question = format!("{}{note}", self.question);
         let figure = match (self.measure)(Effort::Full) {
             Ok(figure) => figure,
             Err(reason) => {
                 println!("{question:<QUESTION$} not measured: {reason}");
-                return Verdict::Met;
+                return true;
             }
         };
         let spread = figure.spread.map_or_else(String::new, |(lowest, highest)| {
-            format!("{} to {}", self.unit.show(lowest), self.unit.show(highest))
+            format!("{} to {}", self.shown(lowest), self.shown(highest))
         });
-        let verdict = self.target.verdict(figure.value);
-        println!(
-            "{question:<QUESTION$} {:>10} {spread:>22}   {:<12} {}",
-            self.unit.show(figure.value),
-            self.target.show(self.unit),
-            verdict.as_str(),
-        );
-        verdict
-    }
-
-    fn print_count(&self, figure: f64, counted: f64) -> bool {
-        let verdict = Bound::AtMost(counted).verdict(figure);
-        let advice = match verdict {
-            Verdict::Missed => "grown by more than 5 %",
-            _ if figure < counted * (1.0 - TOLERANCE) => "lower the number in targets.rs",
-            _ => "",
+        let is_kept = is_within_tolerance(figure.value, self.most);
+        let verdict = match is_kept {
+            true if figure.value <= self.most => "met",
+            true => "missed by 5 % or less",
+            false => "MISSED",
         };
         println!(
-            "{:<QUESTION$} {:>10}   in the repository {:>10}   {advice}",
-            self.question,
-            self.unit.show(figure),
-            self.unit.show(counted),
+            "{question:<QUESTION$} {:>10} {spread:>22}   <= {:<9} {verdict}",
+            self.shown(figure.value),
+            self.shown(self.most),
         );
-        verdict != Verdict::Missed
+        is_kept
+    }
+
+    fn shown(&self, value: f64) -> String {
+        match self.unit {
+            Unit::Ratio if value < 0.1 => format!("{value:.4}"),
+            Unit::Ratio => format!("{value:.3}"),
+            Unit::Count if value >= 1000.0 => format!("{value:.0}"),
+            Unit::Count => format!("{value:.1}"),
+            Unit::Nanoseconds => format!("{:.1?}", Duration::from_secs_f64(value / 1e9)),
+        }
     }
 }
 
@@ -125,16 +171,6 @@ pub(crate) fn print_head() {
         "{:<QUESTION$} {:>10} {:>22}   target",
         "question", "figure", "spread of blocks"
     );
-}
-
-impl Verdict {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Met => "met",
-            Self::WithinTolerance => "missed by 5 % or less",
-            Self::Missed => "MISSED",
-        }
-    }
 }
 
 impl Effort {
@@ -154,46 +190,13 @@ impl Figure {
         }
     }
 
-    /// Returns the median of the blocks, and their spread.
-    pub(crate) fn of_blocks(mut blocks: Vec<f64>) -> Self {
+    /// Returns the median of several blocks, and their spread.
+    pub(crate) fn of_blocks(block: impl FnMut() -> f64) -> Self {
+        let mut blocks: Vec<_> = std::iter::repeat_with(block).take(BLOCKS).collect();
         blocks.sort_unstable_by(f64::total_cmp);
         Self {
             value: blocks[blocks.len() / 2],
             spread: Some((blocks[0], blocks[blocks.len() - 1])),
-        }
-    }
-}
-
-impl Unit {
-    fn show(self, value: f64) -> String {
-        match self {
-            Self::Ratio if value < 0.1 => format!("{value:.4}"),
-            Self::Ratio => format!("{value:.3}"),
-            Self::Count if value >= 1000.0 => format!("{value:.0}"),
-            Self::Count => format!("{value:.1}"),
-            Self::Mebibytes => format!("{value:.1} MiB"),
-            Self::Nanoseconds => format!("{:.1?}", Duration::from_secs_f64(value / 1e9)),
-        }
-    }
-}
-
-impl Bound {
-    fn verdict(self, figure: f64) -> Verdict {
-        let (is_met, is_near) = match self {
-            Self::AtMost(most) => (figure <= most, figure <= most * (1.0 + TOLERANCE)),
-            Self::AtLeast(least) => (figure >= least, figure >= least * (1.0 - TOLERANCE)),
-        };
-        match (is_met, is_near) {
-            (true, _) => Verdict::Met,
-            (false, true) => Verdict::WithinTolerance,
-            (false, false) => Verdict::Missed,
-        }
-    }
-
-    fn show(self, unit: Unit) -> String {
-        match self {
-            Self::AtMost(most) => format!("<= {}", unit.show(most)),
-            Self::AtLeast(least) => format!(">= {}", unit.show(least)),
         }
     }
 }

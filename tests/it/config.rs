@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forge_hooks::config::{ConfigError, TrustPolicy};
-use forge_hooks::{AppProfile, Hook, HookConfig, HookEvent, HookRegistry};
+use forge_hooks::{AppProfile, Hook, HookConfig, HookEvent, LoadReport};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -34,6 +34,12 @@ pub(crate) fn commands(hooks: &[Hook]) -> Vec<String> {
         .collect()
 }
 
+/// Loads the user's hooks, and those of the project `project`.
+pub(crate) fn load(world: &World) -> LoadReport {
+    let project = world.path("project");
+    config(world).load_into(world.registry(), project, TrustPolicy::Everything)
+}
+
 #[test]
 fn both_names_are_loaded_in_order() {
     let world = World::new();
@@ -53,61 +59,22 @@ fn both_names_are_loaded_in_order() {
 }
 
 #[test]
-fn a_hook_knows_the_line_of_its_entry() {
-    let world = World::new();
-    let text = "{\n \"comment\": \"ä\\n\",\n\n \"hooks\": [{\"event\": \"*\",\n \"command\": \"x\"}, 7,\r\n {\"event\": \"*\", \"command\": \"y\"}]}";
-    world.write(FORGE, text);
-    let places = || {
-        let registry = HookRegistry::new();
-        let _ = config(&world).load_into(&registry, world.directory(), TrustPolicy::Everything);
-        let hooks = registry.hooks();
-        let sources = hooks.iter().map(|hook| hook.source().unwrap());
-        let places = sources.map(|source| (source.index, source.line));
-        places.collect::<Vec<_>>()
-    };
-    let expected = [(0, 4), (1, 5), (2, 6)].map(|(index, line)| (Some(index), Some(line)));
-    assert_eq!(places(), expected);
-    world.write(FORGE, "no JSON");
-    assert_eq!(places(), [(None, None)]);
-}
-
-#[test]
-fn a_profile_names_the_files() {
-    let world = World::new();
-    let config = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
-    assert_eq!(config.profile().name(), "mygame");
-    let project = Path::new("/p/.mygame/hooks.json");
-    assert_eq!(config.project_path("/p").as_deref(), Some(project));
-    world.write(FORGE, &file_of(&["1"]));
-    let path = world.write("config/mygame/hooks.json", &file_of(&["2"]));
-    assert_eq!(config.global_path(), Some(path));
-    assert_eq!(commands(&config.load_global()), ["2"]);
-}
-
-#[test]
 fn the_path_is_the_existing_or_first_file() {
     let world = World::new();
-    let config = config(&world);
-    assert_eq!(config.global_path(), Some(world.path(FORGE)));
+    let ours = config(&world);
+    assert_eq!(ours.global_path(), Some(world.path(FORGE)));
     world.write(OPENCODE, &file_of(&[]));
-    assert_eq!(config.global_path(), Some(world.path(OPENCODE)));
+    assert_eq!(ours.global_path(), Some(world.path(OPENCODE)));
     let without = HookConfig::new(AppProfile::new("x").with_project_files([] as [&str; 0]));
     assert_eq!(without.project_path("/p"), None);
-}
 
-#[test]
-fn usable_parts_of_a_broken_file_are_loaded() {
-    let world = World::new();
-    let broken = r#"{"hooks": [{"event": "*", "command": "1"}, {"event": "*"}, 7, {"event": "*", "command": "2"}]}"#;
-    let after_mark = format!("\u{FEFF}{}", file_of(&["1"]));
-    for (text, loaded) in [
-        ("{\"hooks\": [{\"event\": \"*\", ", &[][..]),
-        (broken, &["1", "2"]),
-        (&after_mark, &["1"]),
-    ] {
-        world.write(FORGE, text);
-        assert_eq!(commands(&config(&world).load_global()), loaded, "{text}");
-    }
+    let game = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
+    assert_eq!(game.profile().name(), "mygame");
+    let project = Path::new("/p/.mygame/hooks.json");
+    assert_eq!(game.project_path("/p").as_deref(), Some(project));
+    let path = world.write("config/mygame/hooks.json", &file_of(&["2"]));
+    assert_eq!(game.global_path(), Some(path));
+    assert_eq!(commands(&game.load_global()), ["2"]);
 }
 
 #[test]
@@ -201,17 +168,10 @@ pub(crate) fn nearly_a_file() -> impl Strategy<Value = String> {
     })
 }
 
-fn some_cases() -> ProptestConfig {
-    ProptestConfig {
-        cases: 64,
-        ..ProptestConfig::default()
-    }
-}
-
 #[test]
 fn every_broken_file_is_reported() {
     let world = World::new();
-    proptest!(some_cases(), |(text in nearly_a_file())| {
+    proptest!(ProptestConfig::with_cases(64), |(text in nearly_a_file())| {
         world.registry().clear();
         let path = world.write(FORGE, &text);
         let report = config(&world).load_into(world.registry(), world.path("p"), TrustPolicy::Everything);
@@ -228,15 +188,5 @@ fn every_broken_file_is_reported() {
         let drawn = report.to_string();
         prop_assert!(!drawn.contains('\u{1b}'), "{}", drawn);
         prop_assert_eq!(config(&world).check(&path).problems, report.problems);
-    });
-}
-
-#[test]
-fn no_bytes_make_loading_panic() {
-    let world = World::new();
-    let path = world.write(FORGE, "");
-    proptest!(some_cases(), |(content in proptest::collection::vec(any::<u8>(), 0..200))| {
-        std::fs::write(&path, content).unwrap();
-        let _ = config(&world).load_global();
     });
 }

@@ -33,28 +33,6 @@ fn cannot_block(levels: usize) -> HookEvent {
     HookEvent::session_start("s1").with_data("deep", nested(levels))
 }
 
-/// Runs it for an event of each depth that can block, and one that cannot, in a thread with the stack
-/// that Rust gives threads.
-fn for_each_event(run: impl Fn(&World, fn(usize) -> HookEvent, usize) + Send) {
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(2 * 1024 * 1024);
-        let trace_directory = tempfile::tempdir().unwrap();
-        let trace = Trace::builder(trace_directory.path().join("trace"));
-        let trace = trace.build().unwrap();
-        let all = move || {
-            for levels in DEEP {
-                for event in [can_block, cannot_block] {
-                    let world = World::with(|builder| builder.observer(trace.clone()).workers(1));
-                    world.hook("*", "echo never");
-                    world.hook("*", "echo never");
-                    run(&world, event, levels);
-                }
-            }
-        };
-        thread.spawn_scoped(scope, all).unwrap().join().unwrap();
-    });
-}
-
 const ALL: FireOptions = FireOptions::new().stop_on_failure(false);
 
 #[track_caller]
@@ -85,61 +63,62 @@ fn deep_data_fails_every_way_of_firing() {
     if !alone("deep_data::deep_data_fails_every_way_of_firing") {
         return;
     }
-    for_each_event(|world, event, levels| {
-        for options in [ALL, ALL.parallel()] {
-            lent(event(levels), |event| {
-                let outcome = world.executor.execute(event, options);
-                all_too_large(outcome.results());
-                assert_eq!(outcome.allowed(), !event.event_type.can_block());
-            });
-            let handle = world.executor.submit(kept(event(levels)), options).unwrap();
-            all_too_large(handle.wait().results());
+    let all = || {
+        for levels in DEEP {
+            every_way(can_block, levels);
+            every_way(cannot_block, levels);
         }
-        let handle = world.executor.submit(kept(event(levels)), ALL).unwrap();
-        handle.cancel();
-        assert_eq!(handle.wait().results().len(), 2);
-        world.registry().clear();
-        let outcome = world.submit(kept(event(levels))).wait();
-        assert!(outcome.results().is_empty());
-        let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
-        world.hook("*", "echo never");
-        let refused = world.executor.submit(kept(event(levels)), ALL).unwrap_err();
-        std::mem::forget(refused.into_event());
-    });
+    };
+    // With the stack that Rust gives threads.
+    let thread = thread::Builder::new().stack_size(2 * 1024 * 1024);
+    thread.spawn(all).unwrap().join().unwrap();
 }
 
-#[test]
-fn deep_data_fails_background_hooks() {
-    if !alone("deep_data::deep_data_fails_background_hooks") {
-        return;
-    }
-    for_each_event(|_, event, levels| {
-        let notes = Arc::new(Notes::default());
-        let world = World::with(|builder| builder.observer(Arc::clone(&notes)).workers(1));
-        world.add(hook("*", "echo ran>ran").with_background());
+fn every_way(event: fn(usize) -> HookEvent, levels: usize) {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = Trace::builder(directory.path().join("trace")).build();
+    let world = World::with(|builder| builder.observer(trace.unwrap()).workers(1));
+    world.hook("*", "echo never");
+    world.hook("*", "echo never");
+    for options in [ALL, ALL.parallel()] {
         lent(event(levels), |event| {
-            assert!(world.outcome(event).results().is_empty());
+            let outcome = world.executor.execute(event, options);
+            all_too_large(outcome.results());
+            assert_eq!(outcome.allowed(), !event.event_type.can_block());
         });
-        let outcome = world.submit(kept(event(levels))).wait();
-        assert!(outcome.results().is_empty());
-        eventually("both have ended", || notes.count("finish") == 2);
-        assert!(!world.path("ran").exists());
+        let handle = world.executor.submit(kept(event(levels)), options).unwrap();
+        all_too_large(handle.wait().results());
+    }
+    let handle = world.executor.submit(kept(event(levels)), ALL).unwrap();
+    handle.cancel();
+    assert_eq!(handle.wait().results().len(), 2);
+    world.registry().clear();
+    let outcome = world.submit(kept(event(levels))).wait();
+    assert!(outcome.results().is_empty());
+    in_the_background(event, levels);
+    let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
+    world.hook("*", "echo never");
+    let refused = world.executor.submit(kept(event(levels)), ALL).unwrap_err();
+    std::mem::forget(refused.into_event());
+    lent(can_block(levels), |event| {
+        let json = event.to_json();
+        assert!(json.contains("\"tool_args\":null"), "{json}");
+        assert_eq!(event.to_env()["FORGE_TOOL_ARGS"], "null");
+        assert!(!format!("{event:?}").is_empty());
     });
 }
 
-#[test]
-fn deep_data_is_written_as_null() {
-    if !alone("deep_data::deep_data_is_written_as_null") {
-        return;
-    }
-    for_each_event(|_, _, levels| {
-        lent(can_block(levels), |event| {
-            let json = event.to_json();
-            assert!(json.contains("\"tool_args\":null"), "{json}");
-            assert_eq!(event.to_env()["FORGE_TOOL_ARGS"], "null");
-            assert!(!format!("{event:?}").is_empty());
-        });
+fn in_the_background(event: fn(usize) -> HookEvent, levels: usize) {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)).workers(1));
+    world.add(hook("*", "echo ran>ran").with_background());
+    lent(event(levels), |event| {
+        assert!(world.outcome(event).results().is_empty());
     });
+    let outcome = world.submit(kept(event(levels))).wait();
+    assert!(outcome.results().is_empty());
+    eventually("both have ended", || notes.count("finish") == 2);
+    assert!(!world.path("ran").exists());
 }
 
 #[cfg(unix)]

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use forge_hooks::{HookConfig, LoadReport};
-use serde_json::{Value, json};
 
 use crate::support::{World, assert_computes_within};
 
@@ -21,27 +20,19 @@ fn problems(text: &str) -> String {
     report.to_string().replace(&path, "FILE")
 }
 
+/// An entry of the list, and what is reported.
+const LINES: &str = r#"
+{"event": "*"} => error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args`
+{"event": "*", "command": "x", "disabled": true} => warning: FILE:3:36: hooks[0].disabled: unknown key `disabled` (write "enabled": false)
+{"event": "*", "command": "x", "timout": 5} => warning: FILE:3:36: hooks[0].timout: unknown key `timout`, did you mean `timeout`?
+{"event": "*", "command": "x" => error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`
+"#;
+
 /// `golden/validate.txt` has all messages.
 #[test]
 fn a_problem_is_one_line() {
-    for (entry, expected) in [
-        (
-            r#"{"event": "*"}"#,
-            "error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args`",
-        ),
-        (
-            r#"{"event": "*", "command": "x", "disabled": true}"#,
-            "warning: FILE:3:36: hooks[0].disabled: unknown key `disabled` (write \"enabled\": false)",
-        ),
-        (
-            r#"{"event": "*", "command": "x", "timout": 5}"#,
-            "warning: FILE:3:36: hooks[0].timout: unknown key `timout`, did you mean `timeout`?",
-        ),
-        (
-            r#"{"event": "*", "command": "x""#,
-            "error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`",
-        ),
-    ] {
+    for row in LINES.trim().lines() {
+        let (entry, expected) = row.split_once(" => ").unwrap();
         let reported = problems(&format!("{{\n  \"hooks\": [\n    {entry}\n  ]\n}}\n"));
         assert_eq!(reported.trim_end(), expected, "{entry}");
     }
@@ -55,38 +46,6 @@ fn load_project(world: &World, keys: &str) -> LoadReport {
     let everything = forge_hooks::config::TrustPolicy::Everything;
     config.load_into(world.registry(), world.path(""), everything)
 }
-
-/// The keys of a hook, and after `=>` what is said of it.
-#[cfg(unix)]
-const SCRIPTS: &str = r#"
-"command": "./good.sh --strict" =>
-"command": "sh ./plain.sh" =>
-"command": "cd sub && ./none.sh" =>
-"command": "test -f ./none.sh || exit 0" =>
-"command": "mkdir -p ./none" =>
-"command": "./none.sh; x" =>
-"command": "TZ=Europe/Berlin date" =>
-"command": "\"./my hooks/guard.sh\"" =>
-"command": "python3 ./crlf.py" =>
-"command": "./none.ps1", "shell": "pwsh" =>
-"command": "python3 ./of_both.py" =>
-"args": ["sh"] =>
-"command": "sh ./crlf.py x" => has CRLF line ends
-"command": "python3 ./of_claude.py" => in `./of_claude.py`: `tool_input` is Claude Code's name: here the arguments
-"args": ["nosuchprogram"] => args[0]: `nosuchprogram` is not found in `PATH`
-"command": "./none.sh --strict" => command: `./none.sh` does not exist
-"command": "\"$FORGE_WORKING_DIR\"/none.sh" => none.sh` does not exist
-"command": "sh ./none.sh" => command: `./none.sh` does not exist
-"args": ["sh", "./none.sh"] => args[1]: `./none.sh` does not exist
-"args": ["./good.sh --strict"] => args[0]: `./good.sh --strict` does not exist
-"args": ["python3 good.py"] => args[0]: `python3 good.py` is not found in `PATH`
-"command": "sh none.sh" => command: `none.sh` does not exist
-"command": "./env.sh" => command: `./env.sh` needs `pyhton3`, which is not found
-"command": "./plain.sh" => command: `./plain.sh` is not executable (make it executable with `chmod +x`)
-"command": "./crlf.sh" => command: `./crlf.sh` has CRLF line ends, with which it does not run: save it with LF
-"command": "./wrong.sh" => command: `./wrong.sh` needs `/usr/bin/no-such-shell`, which is not found
-"command": "python9 ./good.sh" => command: `python9` is not found in `PATH`
-"#;
 
 #[cfg(unix)]
 #[test]
@@ -103,19 +62,14 @@ fn a_script_that_cannot_run_is_reported() {
     world.write("of_claude.py", of_claude);
     let of_both = "data = event.get('data', {}).get('tool_args') or event['tool_input']";
     world.write("of_both.py", of_both);
-    for row in SCRIPTS.trim().lines() {
+    for row in include_str!("diagnostics.txt").lines().skip(1) {
         let (keys, words) = row.split_once(" =>").unwrap();
         let report = load_project(&world, keys);
         let reported = report.to_string();
-        assert!(
-            reported.contains(words.trim()) && report.is_ok(),
-            "{row}: {reported}"
-        );
-        assert_eq!(
-            report.problems.is_empty(),
-            words.is_empty(),
-            "{row}: {reported}"
-        );
+        assert!(reported.contains(words.trim()), "{row}: {reported}");
+        let is_silent = report.problems.is_empty();
+        assert_eq!(is_silent, words.is_empty(), "{row}: {reported}");
+        assert!(report.is_ok(), "{row}");
     }
 }
 
@@ -129,37 +83,11 @@ fn only_scripts_within_the_project_are_looked_at() {
         std::os::unix::fs::symlink("/no/such/directory", world.path("out")).unwrap();
         world.script("elsewhere.sh", "#!//no/such/interpreter\n");
     }
-    for command in [
-        "/no/such/script.sh",
-        "../none.sh",
-        "//host/share/x.sh",
-        "./out/none.sh",
-        "./elsewhere.sh",
-    ] {
+    let commands = "/no/such/script.sh ../none.sh //host/share/x.sh ./out/none.sh ./elsewhere.sh";
+    for command in commands.split(' ') {
         let report = load_project(&world, &format!(r#""command": "{command}""#));
         assert_eq!(report.to_string(), "", "{command}");
     }
-}
-
-#[test]
-fn the_json_report_is_complete() {
-    let (world, report) =
-        check(r#"{"hooks": [{"event": "*", "command": "x", "on_failure": "blok"}]}"#);
-    let path = world.path("hooks.json");
-    let expected = r#"{
-        "files": ["FILE"], "loaded": 0, "in_use": 0, "disabled": [], "unapproved": [],
-        "problems": [{
-            "severity": "error", "file": "FILE", "index": 0, "key": "hooks[0].on_failure",
-            "line": 1, "column": 57, "end_line": 1, "end_column": 63, "offset": 56, "end_offset": 62,
-            "message": "expected one of `block`, `continue`, `withhold`, found `blok`",
-            "expected": "one of `block`, `continue`, `withhold`", "found": "`blok`",
-            "suggestion": "block", "help": null
-        }]
-    }"#;
-    let mut expected: Value = serde_json::from_str(expected).unwrap();
-    expected["files"][0] = json!(path.to_string_lossy());
-    expected["problems"][0]["file"] = json!(path.to_string_lossy());
-    assert_eq!(report.to_json(), expected);
 }
 
 /// A file may come with a repository, and what is printed of it goes to a terminal.
@@ -173,10 +101,8 @@ fn no_file_controls_the_terminal() {
         let lines: String = report.problems.iter().map(ToString::to_string).collect();
         assert!(!lines.is_empty(), "{report:?}");
         let shown = lines + &report.to_string();
-        assert!(
-            !shown.contains(['\u{1b}', '\u{7}', '\u{202e}']),
-            "{shown:?}"
-        );
+        let controls = shown.contains(['\u{1b}', '\u{7}', '\u{202e}']);
+        assert!(!controls, "{shown:?}");
     }
 }
 
@@ -196,25 +122,25 @@ fn a_text_has_the_problems_of_its_file() {
 #[test]
 fn a_file_is_checked_in_linear_time() {
     let list = |entry: &str, count: usize| format!("{{\"hooks\": [{}7]}}", entry.repeat(count));
-    let keys: String = (0..900).map(|key| format!("\"timot{key}\": 1,")).collect();
-    let long = "timeout".repeat(30_000);
+    let keys: String = (0..450).map(|key| format!("\"timot{key}\": 1,")).collect();
+    let long = "timeout".repeat(15_000);
     let of_a_word = format!("{{\"{long}\": 1, \"shell\": \"{long}\", \"event\": \"{long}\"}},");
     let with_keys = format!("{{{keys}\"event\": \"*\", \"command\": \"x\"}},");
-    let pattern = "a:b,".repeat(8_000);
+    let pattern = "a:b,".repeat(4_000);
     let with_pattern = format!("{{\"event\": \"{pattern}*\", \"command\": \"x\"}},");
     let with_typo = "{\"event\": \"tol:pre_execute\", \"command\": \"[[\"},";
-    let others = "\"a\":1,".repeat(100_000);
+    let others = "\"a\":1,".repeat(50_000);
     for (text, loaded) in [
         (list("7,", 999), 0),
         (format!("{{{others}\"hooks\": []}}"), 0),
         (list(with_typo, 999), 999),
         (list(&with_keys, 50), 50),
         (list(&of_a_word, 1), 0),
-        (format!("{{\"hooks\": [{}", "[".repeat(500_000)), 0),
-        ("{\"hooks\": []".to_owned() + &"\n".repeat(500_000), 0),
+        (format!("{{\"hooks\": [{}", "[".repeat(250_000)), 0),
+        ("{\"hooks\": []".to_owned() + &"\n".repeat(250_000), 0),
         (list(&with_pattern, 15), 15),
     ] {
-        let report = assert_computes_within(Duration::from_secs(5), &text, || {
+        let report = assert_computes_within(Duration::from_secs(2), &text, || {
             HookConfig::default().check_text("a text", &text)
         });
         assert_eq!(report.loaded, loaded, "{:.80}", text);
@@ -222,25 +148,11 @@ fn a_file_is_checked_in_linear_time() {
     }
 }
 
+/// What is beyond it is in `golden/validate.txt`.
 #[test]
 fn a_file_at_a_limit_can_be_used() {
-    let entry = r#"{"event": "*", "command": "x"},"#;
-    let hooks = |count: usize| format!(r#"{{"hooks": [{}]}}"#, entry.repeat(count));
-    let long = |length: usize| format!("{{\"hooks\": []{}}}", " ".repeat(length - 13));
-    for (at, beyond, words) in [
-        (
-            hooks(1000),
-            hooks(1001),
-            "the file has more than 1,000 hooks",
-        ),
-        (
-            long(1 << 20),
-            long((1 << 20) + 1),
-            "the file is larger than 1 MiB",
-        ),
-    ] {
-        assert_eq!(problems(&at), "");
-        let found = problems(&beyond);
-        assert!(found.trim_end().ends_with(words), "{found}");
-    }
+    let hooks = r#"{"event": "*", "command": "x"},"#.repeat(1000);
+    let hooks = format!(r#"{{"hooks": [{hooks}]}}"#);
+    let long = format!("{{\"hooks\": []{}}}", " ".repeat((1 << 20) - 13));
+    assert_eq!([problems(&hooks), problems(&long)], ["", ""]);
 }

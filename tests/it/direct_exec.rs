@@ -23,36 +23,7 @@ const WITH_ARGUMENTS: &str = "./report.sh tools/report.sh tools/../report.sh .//
     /bin/false ./echo";
 
 /// Executed as they are.
-const WHOLE: &str = "\
-../a b/report.sh
-./exit.sh 0
-./exit.sh 7
-./exit.sh 126
-./exit.sh 127
-./exit.sh 137
-./kill.sh TERM
-./kill.sh KILL
-./kill.sh SEGV
-./kill.sh PIPE
-/bin/cat
-/bin/cat - missing
-/bin/pwd
-/bin/pwd -L
-/bin/pwd -P
-/bin/sh -c pwd
-/usr/bin/env -0
-./env A=1 PWD=x ./env -0
-/usr/bin/env -i A=1 /usr/bin/env -0
-/usr/bin/printenv PWD
-/usr/bin/printenv FORGE_WORKING_DIR PATH
-/bin/cat /proc/self/cmdline
-/bin/cat /proc/self/limits
-/bin/ls /proc/self/fd
-/bin/ls -l /proc/self/cwd
-/bin/grep SigBlk /proc/self/status
-/bin/grep SigIgn /proc/self/status
-/bin/grep SigCgt /proc/self/status
-/bin/grep Umask /proc/self/status";
+const WHOLE: &str = include_str!("direct_exec.txt");
 
 const ARGUMENTS: &str = "a -n -e -c -- - = A=1 --b=c,d %1 @ +x : . .. / --help";
 
@@ -83,15 +54,15 @@ const HOSTS: &[&[(&str, &str)]] = &[
 const SHELLS_OWN: &str =
     "_ SHLVL OLDPWD IFS OPTIND OPTERR PPID LINENO PS1 PS2 PS4 SHELLOPTS POSIXLY_CORRECT";
 
-#[derive(Debug, Clone)]
-struct Case {
-    command: String,
-    directory: &'static str,
-    /// Counted from the host's own directory, instead of from the root.
-    is_relative: bool,
-    variable: Option<(&'static str, &'static str)>,
-    stdin: Stdin,
-}
+/// A command, where it runs, whether that is counted from the host's own directory instead of from the root, a variable
+/// of its own, and its input.
+type Case = (
+    String,
+    &'static str,
+    bool,
+    Option<(&'static str, &'static str)>,
+    Stdin,
+);
 
 fn case() -> impl Strategy<Value = Case> {
     let words = |text: &'static str, mark| {
@@ -104,29 +75,17 @@ fn case() -> impl Strategy<Value = Case> {
         .prop_map(|(program, arguments)| [&[program], &arguments[..]].concat().join(" "));
     let command = prop_oneof![
         20 => with_arguments,
-        20 => words(WHOLE, '\n'),
+        20 => words(WHOLE.trim_end(), '\n'),
         1 => Just(format!("./{}", "x".repeat(256))),
     ];
     let directory = prop_oneof![
         9 => prop::sample::select(DIRECTORIES),
         1 => prop::sample::select(NO_DIRECTORIES),
     ];
+    let is_relative = prop::bool::weighted(0.1);
     let variable = prop::option::of(prop::sample::select(VARIABLES));
     let stdin = prop::sample::select(&[Stdin::Json, Stdin::None][..]);
-    let all = (
-        command,
-        directory,
-        prop::bool::weighted(0.1),
-        variable,
-        stdin,
-    );
-    all.prop_map(|(command, directory, is_relative, variable, stdin)| Case {
-        command,
-        directory,
-        is_relative,
-        variable,
-        stdin,
-    })
+    (command, directory, is_relative, variable, stdin)
 }
 
 #[test]
@@ -151,7 +110,7 @@ fn no_shell_makes_no_difference() {
         failure_persistence: None,
         ..ProptestConfig::default()
     });
-    let checked = runner.run(&case(), |case| check(world.directory(), &case));
+    let checked = runner.run(&case(), |case| check(world.directory(), case));
     checked.unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -187,14 +146,12 @@ fn write_programs(world: &World) {
     symlink("a b", world.path("link")).unwrap();
 }
 
-fn check(root: &Path, case: &Case) -> TestCaseResult {
-    let mut hook = hook("*", &case.command)
-        .with_working_dir(case.directory)
-        .with_stdin(case.stdin);
-    if let Some((name, value)) = case.variable {
-        hook = hook.with_env(name, value);
-    }
-    let root = [root, Path::new(".")][usize::from(case.is_relative)];
+fn check(root: &Path, case: Case) -> TestCaseResult {
+    let (command, directory, is_relative, variable, stdin) = case;
+    let plain = hook("*", &command).with_working_dir(directory);
+    let with = |hook: Hook, (name, value)| hook.with_env(name, value);
+    let hook = variable.into_iter().fold(plain.with_stdin(stdin), with);
+    let root = [root, Path::new(".")][usize::from(is_relative)];
     let event = blocking_event();
     let direct = run(root, hook.clone(), &event);
     let shell = run(root, hook.with_shell(Shell::Sh), &event);
@@ -210,7 +167,7 @@ fn check(root: &Path, case: &Case) -> TestCaseResult {
             prop_assert_eq!(direct.error, shell.error);
         }
     }
-    if case.command.ends_with("env -0") {
+    if command.ends_with("env -0") {
         let (direct, shell) = (variables(&direct.stdout), variables(&shell.stdout));
         let different: Vec<_> = direct.symmetric_difference(&shell).collect();
         prop_assert!(different.is_empty(), "{different:?}");

@@ -45,60 +45,45 @@ pub(crate) fn all_json(hooks: &[Hook]) -> Vec<Value> {
     hooks.iter().map(Hook::to_json).collect()
 }
 
-/// Changes of the list, each with what they replace in the text.
-type Change = (fn(&mut Vec<Hook>), &'static [(&'static str, &'static str)]);
+/// A change of the list, with what it replaces in the text.
+type Change = (fn(&mut Vec<Hook>), (&'static str, &'static str));
 
 const CHANGES: &[Change] = &[
-    (|_| {}, &[]),
     (
         |hooks| hooks[1] = hooks[1].clone().with_timeout(Duration::from_secs(9)),
-        &[("5.0,", "9.0,")],
+        ("5.0,", "9.0,"),
     ),
     (
         |hooks| hooks[1] = hooks[1].clone().with_name("n"),
-        &[("[1,2]},", "[1,2]},\n            \"name\": \"n\",")],
+        ("[1,2]},", "[1,2]},\n            \"name\": \"n\","),
     ),
     (
-        |hooks| hooks[0] = hooks[0].clone().with_enabled(false),
-        &[("true", "false")],
+        |hooks| hooks[2] = hooks[2].clone().with_inputs(["a", "b"]),
+        ("\"3\"}", "\"3\", \"inputs\": [\"a\", \"b\"]}"),
     ),
-    (
-        |hooks| hooks[2] = hooks[2].clone().with_name("n").with_inputs(["a", "b"]),
-        &[(
-            "\"3\"}",
-            "\"3\", \"name\": \"n\", \"inputs\": [\"a\", \"b\"]}",
-        )],
-    ),
-    (
-        |hooks| hooks.push(hook("tool:*", "4").with_name("four")),
-        &[(
-            "\"3\"},\n",
-            "\"3\"},\n        {\n            \"event\": \"tool:*\",\n            \
-             \"command\": \"4\",\n            \"name\": \"four\",\n        },\n",
-        )],
-    ),
-    (
-        |hooks| drop(hooks.remove(0)),
-        &[(
-            "        {\"event\": \"tool:*\", \"command\": \"1\", \"enabled\": true}, // short\n",
-            "",
-        )],
-    ),
-    (
-        |hooks| drop(hooks.pop()),
-        &[(
-            "        {\"event\": \"session:*\", \"command\": \"3\"},\n",
-            "",
-        )],
-    ),
+    (|hooks| hooks.push(hook("tool:*", "4")), (LAST, ADDED)),
+    (|hooks| drop(hooks.remove(0)), (FIRST, "")),
+    (|hooks| drop(hooks.pop()), (LAST, "")),
 ];
+
+const FIRST: &str = r#"        {"event": "tool:*", "command": "1", "enabled": true}, // short
+"#;
+
+const LAST: &str = r#"        {"event": "session:*", "command": "3"},
+"#;
+
+const ADDED: &str = r#"        {"event": "session:*", "command": "3"},
+        {
+            "event": "tool:*",
+            "command": "4",
+        },
+"#;
 
 #[test]
 fn a_change_changes_its_lines_alone() {
-    for (change, replaced) in CHANGES {
-        let replaced = replaced.iter();
-        let expected = replaced.fold(STYLED.to_owned(), |text, (old, new)| text.replace(old, new));
-        assert_eq!(saved(STYLED, change), expected);
+    assert_eq!(saved(STYLED, |_| {}), STYLED);
+    for (change, (old, new)) in CHANGES {
+        assert_eq!(saved(STYLED, change), STYLED.replace(old, new));
     }
 }
 
@@ -125,13 +110,14 @@ fn a_key_takes_the_place_of_the_last_one() {
 
 #[test]
 fn comments_beside_enabled_stay() {
+    let entry = r#"{"event": "*", "command": "1""#;
     for off in [
-        "{\"hooks\": [\n  {\n    \"event\": \"*\",\n    \"command\": \"1\",\n    // why\n    \"enabled\": false // so\n  }\n]}\n",
-        "{\"hooks\": [\n  {\"event\": \"*\", \"enabled\": /* not */ false, /* yet */ \"command\": \"1\"}\n]}\n",
-        "{\"hooks\": [{\"enabled\": false /* yet */, \"event\": \"*\", \"command\": \"1\"}]}",
+        format!("{{\"hooks\": [\n{entry},\n// why\n\"enabled\": false // so\n}}]}}"),
+        format!("{{\"hooks\": [\n{entry}, \"enabled\": /* not */ false, /* yet */ }}]}}"),
+        format!("{{\"hooks\": [{entry}, \"enabled\": false /* yet */}}]}}"),
     ] {
         let switch = |on| move |hooks: &mut Vec<Hook>| hooks[0] = hooks[0].clone().with_enabled(on);
-        let on = saved(off, switch(true));
+        let on = saved(&off, switch(true));
         assert_eq!(on, off.replace("false", "true"));
         assert_eq!(saved(&on, switch(false)), off);
     }

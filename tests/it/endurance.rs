@@ -2,14 +2,13 @@
 //! environment, so that a person waits a second and a machine in the background a minute:
 //! `FORGE_HOOKS_TEST_SECONDS` and `FORGE_HOOKS_TEST_HOOKS`.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, FireOptions, HookExecutor, HookRegistry};
+use forge_hooks::FailureKind;
 
-use crate::support::{LONG, custom, hook};
+use crate::support::{LONG, World, custom, hook};
 
 pub(crate) fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
     std::env::var(name)
@@ -18,48 +17,30 @@ pub(crate) fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -
         .unwrap_or(otherwise)
 }
 
-/// Events of several kinds from many threads at once: some of their hooks end well, some fail, some
-/// time out, and some executors go before their hooks have run.
+/// Events of several kinds from many threads at once: some of their hooks end well, some fail, and some time out.
 #[test]
 fn every_event_is_answered_exactly_once() {
     const THREADS: usize = if cfg!(windows) { 8 } else { 32 };
     let seconds = from_environment("FORGE_HOOKS_TEST_SECONDS", 0.2);
     let end = Instant::now() + Duration::from_secs_f64(seconds);
-    let registry = Arc::new(HookRegistry::new());
-    registry.register(hook("crowd:*", "exit 0"));
-    registry.register(hook("crowd:fails", "exit 3"));
-    registry.register(hook("crowd:hangs", LONG).with_timeout(Duration::from_millis(30)));
-    let builder = HookExecutor::builder()
-        .registry(registry)
-        .kill_grace(Duration::from_millis(20));
-    let executor = builder.clone().build();
+    let grace = Duration::from_millis(20);
+    let world = World::with(|builder| builder.kill_grace(grace));
+    world.hook("crowd:*", "exit 0");
+    world.hook("crowd:fails", "exit 3");
+    world.add(hook("crowd:hangs", LONG).with_timeout(Duration::from_millis(30)));
     let answered = AtomicU64::new(0);
     let one_event = |turn: usize| {
-        let (name, last) = match turn % 3 {
-            0 => ("crowd:passes", None),
-            1 => ("crowd:fails", Some(FailureKind::Exit)),
-            _ => ("crowd:hangs", Some(FailureKind::TimedOut)),
+        let (name, hooks, last) = match turn % 3 {
+            0 => ("crowd:passes", 1, None),
+            1 => ("crowd:fails", 2, Some(FailureKind::Exit)),
+            _ => ("crowd:hangs", 2, Some(FailureKind::TimedOut)),
         };
-        let (event, options) = (custom(name), FireOptions::default());
-        let (outcome, may_be_cancelled) = match turn % 4 {
-            0 => (executor.execute(&event, options), false),
-            1 => (executor.submit(event, options).unwrap().wait(), false),
-            2 => {
-                let mut handle = executor.submit(event, options).unwrap();
-                (handle.wait_timeout(Duration::MAX).unwrap(), false)
-            }
-            _ => {
-                let short_lived = builder.clone().build();
-                let handle = short_lived.submit(event, options).unwrap();
-                drop(short_lived);
-                (handle.wait(), true)
-            }
+        let outcome = match turn % 2 {
+            0 => world.outcome(&custom(name)),
+            _ => world.submit(custom(name)).wait(),
         };
-        let hooks = if last.is_some() { 2 } else { 1 };
         assert_eq!(outcome.results().len(), hooks, "{outcome:?}");
-        let failure = outcome.results()[hooks - 1].failure;
-        let cancelled = may_be_cancelled && failure == Some(FailureKind::Cancelled);
-        assert!(failure == last || cancelled, "{outcome:?}");
+        assert_eq!(outcome.results()[hooks - 1].failure, last, "{outcome:?}");
         answered.fetch_add(1, Ordering::Relaxed);
     };
     thread::scope(|scope| {
@@ -90,11 +71,11 @@ pub(crate) fn spilled() -> usize {
 
 #[cfg(target_os = "linux")]
 mod on_linux {
-    use forge_hooks::HookEvent;
     use forge_hooks::hook::Reads;
+    use forge_hooks::{FireOptions, HookEvent};
 
     use super::*;
-    use crate::support::{World, alone, eventually};
+    use crate::support::{alone, eventually};
 
     /// A line of `/proc/self/status`, in KiB.
     fn memory(line: &str) -> u64 {

@@ -49,39 +49,6 @@ fn has_lines(output: &str, expected: &[&str]) {
     }
 }
 
-/// Section 10 of the specification's wireframes.
-const COMPLETE: &str = "\
-============================================================
-Test 1: Normal bash command
-Pre-execute results: 2 hooks
-  tool:pre_execute: exit=0
-    stdout: >>> Executing: bash
-  tool:pre_execute:bash: exit=0
-<<< Completed: bash
-
-============================================================
-Test 2: Blocked sudo command
-Pre-execute results: 2 hooks
-  tool:pre_execute: exit=0
-    stdout: >>> Executing: bash
-  tool:pre_execute:bash: exit=1, continue=False
-    stdout: BLOCKED: sudo not allowed
-
-Operation blocked by 1 hook(s)!
-
-============================================================
-Test 3: Read operation (no blocking hooks)
-Pre-execute results: 1 hooks
-  tool:pre_execute: exit=0
-    stdout: >>> Executing: read
-
-============================================================
-Registered hooks:
-  [enabled] tool:pre_execute: Announce tool execution
-  [enabled] tool:pre_execute:bash: Block sudo commands
-  [enabled] tool:post_execute: Announce tool completion
-";
-
 /// With these hooks for the user.
 fn output_with(name: &str, application: &str, hooks: &str) -> String {
     let world = World::new();
@@ -89,63 +56,32 @@ fn output_with(name: &str, application: &str, hooks: &str) -> String {
     output_of(name, &[], &world)
 }
 
+/// Section 10 of the specification's wireframes.
 #[test]
 fn complete_prints_the_specified_output() {
-    assert_eq!(output_of("complete", &[], &World::new()), COMPLETE);
+    let expected = include_str!("examples/complete.txt");
+    assert_eq!(output_of("complete", &[], &World::new()), expected);
 }
 
+/// With the hooks that the repository has for it, and one for an event that there is not.
 #[test]
-fn a_host_shows_problems_and_obeys_its_hooks() {
-    let game = r#"{"hooks": [
-        {"event": "level:loaded", "command": "echo heard"},
-        {"event": "levle:loaded", "command": "echo never"},
-        {"event": "game:save", "command": "exit 3", "name": "ironman"}]}"#;
-    let output = output_with("game_loop", "mygame", game);
+fn a_game_shows_problems_and_runs_its_hooks() {
+    let shipped = include_str!("../../examples/config/mygame/hooks.json");
+    let simple = r#"{"hooks": [
+        {"event": "level:loaded", "name": "announcer", "command": "echo level 1 is loaded"},
+        {"event": "game:save", "name": "ironman", "command": "echo no saving in ironman mode&exit 1"}]}"#;
+    let hooks = if cfg!(windows) { simple } else { shipped };
+    let typo = r#""hooks": [{"event": "levle:loaded", "command": "echo never"},"#;
+    let hooks = hooks.replace(r#""hooks": ["#, typo);
+    let output = output_with("game_loop", "mygame", &hooks);
     let expected = [
-        "echo heard: heard",
-        "not saved: blocked by hook `ironman`: exited with code 3",
+        "announcer: level 1 is loaded",
+        "not saved: blocked by hook `ironman`: no saving in ironman mode",
     ];
     has_lines(&output, &expected);
     assert!(output.contains("did you mean `level:loaded`?"), "{output}");
-
-    let agent = r#"{"hooks": [
-        {"event": "tool:pre_execute:Read", "command": "echo never"},
-        {"event": "tool:pre_execute:remove", "command": "exit 3", "name": "keeper"}]}"#;
-    let output = output_with("tool_executor", "myagent", agent);
-    has_lines(&output, &["  blocked by hook `keeper`: exited with code 3"]);
-    assert!(output.contains("did you mean `read`?"), "{output}");
+    assert_eq!(output.matches("announcer: ").count(), 2, "{output}");
 }
-
-/// The hooks that the repository has for it.
-#[cfg(unix)]
-#[test]
-fn a_game_runs_the_hooks_that_are_shipped() {
-    let hooks = include_str!("../../examples/config/mygame/hooks.json");
-    let expected = [
-        "announcer: level 1 is loaded",
-        "announcer: level 2 is loaded",
-        "not saved: blocked by hook `ironman`: no saving in ironman mode",
-    ];
-    has_lines(&output_with("game_loop", "mygame", hooks), &expected);
-}
-
-#[cfg(unix)]
-const TOOL_EXECUTOR: &str = r#"> write {"path":"notes.txt","text":"buy milk"}
-  for the user: written as a draft
-  written
-> read {"path":"draft-notes.txt"}
-  buy milk
-  for the model: notes are drafts
-> write {"path":".env","text":"KEY=1"}
-  blocked by hook `no secrets`: secrets are not written by agents
-> remove {"path":"draft-notes.txt"}
-  may it? it deletes a file: no
-  blocked by hook `careful`: it deletes a file
-> read {"path":"missing.txt"}
-  failed: entity not found
-> read {"path":"/etc/passwd"}
-  blocked by hook `stay inside`: /etc/passwd is not in the project
-"#;
 
 #[cfg(unix)]
 #[test]
@@ -155,26 +91,31 @@ fn the_agent_is_blocked_changed_and_asked() {
     }
     let hooks = include_str!("../../examples/config/myagent/hooks.json");
     let output = output_with("tool_executor", "myagent", hooks);
-    assert_eq!(output, TOOL_EXECUTOR);
+    assert_eq!(output, include_str!("examples/tool_executor.txt"));
 }
 
 /// Not the tool's own output, which may be a secret.
 #[cfg(unix)]
 #[test]
 fn the_agent_shows_what_hooks_made_of_it() {
-    let shown = |command: &str| {
+    for (command, shown) in [
+        ("exit 3", "exited with code 3"),
+        (
+            "echo '{\"updatedOutput\": \"buy nothing\"}'",
+            "\n  buy nothing",
+        ),
+    ] {
         let hooks = include_str!("../../examples/config/myagent/hooks.json");
         let mut hooks: Value = serde_json::from_str(hooks).unwrap();
-        hooks["hooks"].as_array_mut().unwrap().push(json!(
-            {"event": "tool:post_execute:read", "command": command, "on_failure": "withhold"}
-        ));
-        output_with("tool_executor", "myagent", &hooks.to_string())
-    };
-    let withheld = shown("exit 3");
-    assert!(!withheld.contains("\n  buy milk"), "{withheld}");
-    assert!(withheld.contains("exited with code 3"), "{withheld}");
-    let changed = shown("echo '{\"updatedOutput\": \"buy nothing\"}'");
-    has_lines(&changed, &["  buy nothing"]);
+        hooks["hooks"].as_array_mut().unwrap().extend([
+            json!({"event": "tool:post_execute:read", "command": command, "on_failure": "withhold"}),
+            json!({"event": "tool:pre_execute:Read", "command": "echo never"}),
+        ]);
+        let output = output_with("tool_executor", "myagent", &hooks.to_string());
+        assert!(!output.contains("\n  buy milk"), "{output}");
+        assert!(output.contains(shown), "{output}");
+        assert!(output.contains("did you mean `read`?"), "{output}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
-use crate::config::{FORGE, commands, config, file_of};
+use crate::config::{FORGE, config, file_of};
 use crate::editing::{SEPARATORS, STYLED, all_json, any_entry};
 use crate::support::{World, all_cases, hook};
 
@@ -100,21 +100,6 @@ fn a_broken_file_is_not_edited() {
 }
 
 #[test]
-fn an_unusable_entry_is_replaced_in_its_place() {
-    let world = World::new();
-    let second = r#"{"event": "*", "command": "2"}]}"#;
-    let mut file = open(
-        &world,
-        &format!(r#"{{"hooks": [{{"event": "*"}}, {second}"#),
-    );
-    assert!(!file.set_enabled(0, false));
-    assert!(file.replace(0, hook("*", "1")));
-    file.save().unwrap();
-    assert_eq!(commands(&config(&world).load_global()), ["1", "2"]);
-    assert!(world.read(FORGE).contains(second));
-}
-
-#[test]
 fn an_edited_hook_asks_again() {
     let world = World::new();
     let root = world.path("project");
@@ -148,19 +133,11 @@ type Edit = (&'static str, Index, Index);
 
 const EDITS: &[&str] = &["save", "insert", "replace", "remove", "move", "on", "off"];
 
-/// An entry of the file, and its text as long as it is not edited.
-struct Model {
-    hook: Option<Value>,
-    text: Option<String>,
-}
+/// The hook of an entry, and the text of the entry as long as it is not edited.
+type Model = (Option<Value>, Option<String>);
 
-impl Model {
-    fn edited(hook: &Hook) -> Self {
-        Self {
-            hook: Some(hook.to_json()),
-            text: None,
-        }
-    }
+fn edited(hook: &Hook) -> Model {
+    (Some(hook.to_json()), None)
 }
 
 fn apply((edit, index, to): Edit, file: &mut HooksFile, model: &mut Vec<Model>) {
@@ -171,38 +148,39 @@ fn apply((edit, index, to): Edit, file: &mut HooksFile, model: &mut Vec<Model>) 
     }
     if edit == "insert" || length == 0 {
         let index = index.index(length + 1);
-        model.insert(index, Model::edited(&new));
+        model.insert(index, edited(&new));
         return file.insert(index, new);
     }
     let (index, to) = (index.index(length), to.index(length));
-    match edit {
+    let hook = file.entries()[index].hook().ok().cloned();
+    let switched = hook.map(|hook| hook.with_enabled(edit == "on"));
+    let is_done = match edit {
         "replace" => {
-            model[index] = Model::edited(&new);
-            assert!(file.replace(index, new));
+            model[index] = edited(&new);
+            file.replace(index, new)
         }
         "remove" => {
-            assert!(file.remove(index));
             model.remove(index);
+            file.remove(index)
         }
         "move" => {
-            assert!(file.move_to(index, to));
             let moved = model.remove(index);
             model.insert(to, moved);
+            file.move_to(index, to)
         }
-        switch => {
-            let enabled = switch == "on";
-            let hook = file.entries()[index].hook().ok().cloned();
-            assert_eq!(file.set_enabled(index, enabled), hook.is_some());
-            if let Some(hook) = hook.filter(|hook| hook.enabled() != enabled) {
-                model[index] = Model::edited(&hook.with_enabled(enabled));
-            }
-        }
+        _ => file.set_enabled(index, edit == "on") == switched.is_some(),
+    };
+    assert!(is_done, "{edit}");
+    if let ("on" | "off", Some(hook)) = (edit, switched)
+        && model[index].0 != Some(hook.to_json())
+    {
+        model[index] = edited(&hook);
     }
 }
 
 proptest! {
     // Each case waits several times until a file is on the disk.
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: if all_cases() { 256 } else { 16 }, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if all_cases() { 256 } else { 16 }) })]
 
     #[test]
     fn edits_keep_the_bytes_of_other_entries(
@@ -221,12 +199,7 @@ proptest! {
         let mut file = open(&world, &text);
         let json = |entry: &HooksFileEntry| entry.hook().ok().map(Hook::to_json);
         let texts = entries.iter().map(|(entry, _)| Some(entry.clone()));
-        let mut model: Vec<_> = file
-            .entries()
-            .iter()
-            .zip(texts)
-            .map(|(entry, text)| Model { hook: json(entry), text })
-            .collect();
+        let mut model: Vec<Model> = file.entries().iter().map(json).zip(texts).collect();
         for edit in edits {
             apply(edit, &mut file, &mut model);
         }
@@ -234,7 +207,7 @@ proptest! {
         let saved = world.read(FORGE);
         prop_assert!(saved.contains("// of mine") && saved.contains("\"_\": [ 1 ]"), "{saved}");
         let again = HooksFile::open(world.path(FORGE)).unwrap();
-        let expected: Vec<_> = model.iter().map(|entry| entry.hook.clone()).collect();
+        let expected: Vec<_> = model.iter().map(|entry| entry.0.clone()).collect();
         for file in [&file, &again] {
             prop_assert_eq!(file.entries().iter().map(json).collect::<Vec<_>>(), &expected[..], "{}\n{}", text, saved);
         }
@@ -245,7 +218,7 @@ proptest! {
         config.save_global(&hooks).unwrap();
         prop_assert_eq!(all_json(&config.load_global()), all_json(&hooks));
         let moved = world.read(FORGE);
-        for entry in model.iter().filter_map(|entry| entry.text.as_ref()) {
+        for entry in model.iter().filter_map(|entry| entry.1.as_ref()) {
             prop_assert!(saved.contains(entry), "{entry}\n{text}\n{saved}");
             prop_assert!(moved.contains(entry), "{entry}\n{saved}\n{moved}");
         }

@@ -6,21 +6,19 @@ use std::time::Duration;
 
 use forge_hooks::hook::Reads;
 use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::support::{World, alone, blocking_event, hook, run_alone};
 
 /// Sets a soft limit of this process, which must be the test's alone, and returns what it was.
-fn limit(resource: libc::__rlimit_resource_t, soft: libc::rlim_t) -> libc::rlim_t {
-    // SAFETY: the structure is valid for both calls.
-    #[allow(unsafe_code)]
-    unsafe {
-        let mut limits = std::mem::zeroed::<libc::rlimit>();
-        assert_eq!(libc::getrlimit(resource, &raw mut limits), 0);
-        let before = limits.rlim_cur;
-        limits.rlim_cur = soft;
-        assert_eq!(libc::setrlimit(resource, &raw const limits), 0);
-        before
-    }
+fn limit(resource: Resource, soft: Option<u64>) -> Option<u64> {
+    let limits = getrlimit(resource);
+    let changed = Rlimit {
+        current: soft,
+        ..limits
+    };
+    setrlimit(resource, changed).unwrap();
+    limits.current
 }
 
 /// A failure in the words of the system, that blocks.
@@ -41,9 +39,9 @@ fn too_few_descriptors_fail_one_hook() {
         // From none to nearly enough: whichever step fails, the failure is reported and nothing
         // leaks.
         for more in 0..12 {
-            let before = limit(libc::RLIMIT_NOFILE, open - 1 + more);
+            let before = limit(Resource::Nofile, Some(open - 1 + more));
             let result = world.fire(&blocking_event()).remove(0);
-            limit(libc::RLIMIT_NOFILE, before);
+            limit(Resource::Nofile, before);
             if !result.success() {
                 could_not_start(&result, "Too many open files");
             }
@@ -70,7 +68,7 @@ fn too_few_processes_fail_one_hook() {
         }
         let elsewhere = hook("*", "echo hello").with_working_dir("/");
         assert!(world.one(elsewhere.clone()).success());
-        let before = limit(libc::RLIMIT_NPROC, 1);
+        let before = limit(Resource::Nproc, Some(1));
         let result = world.one(elsewhere.clone());
         could_not_start(&result, "Resource temporarily unavailable");
         let (event, options) = (HookEvent::user_interrupt(), FireOptions::default());
@@ -78,7 +76,7 @@ fn too_few_processes_fail_one_hook() {
         let words = refused.to_string();
         assert!(words.starts_with("cannot start a thread"), "{words}");
         assert!(std::error::Error::source(&refused).is_some());
-        limit(libc::RLIMIT_NPROC, before);
+        limit(Resource::Nproc, before);
         assert!(world.one(elsewhere).success());
         let handle = world.submit(refused.into_event());
         assert!(handle.wait().results()[0].success());
@@ -125,9 +123,9 @@ fn a_full_disk_is_reported_and_cleaned_up() {
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         }
         let world = World::new();
-        let before = limit(libc::RLIMIT_FSIZE, 4096);
+        let before = limit(Resource::Fsize, Some(4096));
         no_room(&finds_a_file(&world));
-        limit(libc::RLIMIT_FSIZE, before);
+        limit(Resource::Fsize, before);
         assert_eq!(crate::endurance::spilled(), 0);
         assert_eq!(finds_a_file(&world).stdout.trim(), "200000");
     }

@@ -2,37 +2,12 @@
 
 use std::path::Path;
 
-use forge_hooks::config::TrustPolicy;
-use forge_hooks::{FailureKind, HookEvent, LoadReport, Outcome};
-use serde_json::json;
+use forge_hooks::{FailureKind, HookEvent, Outcome};
 
-use crate::config::{FORGE, config, file_of};
-use crate::support::{World, blocking_event};
+use crate::config::{FORGE as GLOBAL, config, file_of, load};
+use crate::support::{World, blocking_event, printed};
 
-const GLOBAL: &str = FORGE;
 const PROJECT: &str = "project/.src/forge/hooks.json";
-
-fn load(world: &World) -> LoadReport {
-    let project = world.path("project");
-    config(world).load_into(world.registry(), project, TrustPolicy::Everything)
-}
-
-fn bash() -> HookEvent {
-    blocking_event()
-}
-
-fn read() -> HookEvent {
-    HookEvent::tool_pre_execute("read", json!({}))
-}
-
-fn prompt() -> HookEvent {
-    HookEvent::user_prompt_submit("hello")
-}
-
-fn printed(outcome: &Outcome) -> Vec<&str> {
-    let results = outcome.results().iter();
-    results.map(|result| result.stdout.trim()).collect()
-}
 
 /// That it is blocked by a placeholder, whose reason holds these words.
 #[track_caller]
@@ -55,8 +30,8 @@ fn hooks_are_registered_last_in_order() {
     assert!(report.is_ok() && report.problems.is_empty());
     assert_eq!(report.loaded, 2);
     assert_eq!(report.files, [world.path(GLOBAL), world.path(PROJECT)]);
-    let outcome = world.outcome(&bash());
-    assert_eq!(printed(&outcome), ["host", "global", "project"]);
+    let outcome = world.outcome(&blocking_event());
+    assert_eq!(printed(outcome.results()), ["host", "global", "project"]);
 }
 
 /// What entries that cannot be used do at each of `events`: `b` blocks, `r` is reported, `.` does not match. Behind it,
@@ -85,7 +60,9 @@ fn an_unusable_entry_blocks_its_events() {
     let interrupt = HookEvent::user_interrupt();
     let request = HookEvent::llm_pre_request("m", 1);
     let response = HookEvent::llm_post_response("m", 1);
-    let events = [bash(), read(), prompt(), interrupt, request, response];
+    let read = HookEvent::tool_pre_execute("read", "");
+    let prompt = HookEvent::user_prompt_submit("hello");
+    let events = [blocking_event(), read, prompt, interrupt, request, response];
     for row in ENTRIES.trim().lines() {
         let (ends, rest) = row.split_once(' ').unwrap();
         let (words, entry) = rest.split_once(' ').unwrap();
@@ -106,45 +83,53 @@ fn an_unusable_entry_blocks_its_events() {
     }
 }
 
-/// That what lies at the place of the user's file blocks everything, for this reason.
-#[track_caller]
-fn case(put: impl FnOnce(&Path), words: &str) {
-    let world = World::new();
-    let path = world.path(GLOBAL);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    put(&path);
-    let report = load(&world);
-    assert_eq!((world.registry().len(), report.loaded), (1, 0), "{words}");
-    assert_eq!(report.files, [path.as_path()]);
-    assert_eq!((report.problems.len(), report.problems[0].index), (1, None));
-    blocked(&world.outcome(&bash()), words);
-    blocked(&world.outcome(&read()), words);
-    assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
-}
+/// What lies at the place of the user's file, and the reason for which everything is blocked: a text, or something else
+/// in `<>`.
+const FILES: &str = r#"
+ => is not valid JSON: expected a value, found the end
+[] => expected an object with a list `hooks`
+{"hooks": {}} => `hooks`: expected a list
+{"hook": []} => an unknown key `hook`
+<directory> => the file is a directory
+<large> => the file is larger than 1 MiB
+<pipe> => the file is a special file
+<link> => the file cannot be read: 
+"#;
 
 #[test]
 fn an_unusable_file_blocks_everything() {
-    let write = |text: &'static str, words| case(|path| std::fs::write(path, text).unwrap(), words);
-    write("", "is not valid JSON: expected a value, found the end");
-    write("[]", "expected an object with a list `hooks`");
-    write("{\"hooks\": {}}", "`hooks`: expected a list");
-    write("{\"hook\": []}", "an unknown key `hook`");
-    let directory = |path: &Path| std::fs::create_dir(path);
-    case(|path| directory(path).unwrap(), "the file is a directory");
-    let large = |path: &Path| std::fs::File::create(path)?.set_len(1024 * 1024 + 1);
-    case(|path| large(path).unwrap(), "the file is larger than 1 MiB");
+    for row in FILES[1..].lines() {
+        let (text, words) = row.split_once(" => ").unwrap();
+        let world = World::new();
+        let path = world.write(GLOBAL, text);
+        if text.starts_with('<') && !put(text, &path) {
+            continue;
+        }
+        let report = load(&world);
+        assert_eq!((world.registry().len(), report.loaded), (1, 0), "{words}");
+        assert_eq!(report.files, [path.as_path()]);
+        assert_eq!((report.problems.len(), report.problems[0].index), (1, None));
+        blocked(&world.outcome(&blocking_event()), words);
+        assert!(world.outcome(&HookEvent::user_interrupt()).allowed());
+    }
 }
 
-#[cfg(unix)]
-#[test]
-fn an_unopenable_file_blocks_at_once() {
-    let pipe = |path: &Path| std::process::Command::new("mkfifo").arg(path).status();
-    case(
-        |path| assert!(pipe(path).unwrap().success()),
-        "the file is a special file",
-    );
-    let link = |path: &Path| std::os::unix::fs::symlink(path, path);
-    case(|path| link(path).unwrap(), "the file cannot be read: ");
+/// Whether the system has such a thing.
+fn put(what: &str, path: &Path) -> bool {
+    std::fs::remove_file(path).unwrap();
+    match what {
+        "<directory>" => std::fs::create_dir(path).unwrap(),
+        "<large>" => std::fs::write(path, " ".repeat((1 << 20) + 1)).unwrap(),
+        #[cfg(unix)]
+        "<pipe>" => {
+            let made = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(made.unwrap().success());
+        }
+        #[cfg(unix)]
+        "<link>" => std::os::unix::fs::symlink(path, path).unwrap(),
+        _ => return false,
+    }
+    true
 }
 
 #[test]
@@ -161,9 +146,10 @@ fn a_bad_entry_costs_the_others_nothing() {
     assert_eq!(world.registry().len(), 4);
     let outcome = world.outcome(&HookEvent::session_start("s"));
     // The placeholder of the project's file comes last.
-    assert_eq!(printed(&outcome), ["1", "2", ""]);
+    assert_eq!(printed(outcome.results()), ["1", "2", ""]);
     let path = world.path(PROJECT).display().to_string();
-    blocked(&world.outcome(&prompt()), &path);
+    let prompt = HookEvent::user_prompt_submit("hello");
+    blocked(&world.outcome(&prompt), &path);
 }
 
 /// Files that another user could have written. `golden/validate.txt` has the messages.
@@ -186,7 +172,7 @@ mod modes {
         let report = load(world);
         assert!(!report.is_ok() && report.loaded == 0, "{report:?}");
         assert!(report.problems[0].message.contains(words), "{report:?}");
-        blocked(&world.outcome(&bash()), words);
+        blocked(&world.outcome(&blocking_event()), words);
         let config = config(world);
         assert!(config.load_all(world.path("project")).is_empty());
         world.registry().clear();
@@ -197,16 +183,19 @@ mod modes {
         for file in [GLOBAL, PROJECT] {
             let world = World::new();
             let path = world.write(file, GOOD);
-            mode(&path, 0o646);
-            refused(&world, "is world-writable; run `chmod o-w ");
-            assert!(!config(&world).check(&path).is_ok());
-            mode(&path, 0o644);
             let directory = path.parent().unwrap();
-            mode(directory, 0o777);
-            refused(&world, "is in a world-writable directory; run `chmod o-w ");
-            // Only owners can replace files there.
-            mode(directory, 0o1777);
-            assert!(load(&world).problems.is_empty());
+            let by_all = "is in a world-writable directory; run `chmod o-w ";
+            // In a directory with the last mode, only owners can replace files.
+            for (at, bad, words, good) in [
+                (&*path, 0o646, "is world-writable; run `chmod o-w ", 0o644),
+                (directory, 0o777, by_all, 0o1777),
+            ] {
+                mode(at, bad);
+                refused(&world, words);
+                assert!(!config(&world).check(&path).is_ok());
+                mode(at, good);
+                assert!(load(&world).problems.is_empty());
+            }
             // Only root can give a file away.
             if chown(&path, Some(4242), None).is_ok() {
                 refused(&world, "belongs to user 4242");

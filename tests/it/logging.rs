@@ -54,29 +54,25 @@ fn reported(words: &str) -> Vec<(Level, String)> {
         .collect()
 }
 
-/// Runs the hook under this name, and returns what was logged of it.
-fn logged(name: &str, hook: Hook) -> Vec<(Level, String)> {
-    listen();
-    World::new().one(hook.with_description(name));
-    reported(name)
-}
-
 #[test]
 fn start_end_and_output_of_a_hook_are_logged() {
-    let all = logged("log-plain", hook("*", "echo printed&& echo whispered>&2"));
+    listen();
+    let plain = hook("*", "echo printed&& echo whispered>&2");
+    World::new().one(plain.with_description("log-plain"));
+    let all = reported("log-plain");
     let expected = [
-        (Level::Debug, "hook `log-plain` starts on tool:pre_execute"),
-        (Level::Trace, "hook `log-plain` stdout: printed"),
-        (Level::Warn, "hook `log-plain` stderr: whispered"),
-        (
-            Level::Debug,
-            "hook `log-plain` ended with exit code 0 after ",
-        ),
+        (Level::Debug, "starts on tool:pre_execute"),
+        (Level::Trace, "stdout: printed"),
+        (Level::Warn, "stderr: whispered"),
+        (Level::Debug, "ended with exit code 0 after "),
     ];
     assert_eq!(all.len(), expected.len(), "{all:?}");
-    for ((level, message), (expected_level, start)) in all.iter().zip(expected) {
-        assert_eq!(*level, expected_level);
-        assert!(message.starts_with(start), "{message}");
+    for ((level, message), (expected, words)) in all.iter().zip(expected) {
+        let start = format!("hook `log-plain` {words}");
+        assert!(
+            *level == expected && message.starts_with(&start),
+            "{message}"
+        );
     }
 }
 
@@ -94,26 +90,42 @@ fn nothing_in_the_log_is_hidden() {
     }
 }
 
+/// Each hook, and what is logged of it besides that it runs and what it prints.
 #[test]
-fn a_failure_is_logged_with_its_context() {
-    let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
-    let missing = Hook::program("*", ["./no-such"]).unwrap();
+fn failures_blocks_and_typos_are_logged() {
+    listen();
+    let world = World::new();
+    let answers = |answer: &str| hook("*", &world.says(answer));
+    let program = Hook::program("*", ["./no-such"]).unwrap();
+    let fails = hook("*", "exit 3");
     let ignored = hook("*", "exit 4").with_on_failure(FailurePolicy::Continue);
-    for (name, hook, level, words) in [
-        (
-            "log-fails",
-            hook("*", "exit 3"),
-            Level::Warn,
-            "exited with code 3",
-        ),
-        ("log-ignored", ignored, Level::Warn, "exited with code 4"),
-        ("log-slow", slow, Level::Error, "timed out after 50ms"),
-        ("log-missing", missing, Level::Error, "program `"),
-    ] {
-        let line = format!("hook `{name}` failed on tool:pre_execute: {words}");
-        let logged = logged(name, hook);
-        let mut failed = logged.iter().filter(|(_, text)| text.starts_with(&line));
-        assert_eq!(failed.next().unwrap().0, level, "{logged:?}");
+    let blocks = answers(r#"{"decision": "block", "reason": "no: password=hunter22"}"#);
+    let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
+    let failed = "failed on tool:pre_execute: ";
+    let typo = "`descision` is not a known key; did you mean `decision`?";
+    let text = "treated as plain text: its answer is invalid: ";
+    let (before, after) = (blocking_event(), HookEvent::user_interrupt());
+    for (number, (hook, event, level, start, words)) in [
+        (fails, &before, 'W', failed, "exited with code 3"),
+        (ignored, &before, 'W', failed, "exited with code 4"),
+        (slow, &before, 'E', failed, "timed out after 50ms"),
+        (program, &before, 'E', failed, "program `"),
+        (answers(r#"{"descision": "x"}"#), &before, 'W', "", typo),
+        (answers(r#"{"decision": 1}"#), &after, 'W', "", text),
+        (blocks, &before, 'W', "blocks tool", "password=[redacted]"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("log-ends-{number}");
+        world.run(hook.with_description(name.clone()), event);
+        let mut logged = reported(&name);
+        logged.retain(|(level, text)| *level <= Level::Warn && !text.contains("` stderr: "));
+        let [(found, line)] = &logged[..] else {
+            panic!("{logged:?}");
+        };
+        assert_eq!(found.as_str().chars().next(), Some(level));
+        assert!(line.contains(start) && line.contains(words), "{line}");
     }
 }
 
@@ -122,20 +134,23 @@ fn problems_of_files_are_warnings_without_secrets() {
     listen();
     let world = World::new();
     let config = HookConfig::default().with_config_home(world.directory());
-    let path = world.write("src/forge/hooks.json", "{\"log-corrupted\": ");
-    assert!(config.load_global().is_empty());
-    let reported_of_file = reported(&path.display().to_string());
-    assert_eq!(reported_of_file.len(), 1, "{reported_of_file:?}");
-    let (level, text) = &reported_of_file[0];
-    assert!(*level == Level::Warn && text.contains("is not valid JSON"));
-
-    world.write(
-        "src/forge/hooks.json",
-        r#"{"hooks": [{"event": "*", "command": "true", "on_failure": "password=in-a-file"}]}"#,
-    );
-    assert!(config.load_global().is_empty());
-    assert!(!reported("on_failure").is_empty());
-    assert_eq!(reported("password=in-a-file"), []);
+    let secret = "password=in-a-file";
+    let policy = format!(r#""on_failure": "{secret}""#);
+    let unusable = format!(r#"{{"hooks": [{{"event": "*", "command": "true", {policy}}}]}}"#);
+    for (text, words) in [
+        ("{\"log-corrupted\": ", "is not valid JSON"),
+        (&unusable, "on_failure"),
+    ] {
+        let path = world.write("src/forge/hooks.json", text);
+        let before = reported(&path.display().to_string()).len();
+        assert!(config.load_global().is_empty());
+        let reported = reported(&path.display().to_string()).split_off(before);
+        let [(Level::Warn, line)] = &reported[..] else {
+            panic!("{reported:?}");
+        };
+        assert!(line.contains(words), "{line}");
+    }
+    assert_eq!(reported(secret), []);
 }
 
 #[test]
@@ -144,12 +159,9 @@ fn a_typo_in_a_pattern_is_a_warning() {
     let world = World::new();
     world.hook("tool:pre_exec", "exit 0");
     world.hook("zoo:log_test_fed", "exit 0");
-    let line =
-        "hook pattern: `tool:pre_exec` matches no built-in event, did you mean `tool:pre_execute`?";
-    assert_eq!(
-        reported("`tool:pre_exec`"),
-        [(Level::Warn, line.to_owned())]
-    );
+    let why = "matches no built-in event, did you mean `tool:pre_execute`?";
+    let line = format!("hook pattern: `tool:pre_exec` {why}");
+    assert_eq!(reported("`tool:pre_exec`"), [(Level::Warn, line)]);
     assert!(reported("zoo:log_test_fed").is_empty());
 }
 
@@ -170,35 +182,6 @@ fn a_blocking_call_uses_the_callers_thread() {
     assert!(world.submit(HookEvent::user_interrupt()).wait().allowed());
     let later = threads().split_off(count);
     assert!(!later.is_empty() && later.iter().all(|thread| *thread != here));
-}
-
-/// What a hook says, and the one warning that is logged of it.
-#[test]
-fn a_typo_in_an_answer_is_a_warning() {
-    let typo = "`descision` is not a known key; did you mean `decision`?";
-    let text = "standard output is treated as plain text: its answer is invalid: ";
-    let blocks = "blocks tool:pre_execute: no: password=[redacted]";
-    let block = r#"{"decision": "block", "reason": "no: password=hunter22"}"#;
-    listen();
-    for (name, event, answer, words) in [
-        ("log-typo", blocking_event(), r#"{"descision": "x"}"#, typo),
-        (
-            "log-late",
-            HookEvent::user_interrupt(),
-            r#"{"decision": 1}"#,
-            text,
-        ),
-        ("log-blocks", blocking_event(), block, blocks),
-    ] {
-        let world = World::new();
-        let hook = hook("*", &world.says(answer)).with_description(name);
-        world.run(hook, &event);
-        let mut logged = reported(name);
-        logged.retain(|(level, _)| *level <= Level::Warn);
-        assert_eq!(logged.len(), 1, "{logged:?}");
-        let (level, line) = &logged[0];
-        assert!(*level == Level::Warn && line.contains(words), "{line}");
-    }
 }
 
 /// A secret in a place where a hook, or what it does, has it.
@@ -246,15 +229,12 @@ fn the_host_chooses_what_is_masked() {
         (World::new(), "password=hidden-as-the-night", false),
     ] {
         let result = world.one(hook("*", &format!("echo {text}")));
-        assert!(
-            result.stdout.contains(text),
-            "a result holds what was written"
-        );
+        assert!(result.stdout.contains(text), "it was written");
         assert_eq!(!reported(text).is_empty(), is_open);
     }
 }
 
-/// A logger that uses `println!` panics when its output is closed.
+/// A logger that uses `println!` panics when its output is closed. `tidy` sees that everything is logged in the same way.
 #[test]
 fn a_logger_that_panics_costs_no_answer() {
     listen();
@@ -300,72 +280,4 @@ fn a_key_without_a_variable_is_not_logged() {
         assert!(results[0].success(), "{results:?}");
     }
     assert_eq!(reported("log-key"), []);
-}
-
-/// The path of the file makes the logger panic, also in the thread of `notify`.
-#[cfg(all(feature = "watch", unix))]
-#[test]
-fn a_logger_that_panics_ends_no_watcher() {
-    listen();
-    let world = World::new();
-    let file = "log-panics/src/forge/hooks.json";
-    world.write(file, "{");
-    let config = HookConfig::default().with_config_home(world.path("log-panics"));
-    let registry = std::sync::Arc::clone(world.registry());
-    let root = world.path("project");
-    let policy = forge_hooks::config::TrustPolicy::Everything;
-    let watcher = config.watch(registry, root, policy).unwrap();
-    assert_eq!(watcher.report().problems.len(), 1);
-    for (text, count) in [
-        ("[", 0),
-        (r#"{"hooks": [{"event": "*", "command": "exit 2"}]}"#, 1),
-    ] {
-        world.write(file, text);
-        let report = watcher.reports().recv_timeout(Duration::from_secs(10));
-        assert_eq!(report.unwrap().in_use, count);
-    }
-    assert!(!world.outcome(&blocking_event()).allowed());
-}
-
-#[test]
-fn a_logger_that_panics_stops_no_load_or_save() {
-    listen();
-    let world = World::new();
-    let file = world.write("log-panics/forge/hooks.json", "{");
-    let profile = AppProfile::new("forge");
-    let home = world.path("log-panics");
-    let hooks = Hooks::builder(profile.clone()).config_home(&home).load();
-    assert_eq!(hooks.reload().problems.len(), 1);
-    hooks.registry().register(hook("zoo:log-panics", "exit 0"));
-    let config = HookConfig::new(profile).with_config_home(home);
-    config.save_global([hook("*", "exit 2")]).unwrap();
-    assert!(file.with_file_name("hooks.json.broken").exists());
-    assert!(hooks.reload().is_ok());
-    assert!(!hooks.execute(&blocking_event()).allowed());
-    let disabled = r#"{"disable": ["log-panics"], "hooks": [
-        {"event": "*", "command": "exit 2", "name": "log-panics"}]}"#;
-    std::fs::write(file, disabled).unwrap();
-    assert_eq!(hooks.reload().disabled, ["log-panics"]);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_logger_that_panics_stops_no_trace() {
-    listen();
-    let traced = World::new();
-    let path = traced.path("log-panics/trace.jsonl");
-    std::fs::create_dir(traced.path("log-panics")).unwrap();
-    let trace = forge_hooks::Trace::builder(&path).build().unwrap();
-    let world = crate::tracing::traced_by(&trace);
-    world.hook("*", "exit 0");
-    // A directory in its place cannot be written.
-    let _ = std::fs::remove_file(&path);
-    std::fs::create_dir(&path).unwrap();
-    world.fire(&blocking_event());
-    crate::tracing::flush(&trace);
-    assert_eq!(trace.lost(), 1);
-    std::fs::remove_dir(&path).unwrap();
-    world.fire(&blocking_event());
-    crate::tracing::flush(&trace);
-    assert_eq!(crate::tracing::lines(&path).len(), 2, "a gap and a run");
 }

@@ -17,7 +17,6 @@ mod environment;
 mod events;
 mod examples;
 mod execution;
-mod explain;
 mod git;
 #[cfg(all(feature = "cli", unix))]
 mod golden;

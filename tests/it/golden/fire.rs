@@ -6,18 +6,18 @@
 //! There are some 20,000 cases. One in a few is run, another one at each event, and the others are taken to be as the
 //! file has them. With `FORGE_HOOKS_TEST_ALL=1` or `FORGE_HOOKS_BLESS=1` all are run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex};
-use std::thread;
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
 use crate::program::User;
 use crate::support::all_cases;
+
+const INPUTS: &str = include_str!("fire_inputs.txt");
 
 const CODES: [&str; 7] = ["0", "1", "2", "3", "126", "127", "KILL"];
 
@@ -25,8 +25,8 @@ const CODES: [&str; 7] = ["0", "1", "2", "3", "126", "127", "KILL"];
 type Written = (&'static str, String, String);
 
 static OUTPUTS: LazyLock<Vec<Written>> = LazyLock::new(|| {
-    let rows = include_str!("fire_inputs.txt").lines();
-    let rows = rows.filter(|row| !row.starts_with('#')).map(|row| {
+    let rows = INPUTS.lines().filter(|row| !row.starts_with(['#', '@']));
+    let rows = rows.map(|row| {
         let mut parts = row.split(" | ").map(|part| part.trim_end_matches(" |"));
         let mut text = || parts.next().unwrap_or_default();
         let name = text();
@@ -36,84 +36,40 @@ static OUTPUTS: LazyLock<Vec<Written>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// Outputs of which the middle is not kept: this text, and blanks. They take long, and so are fired alone.
-const CUT: [(&str, &str); 3] = [
-    ("cut, blank", ""),
-    ("cut text", "text"),
-    ("cut object", "{"),
-];
-
-/// What a tool calls its events.
-const EVENTS: [(&str, &str); 4] = [
-    (
-        "claude",
-        "PreToolUse PostToolUse PostToolUseFailure PermissionRequest UserPromptSubmit SessionStart \
-            SessionEnd Notification Stop SubagentStart SubagentStop PreCompact PostCompact \
-            ConfigChange Setup Unknown",
-    ),
-    (
-        "codex",
-        "PreToolUse PostToolUse PermissionRequest UserPromptSubmit SessionStart Stop SubagentStart \
-            SubagentStop PreCompact PostCompact Unknown",
-    ),
-    (
-        "gemini",
-        "BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel SessionStart SessionEnd \
-            PreCompress Notification BeforeToolSelection Unknown",
-    ),
-    (
-        "native",
-        "tool:pre_execute tool:post_execute tool:error llm:pre_request llm:post_response \
-            llm:stream_start llm:stream_end session:start session:end session:message permission:check \
-            permission:prompt permission:granted permission:denied user:prompt_submit user:interrupt \
-            agent:stop agent:subagent_start agent:subagent_stop context:pre_compact \
-            context:post_compact notification:show level:loaded",
-    ),
-];
-
-/// The events at which each output is also fired alone, for what the whole event comes to.
-const ALONE: [(&str, &str); 10] = [
-    ("claude", "PreToolUse"),
-    ("claude", "PostToolUse"),
-    ("claude", "PermissionRequest"),
-    ("claude", "UserPromptSubmit"),
-    ("claude", "Stop"),
-    ("codex", "PreToolUse"),
-    ("gemini", "BeforeTool"),
-    ("gemini", "SessionStart"),
-    ("native", "tool:pre_execute"),
-    ("native", "tool:post_execute"),
-];
-
-/// A command that writes this and ends in this way.
-fn command(stdout: &str, stderr: &str, code: &str) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-    let end = match code {
-        "KILL" => "kill -KILL $$",
-        // Within a variable, the code is not seen by those that read commands.
-        _ => &format!("code={code}; exit $code"),
-    };
-    format!(
-        "printf %s {}; printf %s {} >&2; {end}",
-        quoted(stdout),
-        quoted(stderr)
-    )
+/// An event of a tool, at which hooks with these outputs are fired, each with each of the codes. If one is fired at a
+/// time, it is told what the whole event comes to.
+struct Table {
+    tool: &'static str,
+    event: &'static str,
+    is_alone: bool,
+    outputs: Vec<&'static Written>,
+    codes: &'static [&'static str],
 }
 
-/// A command that writes more than is kept.
-fn long(start: &str, code: &str) -> String {
-    format!(
-        "{}; printf %1100000s; {}",
-        command(start, "", "0").replace("; code=0; exit $code", ""),
-        command("", "", code)
-    )
+fn tables() -> Vec<Table> {
+    let rows = INPUTS.lines().filter_map(|row| row.strip_prefix("@ "));
+    let rows = rows.map(|row| row.split_once(": ").unwrap());
+    let tables = rows.flat_map(|(tool, events)| {
+        let is_alone = tool.starts_with("alone, ");
+        events.split(' ').map(move |event| {
+            // Those of which the middle is not kept take long.
+            let is_fired =
+                |it: &&Written| !it.0.starts_with("cut") || is_alone && event.contains("re");
+            Table {
+                tool,
+                event,
+                is_alone,
+                outputs: OUTPUTS.iter().filter(is_fired).collect(),
+                codes: if is_alone { &["0", "2"] } else { &CODES },
+            }
+        })
+    });
+    tables.collect()
 }
 
 fn payload(tool: &str, event: &str) -> Value {
-    let is_tool = event.contains("Tool")
-        || event.starts_with("tool:")
-        || event.starts_with("Permission")
-        || event.starts_with("permission:");
+    let of_tools = ["Tool", "tool:", "Permission", "permission:"];
+    let is_tool = of_tools.iter().any(|part| event.contains(part));
     let input = json!({"command": "old"});
     if tool == "native" {
         let mut event = json!({"type": event, "timestamp": 1.5, "data": {}});
@@ -125,12 +81,8 @@ fn payload(tool: &str, event: &str) -> Value {
     }
     let mut payload = json!({"hook_event_name": event, "session_id": "s"});
     if is_tool {
-        payload["tool_name"] = if tool == "gemini" {
-            "run_shell_command"
-        } else {
-            "Bash"
-        }
-        .into();
+        let is_gemini = tool == "gemini";
+        payload["tool_name"] = json!(["Bash", "run_shell_command"][usize::from(is_gemini)]);
         payload["tool_input"] = input;
         payload["tool_response"] = json!({"stdout": "secret"});
     }
@@ -222,35 +174,96 @@ fn whole(status: i32, report: &Value) -> String {
     format!("{status} {}", Value::Object(kept)).replace("0 {}", "0")
 }
 
-/// The consequences of outputs by exit code; those that are alike are one entry.
-#[derive(Default)]
-struct Table(Vec<(Vec<&'static str>, String)>);
-
 impl Table {
-    /// Groups exit codes with the same consequence, and outputs with the same groups.
-    fn add(&mut self, output: &'static str, by_code: &[(&str, String)]) {
-        let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (code, words) in by_code {
-            match groups.iter_mut().find(|(known, _)| known == words) {
-                Some((_, codes)) => codes.push(code),
-                None => groups.push((words, vec![code])),
-            }
-        }
-        let lines = groups
-            .iter()
-            .map(|(words, codes)| format!("    {} | {words}\n", codes.join(" ")));
-        let lines: String = lines.collect();
-        match self.0.iter_mut().find(|(_, known)| *known == lines) {
-            Some((outputs, _)) => outputs.push(output),
-            None => self.0.push((vec![output], lines)),
-        }
+    fn command(&self, index: usize) -> String {
+        let (_, stdout, stderr) = self.outputs[index / self.codes.len()];
+        let written = |text: &str| text.replace("EVENT", self.event).replace('\'', r"'\''");
+        // What is kept of an output is less than this.
+        let stdout = written(stdout).replace('⋯', "'; printf %1100000s '");
+        let end = match self.codes[index % self.codes.len()] {
+            "KILL" => "kill -KILL $$".to_owned(),
+            // Within a variable, the code is not seen by those that read commands.
+            code => format!("code={code}; exit $code"),
+        };
+        format!(
+            "printf %s '{stdout}'; printf %s '{}' >&2; {end}",
+            written(stderr)
+        )
     }
 
-    fn text(&self) -> String {
-        let entries = self.0.iter();
+    /// What follows from these cases; the status and the report alone if no hook has run.
+    fn results(&self, user: &User, cases: &[usize]) -> Result<Vec<String>, String> {
+        let commands = cases.iter().map(|case| self.command(*case));
+        let commands: Vec<_> = commands.collect();
+        let tool = self.tool.trim_start_matches("alone, ");
+        if self.is_alone {
+            let fired = commands
+                .chunks(1)
+                .map(|command| fire(user, tool, self.event, command));
+            return Ok(fired
+                .map(|(status, report)| whole(status, &report))
+                .collect());
+        }
+        let (status, report) = fire(user, tool, self.event, &commands);
+        let results = report["results"].as_array().map_or(&[][..], Vec::as_slice);
+        if results.is_empty() {
+            return Err(whole(status, &report));
+        }
+        assert_eq!(results.len(), commands.len(), "{report:#}");
+        Ok(results.iter().map(consequence).collect())
+    }
+
+    /// What follows from each output and code. Cases that are not run are as the corpus has them.
+    fn text(&self, user: &User, corpus: &HashMap<String, Known>) -> String {
+        let head = format!("{}: {}", self.tool, self.event);
+        let known = corpus.get(&head);
+        let turn: usize = head.bytes().map(usize::from).sum();
+        let is_run = |case: &usize| known.is_none() || (case + turn).is_multiple_of(ONE_IN);
+        let all = 0..self.outputs.len() * self.codes.len();
+        let run: Vec<_> = all.clone().filter(is_run).collect();
+        let results = match self.results(user, &run) {
+            Ok(results) => results,
+            Err(whole) => return user.normal(&format!("  all | {whole}\n")),
+        };
+        let mut found: HashMap<_, _> = run.into_iter().zip(results).collect();
+        let words = all.map(|case| {
+            let code = self.codes[case % self.codes.len()];
+            let (output, ..) = self.outputs[case / self.codes.len()];
+            match found.remove(&case) {
+                Some(words) => {
+                    without_code(&user.normal(&words), code).replace(self.event, "EVENT")
+                }
+                None => known.unwrap()[&(*output, code)].to_owned(),
+            }
+        });
+        self.grouped(&words.collect::<Vec<_>>())
+    }
+
+    /// Exit codes with the same consequence are one line, and outputs with the same lines one entry.
+    fn grouped(&self, words: &[String]) -> String {
+        let mut entries: Vec<(String, Vec<&str>)> = Vec::new();
+        for (output, words) in self.outputs.iter().zip(words.chunks(self.codes.len())) {
+            let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+            for (code, words) in self.codes.iter().zip(words) {
+                add(&mut lines, words.as_str(), code);
+            }
+            let lines = lines
+                .iter()
+                .map(|(words, codes)| format!("    {} | {words}\n", codes.join(" ")));
+            add(&mut entries, lines.collect(), output.0);
+        }
+        let entries = entries.iter();
         entries
-            .map(|(outputs, lines)| format!("  {}\n{lines}", outputs.join("; ")))
+            .map(|(lines, outputs)| format!("  {}\n{lines}", outputs.join("; ")))
             .collect()
+    }
+}
+
+/// Adds the name to those of the same kind.
+fn add<'a, K: PartialEq>(kinds: &mut Vec<(K, Vec<&'a str>)>, kind: K, name: &'a str) {
+    match kinds.iter_mut().find(|(known, _)| *known == kind) {
+        Some((_, names)) => names.push(name),
+        None => kinds.push((kind, vec![name])),
     }
 }
 
@@ -301,173 +314,24 @@ fn known_of(table: &'static str) -> Known {
     known
 }
 
-/// The cases at one event: names of outputs, each with all of the codes.
-struct Part<'a> {
-    event: &'a str,
-    outputs: Vec<&'static str>,
-    codes: &'a [&'static str],
-    known: Option<&'a Known>,
-    /// Which of the cases are run.
-    run: Vec<usize>,
-}
-
-impl<'a> Part<'a> {
-    fn new(
-        corpus: &'a HashMap<String, Known>,
-        (tool, event): (&str, &'a str),
-        outputs: Vec<&'static str>,
-        codes: &'a [&'static str],
-    ) -> Self {
-        let head = format!("{tool}: {event}");
-        let known = corpus.get(&head);
-        let turn: usize = head.bytes().map(usize::from).sum();
-        let is_run = |case: &usize| known.is_none() || (case + turn).is_multiple_of(ONE_IN);
-        let run = (0..outputs.len() * codes.len()).filter(is_run).collect();
-        Self {
-            event,
-            outputs,
-            codes,
-            known,
-            run,
-        }
-    }
-
-    /// The place of its output, and its code.
-    fn case(&self, index: usize) -> (usize, &'static str) {
-        (
-            index / self.codes.len(),
-            self.codes[index % self.codes.len()],
-        )
-    }
-
-    /// The table: these are the results of the cases that were run, in order.
-    fn text(&self, user: &User, results: Vec<String>) -> String {
-        let mut found: HashMap<_, _> = self.run.iter().copied().zip(results).collect();
-        let mut table = Table::default();
-        for (place, output) in self.outputs.iter().enumerate() {
-            let by_code = self.codes.iter().enumerate().map(|(nth, code)| {
-                let words = match found.remove(&(place * self.codes.len() + nth)) {
-                    Some(words) => self.normal(user, &words, code),
-                    None => self.known.unwrap()[&(*output, *code)].to_owned(),
-                };
-                (*code, words)
-            });
-            table.add(output, &by_code.collect::<Vec<_>>());
-        }
-        table.text()
-    }
-
-    /// As it stands in the file.
-    fn normal(&self, user: &User, words: &str, code: &str) -> String {
-        without_code(&user.normal(words), code).replace(self.event, "EVENT")
-    }
-}
-
-/// What follows at an event from each output and code.
-fn table_of(user: &User, corpus: &HashMap<String, Known>, (tool, event): (&str, &str)) -> String {
-    let names = OUTPUTS.iter().map(|(name, ..)| *name).collect();
-    let part = Part::new(corpus, (tool, event), names, &CODES);
-    let commands = part.run.iter().map(|index| {
-        let (place, code) = part.case(*index);
-        let (_, out, err) = &OUTPUTS[place];
-        let written = |text: &str| text.replace("EVENT", event);
-        command(&written(out), &written(err), code)
-    });
-    let commands: Vec<_> = commands.collect();
-    let (status, report) = fire(user, tool, event, &commands);
-    let Some(results) = report["results"]
-        .as_array()
-        .filter(|results| !results.is_empty())
-    else {
-        return user.normal(&format!("  all | {}\n", whole(status, &report)));
-    };
-    assert_eq!(results.len(), commands.len(), "{tool} {event}: {report:#}");
-    let notes = report["diagnostics"].as_array().into_iter().flatten();
-    let notes: Vec<_> = notes.filter_map(Value::as_str).collect();
-    let results = results.iter().enumerate().map(|(place, result)| {
-        let mut words = consequence(result);
-        // Each command is named by its place in the file.
-        let named = format!("[0].hooks[{place}]");
-        for note in &notes {
-            if note.starts_with("hook `") && note.contains(&named) && !note.contains("is discarded")
-            {
-                let told: Vec<_> = note.split(": ").skip(1).collect();
-                write!(words, " # {}", told.join(": ")).unwrap();
-            }
-        }
-        words
-    });
-    part.text(user, results.collect())
-}
-
-/// What the whole event comes to, if one hook alone ends in this way.
-fn alone(user: &User, corpus: &HashMap<String, Known>, (tool, event): (&str, &str)) -> String {
-    let mut names: Vec<_> = OUTPUTS.iter().map(|(name, ..)| *name).collect();
-    if event.contains("re") {
-        names.extend(CUT.map(|(name, _)| name));
-    }
-    let head = format!("alone, {tool}");
-    let part = Part::new(corpus, (&head, event), names, &["0", "2"]);
-    let results = part.run.iter().map(|index| {
-        let (place, code) = part.case(*index);
-        let written = |text: &str| text.replace("EVENT", event);
-        let text = match OUTPUTS.get(place) {
-            Some((_, out, err)) => command(&written(out), &written(err), code),
-            None => long(CUT[place - OUTPUTS.len()].1, code),
-        };
-        let (status, report) = fire(user, tool, event, &[text]);
-        whole(status, &report)
-    });
-    part.text(user, results.collect())
-}
-
-/// Runs each job on one of a few threads, and returns the results in order.
-fn at_once<T: Sync>(jobs: &[T], run: impl Fn(&User, &T) -> String + Sync) -> Vec<String> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(BTreeMap::new());
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                let user = User::new();
-                // Codex starts a login shell, which reads what this machine has for users.
-                let shell = user.write("shell", "#!/bin/sh\nexec /bin/sh -c \"$2\"\n");
-                std::fs::set_permissions(&shell, Permissions::from_mode(0o755)).unwrap();
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let index = jobs.iter().position(|it| std::ptr::eq(it, job)).unwrap();
-                    let result = run(&user, job);
-                    done.lock().unwrap().insert(index, result);
-                }
-            });
-        }
-    });
-    done.into_inner().unwrap().into_values().collect()
-}
-
 #[test]
 fn hooks_end_as_they_did() {
-    let jobs: Vec<_> = EVENTS
-        .iter()
-        .flat_map(|(tool, events)| events.split(' ').map(|event| (*tool, event)))
-        .collect();
-    let corpus = corpus();
-    let tables = at_once(&jobs, |user, job| table_of(user, &corpus, *job));
-    let mut alike: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for ((tool, event), table) in jobs.iter().zip(&tables) {
-        match alike
-            .iter_mut()
-            .find(|(same_tool, same, _)| same_tool == tool && same == table)
-        {
-            Some((.., events)) => events.push(event),
-            None => alike.push((tool, table, vec![event])),
-        }
+    let user = || {
+        let user = User::new();
+        // Codex starts a login shell, which reads what this machine has for users.
+        let shell = user.write("shell", "#!/bin/sh\nexec /bin/sh -c \"$2\"\n");
+        std::fs::set_permissions(&shell, Permissions::from_mode(0o755)).unwrap();
+        user
+    };
+    let (tables, corpus) = (tables(), corpus());
+    let texts = super::at_once(&tables, user, |user, table| table.text(user, &corpus));
+    let mut alike = Vec::new();
+    for (table, text) in tables.iter().zip(&texts) {
+        add(&mut alike, (table.tool, text), table.event);
     }
     let mut text = String::new();
-    for (tool, table, events) in alike {
+    for ((tool, table), events) in alike {
         writeln!(text, "{tool}: {}\n{table}", events.join(", ")).unwrap();
-    }
-    let alone = at_once(&ALONE, |user, job| alone(user, &corpus, *job));
-    for ((tool, event), table) in ALONE.iter().zip(&alone) {
-        writeln!(text, "alone, {tool}: {event}\n{table}").unwrap();
     }
     super::same_as_corpus("fire.txt", &text);
 }

@@ -4,8 +4,7 @@
 //! followed by the text of a file, and `$ COMMAND` by the output of a command for the shell, and `[exit status N]`
 //! unless that is 0. `sudo_ls` and `ls` fire the event before a tool `bash` with these commands.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -62,22 +61,6 @@ fn replayed(session: &str) -> String {
 fn sessions_print_what_they_did() {
     let sessions = include_str!("sessions.txt").strip_prefix("== ").unwrap();
     let sessions: Vec<_> = sessions.split("\n== ").collect();
-    let (next, all) = (AtomicUsize::new(0), vec![String::new(); sessions.len()]);
-    let all = Mutex::new(all);
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(session) = sessions.get(index) else {
-                return;
-            };
-            let text = replayed(session);
-            all.lock().unwrap()[index] = text;
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(work);
-        }
-    });
-    super::same_as_corpus("sessions.txt", &all.into_inner().unwrap().concat());
+    let all = super::at_once(&sessions, || {}, |(), session| replayed(session));
+    super::same_as_corpus("sessions.txt", &all.concat());
 }

@@ -70,6 +70,13 @@ impl Host {
         names.collect::<Vec<_>>().join(" ")
     }
 
+    /// The events in order, a line each, with their data.
+    fn events(&self) -> String {
+        let events = self.seen.0.lock().unwrap();
+        let line = |event: &HookEvent| format!("\n{} {}", event.event_type, json!(event.data));
+        events.iter().map(line).collect()
+    }
+
     fn all_are_of(&self, session: &str) -> bool {
         let events = self.seen.0.lock().unwrap();
         let mut sessions = events.iter().map(|event| event.session_id.as_deref());
@@ -96,26 +103,19 @@ fn never(_args: &Value) -> Result<(), String> {
 fn a_model_call_fires_its_events() {
     let host = Host::with([]);
     let call = host.lifecycle().llm("large", 12).begin().unwrap();
-    assert_eq!(call.before().results().len(), 1);
     let mut stream = call.stream();
-    assert_eq!(stream.before().results().len(), 1);
     (0..3).for_each(|_| stream.add_tokens(2));
     assert_eq!(stream.tokens(), 6);
-    assert_eq!(stream.finish().unwrap().results().len(), 1);
-    assert_eq!(call.finish(Ok::<_, String>(7)).unwrap().results().len(), 1);
-    let names = "llm:pre_request llm:stream_start llm:stream_end llm:post_response";
-    assert_eq!(host.names(), names);
-    for (index, data) in [
-        json!({"llm_model": "large", "message_count": 12}),
-        json!({"llm_model": "large"}),
-        json!({"llm_model": "large", "llm_tokens": 6}),
-        json!({"llm_model": "large", "llm_tokens": 7}),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        assert_eq!(host.seen.data(index), data);
-    }
+    let before = [call.before(), stream.before()].map(|it| it.results().len());
+    let ended = [stream.finish(), call.finish(Ok::<_, String>(7))];
+    let after = ended.map(|it| it.unwrap().results().len());
+    assert_eq!([before, after], [[1; 2]; 2]);
+    let expected = r#"
+llm:pre_request {"llm_model":"large","message_count":12}
+llm:stream_start {"llm_model":"large"}
+llm:stream_end {"llm_model":"large","llm_tokens":6}
+llm:post_response {"llm_model":"large","llm_tokens":7}"#;
+    assert_eq!(host.events(), expected);
 }
 
 #[test]
@@ -123,25 +123,22 @@ fn a_failed_model_fires_its_error() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
     let breaking = AssertUnwindSafe(|| {
-        let call = hooks.llm("large", 1).begin().unwrap();
+        let call = hooks.llm("m", 1).begin().unwrap();
         let mut stream = call.stream();
         stream.add_tokens(5);
         panic!("the line is dead");
     });
     assert!(catch_unwind(breaking).is_err());
-    let failed: Result<Result<(), _>, _> = hooks.llm("large", 1).run(|_| Err("overloaded"));
+    let failed: Result<Result<(), _>, _> = hooks.llm("m", 1).run(|_| Err("overloaded"));
     assert_eq!(failed.unwrap(), Err("overloaded"));
-    let names =
-        "llm:pre_request llm:stream_start llm:stream_end llm:error llm:pre_request llm:error";
-    assert_eq!(host.names(), names);
-    assert_eq!(host.seen.data(2)["llm_tokens"], 5);
-    for (index, error) in [
-        (3, "the call was dropped before its end"),
-        (5, "overloaded"),
-    ] {
-        let expected = json!({"llm_model": "large", "error": error});
-        assert_eq!(host.seen.data(index), expected);
-    }
+    let expected = r#"
+llm:pre_request {"llm_model":"m","message_count":1}
+llm:stream_start {"llm_model":"m"}
+llm:stream_end {"llm_model":"m","llm_tokens":5}
+llm:error {"error":"the call was dropped before its end","llm_model":"m"}
+llm:pre_request {"llm_model":"m","message_count":1}
+llm:error {"error":"overloaded","llm_model":"m"}"#;
+    assert_eq!(host.events(), expected);
 }
 
 #[test]
@@ -155,36 +152,34 @@ fn a_model_request_can_be_blocked() {
     let refused = refused.unwrap_err();
     assert_eq!(refused.result.decision(), Decision::Ask);
     let outcome = refused.outcome().expect("what all hooks have printed");
-    assert_eq!(outcome.reason(), None, "with a host that asks, none blocks");
-    assert_eq!(
-        outcome.results().len(),
-        2,
-        "also of the hook for all events"
-    );
+    // With a host that asks, none blocks.
+    assert_eq!((outcome.reason(), outcome.results().len()), (None, 2));
     let asked = |question: &Question<'_>| question.reason() == Some("dear");
     assert!(hooks.llm("large", 1).on_ask(asked).begin().is_ok());
+
+    let host = Host::with([("context:pre_compact", json!({"decision": "block"}))]);
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let blocked = session.compact("auto").run(|_| panic!("it is made"));
+    assert!(blocked.is_err());
 }
 
 #[test]
 fn a_session_ends_once_however_it_ends() {
-    let host = || Host::with([("session:start", json!({"additionalContext": "be kind"}))]);
-    let begin = |host: &Host| {
-        let session = host.lifecycle().session("s1").begin().unwrap();
-        let context = session.before().additional_context();
-        assert_eq!(context.as_deref(), Some("be kind"));
-        assert_eq!(session.id(), "s1");
-        assert_eq!(session.message("user", "hello").unwrap().results().len(), 1);
-        session
-    };
-    let [finished, dropped, panicked] = [host(), host(), host()];
-    assert!(begin(&finished).finish().is_some());
-    drop(begin(&dropped));
-    let panicking = AssertUnwindSafe(|| {
-        let _session = begin(&panicked);
-        panic!("in the midst of it");
-    });
-    assert!(catch_unwind(panicking).is_err());
-    for host in [finished, dropped, panicked] {
+    for end in ["finish", "drop", "panic"] {
+        let host = Host::with([("session:start", json!({"additionalContext": "be kind"}))]);
+        let run = AssertUnwindSafe(|| {
+            let session = host.lifecycle().session("s1").begin().unwrap();
+            let context = session.before().additional_context();
+            assert_eq!(context.as_deref(), Some("be kind"));
+            assert_eq!(session.id(), "s1");
+            assert_eq!(session.message("user", "hello").unwrap().results().len(), 1);
+            match end {
+                "finish" => assert!(session.finish().is_some()),
+                "drop" => drop(session),
+                _ => panic!("in the midst of it"),
+            }
+        });
+        assert_eq!(catch_unwind(run).is_err(), end == "panic");
         assert_eq!(host.names(), "session:start session:message session:end");
     }
 }
@@ -224,13 +219,8 @@ fn without_waiting_events_keep_their_order() {
     // Events before an action do not wait in the queue.
     let names = "tool:pre_execute session:start session:message tool:post_execute session:end";
     assert_eq!(host.names(), names);
-}
-
-#[test]
-fn a_full_queue_loses_events_only() {
-    let host = Host::with([]);
-    host.ends();
-    let session = host.lifecycle().without_waiting().session("s1");
+    // What a full queue loses are events only.
+    let session = host.lifecycle().without_waiting().session("s2");
     let session = session.begin().unwrap();
     assert!(session.lifecycle().tool("ls", "x").run(works).is_ok());
     assert!(session.finish().is_none());
@@ -251,8 +241,7 @@ fn every_action_runs_with_a_function() {
     assert_eq!(done.unwrap(), 3);
     let names = "session:start context:pre_compact context:post_compact llm:pre_request \
         llm:stream_start llm:stream_end llm:post_response session:end";
-    let names: Vec<_> = names.split_whitespace().collect();
-    assert_eq!(host.names(), names.join(" "));
+    assert_eq!(host.names(), names);
 }
 
 #[test]
@@ -274,14 +263,6 @@ fn hooks_block_eight_stops_in_a_row() {
 }
 
 #[test]
-fn a_blocked_compaction_is_not_made() {
-    let host = Host::with([("context:pre_compact", json!({"decision": "block"}))]);
-    let session = host.lifecycle().session("s1").begin().unwrap();
-    let blocked = session.compact("auto").run(|_| panic!("it is made"));
-    assert!(blocked.is_err());
-}
-
-#[test]
 fn a_hook_replaces_the_prompt() {
     for (content, prompt, is_again) in [
         (json!("drop the tables"), "drop the tables", true),
@@ -294,10 +275,6 @@ fn a_hook_replaces_the_prompt() {
         assert_eq!(host.seen.data(1)["content"], "deploy");
         if is_again {
             assert_eq!(host.seen.data(2)["content"], content, "fired again");
-            #[cfg(unix)]
-            host.world.hook(PROMPT, "! grep -q drop");
-            #[cfg(unix)]
-            assert!(session.prompt("deploy").begin().is_err());
         }
     }
 }

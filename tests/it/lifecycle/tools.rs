@@ -1,8 +1,6 @@
 //! A call of a tool: its events, what hooks change of it, and whom they want asked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 
 use forge_hooks::{Decision, Lifecycle};
 use serde_json::json;
@@ -22,9 +20,10 @@ fn a_tool_has_its_events_around_it() {
     assert_eq!(run.args, args);
     let results = [run.before, run.after.unwrap()].map(|it| it.results().len());
     assert_eq!(results, [1, 1]);
-    assert_eq!(host.names(), "tool:pre_execute tool:post_execute");
-    let data = json!({"tool_args": args, "tool_result": {"lines": 3}});
-    assert_eq!(host.seen.data(1), data);
+    let expected = r#"
+tool:pre_execute {"tool_args":{"path":"a"}}
+tool:post_execute {"tool_args":{"path":"a"},"tool_result":{"lines":3}}"#;
+    assert_eq!(host.events(), expected);
     assert!(host.all_are_of("s1"));
 }
 
@@ -53,7 +52,7 @@ fn a_failed_tool_fires_its_error() {
     }
     let running = hooks.tool("read", "x").begin().unwrap();
     drop(async move {
-        let result = Elsewhere(false).await;
+        let result = std::future::pending::<Result<(), String>>().await;
         let _ = running.finish(result);
     });
     let dropped = "the call was dropped before its end";
@@ -85,16 +84,9 @@ fn a_blocked_tool_is_not_called() {
 #[test]
 fn answers_after_the_tool_change_nothing() {
     let post = "tool:post_execute";
-    let host = Host::with([
-        (
-            post,
-            json!({"decision": "block", "additionalContext": "it was slow"}),
-        ),
-        (
-            post,
-            json!({"additionalContext": "and large", "systemMessage": "m"}),
-        ),
-    ]);
+    let slow = json!({"decision": "block", "additionalContext": "it was slow"});
+    let large = json!({"additionalContext": "and large", "systemMessage": "m"});
+    let host = Host::with([(post, slow), (post, large)]);
     let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
     assert!(run.original.is_ok() && run.after.as_ref().unwrap().allowed());
     let context = run.additional_context();
@@ -102,7 +94,6 @@ fn answers_after_the_tool_change_nothing() {
     assert_eq!(run.system_messages(), ["m"]);
     assert!(!run.stops_turn());
 
-    let host = Host::with([]);
     host.world.hook(post, "exit 3");
     let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
     let shown = "hook `exit 3` failed on `tool:post_execute`: exited with code 3\n";
@@ -133,13 +124,22 @@ fn changes_are_applied_if_the_host_applies() {
 
 #[test]
 fn changes_without_effect_are_none() {
-    let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls"}}))]);
+    let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls -l"}}))]);
     let hooks = host.lifecycle();
-    for args in [json!("ls"), json!({"command": "ls"}), json!(["ls"])] {
+    for args in [json!("ls"), json!({"command": "ls -l"}), json!(["ls"])] {
         let call = hooks.tool("bash", args.clone()).apply_updates();
         let run = call.run(works).unwrap();
         assert_eq!(run.args, args);
         assert!(run.again.is_none());
+    }
+    // Guards see a change before it is applied.
+    #[cfg(unix)]
+    {
+        let long = "case $FORGE_TOOL_ARGS in *-l*) echo too long; exit 1;; esac";
+        host.world.hook(PRE, long);
+        let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
+        let blocked = call.run(never).unwrap_err();
+        assert_eq!(blocked.result.reason(), Some("too long"));
     }
 }
 
@@ -191,19 +191,6 @@ fn debug_hides_arguments_and_results() {
 
 #[test]
 #[cfg(unix)]
-fn guards_see_a_change_before_it_is_applied() {
-    let host = Host::with([]);
-    let sudo = "case $FORGE_TOOL_ARGS in *sudo*) echo no sudo; exit 1;; esac";
-    host.world.hook(PRE, sudo);
-    host.answers(PRE, json!({"updatedInput": {"command": "sudo ls"}}));
-    let hooks = host.lifecycle();
-    let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
-    let blocked = call.run(never).unwrap_err();
-    assert_eq!(blocked.result.reason(), Some("no sudo"));
-}
-
-#[test]
-#[cfg(unix)]
 fn an_endless_change_is_applied_once() {
     let host = Host::with([]);
     let world = &host.world;
@@ -243,42 +230,14 @@ fn the_changed_call_is_asked_about_once() {
     }
 }
 
-/// Ready once it has been polled twice, as work elsewhere would be.
-struct Elsewhere(bool);
-
-impl Future for Elsewhere {
-    type Output = Result<&'static str, String>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if std::mem::replace(&mut self.0, true) {
-            return Poll::Ready(Ok("read"));
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    }
-}
-
-/// Polls until it is ready, each time on another thread.
-fn run_to_its_end<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
-    let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
-    loop {
-        let polled = std::thread::spawn(move || {
-            let mut context = Context::from_waker(Waker::noop());
-            let state = future.as_mut().poll(&mut context);
-            (state, future)
-        });
-        match polled.join().unwrap() {
-            (Poll::Ready(value), _) => return value,
-            (Poll::Pending, rest) => future = rest,
-        }
-    }
-}
-
 #[test]
 fn a_call_can_be_held_across_an_await() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
-    let run = run_to_its_end(async move {
+    fn sent<T: Send>(future: T) -> T {
+        future
+    }
+    let run = pollster::block_on(sent(async move {
         let session = hooks.session("s1").begin().unwrap();
         let mut turn = session.prompt("read it").begin().unwrap();
         let hooks = session.lifecycle();
@@ -286,19 +245,19 @@ fn a_call_can_be_held_across_an_await() {
         let permission = hooks.permission("read", "read").begin();
         let running = hooks.tool("read", json!({"path": "a"})).begin().unwrap();
         assert_eq!(running.args()["path"], "a");
-        let run = running.finish(Elsewhere(false).await);
+        tokio::task::yield_now().await;
+        let run = running.finish(Ok::<_, String>("read"));
         let asked = permission.unwrap();
         assert!(asked.question().is_some());
         assert!(asked.finish(true).granted);
         model.finish(Ok::<_, String>(1));
         assert!(turn.finish("done").allowed());
         run
-    });
+    }));
     assert_eq!(run.output().unwrap(), "read");
     let names = "session:start user:prompt_submit llm:pre_request permission:check \
         permission:prompt tool:pre_execute tool:post_execute permission:granted \
         llm:post_response agent:stop session:end";
-    let names: Vec<_> = names.split_whitespace().collect();
-    assert_eq!(host.names(), names.join(" "));
+    assert_eq!(host.names(), names);
     assert!(host.all_are_of("s1"), "what is in a session has its id");
 }
