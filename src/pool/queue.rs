@@ -209,13 +209,12 @@ mod tests {
         match *step {
             Step::Push { guard, key } => {
                 let item = queue.next;
-                let ticket = queue.push(
-                    Priority {
-                        guard,
-                        ordering_key: key,
-                    },
-                    item,
-                );
+                let ordering_key = key;
+                let priority = Priority {
+                    guard,
+                    ordering_key,
+                };
+                let ticket = queue.push(priority, item);
                 model.waiting.push(ticket);
             }
             Step::Pop { others_may } => {
@@ -258,6 +257,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn the_queue_behaves_like_its_model(steps in proptest::collection::vec(step(), 0..200)) {
             let (mut queue, mut model) = (Queue::default(), Model::default());

@@ -138,7 +138,7 @@ fn a_faulty_protocol_fails_its_hook_alone() {
         for options in [FireOptions::default(), FireOptions::default().parallel()] {
             let world = World::new();
             let faulty = hook("*", "exit 0").with_protocol(Old::with(fault));
-            world.registry().register(faulty);
+            world.add(faulty);
             world.hook("*", "echo other");
             let options = options.stop_on_failure(false);
             let outcome = world.executor.execute(&blocking_event(), options);
@@ -154,7 +154,7 @@ fn a_faulty_protocol_fails_its_hook_alone() {
 fn a_mismatch_skips_the_hook_and_is_explained() {
     let world = World::new();
     let hook = hook("tool:*", "exit 3").with_protocol(old("write"));
-    world.registry().register(hook.clone());
+    world.add(hook.clone());
     assert!(world.fire(&blocking_event()).is_empty());
     let event = blocking_event();
     let mismatch = &hook.mismatches(&event, true)[0];

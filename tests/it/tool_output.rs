@@ -147,9 +147,7 @@ fn output_is_withheld_if_redaction_fails() {
 #[test]
 fn a_cancelled_redaction_withholds() {
     let world = World::new();
-    world
-        .registry()
-        .register(redacts("echo >reached; sleep 60"));
+    world.add(redacts("echo >reached; sleep 60"));
     let handle = world.submit(event());
     world.await_file("reached");
     handle.cancel();
@@ -175,7 +173,7 @@ fn a_large_output_is_withheld_or_read() {
     for (reads, withheld) in [(Reads::Environment, true), (Reads::Stdin, false)] {
         let world = World::new();
         let hook = redacts("wc -c >length").with_reads(reads);
-        world.registry().register(hook);
+        world.add(hook);
         let output = world.outcome(&large).updated_output();
         assert_eq!(output.is_some(), withheld, "{output:?}");
         if !withheld {
@@ -242,7 +240,7 @@ fn a_tool_run_has_the_output_for_the_model() {
     for waits in [true, false] {
         let world = World::new();
         let answer = world.says("{\"updatedOutput\": \"masked\"}");
-        world.registry().register(redacts(&answer));
+        world.add(redacts(&answer));
         let hooks = Lifecycle::new(world.executor.clone());
         let hooks = if waits {
             hooks

@@ -40,7 +40,7 @@ fn a_hook_runs_where_all_conditions_match() {
     let hook = guard("tool:*", POINTER, sudo())
         .with_when("/tool_args/cwd", "/srv/*")
         .unwrap();
-    world.registry().register(hook);
+    world.add(hook);
     for (command, cwd, expected) in [
         ("sudo ls", "/srv/a", 1),
         ("sudo ls", "/home", 0),
@@ -61,9 +61,9 @@ fn hooks_that_do_not_match_are_as_none() {
         .registry(Arc::clone(world.registry()))
         .observer(trace.clone())
         .build();
-    world.registry().register(guard("*", POINTER, sudo()));
+    world.add(guard("*", POINTER, sudo()));
     let background = guard("*", POINTER, sudo()).with_background();
-    world.registry().register(background);
+    world.add(background);
     assert!(world.fire(&bash("ls")).is_empty());
     let mut handle = world.submit(bash("ls"));
     assert!(handle.is_finished() && handle.try_wait().unwrap().results().is_empty());
@@ -121,7 +121,7 @@ fn a_redactor_runs_where_an_output_is_unclear() {
         .with_reads(Reads::Stdin)
         .with_when("/tool_result", "*secret*")
         .unwrap();
-    world.registry().register(redactor);
+    world.add(redactor);
     for (output, runs) in [
         (json!("a secret"), true),
         (json!("public"), false),
