@@ -70,14 +70,13 @@ fn a_hook_gets_its_tools_input() {
     let expected = format!("{}|none", world.directory().display());
     assert_eq!(world.read("seen"), expected);
     // An event of the tool itself is handed on as it is.
-    let written = json!({"hook_event_name": BEFORE, "session_id": "s", "cwd": "/", "transcript_path": "/t",
+    let written = json!({"hook_event_name": BEFORE, "session_id": "s", "transcript_path": "/t",
         "permission_mode": "plan", "tool_name": "Bash", "tool_input": {"command": "ls"},
         "tool_use_id": "t1", "duration_ms": 3, "unheard_of": {"a": [null]}});
     let own = CLAUDE.event(written.clone()).unwrap();
     assert_eq!(own.event_type, EventType::ToolPreExecute);
     assert_eq!(own.data["tool_args"]["command"], "ls");
     let _ = world.outcome(&own);
-    assert_eq!(seen().as_object().unwrap().len(), 10);
     for (key, value) in written.as_object().unwrap() {
         assert_eq!(&seen()[key], value, "{key}");
     }

@@ -1,10 +1,9 @@
 //! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
 
-mod cases;
 #[cfg(target_os = "linux")]
 mod completion;
 mod files;
-mod hosted;
+pub(crate) mod hosted;
 mod other_tools;
 mod printing;
 #[cfg(unix)]

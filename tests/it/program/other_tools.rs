@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::schemas::is_valid;
-use super::{Printed, SUDO, User, with};
+use super::{Printed, User, with};
 use crate::support::is_missing;
 
 const PRE: &str = "PreToolUse";
@@ -203,69 +203,4 @@ fn scripts_of_python_and_node_are_run() {
         let denied = json!({"decision": "deny", "reason": "Bash"});
         is_as(&report, &denied, program);
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn what_a_project_brings_needs_an_approval() {
-    let user = User::new();
-    let text = settings(PRE, &command("echo no >&2; exit 2"));
-    let file = user.write("project/.claude/settings.json", &text);
-    let fire = |args: &[&str]| user.fire_as("claude", &payload(&user, PRE), args);
-    let report = fire(&[]).json();
-    is_as(&report, &json!({"ran": 0}), "not approved");
-    let diagnostics = report["diagnostics"].to_string();
-    for words in [
-        "1 hook is not approved",
-        "`forge-hooks --other-tools claude trust",
-    ] {
-        assert!(diagnostics.contains(words), "{report:#}");
-    }
-    let named = ["--settings", file.to_str().unwrap()];
-    let denied = json!({"decision": "deny", "reason": "no"});
-    is_as(&fire(&named).json(), &denied, "named");
-    let tools = ["--other-tools", "claude"];
-    assert_eq!(user.run(&with(&["status"], &tools)).status, 1);
-    let listed = user.run(&with(&["list", "--json"], &tools)).json();
-    assert_eq!(listed["hooks"][0]["state"], "not_approved", "{listed:#}");
-    assert_eq!(user.run(&with(&["trust", "--yes"], &tools)).status, 0);
-    assert_eq!(user.run(&with(&["status"], &tools)).status, 0);
-    is_as(&fire(&[]).json(), &denied, "approved");
-    is_as(&fire(&named).json(), &denied, "approved and named");
-    assert_eq!(user.run(&["list", "--json"]).json()["hooks"], json!([]));
-}
-
-#[test]
-fn what_cannot_be_run_is_a_diagnostic() {
-    let user = User::new();
-    let text = json!({"hooks": {
-        PRE: [{"matcher": "Bash(git *)", "hooks": [command("exit 2")]}, command("exit 2")],
-        "Stop": [{"hooks": [{"type": "prompt", "prompt": "Done?"}]}],
-        "PreToolUs": [{"hooks": [command("exit 2")]}],
-    }});
-    let file = user.write("settings.json", &text.to_string());
-    let args = ["--settings", file.to_str().unwrap()];
-    let report = user.fire_as("claude", &payload(&user, PRE), &args).json();
-    is_as(&report, &json!({"ran": 0}), "broken");
-    let diagnostics = report["diagnostics"].as_array().unwrap().iter();
-    for words in ["prompt", "PreToolUs", "Bash(git *)", "a handler where"] {
-        let mut texts = diagnostics.clone().map(|it| it.as_str().unwrap());
-        let is_said = texts.any(|it| it.contains("[DIR]/settings.json:1:") && it.contains(words));
-        assert!(is_said, "{words}: {report:#}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_replaced_call_is_fired_again_whole() {
-    let user = User::new();
-    let specific = json!({"hookEventName": PRE, "permissionDecision": "allow", "updatedInput": {"command": "ls"}});
-    let answer = json!({"hookSpecificOutput": specific});
-    let handler = command(&format!("echo '{answer}'"));
-    user.write("home/.claude/settings.json", &settings(PRE, &handler));
-    let mut args = with(&SUDO, &["--json", "--other-tools", "claude"]);
-    args[5] = r#"{"command":"sudo ls","timeout":1}"#;
-    let report = user.run(&args).json();
-    let again = &report["again"]["event"]["data"]["tool_args"];
-    assert_eq!(*again, json!({"command": "ls"}));
 }

@@ -16,13 +16,16 @@ no JSON at all
 #[test]
 fn the_page_of_a_trace_is_self_contained() {
     let user = User::new();
-    let hostile = TRACE.replace("no sudo", "</script><img src=x onerror=alert(1)>");
+    let hostile = "</script><img src=x onerror=alert(1)><!--<script>&amp;'";
+    let hostile = TRACE.replace("no sudo", hostile);
     user.write("project/hooks.jsonl", &hostile);
     let printed = user.run(&["trace", "hooks.jsonl", "--html", "trace.html"]);
     assert_eq!((printed.status, &*printed.out), (0, "wrote trace.html\n"));
     let page = user.read("project/trace.html");
     let loads = page.contains("<img") || page.contains("https:");
     assert!(!loads, "it loads nothing");
+    let scripts = ["<script", "</script>"].map(|it| page.matches(it).count());
+    assert_eq!(scripts, [2, 2]);
     let trace = json_of_page(&page);
     assert_eq!(trace["entries"].as_array().unwrap().len(), 5);
     assert_eq!((&trace["lost"], &trace["broken"]), (&17.into(), &2.into()));

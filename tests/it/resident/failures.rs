@@ -185,16 +185,14 @@ fn a_missing_command_is_not_found() {
     let world = World::new();
     world.write("not-executable", "");
     let directory = world.directory();
+    let program = Hook::program("*", ["/no/such/program"]);
     for (hook, kind) in [
         (Hook::new("*", "no_such_command"), FailureKind::NotFound),
         (
-            Hook::new("*", "./not-executable x"),
+            Hook::new("*", "./not-executable"),
             FailureKind::NotExecutable,
         ),
-        (
-            Hook::program("*", ["/no/such/program"]),
-            FailureKind::NotFound,
-        ),
+        (program, FailureKind::NotFound),
     ] {
         let hook = hook.unwrap().with_resident().with_working_dir(directory);
         world.registry().clear();

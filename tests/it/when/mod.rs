@@ -200,19 +200,12 @@ fn what_does_not_match_is_explained() {
     let start = HookEvent::session_start("s");
     let of_pattern = guarding.mismatches(&start, false);
     assert_eq!(of_pattern[0].part, PatternPart::Category);
-    let long = "x".repeat(70_000);
+    let long = json!({"command": "x".repeat(70_000)});
+    let secret = json!({"password": 123_456});
     for (pointer, args, words) in [
         (POINTER, json!({}), "it has no value"),
-        (
-            POINTER,
-            json!({"command": long}),
-            "its value is `a string of 70000 bytes`",
-        ),
-        (
-            "/tool_args/password",
-            json!({"password": 123_456}),
-            "its value is `[redacted]`",
-        ),
+        (POINTER, long, "its value is `a string of 70000 bytes`"),
+        ("/tool_args/password", secret, "its value is `[redacted]`"),
     ] {
         let hook = guard("tool:*", pointer, "x");
         let event = HookEvent::tool_error("bash", args, "");
@@ -223,14 +216,11 @@ fn what_does_not_match_is_explained() {
 
 #[test]
 fn unusable_conditions_are_errors() {
+    let regex = Condition::Regex("(".to_owned());
     for (pointer, condition, words) in [
         ("x", sudo(), "expected a JSON Pointer"),
         ("/x", "[a".into(), "invalid glob `[a`"),
-        (
-            "/x",
-            Condition::Regex("(".to_owned()),
-            "`when./x`: `(` is not",
-        ),
+        ("/x", regex, "`when./x`: `(` is not"),
         ("/x", Condition::OneOf(Vec::new()), "an empty list"),
     ] {
         let hook = hook("*", "x").with_when(pointer, condition);
