@@ -9,7 +9,7 @@ use super::settings::OtherTools;
 use super::tool::{Event, Files, Tool};
 use crate::config::HookConfig;
 use crate::events::HookEvent;
-use crate::executor::{FireOptions, HookExecutor};
+use crate::{FireOptions, HookExecutor};
 
 static MADE_UP: Tool = Tool {
     name: "madeup",

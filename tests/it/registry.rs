@@ -194,7 +194,7 @@ fn apply_to_one(what: u8, index: usize, to: usize, registry: &HookRegistry, mode
             assert!(!registry.set_enabled(id, true) && !registry.move_to(id, 0));
         }
         22..25 => {
-            let enabled = to % 2 == 0;
+            let enabled = to.is_multiple_of(2);
             assert!(registry.set_enabled(model[index].0, enabled));
             let entry = registry.entries().swap_remove(index);
             assert_eq!(*entry.1, Hook::clone(&model[index].1).with_enabled(enabled));
@@ -209,7 +209,7 @@ fn apply_to_one(what: u8, index: usize, to: usize, registry: &HookRegistry, mode
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn a_lookup_equals_a_full_search(

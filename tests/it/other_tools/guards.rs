@@ -8,7 +8,7 @@ use forge_hooks::{EventType, FailurePolicy, HookEvent, Outcome};
 use serde_json::json;
 
 use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
-use crate::support::{all_cases, blocking_event};
+use crate::support::{all_cases, alone_with, blocking_event};
 
 const STRICT: fn(OtherTools) -> OtherTools = OtherTools::with_strict_guards;
 
@@ -58,6 +58,11 @@ fn only_equal_handlers_run_once() {
 
 #[test]
 fn a_handler_of_each_agent_may_block_on_failure() {
+    // A login shell of the user's, which Codex starts, starts slowly.
+    let test = "other_tools::guards::a_handler_of_each_agent_may_block_on_failure";
+    if !alone_with(test, &[("SHELL", "/bin/sh")]) {
+        return;
+    }
     for (file, event) in [
         (CLAUDE, "PreToolUse"),
         (CODEX, "PreToolUse"),

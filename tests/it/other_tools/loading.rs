@@ -131,7 +131,7 @@ fn one(handler: &str) -> Hook {
 }
 
 #[test]
-fn the_keys_of_a_handler_are_read_and_have_defaults() {
+fn a_handler_has_defaults() {
     let shell = |text: &str, shell| HookCommand::Shell {
         text: text.to_owned(),
         shell,
@@ -143,6 +143,10 @@ fn the_keys_of_a_handler_are_read_and_have_defaults() {
     assert_eq!(*hook.command(), shell("guard.sh", None));
     let powershell = one(r#"{"type": "command", "command": "x", "shell": "powershell"}"#);
     assert_eq!(*powershell.command(), shell("x", Some(Shell::Pwsh)));
+}
+
+#[test]
+fn the_keys_of_a_handler_are_read() {
     let hook = one(
         r#"{"type": "command", "command": "a b", "args": ["${CLAUDE_PROJECT_DIR}", "c d"], "timeout": 5,
             "async": true, "onFailure": "block", "statusMessage": "Looking", "if": "Bash(git *)", "once": true}"#,
