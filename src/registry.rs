@@ -302,20 +302,9 @@ mod tests {
 
     fn registry_of(patterns: &[&str]) -> HookRegistry {
         let registry = HookRegistry::new();
-        registry.load_hooks(
-            patterns
-                .iter()
-                .map(|pattern| Hook::new(*pattern, "true").unwrap()),
-        );
+        let hooks = patterns.iter().map(|it| Hook::new(*it, "true").unwrap());
+        registry.load_hooks(hooks);
         registry
-    }
-
-    fn found(registry: &HookRegistry, event: &HookEvent) -> Vec<String> {
-        registry
-            .get_hooks(event)
-            .iter()
-            .map(|hook| hook.event_pattern().to_owned())
-            .collect()
     }
 
     #[test]
@@ -338,7 +327,7 @@ mod tests {
         let registry = registry_of(&["tool:*:t*"]);
         for length in [LONGEST_CACHED, LONGEST_CACHED + 1] {
             let event = HookEvent::tool_pre_execute("t".repeat(length), "");
-            assert_eq!(found(&registry, &event), ["tool:*:t*"]);
+            assert_eq!(registry.get_hooks(&event).len(), 1);
         }
         assert_eq!(registry.read().count_cached(), 1);
     }

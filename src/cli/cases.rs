@@ -216,6 +216,7 @@ mod tests {
 
     #[test]
     fn errors_have_line_and_column() {
+        let both = |second: &str| format!("[{{\"event\": \"x\", \"{second}\"}}]");
         let cases = [
             ("", "1:1: the JSON is incomplete"),
             ("{}", "1:1: expected a list, found an object"),
@@ -227,13 +228,10 @@ mod tests {
                 "2:2: missing key `event`",
             ),
             (
-                "[{\"event\": \"x\", \"expect\": \"deny\"}]",
+                &both("expect\": \"deny"),
                 "1:33: expected one of `allow`, `ask`, `block`, found `deny`",
             ),
-            (
-                "[{\"event\": \"x\", \"event\": \"y\"}]",
-                "1:23: repeated key `event`",
-            ),
+            (&both("event\": \"y"), "1:23: repeated key `event`"),
             (
                 "[{\"event\": \"x\",}]",
                 "1:16: not valid JSON: trailing comma",
@@ -249,11 +247,11 @@ mod tests {
     #[test]
     fn many_cases_are_read_in_linear_time() {
         let case = r#"{"event":"a:b","expect":"ask"},"#;
-        let text = format!("[{}{}]", case.repeat(200_000), case.trim_end_matches(','));
+        let text = format!("[{}{}]", case.repeat(40_000), case.trim_end_matches(','));
         let start = Instant::now();
         let cases = parse(Path::new("f"), &text).ok().unwrap();
-        assert!(start.elapsed() < Duration::from_secs(60));
-        let last = &cases[200_000];
+        assert!(start.elapsed() < Duration::from_secs(12));
+        let last = &cases[40_000];
         assert_eq!(last.line, 1);
     }
 }

@@ -62,24 +62,19 @@ fn input_of_serve() -> (String, Value) {
     let mut generator = settings.into_generator();
     let id = generator.subschema_for::<message::Id>();
     let nothing = json!({"type": "object"});
+    let initialize = json!(generator.subschema_for::<message::Initialize>());
+    let fire = json!(generator.subschema_for::<message::Fire>());
+    let approve = json!(generator.subschema_for::<message::Approve>());
+    let shutdown = json!(generator.subschema_for::<message::Shutdown>());
     let requests = [
-        (
-            "initialize",
-            json!(generator.subschema_for::<message::Initialize>()),
-        ),
-        ("fire", json!(generator.subschema_for::<message::Fire>())),
+        ("initialize", initialize),
+        ("fire", fire),
         ("approvals", nothing.clone()),
-        (
-            "approve",
-            json!(generator.subschema_for::<message::Approve>()),
-        ),
+        ("approve", approve),
         ("revoke", nothing.clone()),
         ("reload", nothing.clone()),
         ("events", nothing),
-        (
-            "shutdown",
-            json!(generator.subschema_for::<message::Shutdown>()),
-        ),
+        ("shutdown", shutdown),
     ];
     let lines = requests.map(|(method, params)| {
         let members = json!({"id": id, "method": {"const": method}, "params": params});
@@ -144,10 +139,8 @@ fn the_schemas_are_those_of_the_structs() {
         input_of_serve(),
         output_of_serve(),
     ];
-    assert_eq!(
-        std::fs::read_dir(&directory).unwrap().count(),
-        schemas.len()
-    );
+    let files = std::fs::read_dir(&directory).unwrap().count();
+    assert_eq!(files, schemas.len());
     for (name, schema) in schemas {
         let path = directory.join(format!("{name}.schema.json"));
         let text = format!("{schema:#}\n");
@@ -155,9 +148,7 @@ fn the_schemas_are_those_of_the_structs() {
             std::fs::write(&path, &text).unwrap();
         }
         let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            text == expected,
-            "{name}: FORGE_HOOKS_BLESS=1 writes it again"
-        );
+        let is_current = text == expected;
+        assert!(is_current, "{name}: FORGE_HOOKS_BLESS=1 writes it again");
     }
 }

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::TOOLS;
 use super::ending::{self, Strictness};
 use super::tool::{Event, Tool};
-use super::{CLAUDE, CODEX, GEMINI, TOOLS};
 use crate::hook::End;
 
 proptest! {
@@ -54,11 +54,7 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         parts.push(format!("{decision}{}", reason.unwrap_or_default()));
     }
     if output.stops_turn {
-        let how = if output.only_stops {
-            "stop"
-        } else {
-            "stop and deny"
-        };
+        let how = ["stop and deny", "stop"][usize::from(output.only_stops)];
         parts.push(format!("{how}: {}", output.stop_reason.unwrap_or_default()));
     }
     let texts = [
@@ -71,11 +67,7 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         parts.extend(text.map(|text| format!("{name}: {text}")));
     }
     if let Some(input) = output.updated_input {
-        let how = if output.replaces_input {
-            "input"
-        } else {
-            "merged input"
-        };
+        let how = ["merged input", "input"][usize::from(output.replaces_input)];
         parts.push(format!("{how}: {}", Value::Object(input)));
     }
     parts.extend(output.updated_output.map(|it| format!("output: {it}")));
@@ -88,153 +80,51 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
     parts.join("; ")
 }
 
-#[track_caller]
-fn rows(tool: &Tool, rows: &[(&str, (i32, &str, &str), &str)]) {
-    for (event, ended, expected) in rows {
-        let kind = tool.event_named(event).unwrap();
-        assert_eq!(read(tool, &kind, *ended), *expected, "{event} {ended:?}");
-    }
-}
+/// The tool, its event, the exit code, what is read of it, and what the hook wrote: of code 2, to standard error.
+const ENDS: &str = r##"
+claude PreToolUse 2 block: python3: can't open file 'x'; diagnostic <- python3: can't open file 'x'
+claude PreToolUse 2 block: error: Failed to spawn: `x.py`; diagnostic <- error: Failed to spawn: `x.py`
+claude PreToolUse 0  <- {"reason": null}
+claude PreToolUse 0 block: no � <- {"decision": "block", "reason": "no \ud83d"}
+claude PreToolUse 0 block: \ud83d � 👍 <- {"decision": "block", "reason": "\\ud83d \udc4d \ud83d\udc4d"}
+claude Stop 0 unusable: `continue`: expected true or false, found a string <- {"continue": "no"}
+claude PreToolUse 0 diagnostic <- {"permissionDecision": "deny"}
+claude PreToolUse 0 allow; context: c; input: {"a":1} <- OWN "permissionDecision": "allow", "updatedInput": {"a": 1}, "additionalContext": "c"}}
+claude PreToolUse 0  <- {"": 1, "hookSpecificOutput": {"hookEventName": "PreToolUse", "": {"a": 1}}}
+claude PostToolUse 0 output: "x" <- OWN "updatedMCPToolOutput": "x"}}
+codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x"}}
+gemini BeforeTool 2 allow <- {"decision": "allow"}
+gemini BeforeTool 0 merged input: {"a":1} <- {"hookSpecificOutput": {"tool_input": {"a": 1}}}
+gemini BeforeAgent 0 stop: enough <- {"continue": false, "reason": "enough"}
+gemini BeforeTool 0 block: no; stop: no <- {"continue": false, "decision": "deny", "reason": "no"}
+gemini BeforeTool 0 block <- "{\"decision\": \"block\"}"
+claude SessionStart 0 diagnostic <- {"sessionTitle": "t"}
+claude SessionStart 0 diagnostic <- {"terminalSequence": "x"}
+claude SessionStart 0 diagnostic <- OWN "watchPaths": ["/a"]}}
+claude PermissionRequest 0 allow; diagnostic <- OWN "decision": {"behavior": "allow", "updatedPermissions": []}}}
+claude PreToolUse 0  <- {"sessionTitle": null}
+gemini AfterTool 0 diagnostic <- {"hookSpecificOutput": {"tailToolCallRequest": {"x": {}}}}
+gemini AfterAgent 0 diagnostic <- {"hookSpecificOutput": {"clearContext": true}}
+gemini BeforeModel 0 diagnostic <- {"hookSpecificOutput": {"llm_request": {"x": {}}}}
+gemini AfterModel 0 diagnostic <- {"hookSpecificOutput": {"llm_response": {"x": {}}}}
+gemini BeforeToolSelection 0 diagnostic <- {"hookSpecificOutput": {"toolConfig": {"x": {}}}}
+"##;
 
 #[test]
 fn ends_of_hooks_are_read() {
-    let pre = |keys: &str| {
-        format!(r#"{{"hookSpecificOutput": {{"hookEventName": "PreToolUse", {keys}}}}}"#)
-    };
-    let input =
-        pre(r#""permissionDecision": "allow", "updatedInput": {"a": 1}, "additionalContext": "c""#);
-    let nameless = pre(r#""": {"a": 1}"#).replacen('{', r#"{"": 1, "#, 1);
-    let mcp =
-        r#"{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "x"}}"#;
-    rows(
-        CLAUDE,
-        &[
-            (
-                "PreToolUse",
-                (2, "", "python3: can't open file 'x'"),
-                "block: python3: can't open file 'x'; diagnostic",
-            ),
-            (
-                "PreToolUse",
-                (2, "", "error: Failed to spawn: `x.py`"),
-                "block: error: Failed to spawn: `x.py`; diagnostic",
-            ),
-            ("SessionStart", (0, " tree \n", ""), "context: tree"),
-            ("PreToolUse", (0, r#"{"reason": null}"#, ""), ""),
-            // As `JSON.stringify` writes half of an emoji.
-            (
-                "PreToolUse",
-                (0, r#"{"decision": "block", "reason": "no \ud83d"}"#, ""),
-                "block: no \u{FFFD}",
-            ),
-            (
-                "PreToolUse",
-                (
-                    0,
-                    r#"{"decision": "block", "reason": "\\ud83d \udc4d \ud83d\udc4d"}"#,
-                    "",
-                ),
-                "block: \\ud83d \u{FFFD} \u{1F44D}",
-            ),
-            (
-                "Stop",
-                (0, r#"{"continue": "no"}"#, ""),
-                "unusable: `continue`: expected true or false, found a string",
-            ),
-            (
-                "PreToolUse",
-                (0, r#"{"permissionDecision": "deny"}"#, ""),
-                "diagnostic",
-            ),
-            (
-                "PreToolUse",
-                (0, &input, ""),
-                r#"allow; context: c; input: {"a":1}"#,
-            ),
-            ("PreToolUse", (2, &input, "no"), "block: no; context: c"),
-            ("PreToolUse", (0, &nameless, ""), ""),
-            ("PostToolUse", (0, mcp, ""), r#"output: "x""#),
-        ],
-    );
-    rows(
-        CODEX,
-        &[(
-            "PostToolUse",
-            (0, mcp, ""),
-            "unusable: `updatedMCPToolOutput` is not supported on PostToolUse",
-        )],
-    );
-    rows(
-        GEMINI,
-        &[
-            (
-                "BeforeTool",
-                (0, r#""{\"decision\": \"block\"}""#, ""),
-                "block",
-            ),
-            ("BeforeTool", (2, "", r#"{"decision": "allow"}"#), "allow"),
-            (
-                "BeforeTool",
-                (0, r#"{"hookSpecificOutput": {"tool_input": {"a": 1}}}"#, ""),
-                r#"merged input: {"a":1}"#,
-            ),
-            (
-                "BeforeAgent",
-                (0, r#"{"continue": false, "reason": "enough"}"#, ""),
-                "stop: enough",
-            ),
-            (
-                "BeforeTool",
-                (
-                    0,
-                    r#"{"continue": false, "decision": "deny", "reason": "no"}"#,
-                    "",
-                ),
-                "block: no; stop: no",
-            ),
-            ("BeforeTool", (0, "[1]", ""), ""),
-        ],
-    );
-}
-
-#[test]
-fn keys_that_are_not_applied_are_named() {
-    let specific = |keys: &str| format!(r#"{{"hookSpecificOutput": {{{keys}}}}}"#);
-    let request = specific(
-        r#""hookEventName": "PermissionRequest", "decision": {"behavior": "allow", "updatedPermissions": []}"#,
-    );
-    let session = specific(r#""hookEventName": "SessionStart", "watchPaths": ["/a"]"#);
-    rows(
-        CLAUDE,
-        &[
-            (
-                "SessionStart",
-                (0, r#"{"sessionTitle": "t"}"#, ""),
-                "diagnostic",
-            ),
-            (
-                "SessionStart",
-                (0, r#"{"terminalSequence": "x"}"#, ""),
-                "diagnostic",
-            ),
-            ("SessionStart", (0, &session, ""), "diagnostic"),
-            ("PermissionRequest", (0, &request, ""), "allow; diagnostic"),
-            ("PreToolUse", (0, r#"{"sessionTitle": null}"#, ""), ""),
-        ],
-    );
-    for (event, key) in [
-        ("AfterTool", "tailToolCallRequest"),
-        ("AfterAgent", "clearContext"),
-        ("BeforeModel", "llm_request"),
-        ("AfterModel", "llm_response"),
-        ("BeforeToolSelection", "toolConfig"),
-    ] {
-        let value = if key == "clearContext" {
-            "true"
-        } else {
-            r#"{"x": {}}"#
+    for row in ENDS.trim().lines() {
+        let (expected, written) = row.split_once(" <- ").unwrap();
+        let [tool, event, code, expected] = expected.splitn(4, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
         };
-        let answer = specific(&format!(r#""{key}": {value}"#));
-        rows(GEMINI, &[(event, (0, &answer, ""), "diagnostic")]);
+        let tool = TOOLS.into_iter().find(|it| it.name() == tool).unwrap();
+        let own = format!(r#"{{"hookSpecificOutput": {{"hookEventName": "{event}","#);
+        let written = written.replace("OWN", &own);
+        let kind = tool.event_named(event).unwrap();
+        let found = match code {
+            "2" => read(tool, &kind, (2, "", &written)),
+            _ => read(tool, &kind, (0, &written, "")),
+        };
+        assert_eq!(found, expected, "{row}");
     }
 }

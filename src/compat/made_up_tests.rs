@@ -1,9 +1,5 @@
 //! A tool whose format is that of Claude Code, with other paths and fewer events, is one value.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 
 use super::CLAUDE;
@@ -11,8 +7,7 @@ use super::settings::OtherTools;
 use super::tool::Tool;
 use crate::config::HookConfig;
 use crate::events::HookEvent;
-use crate::hook::{Answer, Call, Decision, End, Hook, Shared};
-use crate::process::Args;
+use crate::{FireOptions, HookExecutor};
 
 static MADE_UP: Tool = Tool {
     name: "madeup",
@@ -36,49 +31,14 @@ fn another_tool_is_one_value() {
     let hooks = config.with_other_tools(tools).load_global();
     assert_eq!(hooks.len(), 1);
     assert_eq!(hooks[0].protocol_name(), "madeup");
-    let decision = |command: &str| {
+    let executor = HookExecutor::builder().build();
+    executor.registry().load_hooks(hooks);
+    let reason = |command: &str| {
         let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
-        assert!(hooks[0].matches(&event, true));
-        run(&hooks[0], &event)
-            .output
-            .map(|output| (output.decision, output.reason))
+        let outcome = executor.execute(&event, FireOptions::default());
+        assert_eq!(outcome.results().len(), 1);
+        outcome.reason().map(str::to_owned)
     };
-    assert_eq!(decision("ls"), None);
-    let blocked = (Some(Decision::Block), Some("no".to_owned()));
-    assert_eq!(decision("rm x"), Some(blocked));
-}
-
-/// Runs a hook as its protocol says.
-fn run(hook: &Hook, event: &HookEvent) -> Answer {
-    let protocol = hook.protocol().unwrap();
-    let shared = Shared::default();
-    let call = Call {
-        event,
-        hook,
-        can_block: true,
-        working_dir: Path::new("/"),
-        shared: &shared,
-    };
-    let mut start = protocol.prepare(&call).unwrap();
-    let Some(Args::List(args)) = start.args.take() else {
-        panic!("{start:?}")
-    };
-    let mut command = Command::new(&start.program);
-    let piped = command
-        .args(args)
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = piped.spawn().unwrap();
-    let input = start.stdin.take().unwrap();
-    child.stdin.take().unwrap().write_all(&input).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let end = End {
-        code: output.status.code(),
-        stdout: "",
-        stdout_bytes: b"",
-        stderr: &stderr,
-        gap: None,
-    };
-    protocol.read(&call, &start, &end)
+    assert_eq!(reason("ls"), None);
+    assert_eq!(reason("rm x").as_deref(), Some("no"));
 }

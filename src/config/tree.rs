@@ -344,53 +344,19 @@ mod tests {
     #[test]
     fn other_deviations_from_json_are_errors() {
         let deep = "[".repeat(600) + &"]".repeat(600);
-        for text in [
+        let words = r#"
+            , 01 -01 1. .5 -.5 +1 0x1F 1e 1e+ - NaN Infinity nul True undefined 'a' "a a 1e999
+            [,] [1,,2] [1,,] {,} {"a":} {'a':1} {a:1} {1:1} {"a":1,,} [1} {"a":1] [ {
+            "\x41" "\v" "\'" "\u12" "\ud800" "\udc00" "\ud800\u0041"
+        "#;
+        let spaced = [
             "",
-            ",",
-            "01",
-            "-01",
-            "1.",
-            ".5",
-            "-.5",
-            "+1",
-            "0x1F",
-            "1e",
-            "1e+",
-            "-",
-            "NaN",
-            "Infinity",
-            "nul",
-            "True",
-            "undefined",
-            "'a'",
-            "\"a",
-            "a",
             "[1 2]",
-            "[,]",
-            "[1,,2]",
-            "[1,,]",
-            "{,}",
             "{\"a\" 1}",
-            "{\"a\":}",
             "{\"a\":1 \"b\":2}",
-            "{a: 1}",
-            "{1: 1}",
-            "{'a': 1}",
-            "{\"a\":1,,}",
-            "[1}",
-            "{\"a\":1]",
-            "[",
-            "{",
-            "\"\\x41\"",
-            "\"\\v\"",
-            "\"\\'\"",
             "\"a\tb\"",
             "\"a\nb\"",
             "\"\0\"",
-            "\"\\u12\"",
-            "\"\\ud800\"",
-            "\"\\udc00\"",
-            "\"\\ud800\\u0041\"",
             "\u{FEFF}1",
             "[1,\u{FEFF}2]",
             "\u{A0}1",
@@ -402,9 +368,9 @@ mod tests {
             "# a\n1",
             "1 /",
             "1 2",
-            "1e999",
             &deep,
-        ] {
+        ];
+        for text in words.split_whitespace().chain(spaced) {
             assert!(read(text).is_err(), "{text}");
         }
     }

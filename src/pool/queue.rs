@@ -185,51 +185,32 @@ mod tests {
         }
     }
 
-    #[derive(Debug, Clone)]
-    enum Step {
-        Push { guard: bool, key: Option<u64> },
-        Pop { others_may: bool },
-        Remove { which: usize },
-        End { which: usize },
-        Drain,
-    }
+    /// What is done, with which key or item, and whether a guard is pushed or others may be popped.
+    type Step = (u8, usize, bool);
 
-    fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![
-            8 => (any::<bool>(), proptest::option::of(0..3_u64))
-                .prop_map(|(guard, key)| Step::Push { guard, key }),
-            6 => any::<bool>().prop_map(|others_may| Step::Pop { others_may }),
-            2 => (0..20_usize).prop_map(|which| Step::Remove { which }),
-            6 => (0..20_usize).prop_map(|which| Step::End { which }),
-            1 => Just(Step::Drain),
-        ]
-    }
-
-    fn take(queue: &mut Queue<u64>, model: &mut Model, step: &Step) {
-        match *step {
-            Step::Push { guard, key } => {
+    fn take(queue: &mut Queue<u64>, model: &mut Model, (what, which, guard): Step) {
+        match what {
+            0..8 => {
+                // One in four has no key.
+                let ordering_key = (0..3).nth(which % 4);
+                let priority = Priority {
+                    guard,
+                    ordering_key,
+                };
                 let item = queue.next;
-                let ticket = queue.push(
-                    Priority {
-                        guard,
-                        ordering_key: key,
-                    },
-                    item,
-                );
-                model.waiting.push(ticket);
+                model.waiting.push(queue.push(priority, item));
             }
-            Step::Pop { others_may } => {
-                let expected = model.next(others_may);
-                let popped = queue.pop(others_may);
+            8..14 => {
+                let expected = model.next(guard);
+                let popped = queue.pop(guard);
                 assert_eq!(popped, expected.map(|ticket| (ticket, ticket.number)));
                 model.waiting.retain(|ticket| Some(*ticket) != expected);
-                model
-                    .under_way
-                    .extend(expected.map(|ticket| (ticket, true)));
+                let popped = expected.map(|ticket| (ticket, true));
+                model.under_way.extend(popped);
             }
-            Step::Remove { which } => remove(queue, model, which),
-            Step::End { which } => end(queue, model, which),
-            Step::Drain => {
+            14..16 => remove(queue, model, which),
+            16..22 => end(queue, model, which),
+            _ => {
                 let waiting = model.waiting.drain(..).map(|ticket| ticket.number);
                 assert_eq!(queue.drain(), waiting.collect::<Vec<_>>());
                 // The keys of running items are released later, without any effect.
@@ -258,11 +239,15 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
-        fn the_queue_behaves_like_its_model(steps in proptest::collection::vec(step(), 0..200)) {
+        fn the_queue_behaves_like_its_model(
+            steps in proptest::collection::vec((0..23_u8, 0..20_usize, any::<bool>()), 0..200),
+        ) {
             let (mut queue, mut model) = (Queue::default(), Model::default());
             for step in steps {
-                take(&mut queue, &mut model, &step);
+                take(&mut queue, &mut model, step);
                 assert_eq!(queue.len(), model.waiting.len());
                 for others_may in [false, true] {
                     assert_eq!(queue.has_next(others_may), model.next(others_may).is_some());

@@ -75,7 +75,7 @@ mod tool_output;
 mod trace_file;
 mod tracing;
 mod trust;
-mod trust_attacks;
+mod trust_cases;
 mod trust_changes;
 mod trust_coverage;
 mod trust_limits;

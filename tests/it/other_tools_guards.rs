@@ -39,30 +39,22 @@ fn a_matcher_sees_what_the_host_says() {
     }
 }
 
+/// On standard output it is in `golden/fire.txt`.
 #[test]
 fn an_answer_that_is_too_long_blocks() {
     let long = |begin: &str, to: &str| {
-        format!(
-            "{{ printf '{begin}'; head -c 1100000 /dev/zero | tr '\\0' x; printf '\"}}'; }} {to}"
-        )
+        let command = format!("printf '{begin}%1100000s\"}}' {to}");
+        hook_of(compat::GEMINI, "BeforeTool", "", &command)
     };
-    let gemini = |command: &str| hook_of(compat::GEMINI, "BeforeTool", "", command);
-    let deny = r#"{"decision": "deny", "reason": ""#;
-    for hook in [
-        guard(&long(r#"{"decision": "block", "reason": ""#, "")),
-        gemini(&long(deny, "")),
-        gemini(&long(deny, ">&2")),
-        gemini(&long(
-            r#""{\\"decision\\": \\"deny\\", \\"reason\\": \\""#,
-            "",
-        )),
+    for (begin, to) in [
+        (r#"{"decision": "deny", "reason": ""#, ">&2"),
+        (r#""{\\"decision\\": \\"deny\\", \\"reason\\": \\""#, ""),
     ] {
-        let command = hook.command().to_string();
-        let outcome = before(&[hook]);
+        let outcome = before(&[long(begin, to)]);
         let reason = outcome.reason().unwrap_or_default();
-        assert!(reason.contains("longer than"), "{command}: {outcome:?}");
+        assert!(reason.contains("longer than"), "{begin}: {outcome:?}");
     }
-    assert!(before(&[gemini(&long("a log: ", ">&2"))]).allowed());
+    assert!(before(&[long("a log: ", ">&2")]).allowed());
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn rewrites(input: &Value) -> Hook {
 fn fired(event: &HookEvent, hooks: impl IntoIterator<Item = Hook>) -> Outcome {
     let world = World::new();
     for hook in hooks {
-        world.registry().register(hook);
+        world.add(hook);
     }
     world.outcome(event)
 }
@@ -50,7 +50,7 @@ fn a_hook_gets_its_tools_input() {
     let world = World::new();
     let command =
         r#"cat >seen.json; printf '%s|%s' "$CLAUDE_PROJECT_DIR" "${FORGE_EVENT-none}" >seen"#;
-    world.registry().register(claude(BEFORE, command));
+    world.add(claude(BEFORE, command));
     let context = Arc::new(HostContext::new().with_transcript_path("/t.jsonl"));
     let event = blocking_event().with_session_id("s1").with_context(context);
     assert!(world.outcome(&event).allowed());
@@ -70,9 +70,13 @@ fn a_hook_gets_its_tools_input() {
     let expected = format!("{}|none", world.directory().display());
     assert_eq!(world.read("seen"), expected);
     // An event of the tool itself is handed on as it is.
-    let written = json!({"hook_event_name": BEFORE, "session_id": "s", "tool_name": "Bash",
-        "tool_input": {"command": "ls"}, "unheard_of": 1});
-    let _ = world.outcome(&CLAUDE.event(written.clone()).unwrap());
+    let written = json!({"hook_event_name": BEFORE, "session_id": "s", "transcript_path": "/t",
+        "permission_mode": "plan", "tool_name": "Bash", "tool_input": {"command": "ls"},
+        "tool_use_id": "t1", "duration_ms": 3, "unheard_of": {"a": [null]}});
+    let own = CLAUDE.event(written.clone()).unwrap();
+    assert_eq!(own.event_type, EventType::ToolPreExecute);
+    assert_eq!(own.data["tool_args"]["command"], "ls");
+    let _ = world.outcome(&own);
     for (key, value) in written.as_object().unwrap() {
         assert_eq!(&seen()[key], value, "{key}");
     }
@@ -138,8 +142,8 @@ fn a_command_is_read_by_the_tools_shell() {
 #[test]
 fn hooks_of_a_tool_run_in_parallel_after_ours() {
     let world = World::new();
-    world.registry().register(claude(BEFORE, &meets("a", "b")));
-    world.registry().register(claude(BEFORE, &meets("b", "a")));
+    world.add(claude(BEFORE, &meets("a", "b")));
+    world.add(claude(BEFORE, &meets("b", "a")));
     world.hook("tool:pre_execute", "test ! -e a");
     let results = world.fire(&blocking_event());
     assert!(results.iter().all(|result| result.success()));
@@ -150,13 +154,13 @@ fn hooks_of_a_tool_run_in_parallel_after_ours() {
 #[test]
 fn a_block_skips_hooks_of_other_tools() {
     let world = World::new();
-    world.registry().register(claude(BEFORE, ": >ran"));
+    world.add(claude(BEFORE, ": >ran"));
     world.hook("*", "exit 1");
     let options = FireOptions::default().stop_on_failure(false);
     let outcome = world.executor.execute(&blocking_event(), options);
     assert!(!outcome.allowed() && !world.path("ran").exists());
     let after = HookEvent::tool_post_execute("bash", json!({}), "x");
-    world.registry().register(claude(AFTER, ": >ran"));
+    world.add(claude(AFTER, ": >ran"));
     let _ = world.outcome(&after);
     assert!(world.path("ran").exists());
 }
@@ -165,7 +169,7 @@ fn a_block_skips_hooks_of_other_tools() {
 fn cancelling_gives_every_hook_a_result() {
     let world = World::new();
     world.hook("*", "sleep 60");
-    world.registry().register(claude(BEFORE, "true"));
+    world.add(claude(BEFORE, "true"));
     let handle = world.submit(blocking_event());
     handle.cancel();
     let outcome = handle.wait();
@@ -187,8 +191,8 @@ impl Gate for Says {
 fn submit_checks_no_gate() {
     let world = World::new();
     let hook = claude(BEFORE, "true").with_gate(Arc::new(NotOn(thread::current().id())));
-    world.registry().register(hook.clone());
-    world.registry().register(hook);
+    world.add(hook.clone());
+    world.add(hook);
     let outcome = world.submit(blocking_event()).wait();
     assert!(outcome.results().iter().all(|it| it.started()));
 }
@@ -268,7 +272,7 @@ fn a_session_gets_context_and_variables() {
 fn a_blocked_stop_has_the_agent_go_on() {
     let world = World::new();
     let command = r#"grep -q '"stop_hook_active":true' || { echo go on >&2; exit 2; }"#;
-    world.registry().register(claude("Stop", command));
+    world.add(claude("Stop", command));
     let lifecycle = Lifecycle::new(world.executor.clone());
     let session = lifecycle.session("s1").begin().unwrap();
     let mut turn = session.prompt("fix it").begin().unwrap();
@@ -291,7 +295,7 @@ fn a_stop_is_no_denial_where_the_tool_says_so() {
     ] {
         let world = World::new();
         let hook = hook_of(tool, event, "", &world.says(&stop));
-        world.registry().register(hook);
+        world.add(hook);
         let outcome = world.outcome(&HookEvent::user_prompt_submit("fix it"));
         assert_eq!(outcome.decision(), decision, "{tool}");
         let session = Lifecycle::new(world.executor.clone()).session("s1");

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::executor::DropReason;
-use forge_hooks::{FailureKind, FireOptions, Hook, HookResult, HookRun, Observer};
+use forge_hooks::{FailureKind, FireOptions, Hook, HookResult};
 use serde_json::json;
 
-use crate::support::{LONG, Notes, World, blocking_event, eventually, hook, meets, printed};
+use crate::support::{
+    LONG, Moment, Notes, World, blocking_event, eventually, hook, meets, printed,
+};
 
 const PARALLEL: FireOptions = FireOptions::new().parallel();
 
@@ -54,12 +55,8 @@ fn one_worker_is_enough_and_so_is_none() {
 #[test]
 fn cancelling_ends_all_at_once() {
     let world = World::with(|builder| builder.workers(2));
-    for command in [
-        &*meets("a", "never"),
-        &meets("b", "never"),
-        "echo 3",
-        "echo 4",
-    ] {
+    let meet = [meets("a", "never"), meets("b", "never")];
+    for command in [&*meet[0], &meet[1], "echo 3", "echo 4"] {
         world.hook("*", command);
     }
     let handle = world.executor.submit(blocking_event(), PARALLEL).unwrap();
@@ -67,11 +64,8 @@ fn cancelling_ends_all_at_once() {
     world.await_file("b");
     handle.cancel();
     let results = handle.wait().into_results();
-    let failures = results.iter().map(|result| result.failure);
-    assert!(
-        failures.eq([Some(FailureKind::Cancelled); 4]),
-        "{results:?}"
-    );
+    let failures: Vec<_> = results.iter().map(|result| result.failure).collect();
+    assert_eq!(failures, [Some(FailureKind::Cancelled); 4], "{results:?}");
     let started = results.iter().filter(|result| result.started());
     assert_eq!(started.count(), 2);
 }
@@ -153,29 +147,23 @@ fn at_most_sixteen_background_hooks_run() {
     assert_eq!(busy(), 1);
 }
 
-/// Sees that each thread that runs a hook has a name.
-struct Threads(Notes);
-
-impl Observer for Threads {
-    fn on_start(&self, _run: &HookRun<'_>) {
-        let thread = std::thread::current();
-        self.0.add(thread.name().unwrap_or_default());
-    }
-
-    fn on_drop(&self, _run: &HookRun<'_>, _reason: DropReason) {
-        self.0.add("drop");
-    }
-}
-
 #[test]
 fn the_threads_have_names() {
-    let threads = Arc::new(Threads(Notes::default()));
-    let world = World::with(|builder| builder.observer(Arc::clone(&threads)));
+    let threads = Arc::new(Notes::default());
+    let notes = Arc::clone(&threads);
+    let world = World::acting(
+        |builder| builder,
+        move |_, _, moment| {
+            if let Moment::Start = moment {
+                notes.add(std::thread::current().name().unwrap_or_default());
+            }
+        },
+    );
     world.add(in_background("exit 0"));
     world.hook("*", "exit 0");
     assert!(world.submit(blocking_event()).wait().allowed());
-    eventually("both have run", || threads.0.all().len() == 2);
-    let mut names = threads.0.all();
+    eventually("both have run", || threads.all().len() == 2);
+    let mut names = threads.all();
     names.sort();
     assert_eq!(names, ["forge-hooks-0", "forge-hooks-bg-0"]);
 }

@@ -11,7 +11,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, blocking_event, hook};
+use crate::support::{World, blocking_event, hook, printed};
 
 /// Which method fails, and how.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,11 +70,7 @@ impl Protocol for Old {
             _ => Start::program("/bin/sh"),
         };
         let command = call.hook.command().to_string();
-        let name = if self.fault == Fault::BadVariable {
-            "A=B\0"
-        } else {
-            "OLD"
-        };
+        let name = ["OLD", "A=B\0"][usize::from(self.fault == Fault::BadVariable)];
         Ok(start
             .args(["-c", &command, "sh", &tool])
             .variable(name, "old")
@@ -138,7 +134,7 @@ fn a_faulty_protocol_fails_its_hook_alone() {
         for options in [FireOptions::default(), FireOptions::default().parallel()] {
             let world = World::new();
             let faulty = hook("*", "exit 0").with_protocol(Old::with(fault));
-            world.registry().register(faulty);
+            world.add(faulty);
             world.hook("*", "echo other");
             let options = options.stop_on_failure(false);
             let outcome = world.executor.execute(&blocking_event(), options);
@@ -154,14 +150,12 @@ fn a_faulty_protocol_fails_its_hook_alone() {
 fn a_mismatch_skips_the_hook_and_is_explained() {
     let world = World::new();
     let hook = hook("tool:*", "exit 3").with_protocol(old("write"));
-    world.registry().register(hook.clone());
+    world.add(hook.clone());
     assert!(world.fire(&blocking_event()).is_empty());
     let event = blocking_event();
     let mismatch = &hook.mismatches(&event, true)[0];
-    assert_eq!(
-        (&*mismatch.alternative, &*mismatch.expected),
-        ("tool", "write")
-    );
+    let found = (&*mismatch.alternative, &*mismatch.expected);
+    assert_eq!(found, ("tool", "write"));
     assert_eq!(mismatch.found.as_deref(), Some("bash"));
 }
 
@@ -214,11 +208,7 @@ fn hooks_of_a_group_run_once_and_lose_no_guard() {
         hook("*", "echo first"),
     ]);
     let outcome = world.outcome(&blocking_event());
-    let said: Vec<_> = outcome
-        .results()
-        .iter()
-        .map(|it| it.stdout.trim())
-        .collect();
+    let said = printed(outcome.results());
     assert_eq!(said, ["first", "same", ""], "{outcome:?}");
     assert_eq!(outcome.reason(), Some("no"));
 }

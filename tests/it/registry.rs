@@ -96,17 +96,6 @@ fn assert_same(found: &[Arc<Hook>], expected: &[Arc<Hook>]) {
     assert_eq!(pointers(found), pointers(expected), "{found:#?}");
 }
 
-#[derive(Debug, Clone)]
-enum Change {
-    Register(String, bool),
-    Load(Vec<(String, bool)>),
-    Unregister(String),
-    Remove(prop::sample::Index),
-    Enable(prop::sample::Index, bool),
-    Move(prop::sample::Index, usize),
-    Clear,
-}
-
 fn pattern() -> impl Strategy<Value = String> {
     let segment = |names: &'static [&'static str]| {
         let one = prop::sample::select(names);
@@ -127,19 +116,21 @@ fn pattern() -> impl Strategy<Value = String> {
         .prop_filter("an empty name of a tool", valid)
 }
 
+/// What is done is drawn as a number; what it is done with, in any case.
+type Change = (
+    u8,
+    Vec<(String, bool)>,
+    &'static str,
+    prop::sample::Index,
+    usize,
+);
+
 fn change() -> impl Strategy<Value = Change> {
-    let entry = || (pattern(), prop::bool::weighted(0.85));
+    let entry = (pattern(), prop::bool::weighted(0.85));
+    let entries = prop::collection::vec(entry, 0..5);
     let known = prop::sample::select(&["*", "tool:*", "tool:pre_execute:bash", "game:saved"][..]);
-    prop_oneof![
-        8 => entry().prop_map(|(pattern, enabled)| Change::Register(pattern, enabled)),
-        3 => known.clone().prop_map(|pattern| Change::Register(pattern.to_owned(), true)),
-        2 => prop::collection::vec(entry(), 0..5).prop_map(Change::Load),
-        2 => known.prop_map(|pattern| Change::Unregister(pattern.to_owned())),
-        3 => any::<prop::sample::Index>().prop_map(Change::Remove),
-        3 => any::<(prop::sample::Index, bool)>().prop_map(|(index, on)| Change::Enable(index, on)),
-        3 => (any::<prop::sample::Index>(), 0..12_usize).prop_map(|(index, to)| Change::Move(index, to)),
-        1 => Just(Change::Clear),
-    ]
+    let index = any::<prop::sample::Index>();
+    (0..28_u8, entries, known, index, 0..12_usize)
 }
 
 fn events() -> Vec<HookEvent> {
@@ -164,60 +155,61 @@ fn events() -> Vec<HookEvent> {
 type Model = Vec<(HookId, Arc<Hook>)>;
 
 fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
-    let made = |pattern: &str, enabled| Arc::new(hook(pattern, "true").with_enabled(enabled));
-    match change {
-        Change::Register(pattern, enabled) => {
-            let hook = made(&pattern, enabled);
+    let (what, entries, known, index, to) = change;
+    let made = |(pattern, enabled): &(String, bool)| {
+        Arc::new(hook(pattern, "true").with_enabled(*enabled))
+    };
+    match what {
+        0..11 => {
+            let known = (known.to_owned(), true);
+            let entry = entries.first().filter(|_| what < 8).unwrap_or(&known);
+            let hook = made(entry);
             model.push((registry.register(Arc::clone(&hook)), hook));
         }
-        Change::Load(entries) => {
-            let hooks: Vec<_> = entries
-                .iter()
-                .map(|(pattern, enabled)| made(pattern, *enabled))
-                .collect();
+        11..16 => {
+            let hooks: Vec<_> = entries.iter().map(made).collect();
             registry.load_hooks(hooks.iter().cloned());
             let ids = registry.entries().into_iter().map(|(id, _)| id);
             model.extend(ids.skip(model.len()).zip(hooks).collect::<Vec<_>>());
         }
-        Change::Unregister(pattern) => {
+        16..18 => {
             let before = model.len();
-            model.retain(|(_, hook)| hook.event_pattern() != pattern);
-            assert_eq!(registry.unregister(&pattern), model.len() < before);
+            model.retain(|(_, hook)| hook.event_pattern() != known);
+            assert_eq!(registry.unregister(known), model.len() < before);
         }
-        Change::Remove(index) => {
-            if !model.is_empty() {
-                let (id, _) = model.remove(index.index(model.len()));
-                assert!(registry.remove(id) && !registry.remove(id));
-                assert!(!registry.set_enabled(id, true) && !registry.move_to(id, 0));
-            }
-        }
-        Change::Enable(index, enabled) => enable(index, enabled, registry, model),
-        Change::Move(index, to) => {
-            if !model.is_empty() {
-                let moved = model.remove(index.index(model.len()));
-                assert!(registry.move_to(moved.0, to));
-                model.insert(to.min(model.len()), moved);
-            }
-        }
-        Change::Clear => {
+        18 => {
             registry.clear();
             model.clear();
         }
+        _ if model.is_empty() => {}
+        _ => apply_to_one(what, index.index(model.len()), to, registry, model),
     }
 }
 
-fn enable(index: prop::sample::Index, enabled: bool, registry: &HookRegistry, model: &mut Model) {
-    if !model.is_empty() {
-        let index = index.index(model.len());
-        assert!(registry.set_enabled(model[index].0, enabled));
-        let entry = registry.entries().swap_remove(index);
-        assert_eq!(*entry.1, Hook::clone(&model[index].1).with_enabled(enabled));
-        model[index] = entry;
+fn apply_to_one(what: u8, index: usize, to: usize, registry: &HookRegistry, model: &mut Model) {
+    match what {
+        19..22 => {
+            let (id, _) = model.remove(index);
+            assert!(registry.remove(id) && !registry.remove(id));
+            assert!(!registry.set_enabled(id, true) && !registry.move_to(id, 0));
+        }
+        22..25 => {
+            let enabled = to.is_multiple_of(2);
+            assert!(registry.set_enabled(model[index].0, enabled));
+            let entry = registry.entries().swap_remove(index);
+            assert_eq!(*entry.1, Hook::clone(&model[index].1).with_enabled(enabled));
+            model[index] = entry;
+        }
+        _ => {
+            let moved = model.remove(index);
+            assert!(registry.move_to(moved.0, to));
+            model.insert(to.min(model.len()), moved);
+        }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn a_lookup_equals_a_full_search(

@@ -400,19 +400,3 @@ fn a_killed_save_leaves_a_whole_file() {
         is_whole(&world);
     }
 }
-
-#[test]
-fn concurrent_saves_keep_the_file_whole() {
-    let world = World::new();
-    config(&world).save_global(many("first")).unwrap();
-    let mut savers = [start_a_saver(&world), start_a_saver(&world)];
-    let end = Instant::now() + Duration::from_millis(150);
-    while Instant::now() < end {
-        is_whole(&world);
-    }
-    for saver in &mut savers {
-        assert!(saver.try_wait().unwrap().is_none(), "it saves to the end");
-        saver.kill().unwrap();
-        saver.wait().unwrap();
-    }
-}

@@ -1,16 +1,18 @@
 //! The orderly end of an executor.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{
-    FailureKind, FireOptions, Hook, HookEvent, HookExecutor, HookRegistry, HookResult, HookRun,
-    Observer, ShutdownReport, SubmitError, fire_event,
+    FailureKind, FireOptions, Hook, HookEvent, HookRegistry, ShutdownReport, SubmitError,
+    fire_event,
 };
 
-use crate::support::{LONG, Notes, World, alone, blocking_event, custom, eventually, hook, meets};
+use crate::support::{
+    LONG, Moment, Notes, World, alone, blocking_event, custom, eventually, hook, meets,
+};
 
 const LATER: Duration = Duration::from_secs(30);
 
@@ -94,7 +96,7 @@ fn only_blocking_calls_work_afterwards() {
     let notes = Arc::new(Notes::default());
     let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
     let background = hook("*", "exit 0").with_background();
-    world.registry().register(background);
+    world.add(background);
     world.hook("*", "exit 3");
     assert!(world.executor.shutdown(LATER).is_complete());
     let event = Arc::new(blocking_event());
@@ -117,7 +119,7 @@ fn only_blocking_calls_work_afterwards() {
 fn shutdown_waits_for_background_hooks() {
     let world = World::new();
     let late = hook("*", &(meets("started", "go") + "; echo x>done")).with_background();
-    world.registry().register(late);
+    world.add(late);
     drop(world.submit(blocking_event()));
     world.await_file("started");
     let report = thread::scope(|scope| {
@@ -127,7 +129,7 @@ fn shutdown_waits_for_background_hooks() {
     });
     assert!(report.is_complete() && report.finished == 1, "{report:?}");
     let world = World::new();
-    world.registry().register(hook("*", LONG).with_background());
+    world.add(hook("*", LONG).with_background());
     assert!(world.fire(&blocking_event()).is_empty());
     let report = world.executor.shutdown(Duration::ZERO);
     let ended = report.cut.len() + report.never_started.len();
@@ -157,33 +159,28 @@ fn two_may_shut_it_down_at_once() {
     assert_eq!(world.read("log").lines().count(), 10);
 }
 
-/// Does not return before it may.
-#[derive(Default)]
-struct Hangs {
-    entered: AtomicBool,
-    may_go: AtomicBool,
-}
-
-impl Observer for Hangs {
-    fn on_finish(&self, _run: &HookRun<'_>, _result: &HookResult) {
-        self.entered.store(true, Ordering::SeqCst);
-        eventually("it may go", || self.may_go.load(Ordering::SeqCst));
-    }
-}
-
 #[test]
 fn a_hanging_observer_does_not_hang_shutdown() {
-    let hangs = Arc::new(Hangs::default());
-    let world = World::with(|builder| {
-        let builder = builder.observer(Arc::clone(&hangs));
-        builder.kill_grace(Duration::from_millis(10))
-    });
+    let (hangs, may_go) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let (entered, goes) = (Arc::clone(&hangs), Arc::clone(&may_go));
+    let world = World::acting(
+        |builder| builder.kill_grace(Duration::from_millis(10)),
+        move |_, _, moment| {
+            if let Moment::Finish(_) = moment {
+                entered.store(true, Ordering::SeqCst);
+                eventually("it may go", || goes.load(Ordering::SeqCst));
+            }
+        },
+    );
     world.hook("*", "exit 0");
     let handle = world.submit(custom("x:y"));
-    eventually("it hangs", || hangs.entered.load(Ordering::SeqCst));
+    eventually("it hangs", || hangs.load(Ordering::SeqCst));
     let report = world.executor.shutdown(Duration::ZERO);
     assert_eq!(report.stuck_threads, 1);
-    hangs.may_go.store(true, Ordering::SeqCst);
+    may_go.store(true, Ordering::SeqCst);
     assert_eq!(handle.wait().results().len(), 1);
 }
 
@@ -202,7 +199,7 @@ fn no_thread_is_left() {
     };
     let world = World::running(["exit 0"]);
     let background = hook("*", "exit 0").with_background();
-    world.registry().register(background);
+    world.add(background);
     let handles = [(); 8].map(|()| world.submit(blocking_event()));
     // A thread gives itself its name.
     eventually("there are some", || threads() > 0);
@@ -215,28 +212,21 @@ fn no_thread_is_left() {
     eventually("they are gone after a drop too", || threads() == 0);
 }
 
-/// Fires a long hook for each event, and waits for it.
-#[derive(Default)]
-struct Waits(OnceLock<HookExecutor>);
-
-impl Observer for Waits {
-    fn on_start(&self, run: &HookRun<'_>) {
-        if run.event.event_type.as_str() == "outer:one" {
-            let executor = self.0.get().unwrap();
-            let inner = executor.submit(custom("inner:one"), FireOptions::new());
-            assert!(!inner.unwrap().wait().allowed());
-        }
-    }
-}
-
 #[test]
 fn what_runs_out_of_its_turn_is_cut_too() {
-    let waits = Arc::new(Waits::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&waits)));
-    assert!(waits.0.set(world.executor.clone()).is_ok());
+    let world = World::acting(
+        |builder| builder,
+        |executor, run, moment| {
+            let is_outer = run.event.event_type.as_str() == "outer:one";
+            if is_outer && matches!(moment, Moment::Start) {
+                let inner = executor.submit(custom("inner:one"), FireOptions::new());
+                assert!(!inner.unwrap().wait().allowed());
+            }
+        },
+    );
     world.hook("outer:*", "exit 0");
     let inner = hook("inner:*", &meets("inner", "never"));
-    world.registry().register(inner.with_name("inner"));
+    world.add(inner.with_name("inner"));
     let outer = world.submit(custom("outer:one"));
     world.await_file("inner");
     let report = world.executor.shutdown(Duration::ZERO);

@@ -8,15 +8,6 @@ use forge_hooks::{FailureKind, FireOptions, HookResult, SubmitError};
 use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
 
 #[test]
-fn waiting_gives_the_outcome() {
-    let world = World::running(["echo 1", "exit 3", "echo never"]);
-    let outcome = world.submit(blocking_event()).wait();
-    assert_eq!(outcome.results().len(), 2);
-    assert!(!outcome.allowed());
-    assert_eq!(outcome.event_type(), &blocking_event().event_type);
-}
-
-#[test]
 fn polling_gives_the_outcome_once() {
     let world = World::running(["echo 1", "exit 3"]);
     let mut handle = world.submit(blocking_event());
@@ -25,6 +16,7 @@ fn polling_gives_the_outcome_once() {
     assert!(handle.is_finished() && handle.try_wait().is_none());
     assert!(handle.wait_timeout(Duration::from_secs(60)).is_none());
     let again = handle.wait();
+    assert_eq!(again.event_type(), &blocking_event().event_type);
     assert!(!again.allowed(), "what is blocked stays blocked");
     assert_eq!(again.results().len(), 1);
     // Nor does the channel repeat a result.
@@ -100,17 +92,6 @@ fn time_in_the_queue_is_separate() {
     assert!(first.wait().results()[0].queued < result.queued);
     let blocking = world.outcome(&custom("second:one"));
     assert_eq!(blocking.results()[0].queued, Duration::ZERO);
-}
-
-#[test]
-fn an_event_without_hooks_is_finished() {
-    let world = World::new();
-    let mut handle = world.submit(blocking_event());
-    assert!(handle.is_finished());
-    assert!(handle.try_wait().unwrap().results().is_empty());
-    assert!(world.submit(blocking_event()).wait().allowed());
-    let outcome = world.submit(blocking_event()).wait_timeout(Duration::ZERO);
-    assert!(outcome.unwrap().results().is_empty());
 }
 
 #[test]

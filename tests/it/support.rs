@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,18 @@ impl World {
     #[cfg(unix)]
     pub(crate) fn below(parent: &str) -> Self {
         Self::in_folder(tempfile::tempdir_in(parent).unwrap(), |builder| builder)
+    }
+
+    /// With an observer that does this, before those of the settings.
+    pub(crate) fn acting(
+        settings: impl FnOnce(HookExecutorBuilder) -> HookExecutorBuilder,
+        act: impl Fn(&HookExecutor, &HookRun<'_>, Moment<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        let executor = OnceLock::new();
+        let acts = Arc::new(Acts { executor, act });
+        let world = Self::with(|builder| settings(builder.observer(Arc::clone(&acts))));
+        assert!(acts.executor.set(world.executor.clone()).is_ok());
+        world
     }
 
     fn in_folder(
@@ -282,6 +294,39 @@ impl Observer for Notes {
 
     fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
         self.note(&format!("drop ({reason})"), run);
+    }
+}
+
+/// What an observer is told of a hook.
+pub(crate) enum Moment<'a> {
+    Start,
+    Finish(&'a HookResult),
+    Drop(DropReason),
+}
+
+/// Does something whenever it is told of a hook, with the executor of its world.
+struct Acts<F> {
+    executor: OnceLock<HookExecutor>,
+    act: F,
+}
+
+impl<F: Fn(&HookExecutor, &HookRun<'_>, Moment<'_>) + Send + Sync + 'static> Acts<F> {
+    fn act(&self, run: &HookRun<'_>, moment: Moment<'_>) {
+        (self.act)(self.executor.get().unwrap(), run, moment);
+    }
+}
+
+impl<F: Fn(&HookExecutor, &HookRun<'_>, Moment<'_>) + Send + Sync + 'static> Observer for Acts<F> {
+    fn on_start(&self, run: &HookRun<'_>) {
+        self.act(run, Moment::Start);
+    }
+
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        self.act(run, Moment::Finish(result));
+    }
+
+    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
+        self.act(run, Moment::Drop(reason));
     }
 }
 

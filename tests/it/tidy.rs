@@ -64,20 +64,11 @@ pub(crate) fn code(text: &str) -> String {
 
 /// The modules that a text imports or names: what follows `crate::`, also in a list in braces.
 fn imports(text: &str) -> BTreeSet<String> {
-    let word = |text: &str| -> String {
-        let is_part = |c: &char| c.is_ascii_lowercase() || *c == '_';
-        text.trim_start().chars().take_while(is_part).collect()
-    };
-    let mut found = BTreeSet::new();
-    for rest in code(text).split("crate::").skip(1) {
-        if let Some(list) = rest.strip_prefix('{') {
-            found.extend(list.split('}').next().unwrap().split(',').map(word));
-        } else {
-            found.insert(word(rest));
-        }
-    }
-    found.remove("");
-    found
+    let paths = paths(text).into_iter();
+    let first = paths.map(|path| path.split("::").next().unwrap_or_default().to_owned());
+    first
+        .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+        .collect()
 }
 
 #[test]

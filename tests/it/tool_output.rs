@@ -28,10 +28,8 @@ fn replaces(word: &str, by: &str) -> String {
 
 /// Writes what it sees of the output.
 fn sees() -> Hook {
-    hook(
-        AFTER,
-        "cat >seen.json; printf %s \"$FORGE_TOOL_RESULT\" >seen",
-    )
+    let command = "cat >seen.json; printf %s \"$FORGE_TOOL_RESULT\" >seen";
+    hook(AFTER, command)
 }
 
 fn redacts(command: &str) -> Hook {
@@ -86,11 +84,8 @@ fn redacting_hooks_run_first() {
             redacts(&second),
         ];
         let (world, outcome) = fired(hooks, options);
-        assert_eq!(
-            outcome.updated_output(),
-            Some(json!("pw=ghi")),
-            "{outcome:?}"
-        );
+        let output = outcome.updated_output();
+        assert_eq!(output, Some(json!("pw=ghi")), "{outcome:?}");
         assert_eq!(world.read("seen"), "\"pw=ghi\"");
         let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
         assert_eq!(seen["data"]["tool_result"], "pw=ghi");
@@ -131,10 +126,8 @@ fn output_is_withheld_if_redaction_fails() {
             let note = output.as_str().unwrap();
             let words = "[output withheld: hook `mask` did not redact it: ";
             assert!(note.starts_with(words), "{command}: {note}");
-            assert!(
-                note.contains(why) && !note.contains("abc"),
-                "{command}: {note}"
-            );
+            let says = [why, "abc"].map(|it| note.contains(it));
+            assert_eq!(says, [true, false], "{command}: {note}");
             let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();
             assert!(!seen.contains("abc"), "{command}: {seen}");
             let theirs = world.read("theirs");
@@ -147,9 +140,7 @@ fn output_is_withheld_if_redaction_fails() {
 #[test]
 fn a_cancelled_redaction_withholds() {
     let world = World::new();
-    world
-        .registry()
-        .register(redacts("echo >reached; sleep 60"));
+    world.add(redacts("echo >reached; sleep 60"));
     let handle = world.submit(event());
     world.await_file("reached");
     handle.cancel();
@@ -160,11 +151,8 @@ fn a_cancelled_redaction_withholds() {
 #[test]
 fn a_hook_without_changes_changes_nothing() {
     for command in ["exit 0", "echo", "echo '{\"additionalContext\": \"x\"}'"] {
-        assert_eq!(
-            outcome([redacts(command)]).updated_output(),
-            None,
-            "{command}"
-        );
+        let output = outcome([redacts(command)]).updated_output();
+        assert_eq!(output, None, "{command}");
     }
 }
 
@@ -175,7 +163,7 @@ fn a_large_output_is_withheld_or_read() {
     for (reads, withheld) in [(Reads::Environment, true), (Reads::Stdin, false)] {
         let world = World::new();
         let hook = redacts("wc -c >length").with_reads(reads);
-        world.registry().register(hook);
+        world.add(hook);
         let output = world.outcome(&large).updated_output();
         assert_eq!(output.is_some(), withheld, "{output:?}");
         if !withheld {
@@ -242,7 +230,7 @@ fn a_tool_run_has_the_output_for_the_model() {
     for waits in [true, false] {
         let world = World::new();
         let answer = world.says("{\"updatedOutput\": \"masked\"}");
-        world.registry().register(redacts(&answer));
+        world.add(redacts(&answer));
         let hooks = Lifecycle::new(world.executor.clone());
         let hooks = if waits {
             hooks
@@ -266,8 +254,7 @@ fn a_tool_run_has_the_output_for_the_model() {
 /// No more of an output is kept than the executor's limit; half an answer is none.
 #[test]
 fn an_answer_that_is_too_long_withholds() {
-    let long =
-        "printf '{\"updatedOutput\": \"'; head -c 1100000 /dev/zero | tr '\\0' x; echo '\"}'";
+    let long = "printf '{\"updatedOutput\": \"%1100000s\"}'";
     let note = outcome([redacts(long)]).updated_output().unwrap();
     assert!(note.as_str().unwrap().contains("is invalid"), "{note}");
     assert_eq!(outcome([hook(AFTER, long)]).updated_output(), None);

@@ -13,7 +13,7 @@ use crate::tracing::{Traced, flush, lines, quick, reported, traced_by};
 fn a_full_file_is_rotated() {
     for older in [0, 1, 3] {
         let traced = Traced::with(|builder| builder.max_bytes(0).keep(older));
-        traced.world.registry().register(quick());
+        traced.world.add(quick());
         for number in 0..100 {
             let event = blocking_event().with_session_id(number.to_string());
             traced.world.fire(&event);
@@ -50,7 +50,7 @@ fn concurrent_writers_write_whole_lines() {
         let other = other.build().unwrap();
         let worlds = [traced_by(&traced.trace), traced_by(&other)];
         for world in &worlds {
-            world.registry().register(quick());
+            world.add(quick());
         }
         std::thread::scope(|scope| {
             for number in 0..4 {
@@ -100,7 +100,7 @@ fn lost_lines_are_counted() {
     const EVENTS: u64 = 200;
     let traced = Traced::with(|builder| builder.capacity(0));
     for _ in 0..10 {
-        traced.world.registry().register(quick());
+        traced.world.add(quick());
     }
     for _ in 0..EVENTS {
         traced.world.fire(&blocking_event());
@@ -132,7 +132,7 @@ fn a_full_disk_never_affects_a_hook() {
 fn a_file_stays_within_its_size() {
     let traced = Traced::with(|builder| builder.max_bytes(0).keep(1));
     std::fs::create_dir_all(traced.path("trace.jsonl.1/not-empty")).unwrap();
-    traced.world.registry().register(quick());
+    traced.world.add(quick());
     for _ in 0..100 {
         traced.world.fire(&blocking_event());
         flush(&traced.trace);
@@ -154,7 +154,7 @@ fn a_file_stays_within_its_size() {
 fn dropping_the_last_trace_writes_the_rest() {
     let traced = Traced::new();
     for _ in 0..100 {
-        traced.world.registry().register(quick());
+        traced.world.add(quick());
     }
     traced.world.fire(&blocking_event());
     let path = traced.path("trace.jsonl");
@@ -225,7 +225,7 @@ fn only_new_files_are_made_private() {
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o640)).unwrap();
     let trace = Trace::builder(&open).max_bytes(0).build().unwrap();
     let world = traced_by(&trace);
-    world.registry().register(quick());
+    world.add(quick());
     eventually("it is full", || {
         world.fire(&blocking_event());
         flush(&trace);
@@ -288,7 +288,7 @@ fn a_partial_line_is_closed() {
         return assert!(printed.contains("1 passed"), "{printed}");
     }
     let traced = Traced::new();
-    traced.world.registry().register(quick());
+    traced.world.add(quick());
     while traced.trace.lost() == 0 {
         assert!(traced.world.outcome(&blocking_event()).allowed());
         flush(&traced.trace);

@@ -1,4 +1,4 @@
-//! Which changes of a project end an approval: the examples of docs/protocol.md, "Approval".
+//! What a person is asked about, and what needs no new approval. Which changes end one is in `trust_cases`.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -9,33 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, blocking_event, one_in};
 
-const FILES: &[(&str, &str)] = &[
-    (
-        ".myagent/hooks/guard.sh",
-        ". .myagent/hooks/lib.sh\n. shared/x.sh\n",
-    ),
-    (".myagent/hooks/lib.sh", "true\n"),
-    ("shared/x.sh", "true\n"),
-    ("sub/x.sh", "true\n"),
-    ("guard.py", "pass\n"),
-    ("Makefile", "check:\n\ttrue\n"),
-    (".myagent/events.log", "then\n"),
-    ("Cargo.toml", "[package]\n"),
-    ("g.sh", "true\n"),
-    ("run=g.sh", "true\n"),
-    ("exec ./g.sh", "what the code would be as a name"),
-    ("tool.js", "0\n"),
-    ("data/a", "1\n"),
-    ("data/cache/b", "1\n"),
-];
-
-/// What is expected after a change.
-#[derive(Debug, Clone, Copy)]
-enum Then {
-    Runs,
-    Blocks,
-}
-use Then::{Blocks, Runs};
+const FILE: &str = "project/.myagent/hooks.json";
 
 pub(crate) fn host(world: &World) -> Hooks {
     Hooks::builder(AppProfile::new("myagent"))
@@ -56,124 +30,17 @@ pub(crate) fn lost(hooks: &Hooks) -> Option<String> {
         .and_then(|it| it.error.clone())
 }
 
-fn native(mut entry: Value) -> (&'static str, Value) {
-    entry["event"] = json!("tool:*");
-    (".myagent/hooks.json", json!({"hooks": [entry]}))
-}
-
-fn of_claude(command: &str) -> (&'static str, Value) {
-    let handler = json!({"type": "command", "command": command});
-    let text = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
-    (".claude/settings.json", text)
-}
-
-/// Approved, and then this file changes.
-#[track_caller]
-fn case((settings, text): (&str, Value), changed: &str, expected: Then) {
-    let world = World::new();
-    for (name, text) in FILES {
-        world.write(&format!("project/{name}"), text);
-    }
-    for script in ["sub/x.sh", "g.sh"] {
-        world.script(&format!("project/{script}"), "true\n");
-    }
-    world.write(&format!("project/{settings}"), &text.to_string());
-    let hooks = host(&world);
-    assert!(hooks.approve_with(|_| true).unwrap());
-    assert_eq!(lost(&hooks), None, "{text}");
-    world.write(&format!("project/{changed}"), "false\n");
-    match (expected, lost(&hooks)) {
-        (Blocks, Some(why)) => assert!(why.contains(&format!("`{changed}` has changed")), "{why}"),
-        (Runs, None) => {}
-        (_, found) => panic!("{text}, {changed}: {expected:?}, {found:?}"),
-    }
-}
-
-#[test]
-fn a_change_ends_an_approval_or_does_not() {
-    for (command, changed, expected) in [
-        (
-            "sh .myagent/hooks/guard.sh",
-            ".myagent/hooks/guard.sh",
-            Blocks,
-        ),
-        (
-            "sh .myagent/hooks/guard.sh",
-            ".myagent/hooks/lib.sh",
-            Blocks,
-        ),
-        ("sh .myagent/hooks/guard.sh", "shared/x.sh", Runs),
-        ("cd sub && ./x.sh", "sub/x.sh", Blocks),
-        ("make check", "Makefile", Runs),
-        ("date >> .myagent/events.log", ".myagent/events.log", Runs),
-        ("test -f Cargo.toml && ./g.sh", "Cargo.toml", Runs),
-        ("sh ./run=g.sh", "run=g.sh", Blocks),
-    ] {
-        case(native(json!({"command": command})), changed, expected);
-    }
-    let python = "python3 \"$CLAUDE_PROJECT_DIR\"/guard.py";
-    case(of_claude(python), "guard.py", Blocks);
-    for (changed, expected) in [
-        ("data/a", Blocks),
-        ("data/cache/b", Runs),
-        ("tool.js", Blocks),
-    ] {
-        let inputs = ["data/", "!data/cache"];
-        let entry = json!({"command": "node tool.js", "inputs": inputs});
-        case(native(entry), changed, expected);
-    }
-}
-
-/// All of them run `g.sh`.
-const COMMANDS: &str = r#"
-./g.sh
-./''g.sh
-./g\.sh
-sh -c 'exec ./g.sh'
-sh -c "exec './g.sh'"
-echo x|./g.sh>/dev/null
-sh "$PWD/g.sh"
-sh "$FORGE_WORKING_DIR/g.sh"
-sh "${MYAGENT_WORKING_DIR:-.}/g.sh"
-sh "$(git rev-parse --show-toplevel)/g.sh"
-cd sub && ../g.sh
-X=g.sh; sh $X
-"#;
-
-#[test]
-fn names_are_found_however_they_are_written() {
-    for command in COMMANDS.trim().lines() {
-        case(native(json!({"command": command})), "g.sh", Blocks);
-    }
-    let with = |name: &str, value: &str| json!({"command": "sh \"$X\"", "env": {name: value}});
-    let in_sub = json!({"command": "./x.sh", "working_dir": "sub"});
-    for (entry, changed) in [
-        (json!({"args": ["sh", "./g.sh"]}), "g.sh"),
-        (json!({"args": ["sh", "-c", "exec ./g.sh"]}), "g.sh"),
-        (with("X", "g.sh"), "g.sh"),
-        (with("BASH_ENV", "./tool.js"), "tool.js"),
-        (with("NODE_OPTIONS", "--require=./tool.js"), "tool.js"),
-        (in_sub, "sub/x.sh"),
-    ] {
-        case(native(entry), changed, Blocks);
-    }
-    for command in ["${CLAUDE_PROJECT_DIR:-.}/g.sh", "./g.sh"] {
-        case(of_claude(command), "g.sh", Blocks);
-    }
-}
-
 #[test]
 fn cosmetic_edits_need_no_new_approval() {
     let world = World::new();
-    let file = "project/.myagent/hooks.json";
     let command = "echo $PYTHONDONTWRITEBYTECODE";
     let entry = json!({"event": "tool:*", "command": command, "timeout": 5, "inherit": ["PATH"]});
-    world.write(file, &json!({"hooks": [entry]}).to_string());
+    world.write(FILE, &json!({"hooks": [entry]}).to_string());
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap());
     let same = r#"{"timeout": 5.0, "command": "echo $PYTHONDONTWRITEBYTECODE", "enabled": true, "on_failure": "block",
         "stdin": "json", "env": {}, "inputs": [], "description": "", "inherit": ["PATH"], "event": "tool:*"}"#;
-    world.write(file, &format!("{{\"hooks\": [ // a comment\n{same}]}}"));
+    world.write(FILE, &format!("{{\"hooks\": [ // a comment\n{same}]}}"));
     let report = hooks.reload();
     assert!(report.problems.is_empty(), "{report:?}");
     // Python is to leave nothing beside a script.
@@ -186,7 +53,7 @@ fn two(world: &World, first: &str) {
     let one = json!({"event": "tool:*", "command": first, "name": "one"});
     let two = json!({"event": "tool:*", "command": "sh g.sh", "name": "two\u{202e}"});
     let text = json!({"hooks": [one, two]}).to_string();
-    world.write("project/.myagent/hooks.json", &text);
+    world.write(FILE, &text);
 }
 
 /// The changes and the text that a person is asked about; none if nothing is asked.
@@ -237,7 +104,7 @@ fn approve_with_asks_for_what_has_changed() {
     two(&world, "echo x");
     let changes = asked(&hooks, true).unwrap().0;
     assert_eq!(changes, ["the entry of `one` has changed"]);
-    world.write("project/.myagent/hooks.json", r#"{"hooks": []}"#);
+    world.write(FILE, r#"{"hooks": []}"#);
     let changes = asked(&hooks, true).unwrap().0;
     assert_eq!(changes, ["`one` is gone", "`two\u{202e}` is gone"]);
     assert!(hooks.report().problems.is_empty());
@@ -256,8 +123,9 @@ fn a_worktree_needs_no_approval_of_its_own() {
             .current_dir(world.path("project"));
         assert!(command.output().unwrap().status.success(), "{args:?}");
     };
-    let (file, text) = native(json!({"command": "sh .myagent/hooks/g.sh"}));
-    world.write(&format!("project/{file}"), &text.to_string());
+    let file = ".myagent/hooks.json";
+    let text = r#"{"hooks": [{"event": "tool:*", "command": "sh .myagent/hooks/g.sh"}]}"#;
+    world.write(&format!("project/{file}"), text);
     world.write("project/.myagent/hooks/g.sh", "true\n");
     git(&["init", "-q"]);
     git(&["add", "."]);
@@ -284,7 +152,7 @@ fn a_worktree_needs_no_approval_of_its_own() {
     assert_eq!(both(), [(0, None), (0, None)]);
     // Another directory claims to be that worktree.
     world.write("forged/.git", &world.read("tree/.git"));
-    world.write(&format!("forged/{file}"), &text.to_string());
+    world.write(&format!("forged/{file}"), text);
     assert_eq!(in_tree("forged").0, 1);
 }
 
@@ -362,10 +230,31 @@ fn normal_use(mut entry: Value) {
         entry.as_object_mut().unwrap().remove(key);
     }
     let file = json!({"hooks": [entry]});
-    world.write("project/.myagent/hooks.json", &file.to_string());
+    world.write(FILE, &file.to_string());
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap(), "{file}");
     for run in 0..2 {
         assert_eq!(lost(&hooks), None, "run {run} of {file}");
+    }
+}
+
+/// A guard must not be dropped as gone because its file cannot be read now.
+#[test]
+fn a_broken_file_cannot_be_approved() {
+    let incomplete = r#"{"hooks": [{"event": "tool:*"}]}"#;
+    for broken in ["", "{", "[]x", r#"{"hook": []}"#, incomplete] {
+        let world = World::new();
+        two(&world, "true");
+        let hooks = host(&world);
+        assert!(asked(&hooks, true).is_some());
+        let good = world.read(FILE);
+        world.write(FILE, broken);
+        hooks.reload();
+        let refused = hooks.approve_with(|_| panic!("{broken} is shown"));
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains("hooks.json"), "{broken}: {error}");
+        world.write(FILE, &good);
+        hooks.reload();
+        assert!(hooks.report().unapproved.is_empty(), "{broken}");
     }
 }

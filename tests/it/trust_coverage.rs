@@ -1,31 +1,11 @@
-//! What an approval covers: a hook runs only approved files. Under which names its command may use them is in
-//! `trust_changes`.
+//! Where approvals are kept, and of which project. Which files they cover is in `trust_cases`.
 #![cfg(unix)]
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use forge_hooks::trust::Approval;
 
 use crate::trust::{PROJECT, Project};
-
-fn with_hook(keys: &str) -> Project {
-    let project = Project::new();
-    let text = format!(r#"{{"hooks": [{{"event": "tool:*", {keys}}}]}}"#);
-    project.world.write(PROJECT, &text);
-    project
-}
-
-#[test]
-fn a_dangling_link_is_not_a_directory() {
-    let project = with_hook(r#""command": "sh \"$PWD\"/lib/a.sh", "inputs": ["lib"]"#);
-    project.world.write("project/lib/a.sh", "exit 0");
-    symlink("nowhere", project.world.path("project/lib/link")).unwrap();
-    project.approve();
-    assert!(project.load().is_ok() && project.guard().allowed());
-    let evil = "echo ran >ran; exit 0";
-    project.world.write("project/lib/a.sh", evil);
-    assert!(!project.guard().allowed() && !project.world.path("project/ran").exists());
-}
 
 #[test]
 fn a_redirected_link_is_another_project() {
@@ -40,22 +20,6 @@ fn a_redirected_link_is_another_project() {
     symlink(project.world.path("other"), &link).unwrap();
     assert!(!project.guard().allowed());
     assert!(!project.world.path("other/ran").exists());
-}
-
-#[test]
-fn a_very_deep_directory_does_not_crash() {
-    let project = with_hook(r#""command": "exit 0", "inputs": ["lib"]"#);
-    project.world.write("project/lib/a", "");
-    project.approve();
-    let _ = project.load();
-    let made = std::process::Command::new("mkdir")
-        .args(["-p", &"d/".repeat(1000)])
-        .current_dir(project.world.path("project/lib"))
-        .status();
-    assert!(made.unwrap().success());
-    let small = std::thread::Builder::new().stack_size(1024 * 1024);
-    let allowed = small.spawn(move || project.guard().allowed()).unwrap();
-    assert!(!allowed.join().unwrap());
 }
 
 #[test]
@@ -77,11 +41,48 @@ fn concurrent_approvals_are_both_kept() {
 #[test]
 fn a_removed_hook_is_reported_printable() {
     let hook = "\"command\": \"exit 0\", \"description\": \"\\u001b[2Jgone\u{202e}\"";
-    let project = with_hook(hook);
+    let project = Project::new();
+    let text = format!(r#"{{"hooks": [{{"event": "tool:*", {hook}}}]}}"#);
+    project.world.write(PROJECT, &text);
     project.approve();
     project.world.write(PROJECT, r#"{"hooks": []}"#);
     let report = project.load();
     let reported = report.problems[0].to_string() + &report.to_string();
     assert!(reported.contains("gone"), "{reported:?}");
     assert!(!reported.contains(['\u{1b}', '\u{202e}']), "{reported:?}");
+}
+
+#[test]
+fn a_store_that_is_a_pipe_is_not_opened() {
+    let project = Project::new();
+    let store = project.store();
+    std::fs::create_dir_all(store.path().parent().unwrap()).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(store.path())
+        .status();
+    assert!(made.unwrap().success());
+    let error = store.approved(project.root()).unwrap_err().to_string();
+    assert!(error.contains("regular file"), "{error}");
+}
+
+#[test]
+fn a_store_behind_a_link_is_checked_where_it_is() {
+    let project = Project::new();
+    project.approve();
+    let store = project.store();
+    let elsewhere = project.world.write("elsewhere/trust.json", "");
+    std::fs::rename(store.path(), &elsewhere).unwrap();
+    symlink(&elsewhere, store.path()).unwrap();
+    project.world.write("project/guard.sh", "echo x\n");
+    project.approve();
+    assert!(store.path().is_symlink() && elsewhere.is_file());
+    assert!(project.load().is_ok() && project.guard().allowed());
+    let mode = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(elsewhere.parent().unwrap(), mode).unwrap();
+    let error = store.approved(project.root()).unwrap_err().to_string();
+    assert!(
+        error.contains("is in a world-writable directory"),
+        "{error}"
+    );
+    project.is_blocked("world-writable");
 }

@@ -378,30 +378,3 @@ fn a_watcher_is_idle_when_nothing_changes() {
     }
     assert!(watchers_time() > Duration::ZERO, "the threads are found");
 }
-
-struct Panics;
-
-impl log::Log for Panics {
-    fn enabled(&self, _metadata: &log::Metadata<'_>) -> bool {
-        true
-    }
-
-    fn log(&self, record: &log::Record<'_>) {
-        panic!("the logger panics, and is to: {}", record.args())
-    }
-
-    fn flush(&self) {}
-}
-
-#[test]
-fn a_logger_that_always_panics_is_survived() {
-    if !alone("watching::a_logger_that_always_panics_is_survived") {
-        return;
-    }
-    log::set_logger(&Panics).unwrap();
-    log::set_max_level(log::LevelFilter::Trace);
-    let world = World::new();
-    let watcher = watch(&world);
-    world.write(PROJECT, &file_of(&["exit 2"]));
-    assert_eq!(next(&watcher).in_use, 1);
-}

@@ -68,40 +68,12 @@ fn page(traced: &Traced) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
-    use super::traced::{Entry, Traced};
     use super::*;
-
-    #[test]
-    fn a_trace_cannot_inject_into_the_page() {
-        let hook = "</script><!--<script>&amp;\u{2028}\"'{\"entries\":[]}";
-        let mut entry = Entry::default();
-        entry.fields.insert("hook".to_owned(), hook.into());
-        let traced = Traced {
-            entries: [entry].into(),
-            ..Traced::default()
-        };
-        let page = page(&traced);
-        let count = |what: &str| page.matches(what).count();
-        assert_eq!((count("<script"), count("</script>")), (2, 2));
-        let (_, rest) = page.split_once("type=\"application/json\">").unwrap();
-        let json: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
-        assert_eq!(json["entries"][0]["hook"], hook);
-    }
 
     #[test]
     fn the_page_loads_nothing() {
         assert_eq!(PAGE.matches(PLACE).count(), 1);
-        for form in [
-            "http:",
-            "https:",
-            "src=",
-            "@import",
-            "url(",
-            "innerHTML",
-            "eval(",
-        ] {
+        for form in "http: https: src= @import url( innerHTML eval(".split(' ') {
             assert!(!PAGE.contains(form), "{form}");
         }
         assert!(PAGE.contains("default-src 'none'"));

@@ -43,18 +43,16 @@ fn a_plugin_within_the_project_waits_too() {
 #[test]
 fn an_approval_covers_scripts() {
     let guard = "project/.claude/guard.sh";
-    let text = "\\\"$CLAUDE_PROJECT_DIR\\\"/.claude/guard.sh";
-    for (text, expected) in [
-        (text, &[".claude/guard.sh"][..]),
-        // The hooks directory of the tool is covered with a script that is found on the path.
-        (
-            ".claude/guard.sh",
-            &[".claude/guard.sh", ".claude/hooks/lib.py"],
-        ),
-    ] {
-        let text = settings("PreToolUse", "Bash", &command(text));
+    let both = &[".claude/guard.sh", ".claude/hooks/lib.py"][..];
+    // The hooks directory of the tool is covered with a script that is found on the path.
+    for (prefix, expected) in [("\\\"$CLAUDE_PROJECT_DIR\\\"/", &both[..1]), ("", both)] {
+        let text = settings(
+            "PreToolUse",
+            "Bash",
+            &command(&format!("{prefix}.claude/guard.sh")),
+        );
         let place = Place::new([(CLAUDE, &*text), (guard, "#!/bin/sh\nexit 0\n")]);
-        if expected.len() > 1 {
+        if prefix.is_empty() {
             place.world.write("project/.claude/hooks/lib.py", "");
             place.world.write("project/.claude/hooks/data.json", "");
         }
@@ -86,12 +84,9 @@ fn an_approved_hook_that_is_gone_blocks() {
 
 #[test]
 fn an_approved_handler_runs_once() {
-    let group = |matcher| {
-        let handler = command("true");
-        format!(r#"{{"matcher": "{matcher}", "hooks": [{handler}]}}"#)
-    };
-    let text = groups("PreToolUse", &["Bash", "*"].map(group).join(", "));
-    let place = Place::new([(CLAUDE, &*text)]);
+    let hooks = format!(r#""hooks": [{}]"#, command("true"));
+    let both = format!(r#"{{"matcher": "Bash", {hooks}}}, {{"matcher": "*", {hooks}}}"#);
+    let place = Place::new([(CLAUDE, &*groups("PreToolUse", &both))]);
     let _ = place.approve();
     assert!(place.load_approved().problems.is_empty());
     assert_eq!(place.world.fire(&blocking_event()).len(), 1);

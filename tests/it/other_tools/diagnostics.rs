@@ -30,20 +30,17 @@ fn a_problem_costs_no_other_hook() {
 
 #[test]
 fn a_script_that_cannot_be_run_is_named() {
-    let root = "\\\"$CLAUDE_PROJECT_DIR\\\"/.claude";
     for (text, message) in [
-        (
-            &*format!("{root}/plain.sh --x"),
-            "plain.sh` is not executable",
-        ),
-        (&format!("bash {root}/gone.sh"), "does not exist"),
-        (&format!("{root}/good.sh"), ""),
-        (&format!("bash {root}/plain.sh"), ""),
+        ("ROOT/plain.sh --x", "plain.sh` is not executable"),
+        ("bash ROOT/gone.sh", "does not exist"),
+        ("ROOT/good.sh", ""),
+        ("bash ROOT/plain.sh", ""),
         (".claude/good.sh", ""),
         ("$UNKNOWN/x.sh", ""),
         ("plain.sh", ""),
     ] {
-        let text = settings("PreToolUse", "", &command(text));
+        let text = text.replace("ROOT", "\\\"$CLAUDE_PROJECT_DIR\\\"/.claude");
+        let text = settings("PreToolUse", "", &command(&text));
         let place = Place::new([(CLAUDE, &*text), ("project/.claude/plain.sh", "")]);
         place.world.script("project/.claude/good.sh", "");
         let found = place.problems(&place.load());

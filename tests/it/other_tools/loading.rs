@@ -13,6 +13,13 @@ fn claude(text: &str) -> String {
     settings("PreToolUse", "Bash", &command(text))
 }
 
+const HOME: &str = "home/.claude/settings.json";
+const LOCAL: &str = "project/.claude/settings.local.json";
+
+fn extension(name: &str) -> String {
+    format!("home/.gemini/extensions/{name}/hooks/hooks.json")
+}
+
 fn gemini(text: &str) -> String {
     settings("BeforeTool", "", &command(text))
 }
@@ -21,22 +28,13 @@ fn gemini(text: &str) -> String {
 fn files_are_read_in_order_native_first() {
     let native = r#"{"hooks": [{"event": "tool:pre_execute", "command": "native"}]}"#;
     let place = Place::new([
-        ("home/.claude/settings.json", &*claude("claude user")),
+        (HOME, &*claude("claude user")),
         ("home/.codex/hooks.json", &claude("codex user")),
         ("home/.gemini/settings.json", &gemini("gemini user")),
-        (
-            "home/.gemini/extensions/b/hooks/hooks.json",
-            &gemini("gemini b"),
-        ),
-        (
-            "home/.gemini/extensions/a/hooks/hooks.json",
-            &gemini("gemini a"),
-        ),
+        (&extension("b"), &gemini("gemini b")),
+        (&extension("a"), &gemini("gemini a")),
         (CLAUDE, &claude("claude project")),
-        (
-            "project/.claude/settings.local.json",
-            &claude("claude local"),
-        ),
+        (LOCAL, &claude("claude local")),
         (CODEX, &claude("codex project")),
         (GEMINI, &gemini("gemini project")),
         ("plugin/hooks/hooks.json", &claude("plugin")),
@@ -54,10 +52,8 @@ fn files_are_read_in_order_native_first() {
     assert_eq!(hooks[6].base_dir(), Some(&*place.root()));
     assert_eq!(hooks[1].base_dir(), None);
     let _ = place.load_tools(place.tools().with_tools([compat::CODEX]));
-    assert_eq!(
-        place.commands().join(", "),
-        "native, codex user, codex project"
-    );
+    let commands = place.commands();
+    assert_eq!(commands, ["native", "codex user", "codex project"]);
 }
 
 #[test]
@@ -92,10 +88,8 @@ fn plugins_are_known_by_their_manifests() {
         tools = tools.with_plugin(place.world.path(plugin));
     }
     let report = place.load_tools(tools);
-    assert_eq!(
-        place.commands(),
-        ["gemini", "manifest", "claude", "usual", "more"]
-    );
+    let commands = place.commands().join(" ");
+    assert_eq!(commands, "gemini manifest claude usual more");
     let expected = [
         "error: c: the path is not a directory, expected the directory of a plugin",
         "error: d/.claude-plugin/plugin.json: the manifest names `../x.json`, which is not a file of the plugin",
@@ -108,14 +102,10 @@ fn plugins_are_known_by_their_manifests() {
 
 #[test]
 fn a_host_names_the_tools_when_it_loads() {
-    let place = Place::new([
-        ("home/.claude/settings.json", &*claude("true")),
-        (
-            "plugin/hooks/hooks.json",
-            &settings("Stop", "", &command("true")),
-        ),
-        (CLAUDE, &claude("true")),
-    ]);
+    let stop = settings("Stop", "", &command("true"));
+    let plugin = ("plugin/hooks/hooks.json", &*stop);
+    let hook = claude("true");
+    let place = Place::new([(HOME, &hook), plugin, (CLAUDE, &hook)]);
     let tools = place.tools().with_tools([compat::CLAUDE]);
     let hooks = Hooks::builder(AppProfile::default())
         .config_home(place.world.path("config"))
@@ -155,36 +145,28 @@ fn a_handler_has_defaults() {
     assert_eq!(*powershell.command(), shell("x", Some(Shell::Pwsh)));
 }
 
-/// One with all keys.
-fn full() -> Hook {
-    one(
-        r#"{"type": "command", "command": "a b", "args": ["${CLAUDE_PROJECT_DIR}", "c d"], "timeout": 5,
-            "async": true, "onFailure": "block", "statusMessage": "Looking", "if": "Bash(git *)", "once": true}"#,
-    )
-}
-
 #[test]
 fn the_keys_of_a_handler_are_read() {
-    let hook = full();
+    let hook = one(
+        r#"{"type": "command", "command": "a b", "args": ["${CLAUDE_PROJECT_DIR}", "c d"], "timeout": 5,
+            "async": true, "onFailure": "block", "statusMessage": "Looking", "if": "Bash(git *)", "once": true}"#,
+    );
     let words = ["a b", "${CLAUDE_PROJECT_DIR}", "c d"].map(str::to_owned);
     assert_eq!(*hook.command(), HookCommand::Program(words.to_vec()));
     assert_eq!(hook.timeout(), Duration::from_secs(5));
     assert_eq!(hook.on_failure(), FailurePolicy::Block);
     assert!(hook.background());
     assert_eq!(hook.label(), "Looking");
-}
-
-#[test]
-fn a_rule_and_a_matcher_are_conditions() {
-    let hook = full();
+    // The rule and the matcher are conditions.
     let bash = |text| HookEvent::tool_pre_execute("bash", json!({"command": text}));
     assert!(hook.matches(&bash("cd x && git push"), true));
     assert!(!hook.matches(&bash("ls"), true));
     let edit = HookEvent::tool_pre_execute("edit", json!({}));
-    let mismatches = hook.mismatches(&edit, true);
-    assert_eq!(mismatches.len(), 1);
-    assert_eq!(mismatches[0].alternative, "matcher");
-    assert_eq!(mismatches[0].found.as_deref(), Some("Edit"));
+    let [mismatch] = &hook.mismatches(&edit, true)[..] else {
+        panic!("one mismatch")
+    };
+    let found = (&*mismatch.alternative, mismatch.found.as_deref());
+    assert_eq!(found, ("matcher", Some("Edit")));
 }
 
 #[test]
@@ -227,25 +209,20 @@ fn a_host_can_name_its_tools() {
 #[test]
 fn hooks_that_are_switched_off_do_not_run() {
     let off = |switch: &str| claude("x").replacen('{', &format!("{{{switch}, "), 1);
-    let (on, off, nameless) = (
-        &*claude("x"),
-        &*off(r#""disableAllHooks": true"#),
-        &*off(r#""": true"#),
-    );
+    let (off, nameless) = (&*off(r#""disableAllHooks": true"#), &*off(r#""": true"#));
+    let on = &*claude("x");
     let some = r#"{"hooksConfig": {"disabled": ["n", "y"]}, "hooks": {"enabled": true, "BeforeTool": [{"hooks": [
         {"type": "command", "command": "x", "name": "n"}, {"type": "command", "command": "y"}, {"type": "command", "command": "z"}]}]}}"#;
     let none = &*some.replace("{\"disabled\"", "{\"enabled\": false, \"disabled\"");
-    let home = "home/.claude/settings.json";
-    let local = "project/.claude/settings.local.json";
     for (files, enabled) in [
-        ([(home, off), (CLAUDE, on)], &[false, false][..]),
-        ([(home, on), (CLAUDE, off)], &[true, false]),
-        ([(home, on), (CLAUDE, nameless)], &[true, true]),
+        ([(HOME, off), (CLAUDE, on)], &[false, false][..]),
+        ([(HOME, on), (CLAUDE, off)], &[true, false]),
+        ([(HOME, on), (CLAUDE, nameless)], &[true, true]),
         // The file that is not shared switches off what is, not the other way round.
-        ([(CLAUDE, on), (local, off)], &[false, false]),
-        ([(CLAUDE, off), (local, on)], &[false, true]),
-        ([(GEMINI, some), (home, "{}")], &[false, false, true]),
-        ([(GEMINI, none), (home, "{}")], &[false, false, false]),
+        ([(CLAUDE, on), (LOCAL, off)], &[false, false]),
+        ([(CLAUDE, off), (LOCAL, on)], &[false, true]),
+        ([(GEMINI, some), (HOME, "{}")], &[false, false, true]),
+        ([(GEMINI, none), (HOME, "{}")], &[false, false, false]),
     ] {
         let place = Place::new(files);
         let _ = place.load();
@@ -258,11 +235,11 @@ fn hooks_that_are_switched_off_do_not_run() {
 fn a_plugin_switches_nothing_off() {
     let off = r#"{"disableAllHooks": true, "hooksConfig": {"enabled": false}, "hooks": {}}"#;
     let place = Place::new([
-        ("home/.claude/settings.json", &*claude("claude")),
+        (HOME, &*claude("claude")),
         ("home/.gemini/settings.json", &gemini("gemini")),
         ("plugin/.claude-plugin/plugin.json", off),
         ("plugin/hooks/hooks.json", off),
-        ("home/.gemini/extensions/a/hooks/hooks.json", off),
+        (&extension("a"), off),
         ("project/.gemini/extensions/a/hooks/hooks.json", off),
     ]);
     let plugin = place.world.path("plugin");
@@ -279,7 +256,7 @@ fn a_plugin_switches_nothing_off() {
 #[test]
 fn a_projects_file_that_is_named_switches_off_the_projects_hooks_only() {
     let off = claude("own").replacen('{', r#"{"disableAllHooks": true, "#, 1);
-    let users = ("home/.claude/settings.json", &*claude("user"));
+    let users = (HOME, &*claude("user"));
     let place = Place::new([(CLAUDE, &off), users]);
     let named = place.world.path(CLAUDE);
     let _ = place.load_tools(place.tools().with_settings(compat::CLAUDE, named));

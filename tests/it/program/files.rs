@@ -1,8 +1,8 @@
-//! `init` and `templates`: hooks files that are written, also by several programs at once.
+//! `init`, `templates` and `fire --record`: files that are written, also by several programs at once.
 
 use serde_json::Value;
 
-use super::User;
+use super::{LS, User, with};
 
 #[test]
 fn init_writes_what_its_schema_describes() {
@@ -25,20 +25,13 @@ fn init_writes_what_its_schema_describes() {
 
 #[test]
 fn templates_added_at_once_all_arrive() {
-    let names = [
-        "block_sudo",
-        "git_auto_commit",
-        "log_all",
-        "notify_session_start",
-    ];
+    let names = "block_sudo git_auto_commit log_all notify_session_start";
+    let names: Vec<_> = names.split(' ').collect();
     for global in [None, Some("--global")] {
         for _ in 0..5 {
             let user = User::new();
-            let args = names.map(|name| {
-                let mut args = vec!["templates", name, "--add"];
-                args.extend(global);
-                args
-            });
+            let add = |name: &&'static str| with(&["templates", *name, "--add"], global.as_slice());
+            let args: Vec<_> = names.iter().map(add).collect();
             let args: Vec<&[&str]> = args.iter().map(Vec::as_slice).collect();
             for printed in user.run_at_once(&args) {
                 assert_eq!(printed.status, 0, "{printed:?}");
@@ -47,7 +40,7 @@ fn templates_added_at_once_all_arrive() {
                 None => "project/.src/forge/hooks.json",
                 Some(_) => "config/src/forge/hooks.json",
             });
-            for name in names {
+            for name in &names {
                 assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
             }
         }
@@ -65,10 +58,20 @@ fn a_template_added_during_init_is_not_lost() {
         assert_eq!(add.status, 0, "{add:?}");
         let text = user.read("project/.src/forge/hooks.json");
         assert!(text.contains("\"log_all\""), "{init:?} {text}");
-        assert_eq!(
-            text.contains("\"session_log\""),
-            init.status == 0,
-            "{init:?}"
-        );
+        let has_all = text.contains("\"session_log\"");
+        assert_eq!(has_all, init.status == 0, "{init:?}");
+    }
+}
+
+#[test]
+fn cases_recorded_at_once_all_arrive() {
+    let user = User::new();
+    for round in 1..=3 {
+        let args = with(&LS, &["--record", "cases.json"]);
+        for printed in user.run_at_once(&[&args[..]; 6]) {
+            assert_eq!(printed.status, 0, "{printed:?}");
+        }
+        let cases: Vec<Value> = serde_json::from_str(&user.read("project/cases.json")).unwrap();
+        assert_eq!(cases.len(), 6 * round);
     }
 }

@@ -1,11 +1,10 @@
 //! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
 
-mod cases;
 #[cfg(target_os = "linux")]
 mod completion;
 mod files;
 mod foreign;
-mod hosted;
+pub(crate) mod hosted;
 mod other_tools;
 mod printing;
 #[cfg(unix)]
@@ -208,4 +207,10 @@ pub(crate) const LS: [&str; 6] = [
 /// Of several lists of arguments, one.
 pub(crate) fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [args, more].concat()
+}
+
+/// What a page has of its trace.
+pub(super) fn json_of_page(page: &str) -> Value {
+    let (_, json) = page.split_once("type=\"application/json\">").unwrap();
+    serde_json::from_str(json.split_once("</script>").unwrap().0).unwrap()
 }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::{SUDO, User, with};
+use super::{SUDO, User, json_of_page, with};
 
 #[test]
 fn a_closed_pipe_ends_the_program_silently() {
@@ -55,33 +55,33 @@ fn nothing_that_is_shown_is_hidden() {
     let logged = user.printed(fire.env("RUST_LOG", "trace").output().unwrap());
     hides_nothing("log", &logged.err);
     assert!(logged.err.contains("stderr: "), "{logged:?}");
-    for args in [
-        with(&SUDO, &config),
-        with(&SUDO, &["--json", "--config", config[1]]),
-        with(&SUDO, &["--dry-run", "--config", config[1]]),
-        vec!["list"],
-        vec!["list", "--json"],
-        vec!["validate"],
-        vec!["validate", "--json"],
-        vec!["status"],
-        vec!["status", "--json"],
-        vec!["trust", "--yes"],
-        vec!["fire", HIDDEN],
-        vec!["fire", "--event-json", HIDDEN],
-        vec!["list", "--project", HIDDEN],
-    ] {
+    let fire = with(&SUDO, &config);
+    let commands = [
+        "list",
+        "list --json",
+        "validate",
+        "validate --json",
+        "status",
+        "status --json",
+        "trust --yes",
+        "fire HIDDEN",
+        "fire --event-json HIDDEN",
+        "list --project HIDDEN",
+    ];
+    let word = |it| if it == "HIDDEN" { HIDDEN } else { it };
+    let commands = commands.map(|it| it.split(' ').map(word).collect());
+    let fires = [&[][..], &["--json"], &["--dry-run"]].map(|it| with(&fire, it));
+    for args in fires.into_iter().chain(commands) {
         let printed = user.run(&args);
         hides_nothing(&format!("{args:?}"), &(printed.out.clone() + &printed.err));
         // The words of a problem are made to be shown; the rest is what it is.
         if args.contains(&"--json") && args[0] != "validate" {
-            assert!(
-                printed.json().to_string().contains(&HIDDEN[1..]),
-                "{args:?}"
-            );
+            let report = printed.json().to_string();
+            assert!(report.contains(&HIDDEN[1..]), "{args:?}");
         }
     }
-    let good =
-        json!({"event": "*", "command": format!("true {HIDDEN}"), "name": format!("n{HIDDEN}")});
+    let name = format!("n{HIDDEN}");
+    let good = json!({"event": "*", "command": format!("true {HIDDEN}"), "name": name});
     let file = json!({"hooks": [good]}).to_string();
     user.write("project/.src/forge/hooks.json", &file);
     for args in [["trust", "--yes"], ["status", "--no-global"]] {
@@ -100,19 +100,12 @@ fn a_trace_is_shown_without_what_is_hidden() {
     hides_nothing("table", &user.run(&["trace", "hooks.jsonl"]).out);
     let page = user.run(&["trace", "hooks.jsonl", "--html", "-"]).out;
     hides_nothing("page", &page);
-    let (_, json) = page.split_once("type=\"application/json\">").unwrap();
-    let json: serde_json::Value =
-        serde_json::from_str(json.split_once("</script>").unwrap().0).unwrap();
-    let entry = json["entries"][0].as_object().unwrap();
-    for (key, value) in entry {
+    let json = json_of_page(&page);
+    for (key, value) in json["entries"][0].as_object().unwrap() {
         hides_nothing(key, value.as_str().unwrap_or_default());
     }
-    assert!(
-        entry["reason"]
-            .as_str()
-            .unwrap()
-            .starts_with("one\n\\u{1b}")
-    );
+    let reason = json["entries"][0]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("one\n\\u{1b}"), "{reason}");
     let html = format!("{HIDDEN}.html");
     let printed = user.run(&["trace", "hooks.jsonl", "--html", &html]);
     assert_eq!(printed.status, 0, "{printed:?}");
@@ -128,10 +121,7 @@ fn a_full_disk_is_reported() {
         let mut command = user.command(args);
         command.stdout(full.unwrap()).stderr(Stdio::piped());
         let printed = user.printed(command.spawn().unwrap().wait_with_output().unwrap());
-        assert_eq!(printed.status, 2, "{args:?}: {printed:?}");
-        assert!(
-            printed.err.contains("cannot write the output"),
-            "{printed:?}"
-        );
+        let is_said = printed.err.contains("cannot write the output");
+        assert!(printed.status == 2 && is_said, "{args:?}: {printed:?}");
     }
 }

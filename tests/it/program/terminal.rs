@@ -8,7 +8,7 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{GUARDED, LS, PROGRAM, SUDO, User, with};
 use crate::support::eventually;
@@ -25,11 +25,7 @@ impl OnTerminal {
         Self::start_program(user, &with(&[PROGRAM], args), variables)
     }
 
-    pub(super) fn start_program(
-        user: &User,
-        command_line: &[&str],
-        variables: &[(&str, &str)],
-    ) -> Self {
+    pub(super) fn start_program(user: &User, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -39,7 +35,7 @@ impl OnTerminal {
         user.set(&mut command);
         command
             .args(["sh", "-c", r#"exec "$@" <"$PTS" >"$PTS" 2>&1"#, "sh"])
-            .args(command_line)
+            .args(args)
             .env("PTS", name.to_str().unwrap())
             .env("TERM", "xterm")
             .envs(variables.iter().copied());
@@ -88,6 +84,16 @@ impl OnTerminal {
     }
 }
 
+/// With `hooks.json` alone.
+const FIRE: [&str; 4] = ["fire", "user:prompt_submit", "--config", "hooks.json"];
+
+/// A user with these hooks in `hooks.json`.
+fn user_with(hooks: &[Value]) -> User {
+    let user = User::new();
+    user.write("project/hooks.json", &json!({"hooks": hooks}).to_string());
+    user
+}
+
 fn is_there(pid: &str) -> bool {
     let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     test_kill_process(pid).is_ok()
@@ -95,11 +101,9 @@ fn is_there(pid: &str) -> bool {
 
 #[test]
 fn a_terminal_shows_colours_and_a_spinner() {
-    let user = User::new();
     let hook = json!({"event": "*", "command": "sleep 0.4; exit 1", "name": "slow"});
-    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-    let args = ["fire", "user:prompt_submit", "--config", "hooks.json"];
-    let mut program = OnTerminal::start(&user, &args, &[]);
+    let user = user_with(&[hook]);
+    let mut program = OnTerminal::start(&user, &FIRE, &[]);
     assert_eq!(program.end("blocked by slow"), 1);
     let seen = program.seen();
     for part in [
@@ -111,15 +115,13 @@ fn a_terminal_shows_colours_and_a_spinner() {
     ] {
         assert!(seen.contains(part), "{part:?} in {seen:?}");
     }
-    let mut plain = OnTerminal::start(&user, &args, &[("NO_COLOR", "1")]);
+    let mut plain = OnTerminal::start(&user, &FIRE, &[("NO_COLOR", "1")]);
     assert_eq!(plain.end("blocked by slow"), 1);
     let seen = plain.seen();
-    assert!(
-        seen.contains("⠙ 0.") && !seen.contains("\x1b[1;31m"),
-        "{seen:?}"
-    );
+    let found = ["⠙ 0.", "\x1b[1;31m"].map(|it| seen.contains(it));
+    assert_eq!(found, [true, false], "{seen:?}");
     // On a pipe nothing moves.
-    let piped = user.run(&args);
+    let piped = user.run(&FIRE);
     assert!(!piped.out.contains(['⠙', '\x1b', '\r']), "{piped:?}");
 }
 
@@ -127,33 +129,35 @@ fn a_terminal_shows_colours_and_a_spinner() {
 fn a_dumb_terminal_gets_plain_text() {
     let user = User::with_project_file(GUARDED);
     user.run(&["trust", "--yes"]);
-    let mut program = OnTerminal::start(&user, &SUDO, &[("TERM", "dumb")]);
-    assert_eq!(program.end("blocked by guard: no sudo"), 1);
-    assert!(!program.seen().contains('\x1b'), "{:?}", program.seen());
-    let mut program = OnTerminal::start(&user, &with(&LS, &["--json"]), &[]);
-    assert_eq!(program.end("\"should_continue\": true"), 0);
-    assert!(!program.seen().contains('\x1b'), "{:?}", program.seen());
+    let json = with(&LS, &["--json"]);
+    for (args, terminal, status, words) in [
+        (&SUDO[..], "dumb", 1, "blocked by guard: no sudo"),
+        (&json, "xterm", 0, "\"should_continue\": true"),
+    ] {
+        let mut program = OnTerminal::start(&user, args, &[("TERM", terminal)]);
+        assert_eq!(program.end(words), status);
+        assert!(!program.seen().contains('\x1b'), "{:?}", program.seen());
+    }
+}
+
+/// Its number, when it has written it.
+fn pid(user: &User) -> String {
+    let path = user.path("project/pid");
+    eventually("it has written its number", || {
+        std::fs::read_to_string(&path).is_ok_and(|pid| pid.ends_with('\n'))
+    });
+    user.read("project/pid")
 }
 
 #[test]
 fn ctrl_c_ends_the_tree_of_the_hook() {
-    let user = User::new();
-    let command = "sleep 60 & echo $! >child; wait";
-    let hooks = json!([
-        {"event": "*", "command": command, "name": "long"},
-        {"event": "*", "command": "true", "name": "behind"},
+    let user = user_with(&[
+        json!({"event": "*", "command": "sleep 60 & echo $! >pid; wait", "name": "long"}),
+        json!({"event": "*", "command": "true", "name": "behind"}),
     ]);
-    user.write("project/hooks.json", &json!({"hooks": hooks}).to_string());
-    let args = ["fire", "user:prompt_submit", "--config", "hooks.json"];
-    let mut program = OnTerminal::start(&user, &args, &[]);
+    let mut program = OnTerminal::start(&user, &FIRE, &[]);
     program.shows(" s long");
-    eventually("the hook has started", || {
-        user.path("project/child").exists()
-    });
-    eventually("it has printed so", || {
-        user.read("project/child").ends_with('\n')
-    });
-    let child = user.read("project/child");
+    let child = pid(&user);
     assert!(is_there(&child));
     program.press("\x03");
     let words = "interrupted; long was ended, with all it had started";
@@ -163,15 +167,10 @@ fn ctrl_c_ends_the_tree_of_the_hook() {
 
 #[test]
 fn a_second_ctrl_c_ends_the_program_at_once() {
-    let user = User::new();
-    let command = "trap '' TERM; echo >started; sleep 60";
-    let hook = json!({"event": "*", "command": command, "name": "stubborn"});
-    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-    let args = ["fire", "user:prompt_submit", "--config", "hooks.json"];
-    let mut program = OnTerminal::start(&user, &args, &[]);
-    eventually("the hook has started", || {
-        user.path("project/started").exists()
-    });
+    let command = "trap '' TERM; echo $$ >pid; sleep 60";
+    let user = user_with(&[json!({"event": "*", "command": command})]);
+    let mut program = OnTerminal::start(&user, &FIRE, &[]);
+    pid(&user);
     program.press("\x03");
     program.press("\x03");
     assert_eq!(program.end("^C"), 130);
@@ -179,57 +178,33 @@ fn a_second_ctrl_c_ends_the_program_at_once() {
 
 #[test]
 fn a_signal_ends_background_hooks_too() {
-    let user = User::new();
     for background in [false, true] {
         let command = "echo $$ >pid; sleep 60";
         let hook = json!({"event": "*", "command": command, "background": background});
-        user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-        let args = [
-            "fire",
-            "user:prompt_submit",
-            "--json",
-            "--config",
-            "hooks.json",
-        ];
-        let mut command = user.command(&args);
+        let user = user_with(&[hook]);
+        let mut command = user.command(&with(&FIRE, &["--json"]));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.spawn().unwrap();
-        eventually("the hook runs", || {
-            let path = user.path("project/pid");
-            std::fs::read_to_string(path).is_ok_and(|pid| pid.ends_with('\n'))
-        });
-        let pid = user.read("project/pid");
+        let pid = pid(&user);
         kill_process(Pid::from_child(&program), Signal::INT).unwrap();
         let printed = user.printed(program.wait_with_output().unwrap());
         assert_eq!(printed.status, 130, "{printed:?}");
         let report = printed.json();
         if !background {
-            assert_eq!(report["results"][0]["failure"], "cancelled");
-            assert_eq!(report["allowed"], false);
+            let found = json!([report["results"][0]["failure"], report["allowed"]]);
+            assert_eq!(found, json!(["cancelled", false]));
         }
         eventually("the hook has gone", || !is_there(&pid));
-        std::fs::remove_file(user.path("project/pid")).unwrap();
     }
 }
 
 #[test]
 fn a_closed_terminal_does_not_end_what_ignores_it() {
-    let user = User::new();
-    let hook = json!({"event": "*", "command": "echo >started; sleep 0.3"});
-    user.write("project/hooks.json", &json!({"hooks": [hook]}).to_string());
-    let fire = user.command(&["fire", "user:prompt_submit", "--config", "hooks.json"]);
-    let mut command = Command::new("sh");
+    let user = user_with(&[json!({"event": "*", "command": "echo $$ >pid; sleep 0.3"})]);
     // As `nohup` does.
-    command.args(["-c", r#"trap "" HUP; exec "$0" "$@""#]);
-    command.arg(fire.get_program()).args(fire.get_args());
-    command.current_dir(fire.get_current_dir().unwrap());
-    command.envs(
-        fire.get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
-    let program = command.stdout(Stdio::piped()).spawn().unwrap();
-    let started = || user.path("project/started").exists();
-    eventually("the hook runs", started);
+    let fire = format!("trap '' HUP; exec forge-hooks {}", FIRE.join(" "));
+    let program = user.shell(&fire).stdout(Stdio::piped()).spawn().unwrap();
+    pid(&user);
     kill_process(Pid::from_child(&program), Signal::HUP).unwrap();
     let ended = program.wait_with_output().unwrap();
     assert!(ended.status.success(), "{ended:?}");
@@ -247,12 +222,8 @@ fn an_approval_is_asked_for_on_a_terminal() {
         program.shows("run as shown? [y/N]");
         assert!(program.seen().contains("case $FORGE_TOOL_ARGS in *sudo*"));
         program.press(answer);
-        assert_eq!(
-            program.end(words),
-            status,
-            "{answer:?}: {:?}",
-            program.seen()
-        );
+        let ended = program.end(words);
+        assert_eq!(ended, status, "{answer:?}: {:?}", program.seen());
     }
     assert_eq!(user.run(&["status"]).status, 0);
     let mut program = OnTerminal::start(&user, &["untrust"], &[]);

@@ -1,43 +1,32 @@
 //! `trace`: what a host wrote of its hooks, as a table and as a page.
 
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::process::Command;
 
-use super::User;
+use super::{User, json_of_page};
 
-const TRACE: &str = concat!(
-    r#"{"time":1760000001.25,"event":"tool:pre_execute","tool":"bash","session":"s1","hook":"guard","pattern":"*","command":"./guard.sh","source":"hooks.json: hooks[0]","host_pid":7,"queued":0.0,"duration":0.0042,"pid":9,"exit_code":1,"failure":"exit","decision":"block","should_continue":false,"reason":"no sudo\nreally"}"#,
-    "\n",
-    r#"{"time":1760000002,"event":"session:end","session":"s1","hook":"log \u001b[2J","pattern":"*","command":"x","background":true,"host_pid":7,"queued":0.5,"duration":1.5,"exit_code":0,"decision":"allow","should_continue":true,"of_a_later_version":{}}"#,
-    "\n",
-    r#"{"time":1760000003,"event":"session:end","hook":"late","pattern":"*","command":"x","host_pid":7,"queued":0.5,"dropped":"busy"}"#,
-    "\n",
-    r#"{"time":1760000003,"event":"session:end","hook":"new","pattern":"*","skipped":"not_approved","decision":"allow","exit_code":-1}"#,
-    "\n",
-    r#"{"time":1760000004,"event":"session:end","hook":"mild","failure":"timed_out","decision":"allow","duration":10,"resident":"replaced"}"#,
-    "\n",
-    r#"{"time":1760000003.5,"host_pid":7,"lost":17}"#,
-    "\nno JSON at all\n{\"time\":176",
-);
+const TRACE: &str = r#"{"time":1760000001.25,"event":"tool:pre_execute","tool":"bash","session":"s1","hook":"guard","pattern":"*","command":"./guard.sh","source":"hooks.json: hooks[0]","host_pid":7,"queued":0.0,"duration":0.0042,"pid":9,"exit_code":1,"failure":"exit","decision":"block","should_continue":false,"reason":"no sudo\nreally"}
+{"time":1760000002,"event":"session:end","session":"s1","hook":"log \u001b[2J","pattern":"*","command":"x","background":true,"host_pid":7,"queued":0.5,"duration":1.5,"exit_code":0,"decision":"allow","should_continue":true,"of_a_later_version":{}}
+{"time":1760000003,"event":"session:end","hook":"late","pattern":"*","command":"x","host_pid":7,"queued":0.5,"dropped":"busy"}
+{"time":1760000003,"event":"session:end","hook":"new","pattern":"*","skipped":"not_approved","decision":"allow","exit_code":-1}
+{"time":1760000004,"event":"session:end","hook":"mild","failure":"timed_out","decision":"allow","duration":10,"resident":"replaced"}
+{"time":1760000003.5,"host_pid":7,"lost":17}
+no JSON at all
+{"time":176"#;
 
 #[test]
 fn the_page_of_a_trace_is_self_contained() {
     let user = User::new();
-    let hostile = TRACE.replace("no sudo", "</script><img src=x onerror=alert(1)>");
+    let hostile = "</script><img src=x onerror=alert(1)><!--<script>&amp;'";
+    let hostile = TRACE.replace("no sudo", hostile);
     user.write("project/hooks.jsonl", &hostile);
     let printed = user.run(&["trace", "hooks.jsonl", "--html", "trace.html"]);
-    assert_eq!(
-        (printed.status, printed.out.as_str()),
-        (0, "wrote trace.html\n")
-    );
+    assert_eq!((printed.status, &*printed.out), (0, "wrote trace.html\n"));
     let page = user.read("project/trace.html");
-    assert!(
-        !page.contains("<img") && !page.contains("https:"),
-        "it loads nothing"
-    );
-    let (_, json) = page.split_once("type=\"application/json\">").unwrap();
-    let json = json.split_once("</script>").unwrap().0;
-    let trace: serde_json::Value = serde_json::from_str(json).unwrap();
+    let loads = page.contains("<img") || page.contains("https:");
+    assert!(!loads, "it loads nothing");
+    let scripts = ["<script", "</script>"].map(|it| page.matches(it).count());
+    assert_eq!(scripts, [2, 2]);
+    let trace = json_of_page(&page);
     assert_eq!(trace["entries"].as_array().unwrap().len(), 5);
     assert_eq!((&trace["lost"], &trace["broken"]), (&17.into(), &2.into()));
 }
@@ -67,24 +56,14 @@ fn a_line_without_an_end_takes_no_memory() {
     file.set_len(1 << 28).unwrap();
     file.seek(SeekFrom::End(0)).unwrap();
     write!(file, "\n{}\n", TRACE.lines().next().unwrap()).unwrap();
-    let mut command = Command::new("sh");
-    user.set(&mut command);
     // In KiB.
-    command.args([
-        "-c",
-        "ulimit -v 200000 && exec \"$@\"",
-        "sh",
-        super::PROGRAM,
-    ]);
-    command.args(["trace", "hooks.jsonl"]);
-    let printed = user.printed(command.output().unwrap());
-    assert_eq!(printed.status, 0, "{printed:?}");
-    assert!(
-        printed
-            .out
-            .ends_with("1 line, 1 blocked, 1 line unreadable\n"),
-        "{printed:?}"
-    );
+    let limited = user
+        .shell("ulimit -v 200000 && exec forge-hooks trace hooks.jsonl")
+        .output();
+    let printed = user.printed(limited.unwrap());
+    let end = "1 line, 1 blocked, 1 line unreadable\n";
+    let is_read = printed.status == 0 && printed.out.ends_with(end);
+    assert!(is_read, "{printed:?}");
     file.set_len(1 << 28).unwrap();
     let printed = user.run(&["trace", "hooks.jsonl"]);
     assert_eq!(printed.status, 2, "{printed:?}");

@@ -48,3 +48,25 @@ pub(super) fn held_out() -> Rows {
 pub(super) fn held_out_ordinary() -> Rows {
     rows(include_str!("held_out_ordinary.txt"))
 }
+
+/// Values that a host knows: a text, what becomes of it, and the values. The longer of two leaves no tail, in whatever
+/// order they come; they are found as they are in JSON, and by the line; what is too short, or stands in every other
+/// line, is left.
+pub(super) fn known() -> Rows {
+    rows(include_str!("known.tsv"))
+}
+
+/// What once took the square of its length, if it was repeated.
+pub(super) fn slow() -> Vec<String> {
+    rows(include_str!("slow.txt")).concat()
+}
+
+/// Where a secret may stand: `KEY` is its key, `{}` its place.
+pub(super) fn forms() -> Vec<String> {
+    rows(include_str!("forms.txt")).concat()
+}
+
+/// Of these, texts are made in which rules meet each other.
+pub(super) fn fragments() -> Vec<String> {
+    rows(include_str!("fragments.tsv")).concat()
+}

@@ -1,14 +1,13 @@
 //! When a process is kept, and when another takes its place.
 
 use std::os::unix::fs::symlink;
-use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use forge_hooks::outcome::Residency;
-use forge_hooks::{FailureKind, Hook, HookResult, HookRun, Observer};
+use forge_hooks::{FailureKind, FireOptions, Hook, HookExecutor, HookResult, HookRun};
 
 use super::{SHELL, fire, fires, has_ended, is_gone, reason, resident, shell};
-use crate::support::{World, blocking_event, custom, eventually};
+use crate::support::{Moment, World, blocking_event, custom, eventually};
 use crate::trust::{PROJECT, Project};
 
 fn edited() -> String {
@@ -33,7 +32,7 @@ fn a_changed_file_replaces_the_process() {
     let inputs = ["rules", "*.txt", "**/*.x"].map(|it| world.path(it));
     let inputs = inputs.iter().map(|it| it.to_string_lossy());
     let hook = shell(&world, SHELL).with_inputs(inputs);
-    world.registry().register(hook);
+    world.add(hook);
     let mut before = fires(&world, Residency::Started);
     for (name, text) in [
         ("hook.sh", &*edited()),
@@ -69,7 +68,7 @@ fn a_changed_link_replaces_the_process() {
     ] {
         turn("v1");
         world.registry().clear();
-        world.registry().register(hook);
+        world.add(hook);
         fires(&world, Residency::Started);
         turn("v2");
         fires(&world, Residency::Replaced);
@@ -94,12 +93,12 @@ fn an_edited_script_is_noticed_however_it_is_named() {
         let hook = Hook::new("*", command).unwrap().with_resident();
         let mut hook = hook.with_env("HOME", world.directory().to_string_lossy());
         if !is_known {
-            world.registry().register(hook.clone());
+            world.add(hook.clone());
             fires(&world, Residency::OneShot);
             world.registry().clear();
             hook = hook.with_inputs([world.path("hook.sh").to_string_lossy()]);
         }
-        world.registry().register(hook);
+        world.add(hook);
         fires(&world, Residency::Started);
         fires(&world, Residency::Kept);
         write(&edited());
@@ -112,7 +111,7 @@ fn an_edited_script_is_noticed_however_it_is_named() {
 fn the_next_event_reaps_an_idle_process_that_has_ended() {
     let world = World::new();
     let once = SHELL.replace("do answer;", "do answer; break;");
-    world.registry().register(shell(&world, &once));
+    world.add(shell(&world, &once));
     world.hook("custom:other", "exit 0");
     let result = fire(&world);
     eventually("it has ended", || has_ended(result.pid));
@@ -127,7 +126,7 @@ fn a_process_lives_as_long_as_its_hook() {
     let hook = shell(&world, SHELL);
     let id = world.registry().register(hook.clone());
     // Each hook has a process of its own, also with the same script.
-    world.registry().register(hook.clone().with_env("A", "1"));
+    world.add(hook.clone().with_env("A", "1"));
     let results = world.fire(&blocking_event());
     assert_ne!(results[0].pid, results[1].pid);
     // As after a reload, which registers a hook again that has not changed.
@@ -147,7 +146,7 @@ fn a_process_lives_as_long_as_its_hook() {
 #[test]
 fn a_busy_hook_that_is_removed_ends() {
     let world = World::new();
-    world.registry().register(shell(&world, &waiting()));
+    world.add(shell(&world, &waiting()));
     let result = std::thread::scope(|scope| {
         let result = scope.spawn(|| fire(&world));
         world.await_file("busy");
@@ -163,10 +162,10 @@ fn a_busy_hook_that_is_removed_ends() {
 fn nothing_is_left_after_shutdown_or_drop() {
     for drops in [false, true] {
         let world = World::new();
-        world.registry().register(shell(&world, SHELL));
+        world.add(shell(&world, SHELL));
         let stubborn = format!("trap '' TERM\n{SHELL}\nsleep 60");
         let stubborn = resident(&world, ["sh", "stubborn.sh"], &stubborn);
-        world.registry().register(stubborn);
+        world.add(stubborn);
         let results = world.fire(&blocking_event());
         assert!(results.iter().all(HookResult::success), "{results:?}");
         let all_gone = || results.iter().all(|result| is_gone(result.pid));
@@ -186,7 +185,7 @@ fn no_more_than_sixteen_are_kept() {
     let world = World::new();
     for number in 0..18 {
         let hook = shell(&world, SHELL).with_name(format!("{number}"));
-        world.registry().register(hook);
+        world.add(hook);
     }
     let first = world.fire(&blocking_event());
     let started = |it: &HookResult| it.success() && it.residency == Some(Residency::Started);
@@ -196,28 +195,21 @@ fn no_more_than_sixteen_are_kept() {
     eventually("the oldest two have ended", || gone() == oldest);
 }
 
-/// Fires at the hook that has just answered.
-#[derive(Default)]
-struct FiresAgain(OnceLock<Weak<World>>);
-
-impl Observer for FiresAgain {
-    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        let again = run.event.data.get("again").is_none();
-        if let Some(world) = self.0.get().and_then(Weak::upgrade).filter(|_| again) {
+#[test]
+fn an_observer_can_fire_the_same_hook() {
+    let again = |executor: &HookExecutor, run: &HookRun<'_>, moment: Moment<'_>| {
+        let Moment::Finish(result) = moment else {
+            return;
+        };
+        if !run.event.data.contains_key("again") {
             let event = blocking_event().with_data("again", true);
-            let results = world.fire(&event);
+            let results = executor.execute_hooks(&event, FireOptions::default());
             assert!(results[0].success(), "{results:?}");
             assert_eq!(results[0].pid, result.pid);
         }
-    }
-}
-
-#[test]
-fn an_observer_can_fire_the_same_hook() {
-    let observer = Arc::new(FiresAgain::default());
-    let world = Arc::new(World::with(|builder| builder.observer(observer.clone())));
-    observer.0.set(Arc::downgrade(&world)).unwrap();
-    world.registry().register(shell(&world, SHELL));
+    };
+    let world = World::acting(|builder| builder, again);
+    world.add(shell(&world, SHELL));
     assert!(fire(&world).success());
 }
 
@@ -228,7 +220,7 @@ fn the_environment_has_no_event() {
     let program = SHELL.replace("\"$$\"", &format!("\"$({names})\""));
     let hook = shell(&world, &program).with_env("FORGE_OWN", "1");
     let hook = hook.with_inherit(["PATH", "HOME"]);
-    world.registry().register(hook);
+    world.add(hook);
     let expected = "FORGE_HOOK_CHAIN FORGE_HOOK_VARIABLES FORGE_OWN FORGE_RESIDENT \
                     FORGE_WORKING_DIR OPENCODE_RESIDENT OPENCODE_WORKING_DIR ";
     assert_eq!(reason(&fire(&world)), expected);
@@ -242,7 +234,7 @@ fn an_idle_process_may_write_to_standard_error() {
     let world = World::new();
     let writes = "do answer; head -c 500000 /dev/zero >&2;";
     let program = SHELL.replace("do answer;", writes);
-    world.registry().register(shell(&world, &program));
+    world.add(shell(&world, &program));
     let first = fires(&world, Residency::Started);
     for _ in 0..3 {
         assert_eq!(fires(&world, Residency::Kept).pid, first.pid);

@@ -16,7 +16,7 @@ fn many_threads_share_one_hook() {
     let world = World::new();
     let program = PYTHON.replace("str(os.getpid())", "event['data']['n']");
     let hook = python(&world, &program).with_timeout(Duration::from_secs(60));
-    world.registry().register(hook);
+    world.add(hook);
     let seconds = from_environment("FORGE_HOOKS_TEST_SECONDS", 0.2);
     let until = Instant::now() + Duration::from_secs_f64(seconds);
     thread::scope(|scope| {
@@ -59,7 +59,7 @@ mod on_linux {
             return;
         }
         let world = World::new();
-        world.registry().register(shell(&world, SHELL));
+        world.add(shell(&world, SHELL));
         let first = fires(&world, Residency::Started);
         for _ in 0..9 {
             fires(&world, Residency::Kept);
@@ -89,7 +89,7 @@ fn a_killed_host_leaves_no_hook() {
     const TEST: &str = "resident::load::a_killed_host_leaves_no_hook";
     if let Some(directory) = std::env::var_os("RESIDENT_HOST") {
         let world = World::new();
-        world.registry().register(shell(&world, SHELL));
+        world.add(shell(&world, SHELL));
         let result = fires(&world, Residency::Started);
         let pid = result.pid.unwrap().to_string();
         std::fs::write(std::path::Path::new(&directory).join("pid"), pid).unwrap();

@@ -84,7 +84,7 @@ fn fires(world: &World, how: Residency) -> HookResult {
 #[test]
 fn one_process_answers_many_events() {
     let world = World::new();
-    world.registry().register(python(&world, PYTHON));
+    world.add(python(&world, PYTHON));
     let first = fires(&world, Residency::Started);
     for _ in 0..5 {
         let next = fires(&world, Residency::Kept);

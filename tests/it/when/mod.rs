@@ -40,7 +40,7 @@ fn a_hook_runs_where_all_conditions_match() {
     let hook = guard("tool:*", POINTER, sudo())
         .with_when("/tool_args/cwd", "/srv/*")
         .unwrap();
-    world.registry().register(hook);
+    world.add(hook);
     for (command, cwd, expected) in [
         ("sudo ls", "/srv/a", 1),
         ("sudo ls", "/home", 0),
@@ -61,9 +61,9 @@ fn hooks_that_do_not_match_are_as_none() {
         .registry(Arc::clone(world.registry()))
         .observer(trace.clone())
         .build();
-    world.registry().register(guard("*", POINTER, sudo()));
+    world.add(guard("*", POINTER, sudo()));
     let background = guard("*", POINTER, sudo()).with_background();
-    world.registry().register(background);
+    world.add(background);
     assert!(world.fire(&bash("ls")).is_empty());
     let mut handle = world.submit(bash("ls"));
     assert!(handle.is_finished() && handle.try_wait().unwrap().results().is_empty());
@@ -121,7 +121,7 @@ fn a_redactor_runs_where_an_output_is_unclear() {
         .with_reads(Reads::Stdin)
         .with_when("/tool_result", "*secret*")
         .unwrap();
-    world.registry().register(redactor);
+    world.add(redactor);
     for (output, runs) in [
         (json!("a secret"), true),
         (json!("public"), false),
@@ -200,19 +200,12 @@ fn what_does_not_match_is_explained() {
     let start = HookEvent::session_start("s");
     let of_pattern = guarding.mismatches(&start, false);
     assert_eq!(of_pattern[0].part, PatternPart::Category);
-    let long = "x".repeat(70_000);
+    let long = json!({"command": "x".repeat(70_000)});
+    let secret = json!({"password": 123_456});
     for (pointer, args, words) in [
         (POINTER, json!({}), "it has no value"),
-        (
-            POINTER,
-            json!({"command": long}),
-            "its value is `a string of 70000 bytes`",
-        ),
-        (
-            "/tool_args/password",
-            json!({"password": 123_456}),
-            "its value is `[redacted]`",
-        ),
+        (POINTER, long, "its value is `a string of 70000 bytes`"),
+        ("/tool_args/password", secret, "its value is `[redacted]`"),
     ] {
         let hook = guard("tool:*", pointer, "x");
         let event = HookEvent::tool_error("bash", args, "");
@@ -223,14 +216,11 @@ fn what_does_not_match_is_explained() {
 
 #[test]
 fn unusable_conditions_are_errors() {
+    let regex = Condition::Regex("(".to_owned());
     for (pointer, condition, words) in [
         ("x", sudo(), "expected a JSON Pointer"),
         ("/x", "[a".into(), "invalid glob `[a`"),
-        (
-            "/x",
-            Condition::Regex("(".to_owned()),
-            "`when./x`: `(` is not",
-        ),
+        ("/x", regex, "`when./x`: `(` is not"),
         ("/x", Condition::OneOf(Vec::new()), "an empty list"),
     ] {
         let hook = hook("*", "x").with_when(pointer, condition);

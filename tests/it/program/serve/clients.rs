@@ -19,37 +19,25 @@ fn agent(user: &User, interpreter: &str, client: &str, input: &str) -> Printed {
     user.feed(command, input)
 }
 
-fn asks_and_shows_a_blocked_call(interpreter: &str, client: &str) {
-    if is_missing(interpreter) {
-        return;
+#[test]
+fn the_agents_ask_and_show_a_blocked_call() {
+    for (interpreter, client) in [("python3", "forge_hooks.py"), ("node", "forge-hooks.mjs")] {
+        if is_missing(interpreter) {
+            continue;
+        }
+        let user = User::new();
+        user.write("project/.myagent/hooks.json", GUARDED);
+        let unapproved = agent(&user, interpreter, client, "\n").out;
+        let found =
+            ["`guard` is new", "[y/N] ran\n", "blocked: "].map(|it| unapproved.contains(it));
+        assert_eq!(found, [true, true, false], "{unapproved}");
+        let approved = agent(&user, interpreter, client, "y\n").out;
+        let end = "[y/N] ran\nblocked: no sudo\n";
+        assert!(approved.ends_with(end), "{approved}");
+        let later = agent(&user, interpreter, client, "");
+        let found = (later.status, &*later.out);
+        assert_eq!(found, (0, "ran\nblocked: no sudo\n"), "{later:?}");
     }
-    let user = User::new();
-    user.write("project/.myagent/hooks.json", GUARDED);
-    let unapproved = agent(&user, interpreter, client, "\n");
-    assert!(unapproved.out.contains("`guard` is new"), "{unapproved:?}");
-    assert!(unapproved.out.contains("[y/N] ran\n"), "{unapproved:?}");
-    assert!(!unapproved.out.contains("blocked: "), "{unapproved:?}");
-    let approved = agent(&user, interpreter, client, "y\n");
-    assert!(
-        approved.out.ends_with("[y/N] ran\nblocked: no sudo\n"),
-        "{approved:?}"
-    );
-    let later = agent(&user, interpreter, client, "");
-    assert_eq!(
-        (later.status, &*later.out),
-        (0, "ran\nblocked: no sudo\n"),
-        "{later:?}"
-    );
-}
-
-#[test]
-fn the_agent_in_python() {
-    asks_and_shows_a_blocked_call("python3", "forge_hooks.py");
-}
-
-#[test]
-fn the_agent_in_node() {
-    asks_and_shows_a_blocked_call("node", "forge-hooks.mjs");
 }
 
 #[test]

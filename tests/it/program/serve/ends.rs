@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Served, bash, code, request, user_with};
+use super::{PATIENCE, Served, bash, request, user_with};
 use crate::program::{PROGRAM, User};
 use crate::support::eventually;
 
@@ -48,6 +48,20 @@ fn all_end(hooks: &[String]) {
     }
 }
 
+#[track_caller]
+fn ends_soon((status, took): (Option<i32>, Duration), expected: i32) {
+    assert!(
+        status == Some(expected) && took < SOON,
+        "{status:?} {took:?}"
+    );
+}
+
+#[track_caller]
+fn is_cancelled(response: &Value) {
+    let failure = &response["result"]["results"][0]["failure"];
+    assert_eq!(failure, "cancelled", "{response}");
+}
+
 fn with_running_hooks() -> (User, Served, [String; 2]) {
     let user = stubborn();
     let mut served = Served::new(&user);
@@ -56,21 +70,17 @@ fn with_running_hooks() -> (User, Served, [String; 2]) {
     (user, served, hooks)
 }
 
+/// Also behind half a line, and while a shutdown waits.
 #[test]
 fn the_end_of_the_input_ends_it() {
-    let (_user, served, hooks) = with_running_hooks();
-    let (status, took) = served.end();
-    assert!(status == Some(0) && took < SOON, "{status:?} {took:?}");
-    all_end(&hooks);
-}
-
-#[test]
-fn half_a_line_at_the_end_ends_it_too() {
-    let (_user, mut served, hooks) = with_running_hooks();
-    served.send_text(r#"{"jsonrpc": "2.0", "id": 2, "met"#);
-    let (status, took) = served.end();
-    assert!(status == Some(0) && took < SOON, "{status:?} {took:?}");
-    all_end(&hooks);
+    let deadline = json!({"deadline": PATIENCE.as_secs()});
+    let shutdown = request(&json!(2), "shutdown", &deadline).to_string() + "\n";
+    for before in ["", r#"{"jsonrpc": "2.0", "id": 2, "met"#, &shutdown] {
+        let (_user, mut served, hooks) = with_running_hooks();
+        served.send_text(before);
+        ends_soon(served.end(), 0);
+        all_end(&hooks);
+    }
 }
 
 /// What an approval covers is read on a thread of its own, here for much longer than a test may take.
@@ -81,10 +91,9 @@ fn it_ends_while_it_reads_what_an_approval_covers() {
     );
     let large = std::fs::File::create(user.path("project/large")).unwrap();
     large.set_len(250 << 20).unwrap();
-    let mut served = Served::start(user.command(&["serve"]));
+    let mut served = Served::start(&mut user.command(&["serve"]));
     served.request(&json!(1), "initialize", &json!({}));
-    let (status, took) = served.end();
-    assert!(status == Some(0) && took < SOON, "{status:?} {took:?}");
+    ends_soon(served.end(), 0);
 }
 
 #[test]
@@ -95,13 +104,9 @@ fn a_signal_ends_it() {
         let (_user, mut served, hooks) = with_running_hooks();
         let id = served.child.id().to_string();
         Command::new("kill").args([signal, &id]).status().unwrap();
-        let (status, took) = served.ended();
-        let as_expected = status == Some(expected) && took < SOON;
-        assert!(as_expected, "{signal}: {status:?} {took:?}");
+        ends_soon(served.ended(), expected);
         // What was open has its response all the same.
-        let response = served.receive();
-        let failure = &response["result"]["results"][0]["failure"];
-        assert_eq!(failure, "cancelled", "{response}");
+        is_cancelled(&served.receive());
         all_end(&hooks);
     }
 }
@@ -134,20 +139,18 @@ fn a_shutdown_lets_hooks_end_until_its_deadline() {
     served.request(&json!(1), "fire", &json!({"event": bash("ls")}));
     eventually("the hook runs", || user.path("project/started").exists());
     served.request(&json!(2), "shutdown", &json!({"deadline": 60}));
-    let again = served.call(&json!(3), "shutdown", &json!({"deadline": 0}));
-    assert_eq!(code(&again), -32003);
-    let late = served.call(&json!(4), "fire", &json!({"event": bash("ls")}));
-    assert_eq!(code(&late), -32003);
+    for (method, params) in [
+        ("shutdown", json!({"deadline": 0})),
+        ("fire", json!({"event": bash("ls")})),
+    ] {
+        assert_eq!(served.code(method, &params), -32003, "{method}");
+    }
     user.write("project/go", "");
     let fired = served.receive();
-    assert_eq!(
-        (&fired["id"], &fired["result"]["allowed"]),
-        (&json!(1), &json!(true))
-    );
-    assert_eq!(
-        served.receive(),
-        json!({"jsonrpc": "2.0", "id": 2, "result": null})
-    );
+    let found = json!([fired["id"], fired["result"]["allowed"]]);
+    assert_eq!(found, json!([1, true]));
+    let ended = json!({"jsonrpc": "2.0", "id": 2, "result": null});
+    assert_eq!(served.receive(), ended);
     assert_eq!(served.ended().0, Some(0));
 }
 
@@ -155,26 +158,8 @@ fn a_shutdown_lets_hooks_end_until_its_deadline() {
 fn a_shutdown_ends_hooks_at_its_deadline() {
     let (_user, mut served, hooks) = with_running_hooks();
     served.request(&json!(2), "shutdown", &json!({"deadline": 0.1}));
-    let fired = served.receive();
-    assert_eq!(
-        fired["result"]["results"][0]["failure"], "cancelled",
-        "{fired}"
-    );
+    is_cancelled(&served.receive());
     assert_eq!(served.receive()["result"], Value::Null);
-    let (status, took) = served.ended();
-    assert!(status == Some(0) && took < SOON, "{status:?} {took:?}");
-    all_end(&hooks);
-}
-
-#[test]
-fn the_end_of_the_input_ends_a_long_shutdown() {
-    let (_user, mut served, hooks) = with_running_hooks();
-    served.request(
-        &json!(2),
-        "shutdown",
-        &json!({"deadline": PATIENCE.as_secs()}),
-    );
-    let (status, took) = served.end();
-    assert!(status == Some(0) && took < SOON, "{status:?} {took:?}");
+    ends_soon(served.ended(), 0);
     all_end(&hooks);
 }
