@@ -268,14 +268,17 @@ impl Reading {
     /// Reports texts that no program can receive, or that are never meant.
     fn check_texts(&mut self) {
         for (key, value) in self.keys.as_object().into_iter().flatten() {
-            let nul = place_of('\0', key, value).filter(|_| key != "inherit" && key != "when");
-            if let Some(place) = nul {
+            let key = key.as_str();
+            if !["inherit", "when"].contains(&key)
+                && let Some(place) = place_of('\0', key, value)
+            {
                 let expected = "a string without the character NUL";
                 let error = HookError::unexpected(place, expected, "a string with NUL");
                 self.errors.push(error);
             }
-            let backspace = place_of('\u{8}', key, value);
-            if let Some(place) = backspace.filter(|_| key == "args" || key == "command") {
+            if ["args", "command"].contains(&key)
+                && let Some(place) = place_of('\u{8}', key, value)
+            {
                 self.errors.push(HookError::key(place, BACKSPACE));
             }
         }

@@ -53,7 +53,7 @@ impl fmt::Display for PatternPart {
 
 /// Why one alternative of a pattern, or one condition of a hook, does not match an event.
 ///
-/// See [`EventPattern::mismatches`] and [`Hook::mismatches`](crate::Hook::mismatches).
+/// See [`EventPattern::mismatches`](super::EventPattern::mismatches) and [`Hook::mismatches`](crate::Hook::mismatches).
 ///
 /// `Display` is a fragment such as `its tool is \`bash\`, and the event's is \`write\``.
 #[derive(Debug, Clone, PartialEq, Eq)]
