@@ -18,6 +18,7 @@ mod names;
 mod native;
 mod resident;
 mod spill;
+mod variables;
 
 pub use crate::hook::{
     Answer, Call, End, Failure, Gate, GateVerdict, Order, Protocol, ProtocolMismatch, Start,
@@ -26,7 +27,8 @@ pub use crate::hook::{
 pub(crate) use answer::read as read_answer;
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use command::{command_line, posix, program};
-pub(crate) use environment::{Naming, too_deep};
+pub(crate) use environment::Naming;
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;
 pub(crate) use spill::Spill;
+pub(crate) use variables::too_deep;

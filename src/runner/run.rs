@@ -157,8 +157,7 @@ impl Runner {
 
     /// Checks what keeps any hook from being run.
     fn check(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<(), Failure> {
-        let circular = self.native.naming().chain().check(hook, above);
-        circular.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
+        self.native.naming.chain.check(hook, above)?;
         firing.too_deep.clone().map_or(Ok(()), Err)
     }
 
@@ -172,7 +171,7 @@ impl Runner {
         timeout: Duration,
     ) -> Result<Ran, Failure> {
         let variables = std::mem::take(&mut start.variables);
-        let environment = self.native.naming().environment(call.hook, variables)?;
+        let environment = self.native.naming.environment(call.hook, variables)?;
         let direct = match start.may_be_direct {
             true => direct_words(call.hook.command(), working_dir, environment.sets("PWD")),
             false => Vec::new(),
