@@ -14,6 +14,8 @@ mod ending;
 mod ending_tests;
 mod environment;
 mod invalid;
+mod keys;
+mod members;
 mod names;
 mod native;
 mod resident;

@@ -123,13 +123,15 @@ impl Runner {
         hook: &Arc<Hook>,
         above: usize,
     ) -> Result<HookResult, Failure> {
-        self.check(firing, hook, above)?;
+        self.native.naming.chain.check(hook, above)?;
+        firing.too_deep.clone().map_or(Ok(()), Err)?;
         let working_dir = self.working_dir(hook)?;
         let protocol = hook.protocol().unwrap_or(&self.native);
         let event = &firing.event;
         let call = Call::new(event, hook, firing.can_block, &working_dir, &firing.shared);
         let mut start = guarded(protocol, |protocol| protocol.prepare(&call))??;
-        let timeout = self.timeout(hook, &start);
+        let own_timeout = hook.own_timeout().or(start.timeout);
+        let timeout = own_timeout.unwrap_or(self.default_timeout);
         let directory = match &start.working_dir {
             Some(directory) => &working_dir.join(directory),
             None => &working_dir,
@@ -153,12 +155,6 @@ impl Runner {
             }
         }
         Ok(result)
-    }
-
-    /// Checks what keeps any hook from being run.
-    fn check(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<(), Failure> {
-        self.native.naming.chain.check(hook, above)?;
-        firing.too_deep.clone().map_or(Ok(()), Err)
     }
 
     /// Runs the process, or sends the event to the one that is kept.
@@ -220,11 +216,6 @@ impl Runner {
             residency: Some(Residency::OneShot),
             ..Ran::new(finished)
         }
-    }
-
-    fn timeout(&self, hook: &Hook, start: &Start<'_>) -> Duration {
-        let own = hook.own_timeout().or(start.timeout);
-        own.unwrap_or(self.default_timeout)
     }
 
     /// Returns the hook's working directory, relative to its base: its project's root, else the
