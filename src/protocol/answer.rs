@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::Map;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::ending::{Object, find, is_blank};
 use super::invalid::{explain, position};
-use super::keys::{KEYS, SPECIFIC, SPECIFIC_KEYS, meant_decision};
+use super::keys::{KEYS, Kind, SPECIFIC, SPECIFIC_KEYS, meant_decision};
 use super::members::{Members, at, typed};
 use crate::events::nearest;
 use crate::hook::{Decision, HookOutput};
@@ -47,14 +47,14 @@ pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result
         return Err(BEFORE.to_owned());
     }
     // A log may end with any object.
-    if !is_alone && !object.is_answer() {
+    if !is_alone && object.kind == Kind::Other {
         return Ok(Written::default());
     }
     let mut answer = match read_object(output, &object) {
-        Err(_) if !is_alone && !object.is_telling() => return Ok(Written::default()),
+        Err(_) if !is_alone && object.kind != Kind::Telling => return Ok(Written::default()),
         read => read?,
     };
-    if !object.is_answer() {
+    if object.kind == Kind::Other {
         answer.output = None;
         if answer.notes.is_empty() {
             answer.notes.push(NO_KEY.to_owned());
@@ -72,26 +72,12 @@ const LIKE_A_TYPO: f64 = 0.9;
 /// The most characters of an unknown word that an error shows.
 const LONGEST_WORD: usize = 40;
 
-/// What the keys of one place say.
-#[derive(Default)]
-struct Said<'a> {
-    decision: Option<Decision>,
-    reason: Option<String>,
-    continues: Option<bool>,
-    stop_reason: Option<String>,
-    system_message: Option<String>,
-    additional_context: Option<String>,
-    updated_input: Option<Map<String, Value>>,
-    updated_output: Option<Value>,
-    specific: Option<Members<'a>>,
-}
-
 fn read_object(output: &[u8], object: &Object) -> Result<Written, String> {
     let mut written = Written::default();
     let Range { start, end } = object.range;
     let members = match str::from_utf8(&output[start..end]) {
         Ok(text) => serde_json::from_str(text).map_err(|error| explain(&error, output, start))?,
-        Err(_) if !object.is_answer() => return Ok(written),
+        Err(_) if object.kind == Kind::Other => return Ok(written),
         Err(_) => {
             let place = position(output, start);
             return Err(format!(
@@ -99,28 +85,29 @@ fn read_object(output: &[u8], object: &Object) -> Result<Written, String> {
             ));
         }
     };
-    let mut outer = written.said(output, &members, KEYS)?;
-    let inner = match outer.specific.take() {
-        Some(members) => written.said(output, &members, SPECIFIC_KEYS)?,
-        None => Said::default(),
-    };
-    let output = combined(outer, inner);
-    if output.updated_output.is_some() {
+    let (mut said, specific) = written.said(output, &members, KEYS)?;
+    if let Some(members) = specific {
+        let (inner, _) = written.said(output, &members, SPECIFIC_KEYS)?;
+        said = combined(said, inner);
+    }
+    if said.updated_output.is_some() {
         written.unread.clear();
     }
-    written.output = Some(output);
+    written.output = Some(said);
     Ok(written)
 }
 
 impl Written {
-    /// Reads the keys of one place, and notes those that are not known there.
+    /// Reads the keys of one place, and notes those that are not known there. Returns also the other place, if it is in
+    /// this one.
     fn said<'a>(
         &mut self,
         text: &[u8],
         members: &Members<'a>,
         keys: &'static [(&str, &str)],
-    ) -> Result<Said<'a>, String> {
-        let mut said = Said::default();
+    ) -> Result<(HookOutput, Option<Members<'a>>), String> {
+        let mut said = HookOutput::default();
+        let mut specific = None;
         let mut seen = Vec::new();
         for (key, value) in &members.0 {
             let Some((_, meaning)) = keys.iter().find(|(known, _)| known == key) else {
@@ -131,9 +118,12 @@ impl Written {
                 return Err(at(value, text, format!("`{meaning}` occurs twice")));
             }
             seen.push(meaning);
-            said.take(key, meaning, value, text)?;
+            match *meaning {
+                SPECIFIC => specific = typed(key, value, text, "an object")?,
+                meaning => take(&mut said, key, meaning, value, text)?,
+            }
         }
-        Ok(said)
+        Ok((said, specific))
     }
 
     /// Notes a key that looks like a typo, or that a hook which redacts may have meant to hold the output. Other tools'
@@ -169,35 +159,33 @@ impl Written {
     }
 }
 
-impl<'a> Said<'a> {
-    fn take(
-        &mut self,
-        key: &str,
-        meaning: &str,
-        value: &'a RawValue,
-        text: &[u8],
-    ) -> Result<(), String> {
-        let words = || typed::<String>(key, value, text, "a string");
-        let nonblank = || Ok::<_, String>(words()?.filter(|words| !words.trim().is_empty()));
-        match meaning {
-            "decision" => {
-                let decision = words()?.map(|word| decision(&word));
-                self.decision = decision.transpose().map_err(|why| at(value, text, why))?;
-            }
-            "reason" => self.reason = nonblank()?,
-            "continue" => self.continues = typed(key, value, text, "true or false")?,
-            "stopReason" => self.stop_reason = nonblank()?,
-            "systemMessage" => self.system_message = nonblank()?,
-            "additionalContext" => self.additional_context = nonblank()?,
-            "updatedInput" => self.updated_input = typed(key, value, text, "an object")?,
-            // `null` replaces the tool's output like any other value.
-            "updatedOutput" => {
-                self.updated_output = Some(typed(key, value, text, "a value")?.unwrap_or_default());
-            }
-            _ => self.specific = typed(key, value, text, "an object")?,
+/// Puts the value of a key into the answer.
+fn take(
+    said: &mut HookOutput,
+    key: &str,
+    meaning: &str,
+    value: &RawValue,
+    text: &[u8],
+) -> Result<(), String> {
+    let words = || typed::<String>(key, value, text, "a string");
+    let nonblank = || Ok::<_, String>(words()?.filter(|words| !words.trim().is_empty()));
+    match meaning {
+        "decision" => {
+            let decision = words()?.map(|word| decision(&word)).transpose();
+            said.decision = decision.map_err(|why| at(value, text, why))?;
         }
-        Ok(())
+        "reason" => said.reason = nonblank()?,
+        "continue" => {
+            said.stops_turn = typed(key, value, text, "true or false")? == Some(false);
+        }
+        "stopReason" => said.stop_reason = nonblank()?,
+        "systemMessage" => said.system_message = nonblank()?,
+        "additionalContext" => said.additional_context = nonblank()?,
+        "updatedInput" => said.updated_input = typed(key, value, text, "an object")?,
+        // `null` replaces the tool's output like any other value.
+        _ => said.updated_output = Some(typed(key, value, text, "a value")?.unwrap_or_default()),
     }
+    Ok(())
 }
 
 fn decision(word: &str) -> Result<Decision, String> {
@@ -216,29 +204,19 @@ fn decision(word: &str) -> Result<Decision, String> {
 }
 
 /// Returns what both places say together. Of two decisions the stricter one counts, with the reason next to it.
-fn combined(outer: Said<'_>, inner: Said<'_>) -> HookOutput {
+fn combined(mut outer: HookOutput, inner: HookOutput) -> HookOutput {
     let decision = both(outer.decision, inner.decision, Decision::stricter);
-    let reason = match decision == outer.decision {
+    outer.reason = match decision == outer.decision {
         true => outer.reason.or(inner.reason),
         false => inner.reason.or(outer.reason),
     };
-    HookOutput {
-        decision,
-        reason,
-        stops_turn: outer.continues == Some(false),
-        stop_reason: outer.stop_reason,
-        system_message: outer.system_message,
-        additional_context: both(
-            outer.additional_context,
-            inner.additional_context,
-            |first, second| first + "\n" + &second,
-        ),
-        updated_input: both(outer.updated_input, inner.updated_input, |first, second| {
-            first.into_iter().chain(second).collect()
-        }),
-        updated_output: outer.updated_output.or(inner.updated_output),
-        ..HookOutput::default()
-    }
+    outer.decision = decision;
+    let lines = |first: String, second: String| first + "\n" + &second;
+    outer.additional_context = both(outer.additional_context, inner.additional_context, lines);
+    let keys = |first: Map<_, _>, second| first.into_iter().chain(second).collect();
+    outer.updated_input = both(outer.updated_input, inner.updated_input, keys);
+    outer.updated_output = outer.updated_output.or(inner.updated_output);
+    outer
 }
 
 /// Joins two values, if there are two.

@@ -23,19 +23,7 @@ const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
 #[derive(Debug)]
 pub(super) struct Object {
     pub(super) range: Range<usize>,
-    kind: Kind,
-}
-
-impl Object {
-    /// Whether a key of it belongs to an answer; also `{}`.
-    pub(super) fn is_answer(&self) -> bool {
-        self.kind != Kind::Other
-    }
-
-    /// Whether it is an answer wherever it is.
-    pub(super) fn is_telling(&self) -> bool {
-        self.kind == Kind::Telling
-    }
+    pub(super) kind: Kind,
 }
 
 /// Finds the object with which the output of a hook ends; None if it ends with text. `gap` is the place in the output
@@ -45,7 +33,7 @@ pub(super) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, 
         None => last_object(output),
         Some(gap) => last_object_kept(output, gap),
     };
-    if matches!(&found, Ok(Some(object)) if object.is_answer()) {
+    if matches!(&found, Ok(Some(object)) if object.kind != Kind::Other) {
         return found;
     }
     let nul = output.iter().filter(|byte| **byte == 0).count();
@@ -55,7 +43,7 @@ pub(super) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, 
     if matches!(found, Ok(None))
         && output.contains(&0x1B)
         && let Ok(Some(hidden)) = last_object(&without_colors(output))
-        && hidden.is_answer()
+        && hidden.kind != Kind::Other
     {
         return Err("it contains colour codes: write JSON without them".to_owned());
     }
@@ -111,14 +99,14 @@ fn last_object_kept(output: &[u8], gap: usize) -> Result<Option<Object>, String>
     let found = scan(output, gap)?.last;
     let found = found.filter(|last| is_blank(&output[last.range.end..]));
     let is_lost = match &found {
-        Some(found) => is_open && !found.is_answer(),
+        Some(found) => is_open && found.kind == Kind::Other,
         // If the end is white space, the answer may be before it. Zeros, as of a device, are none.
         None => {
             let is_white = tail.trim_ascii().is_empty() && (!tail.is_empty() || is_blank(head));
             is_open || is_white || ends_with_brace(tail)
         }
     };
-    match is_lost || before.last.is_some_and(|object| object.is_telling()) {
+    match is_lost || before.last.is_some_and(|it| is_telling(&it)) {
         true => Err(NOT_KEPT.to_owned()),
         false => Ok(found),
     }
@@ -154,6 +142,10 @@ struct Scan {
     outside: Vec<Range<usize>>,
 }
 
+fn is_telling(object: &Object) -> bool {
+    object.kind == Kind::Telling
+}
+
 /// Finds the objects of a text from this place on.
 fn scan(text: &[u8], from: usize) -> Result<Scan, String> {
     let mut last: Option<Object> = None;
@@ -167,7 +159,7 @@ fn scan(text: &[u8], from: usize) -> Result<Scan, String> {
         match read.next() {
             Some(Ok(members)) => {
                 let members: Members<'_> = members;
-                if let Some(answer) = last.filter(Object::is_telling) {
+                if let Some(answer) = last.filter(is_telling) {
                     return Err(followed(text, &answer));
                 }
                 first = first.or(Some(start));
@@ -192,7 +184,7 @@ fn scan(text: &[u8], from: usize) -> Result<Scan, String> {
             return Err("too much of the output looks like JSON and is not".to_owned());
         }
     }
-    if let Some(answer) = last.as_ref().filter(|last| last.is_telling())
+    if let Some(answer) = last.as_ref().filter(|last| is_telling(last))
         && !is_blank(&text[end..])
     {
         return Err(followed(text, answer));
