@@ -84,6 +84,7 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
     let environment = HookEvent::session_message("s", "user", "hi")
         .with_data("CONTENT", "forged")
         .with_data("Role", "forged")
+        .with_data("Agent.Type", "forged")
         .with_data("PATH", "own")
         .with_data("event_type", "own")
         .with_data("tool_args", "args")
@@ -91,7 +92,9 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
         .with_data("2nd", "x")
         .with_data("file", "x")
         .to_env();
-    assert!(!environment.contains_key("PATH"), "the rest is never set");
+    for name in ["PATH", "FORGE_AGENT_TYPE"] {
+        assert!(!environment.contains_key(name), "`{name}` is never set");
+    }
     for (name, value) in [
         ("FORGE_CONTENT", "hi"),
         ("OPENCODE_ROLE", "user"),
