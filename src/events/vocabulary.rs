@@ -212,9 +212,13 @@ impl Vocabulary {
         is_named || self.globs.iter().any(|glob| glob.matches(name))
     }
 
-    /// Returns whether the name of a tool may pass this test. With a glob, a tool may have any name.
-    pub(crate) fn may_have_tool_like(&self, is_it: impl Fn(&str) -> bool) -> bool {
-        !self.globs.is_empty() || self.tools.iter().any(|tool| is_it(tool))
+    /// Returns whether a tool may have a name that this glob matches. A tool of a declared glob may have any name that
+    /// begins as the glob does.
+    pub(crate) fn may_have_tool_like(&self, wanted: &Pattern) -> bool {
+        let start = beginning(wanted);
+        let mut starts = self.globs.iter().map(beginning);
+        starts.any(|it| it.starts_with(start) || start.starts_with(it))
+            || self.tools.iter().any(|tool| wanted.matches(tool))
     }
 
     /// Returns whether hooks can stop what the host is about to do: as [`EventType::can_block`], except for
@@ -266,4 +270,10 @@ impl Vocabulary {
             can_block: self.can_block(event_type),
         }
     }
+}
+
+/// Returns what all names that a glob matches begin with.
+fn beginning(glob: &Pattern) -> &str {
+    let text = glob.as_str();
+    &text[..text.find(['*', '?', '[']).unwrap_or(text.len())]
 }

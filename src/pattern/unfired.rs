@@ -161,7 +161,7 @@ impl Alternative {
             return (!is_right).then(|| Unfired::new(message, Some(meant.to_owned())));
         }
         let is_known = match text.contains(['*', '?', '[']) {
-            true => vocabulary.may_have_tool_like(|tool| name.matches(tool)),
+            true => vocabulary.may_have_tool_like(name),
             false => vocabulary.has_tool(text),
         };
         let message = format!("`{}` is not a tool of this program", shortened(text));
@@ -271,7 +271,18 @@ mod tests {
         let named = vocabulary(&[], &["bash", "write"]);
         assert!(found("tool:*:w*", &named).is_empty());
         assert_eq!(found("tool:*:x*", &named).len(), 1);
-        // Whether two globs have a name in common is not known.
-        assert!(found("tool:*:x*", &vocabulary(&[], &["mcp:*"])).is_empty());
+        // Of two globs, only the beginnings are compared.
+        let servers = vocabulary(&[], &["mcp:*"]);
+        for (tool, count) in [
+            ("x*", 1),
+            ("mcp__*", 1),
+            ("mcp:a*b", 0),
+            ("m*", 0),
+            ("*", 0),
+            ("*x", 0),
+        ] {
+            let pattern = format!("tool:*:{tool}");
+            assert_eq!(found(&pattern, &servers).len(), count, "{tool}");
+        }
     }
 }
