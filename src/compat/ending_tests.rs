@@ -150,13 +150,14 @@ fn ends_of_hooks_are_read() {
             ("PostToolUse", (0, mcp, ""), r#"output: "x""#),
         ],
     );
+    let dash = mcp.replace(r#""x""#, r#""x", "-": 1"#);
+    let refused = "unusable: `updatedMCPToolOutput` is not supported on PostToolUse";
     rows(
         CODEX,
-        &[(
-            "PostToolUse",
-            (0, mcp, ""),
-            "unusable: `updatedMCPToolOutput` is not supported on PostToolUse",
-        )],
+        &[
+            ("PostToolUse", (0, mcp, ""), refused),
+            ("PostToolUse", (0, &dash, ""), refused),
+        ],
     );
     rows(
         GEMINI,
