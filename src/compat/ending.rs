@@ -352,7 +352,8 @@ impl Reader<'_> {
             let mut next = || words.next().unwrap_or_default();
             let (found, needed, events) = (next(), next(), next());
             let is_meant = events.is_empty() || has(events, self.event.name);
-            if !is_meant || !members.has_anywhere(found) || members.has_anywhere(needed) {
+            let is_met = needed != "-" && members.has_anywhere(needed);
+            if !is_meant || is_met || !members.has_anywhere(found) {
                 continue;
             }
             let shown = match found.split_once('=') {

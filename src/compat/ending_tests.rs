@@ -93,6 +93,7 @@ claude PreToolUse 0 allow; context: c; input: {"a":1} <- OWN "permissionDecision
 claude PreToolUse 0  <- {"": 1, "hookSpecificOutput": {"hookEventName": "PreToolUse", "": {"a": 1}}}
 claude PostToolUse 0 output: "x" <- OWN "updatedMCPToolOutput": "x"}}
 codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x"}}
+codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x", "-": 1}}
 gemini BeforeTool 2 allow <- {"decision": "allow"}
 gemini BeforeTool 0 merged input: {"a":1} <- {"hookSpecificOutput": {"tool_input": {"a": 1}}}
 gemini BeforeAgent 0 stop: enough <- {"continue": false, "reason": "enough"}

@@ -2,7 +2,6 @@
 //!
 //! Knows places, not what is in a file: `reader` does.
 
-use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,13 +42,9 @@ impl Source for OtherTools {
             tools: self,
             root,
             found: Vec::new(),
-            seen: HashSet::new(),
         };
-        let home = self.home();
-        if let Some(home) = home.filter(|home| with_user || root == Some(&**home)) {
+        if let Some(home) = self.home().filter(|_| with_user) {
             search.directory(&home, None);
-            // The user's files are not the project's, even if they are not asked for.
-            search.found.retain(|_| with_user);
         }
         if let Some(root) = root {
             search.directory(root, Some(root));
@@ -115,8 +110,6 @@ struct Search<'a> {
     tools: &'a OtherTools,
     root: Option<&'a Path>,
     found: Vec<SourceFile>,
-    /// The files that were found by their places: each is read once, also where the user's home is the project.
-    seen: HashSet<PathBuf>,
 }
 
 impl Search<'_> {
@@ -135,30 +128,34 @@ impl Search<'_> {
     /// Adds the files of the user's home, or of the project's root.
     fn directory(&mut self, directory: &Path, root: Option<&Path>) {
         let owner = root.map_or(Owner::User, |_| Owner::Project);
+        // The files of the user's home are the user's, also where it is the project.
+        let is_home = root.is_some() && self.tools.home().as_deref() == root;
         for tool in &self.tools.tools {
-            let files = tool.files.split(' ').map(|file| directory.join(file));
-            for path in files.take(if root.is_some() { usize::MAX } else { 1 }) {
-                let path: PathBuf = path.components().collect();
+            for (index, file) in tool.files.split(' ').enumerate() {
+                let path: PathBuf = directory.join(file).components().collect();
+                let is_wanted = match root {
+                    Some(_) => index > 0 || !is_home,
+                    None => index == 0,
+                };
                 let owner = match root.is_some() && self.is_named(tool, &path) {
                     true => Owner::NamedInProject,
                     false => owner,
                 };
-                let origin = self.tools.origin(tool, root, None);
-                if self.seen.insert(path.clone()) {
+                if is_wanted {
+                    let origin = self.tools.origin(tool, root, None);
                     self.add(path, owner, Content::Settings(origin));
                 }
             }
+            if is_home {
+                continue;
+            }
             let toml = tool.toml.map(|file| directory.join(file));
-            if let Some(path) = toml.filter(|path| has_hooks_in_toml(path))
-                && self.seen.insert(path.clone())
-            {
+            if let Some(path) = toml.filter(|path| has_hooks_in_toml(path)) {
                 let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
                 self.report(path, owner, words);
             }
             for directory in extensions(directory, tool) {
-                if self.seen.insert(directory.clone()) {
-                    self.plugin(&directory, tool, root, owner);
-                }
+                self.plugin(&directory, tool, root, owner);
             }
         }
     }

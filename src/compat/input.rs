@@ -9,60 +9,52 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::tool::{Event, TOOL_NAME, Tool, has, pairs, unset, value_of};
+use super::protocol::ToolProtocol;
+use super::tool::{TOOL_NAME, Tool, has, pairs, unset, value_of};
 use crate::events::{EventType, HookEvent, HostContext};
 
-/// Returns the hook's standard input: one line of JSON. `called` is the name of the event's tool in this tool.
-pub(super) fn payload(
-    tool: &Tool,
-    kind: &Event,
-    called: &str,
-    event: &HookEvent,
-    cwd: &Path,
-) -> Vec<u8> {
-    let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
-    let fields = pairs(tool.fields).map(|(key, word)| (key, Cow::Owned(unset(word))));
-    members.extend(fields);
-    let fields = kind.fields.iter();
-    members.extend(fields.map(|(key, value)| (*key, Cow::Borrowed(value))));
-    let mut set = |key, text: &str| members.insert(key, Cow::Owned(text.into()));
-    set("cwd", &cwd.to_string_lossy());
-    if has(tool.fields, "timestamp") {
-        set("timestamp", &iso_8601(event.timestamp));
+impl ToolProtocol {
+    /// Returns the hook's standard input: one line of JSON.
+    pub(super) fn input(&self, event: &HookEvent, cwd: &Path) -> Vec<u8> {
+        let (tool, kind, called) = (self.origin.tool, &self.event, self.tool_name(event));
+        let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
+        let fields = pairs(tool.fields).map(|(key, word)| (key, Cow::Owned(unset(word))));
+        members.extend(fields);
+        let fields = kind.fields.iter();
+        members.extend(fields.map(|(key, value)| (*key, Cow::Borrowed(value))));
+        let mut set = |key, text: &str| members.insert(key, Cow::Owned(text.into()));
+        set("cwd", &cwd.to_string_lossy());
+        if has(tool.fields, "timestamp") {
+            set("timestamp", &iso_8601(event.timestamp));
+        }
+        let context = event.context();
+        let fields = context.iter().flat_map(|context| context.fields());
+        members.extend(fields.map(|(key, value)| (key.as_str(), Cow::Borrowed(value))));
+        // The data of an event that came from the tool is passed on unchanged.
+        let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
+        for (key, value) in &event.data {
+            let key = value_of(tool.renamed, key).unwrap_or(key);
+            let wrapped = match key {
+                _ if came_from_tool => None,
+                "tool_input" => arguments(called, value),
+                "tool_response" => (tool.response)(called, value),
+                _ => None,
+            };
+            members.insert(key, wrapped.map_or(Cow::Borrowed(value), Cow::Owned));
+        }
+        let texts = [
+            (TOOL_NAME, event.tool_name.as_ref().map(|_| called)),
+            ("session_id", event.session_id.as_deref()),
+            ("hook_event_name", Some(kind.name)),
+        ];
+        for (key, text) in texts {
+            members.extend(text.map(|text| (key, Cow::Owned(text.into()))));
+        }
+        // This can fail only if a key is not a string.
+        let mut line = serde_json::to_vec(&members).unwrap_or_default();
+        line.push(b'\n');
+        line
     }
-    let context = event.context();
-    let fields = context.iter().flat_map(|context| context.fields());
-    members.extend(fields.map(|(key, value)| (key.as_str(), Cow::Borrowed(value))));
-    // The data of an event that came from the tool is passed on unchanged.
-    let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
-    for (key, value) in &event.data {
-        let key = value_of(tool.renamed, key).unwrap_or(key);
-        let wrapped = match key {
-            _ if came_from_tool => None,
-            "tool_input" => arguments(called, value),
-            "tool_response" => (tool.response)(called, value),
-            _ => None,
-        };
-        members.insert(key, wrapped.map_or(Cow::Borrowed(value), Cow::Owned));
-    }
-    let texts = [
-        (TOOL_NAME, event.tool_name.as_ref().map(|_| called)),
-        ("session_id", event.session_id.as_deref()),
-        ("hook_event_name", Some(kind.name)),
-    ];
-    for (key, text) in texts {
-        members.extend(text.map(|text| (key, Cow::Owned(text.into()))));
-    }
-    // This can fail only if a key is not a string.
-    let mut line = serde_json::to_vec(&members).unwrap_or_default();
-    line.push(b'\n');
-    line
-}
-
-/// The directory of the session, if the host sets it.
-pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
-    let cwd = event.context()?.field("cwd")?;
-    cwd.as_str().map(Path::new)
 }
 
 /// What a tool is called with as the object that these hooks expect, where it is a text.
@@ -153,30 +145,22 @@ impl Tool {
     }
 }
 
-/// Formats a time in UTC, to the millisecond.
+/// Formats a time in UTC, to the millisecond. A year begins in March here, so that a leap day is its last day.
 fn iso_8601(seconds: f64) -> String {
     // NaN becomes the year 1970.
     #[allow(clippy::cast_possible_truncation)]
     let millis = (seconds * 1e3) as i64;
-    let days = millis.div_euclid(86_400_000);
     let of_day = millis.rem_euclid(86_400_000);
-    let (year, month, day) = date(days);
-    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
-    let (second, milli) = (of_day / 1000 % 60, of_day % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
-}
-
-/// Returns the date of a day, counted from 1970-01-01. A year begins in March here, so that a leap day is
-/// its last day.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
+    // Since the first of March of the year 0.
+    let days = millis.div_euclid(86_400_000) + 719_468;
     let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let of_era_year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * of_era_year + of_era_year / 4 - of_era_year / 100);
     let month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    (year, month, day)
+    let year = of_era_year + days.div_euclid(146_097) * 400 + i64::from(month <= 2);
+    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
+    let (second, milli) = (of_day / 1000 % 60, of_day % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::input::payload;
+use super::protocol_tests::protocol;
 use super::tool::Tool;
 use super::{CLAUDE, GEMINI, TOOLS};
 use crate::events::{EventType, HookEvent, HostContext};
 
-fn input(tool: &Tool, name: &str, event: &HookEvent) -> Value {
-    let kind = tool.event_named(name).unwrap();
-    let called = tool.tool_name(event.tool_name.as_deref().unwrap_or_default());
-    serde_json::from_slice(&payload(tool, &kind, called, event, Path::new("/w"))).unwrap()
+fn input(tool: &'static Tool, name: &str, event: &HookEvent) -> Value {
+    let protocol = protocol(tool, name, "");
+    serde_json::from_slice(&protocol.input(event, Path::new("/w"))).unwrap()
 }
 
 /// Each event of each tool, and the fields that not all of the tool's events have.

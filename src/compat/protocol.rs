@@ -11,10 +11,9 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::ending::{self, Strictness};
-use super::input::{payload, session_dir};
 use super::large_context::LargeContext;
 use super::matcher::{Matcher, SharedAllowance};
-use super::rule::Rule;
+use super::rule::{Rule, session_dir};
 use super::tool::{Event, TOOL_NAME, Tool, Variable, pairs};
 use crate::events::HookEvent;
 use crate::hook::{
@@ -96,7 +95,7 @@ impl ToolProtocol {
     }
 
     /// Returns the name in the tool of the event's tool.
-    fn tool_name<'a>(&'a self, event: &'a HookEvent) -> &'a str {
+    pub(super) fn tool_name<'a>(&'a self, event: &'a HookEvent) -> &'a str {
         let name = event.tool_name.as_deref().unwrap_or_default();
         let mut added = self.origin.aliases.iter();
         match added.find(|(tool, ours, _)| *tool == self.tool() && ours == name) {
@@ -284,9 +283,7 @@ impl Protocol for ToolProtocol {
         }
         // A login shell may change what a command means.
         start.may_be_direct = !self.tool().has_login_shell;
-        let called = self.tool_name(event);
-        let input = payload(self.tool(), &self.event, called, event, working_dir);
-        start.stdin = Some(Cow::Owned(input));
+        start.stdin = Some(Cow::Owned(self.input(event, working_dir)));
         Ok(start)
     }
 

@@ -11,7 +11,7 @@ use super::{CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
 use crate::hook::{Hook, Protocol};
 
-fn protocol(tool: &'static Tool, event: &str, matcher: &str) -> ToolProtocol {
+pub(super) fn protocol(tool: &'static Tool, event: &str, matcher: &str) -> ToolProtocol {
     of_plugin(tool, event, matcher, None)
 }
 

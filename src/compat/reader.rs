@@ -82,7 +82,7 @@ impl Reader<'_> {
             self.refuse(problem, None);
         }
         if let Some(hooks) = lists.last().map(|last| last.value) {
-            if let Some(entry) = one_too_many(hooks) {
+            if let Some(entry) = one_too_many(hooks, self.origin.tool) {
                 return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.place()));
             }
             let read = self.hooks(hooks);
@@ -205,7 +205,7 @@ impl Reader<'_> {
     fn keys(&mut self, node: Node<'_, '_>, protocol: &ToolProtocol) {
         self.checked(key_twice(node), Some(protocol));
         let tool = self.origin.tool;
-        for key in tool.keys_not_applied.split(' ') {
+        for key in tool.keys_not_applied.split_whitespace() {
             if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
                 let title = tool.title;
                 let words = format!("{title} applies this key, hosts of this crate do not");
@@ -500,9 +500,11 @@ fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
 }
 
 /// Returns the first group or handler that is beyond the most of a file.
-fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>) -> Option<Node<'t, 'a>> {
+fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, tool: &Tool) -> Option<Node<'t, 'a>> {
     let items = |list: Option<Node<'t, 'a>>| list.and_then(|it| it.items()).into_iter().flatten();
-    let groups = || hooks.members().flat_map(|event| items(Some(event.value)));
+    let is_event = |member: &Member<'_, '_>| !has(tool.not_events, member.key);
+    let events = || hooks.members().filter(is_event);
+    let groups = || events().flat_map(|event| items(Some(event.value)));
     let mut handlers = groups().flat_map(|group| items(group.get("hooks")));
     let group = groups().nth(MOST_ENTRIES);
     group.or_else(|| handlers.nth(MOST_ENTRIES))

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::input::session_dir;
 use crate::events::HookEvent;
 
 /// Groups of tools: a rule for one of them applies to all.
@@ -91,6 +90,12 @@ impl Rule {
         let mut argument = self.argument.iter();
         is_meant && argument.all(|it| it.is_met(tool, event))
     }
+}
+
+/// The directory of the session, if the host sets it.
+pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
+    let cwd = event.context()?.field("cwd")?;
+    cwd.as_str().map(Path::new)
 }
 
 /// Whether a rule names the server of a tool.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{CLAUDE, Place, command, groups};
+use super::{CLAUDE, GEMINI, Place, command, groups};
 use crate::support::{assert_computes_within, blocking_event};
 
 /// What is not approved must not use up what approved hooks need, nor the time of the host.
@@ -29,6 +29,17 @@ fn nothing_unapproved_is_compiled() {
     assert_eq!(report.unapproved.len(), 200);
     let outcome = place.world.outcome(&blocking_event());
     assert_eq!(outcome.reason(), Some("no"));
+}
+
+/// They are settings of Gemini CLI, not groups.
+#[test]
+fn names_of_hooks_count_as_no_hooks() {
+    let names: Vec<_> = (0..1_100).map(|index| index.to_string()).collect();
+    let group = json!({"hooks": [{"type": "command", "command": "true"}]});
+    let text = json!({"hooks": {"disabled": names, "BeforeTool": [group]}});
+    let place = Place::new([(GEMINI, &*text.to_string())]);
+    assert!(place.load().problems.is_empty());
+    assert_eq!(place.commands(), ["true"]);
 }
 
 #[test]
