@@ -23,16 +23,12 @@ pub(crate) struct Candidates {
     length: usize,
 }
 
-/// What a quote means in one way to read a text.
-#[derive(Clone, Copy, PartialEq)]
-enum Quotes {
-    /// It ends a word: `sh -c './a.sh -x'`.
-    Split,
-    /// Nothing: `./gua''rd.sh`.
-    Dropped,
-    /// What a shell makes of it: `./'my guard'.sh`.
-    Joined,
-}
+/// What separates words for shells, besides white space.
+const SEPARATORS: &str = ";&|()<>`";
+/// The same where a name may be part of an argument or of a list.
+const MORE_SEPARATORS: &str = ";&|()<>`=,:";
+/// The same where quotes begin a text of its own, as in `sh -c './a.sh -x'`, and `${ROOT:-$(pwd)}/a.sh` has `/a.sh`.
+const MOST_SEPARATORS: &str = ";&|()<>`=,:'\"{}";
 
 impl Candidates {
     pub(crate) fn of(hook: &Hook) -> Self {
@@ -50,11 +46,13 @@ impl Candidates {
         self.is_cut |= text.len() > left;
         let text = beginning_of(text, left);
         for line in text.lines() {
-            self.split(line, Quotes::Joined);
+            self.add_joined(line);
         }
-        for quotes in [Quotes::Joined, Quotes::Split, Quotes::Dropped] {
-            self.split(text, quotes);
-        }
+        self.add_joined(text);
+        self.split(&text.replace('\\', ""), MOST_SEPARATORS);
+        // Quotes within a word: `./gua''rd.sh`.
+        let unquoted = text.replace("\\\n", "");
+        self.split(&unquoted.replace(['\\', '\'', '"'], ""), MORE_SEPARATORS);
         self.push(text);
         for quote in ['\'', '"', '`'] {
             for piece in text.split(quote) {
@@ -83,22 +81,25 @@ impl Candidates {
         }
     }
 
-    fn split(&mut self, text: &str, quotes: Quotes) {
+    fn split(&mut self, text: &str, separators: &str) {
+        let separates = |c: char| c.is_ascii_whitespace() || separators.contains(c);
+        text.split(separates).for_each(|word| self.push(word));
+    }
+
+    /// Adds the words that a shell makes of it: `./'my guard'.sh`.
+    fn add_joined(&mut self, text: &str) {
         let mut word = String::new();
         let mut open = None;
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
-            match c {
+            match (open, c) {
                 // In single quotes a shell leaves it alone.
-                '\\' if quotes == Quotes::Joined && open == Some('\'') => word.push(c),
+                (Some('\''), '\\') => word.push(c),
                 // A backslash before a line break joins two lines.
-                '\\' if quotes != Quotes::Split => word.extend(chars.next().filter(|c| *c != '\n')),
-                '\\' => {}
-                '\'' | '"' if open.is_none_or(|open| open == c) && quotes != Quotes::Split => {
-                    let opens = open.is_none() && quotes == Quotes::Joined;
-                    open = opens.then_some(c);
-                }
-                _ if open.is_none() && separates(c, quotes) => {
+                (_, '\\') => word.extend(chars.next().filter(|c| *c != '\n')),
+                (Some(quote), _) if quote == c => open = None,
+                (None, '\'' | '"') => open = Some(c),
+                (None, _) if c.is_ascii_whitespace() || SEPARATORS.contains(c) => {
                     self.push(&word);
                     word.clear();
                 }
@@ -106,19 +107,6 @@ impl Candidates {
             }
         }
         self.push(&word);
-    }
-}
-
-fn separates(c: char, quotes: Quotes) -> bool {
-    let is_in = |marks: &str| marks.contains(c);
-    match quotes {
-        // As shells do: other blanks are part of a word.
-        _ if c.is_ascii_whitespace() || is_in(";&|()<>`") => true,
-        // `run=a.sh` can be a name.
-        Quotes::Joined => false,
-        Quotes::Dropped => is_in("=,:"),
-        // `${ROOT:-$(pwd)}/a.sh` has `/a.sh`.
-        Quotes::Split => is_in("=,:'\"{}"),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 }
 
 /// A problem with one key of a hook in hooks.json.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {message}")]
 #[non_exhaustive]
 pub struct KeyError {
@@ -88,9 +88,7 @@ impl KeyError {
         Self {
             key: key.into(),
             message: message.into(),
-            expected: None,
-            found: None,
-            suggestion: None,
+            ..Self::default()
         }
     }
 }

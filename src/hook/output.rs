@@ -10,6 +10,7 @@ use super::named::named;
 
 named! {
     /// The decision of a hook about the operation. `Block` has priority over `Ask`, and `Ask` over `Allow`.
+    #[derive(PartialOrd, Ord)]
     pub enum Decision {
         /// The operation may continue.
         Allow = "allow",
@@ -24,10 +25,7 @@ impl Decision {
     /// Returns the decision that has priority.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Block, _) | (Self::Ask, Self::Ask | Self::Allow) | (_, Self::Allow) => self,
-            _ => other,
-        }
+        self.max(other)
     }
 }
 
@@ -88,7 +86,8 @@ impl HookOutput {
 
 impl fmt::Debug for HookOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keys = self.updated_input.as_ref();
+        let input = self.updated_input.as_ref();
+        let keys = input.map(|input| input.keys().collect::<Vec<_>>());
         f.debug_struct("HookOutput")
             .field("decision", &self.decision)
             .field("reason", &self.reason.is_some())
@@ -96,10 +95,7 @@ impl fmt::Debug for HookOutput {
             .field("stop_reason", &self.stop_reason.is_some())
             .field("system_message", &self.system_message.is_some())
             .field("additional_context", &self.additional_context.is_some())
-            .field(
-                "updated_input",
-                &keys.map(|keys| keys.keys().collect::<Vec<_>>()),
-            )
+            .field("updated_input", &keys)
             .field("updated_output", &self.updated_output.is_some())
             .field("feedback", &self.feedback.is_some())
             .finish()
