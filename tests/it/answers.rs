@@ -154,26 +154,16 @@ fn block_outranks_ask_and_ask_allow() {
     }
 }
 
-fn asking() -> World {
+#[test]
+fn a_question_goes_to_a_host_that_asks() {
     let world = World::new();
     world.answering(json!({"decision": "ask", "reason": "sure?"}));
     world.answering("{}");
-    world
-}
-
-#[test]
-fn an_unhandled_question_blocks_and_stops() {
-    let outcome = asking().outcome(&blocking_event());
-    assert_eq!(outcome.results().len(), 1);
-    assert!(!outcome.allowed() && outcome.asks().is_none());
-    let error = outcome.into_result().unwrap_err();
-    assert_eq!(error.result.decision(), Decision::Ask);
-    assert!(error.to_string().ends_with(": sure?"), "{error}");
-}
-
-#[test]
-fn a_question_goes_to_a_host_that_asks() {
-    let executor = &asking().executor;
+    let executor = &world.executor;
+    let unhandled = world.outcome(&blocking_event());
+    assert_eq!(unhandled.results().len(), 1, "it blocks and stops");
+    let error = unhandled.into_result().unwrap_err().to_string();
+    assert!(error.ends_with(": sure?"), "{error}");
     let options = FireOptions::default().handles_ask();
     let submitted = executor.submit(blocking_event(), options).unwrap();
     let called = executor.execute(&blocking_event(), options);

@@ -5,8 +5,7 @@ use std::error::Error;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use forge_hooks::config::{ConfigError, HooksFile, TrustPolicy};
-use forge_hooks::events::Vocabulary;
+use forge_hooks::config::{ConfigError, HooksFile};
 use forge_hooks::executor::DropReason;
 use forge_hooks::hook::KeyError;
 use forge_hooks::lifecycle::ToolRun;
@@ -17,10 +16,10 @@ use forge_hooks::redact::RedactError;
 use forge_hooks::trace::TraceError;
 use forge_hooks::trust::{Approval, Approved, TrustError};
 use forge_hooks::{
-    AppProfile, CancelToken, Decision, EventSpec, EventType, EventTypeError, FailureKind,
-    FireOptions, Hook, HookBlockedError, HookConfig, HookError, HookEvent, HookExecutor,
-    HookExecutorBuilder, HookHandle, HookId, HookOutput, HookResult, Hooks, HooksBuilder,
-    Lifecycle, LoadReport, Outcome, ShutdownReport, SubmitError, Trace,
+    AppProfile, CancelToken, Decision, EventType, EventTypeError, FailureKind, FireOptions, Hook,
+    HookBlockedError, HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookId,
+    HookOutput, HookResult, Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, ShutdownReport,
+    SubmitError, Trace,
 };
 
 use forge_hooks::lifecycle::{
@@ -38,10 +37,7 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Approved>();
     shared::<CancelToken>();
     shared::<DropReason>();
-    shared::<EventSpec>();
     shared::<GateVerdict>();
-    shared::<HookConfig>();
-    shared::<HookExecutorBuilder>();
     shared::<HookHandle>();
     shared::<HookOutput>();
     shared::<Hooks>();
@@ -60,8 +56,6 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<ShutdownReport>();
     shared::<ToolRun<(), String>>();
     shared::<Trace>();
-    shared::<TrustPolicy>();
-    shared::<Vocabulary>();
 
     fn value<T: Clone + PartialEq + Debug + Send + Sync + 'static>() {}
     value::<AppProfile>();

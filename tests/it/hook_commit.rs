@@ -66,7 +66,7 @@ fn a_file_of_any_name_is_committed() {
     world.write("other", "2");
     world.write("new", "1");
     world.git(&["add", "other", "new"]);
-    for name in one_in(5, NAMES) {
+    for name in one_in(7, NAMES) {
         world.write(name, "1");
         world.write("other too", name);
         case(&world, name, "");

@@ -26,7 +26,7 @@ fn case(world: &World, tool: &str, args: Value, words: &str) {
 #[track_caller]
 fn all_pass(world: &World, key: &str, values: &[String]) {
     let step = |value: &String| json!({ key: value, "content": "cat .env; rm -rf /" });
-    let steps: Vec<_> = values.iter().map(step).collect();
+    let steps: Vec<_> = one_in(3, values).map(step).collect();
     let event = HookEvent::tool_pre_execute("x", json!({ "steps": steps }));
     if !world.run(guard(), &event).success() {
         for args in steps {
@@ -61,7 +61,7 @@ fn dangerous_commands_are_blocked() {
     let Some(world) = with_jq() else { return };
     let blocked = |kind: &(&str, _)| !kind.0.ends_with("files") && !kind.0.ends_with("commands");
     for (words, commands) in kinds().into_iter().filter(blocked) {
-        for command in one_in(16, commands) {
+        for command in one_in(40, commands) {
             case(&world, "bash", json!({ "command": command }), words);
         }
     }
@@ -82,7 +82,7 @@ fn protected_files_are_blocked() {
     symlink(".env", world.path("notes.txt")).unwrap();
     symlink(".env.new", world.path("not yet")).unwrap();
     // In all four forms.
-    for (index, path) in one_in(7, cases("protected files").iter().enumerate()) {
+    for (index, path) in one_in(11, cases("protected files").iter().enumerate()) {
         let args = match index % 4 {
             0 => json!({"file_path": path, "content": "x"}),
             1 => json!({"filePath": path}),
@@ -130,7 +130,7 @@ fn arguments_in_every_form_are_searched() {
         ("x", json!(["ls"]), UNREADABLE),
         ("x", json!(true), UNREADABLE),
     ];
-    for (tool, args, words) in one_in(5, cases) {
+    for (tool, args, words) in one_in(7, cases) {
         case(&world, tool, args, words);
     }
     let without_input = guard().with_stdin(Stdin::None);
