@@ -154,10 +154,8 @@ fn a_link_may_lead_out_and_in_again() {
         symlink(target, &link).unwrap();
         assert!(save("project").is_err(), "{target}");
         let made = ["new", "project/.src/forge/nodir"].map(|it| world.path(it).exists());
-        assert_eq!(
-            (world.path("Cargo.lock").exists(), made),
-            (true, [false; 2])
-        );
+        assert_eq!(made, [false; 2]);
+        assert!(world.path("Cargo.lock").exists());
     }
 }
 
@@ -368,10 +366,8 @@ fn start_a_saver(world: &World) -> std::process::Child {
 #[track_caller]
 fn is_whole(world: &World) {
     let reported = config(world).check(world.path(FORGE));
-    assert!(
-        reported.problems.is_empty() && reported.loaded == 60,
-        "{reported:?}"
-    );
+    let is_good = reported.problems.is_empty() && reported.loaded == 60;
+    assert!(is_good, "{reported:?}");
     let commands = commands(&config(world).load_global());
     assert!(commands.iter().all(|command| *command == commands[0]));
 }

@@ -323,23 +323,6 @@ fn an_unreadable_store_loses_approvals() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn the_store_is_private() {
-    use std::fs::{Permissions, set_permissions};
-    use std::os::unix::fs::PermissionsExt;
-
-    for mode in [0o606, 0o660] {
-        let project = Project::new();
-        project.approve();
-        let store = project.store().path().to_owned();
-        let before = store.metadata().unwrap().permissions().mode();
-        assert_eq!(before & 0o777, 0o600);
-        set_permissions(store, Permissions::from_mode(mode)).unwrap();
-        project.is_blocked("writable");
-    }
-}
-
 /// The hook is this test binary: what it tries is refused, and it says so.
 #[test]
 fn a_hook_cannot_approve() {

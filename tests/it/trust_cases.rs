@@ -3,7 +3,7 @@
 //!
 //! A case begins with `== NAME`, in a project of its own; its lines are done in order. `hook KEYS` puts one entry into
 //! the hooks file, `claude COMMAND` one into that of Claude Code. `$ COMMAND` is run by a shell, in the project.
-//! `approve` approves everything, and `shows TEXT` is a part of what a person sees of it. Then an event that can be
+//! `approve` approves everything, `shows TEXT` is a part of what a person sees of it, and `reload` loads again. Then an event that can be
 //! blocked `runs` the hook, or it `blocks` since an approval was lost, with a reason that has this text. A case with
 //! lines `each A | B` is done for each of them, with `A` in place of `@1`, and so on;
 //! where there are many, one in three is done by default.
@@ -49,6 +49,7 @@ impl Case {
             }
             "socket" => drop(UnixListener::bind(self.world.path("project").join(rest)).unwrap()),
             "approve" => self.approve(),
+            "reload" => drop(self.hooks.as_ref().unwrap().reload()),
             "shows" => assert!(self.shown.contains(rest), "{}", self.shown),
             "runs" => assert_eq!(self.lost(), None),
             "blocks" => {

@@ -60,10 +60,8 @@ fn fire_shows_how_a_hook_got_its_event() {
     let printed = fire(&user, &[]);
     let words =
         "guard (hooks.json:1): ok, resident: its process was started for this event, [TIME]";
-    assert!(
-        printed.status == 0 && printed.out.contains(words),
-        "{printed:?}"
-    );
+    let is_said = printed.status == 0 && printed.out.contains(words);
+    assert!(is_said, "{printed:?}");
     let pid = &pids(&user)[0];
     eventually("its process has ended", || is_gone(pid));
     let report = fire(&user, &["--json"]).json();

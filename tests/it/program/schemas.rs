@@ -70,11 +70,8 @@ fn what_is_printed_matches_its_schema() {
     is_valid("test", &tested);
     let all = user.run(&with(&SUDO, &["--json", "--keep-going"])).json();
     let results = all["results"].as_array().unwrap();
-    let answers: Vec<_> = results
-        .iter()
-        .map(|it| &it["output"])
-        .filter(|it| !it.is_null())
-        .collect();
+    let answers = results.iter().map(|it| &it["output"]);
+    let answers: Vec<_> = answers.filter(|it| !it.is_null()).collect();
     let asks = json!({"decision": "ask", "reason": "r", "updatedInput": {}});
     let stops = json!({"stopReason": "s", "systemMessage": "m", "continue": false});
     assert_eq!(json!(answers), json!([asks, stops]));
@@ -118,10 +115,8 @@ fn an_outcome_serializes_as_fire_prints_it() {
     blocked["event"] = json!(event);
     assert_eq!(without_durations(blocked), serialized);
     let alone = json!(HookBlockedError::new(*error.result));
-    assert_eq!(
-        (&alone["reason"], alone["results"].as_array().unwrap().len()),
-        (&serialized["reason"], 1)
-    );
+    assert_eq!(alone["reason"], serialized["reason"]);
+    assert_eq!(alone["results"].as_array().unwrap().len(), 1);
 }
 
 #[test]

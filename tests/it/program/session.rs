@@ -32,11 +32,8 @@ fn the_recorded_session_is_up_to_date() {
     let user = User::new();
     let now = said_now(&user, root, recorded);
     assert!(now.contains("blocked by block_sudo"), "{now}");
-    assert_eq!(
-        now,
-        user.normal(recorded),
-        "run docs/record.sh to record it again"
-    );
+    let again = "run docs/record.sh to record it again";
+    assert_eq!(now, user.normal(recorded), "{again}");
 }
 
 /// The files are written, then the commands run.
