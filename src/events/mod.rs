@@ -5,6 +5,7 @@
 mod context;
 mod depth;
 mod event_type;
+mod factories;
 mod meant;
 mod table;
 mod vocabulary;

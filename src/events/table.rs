@@ -1,13 +1,9 @@
-//! The events that this crate knows: one table. The variants of [`EventType`], what is known of each event, and the
-//! factories of [`HookEvent`] are made of it.
+//! The events that this crate knows: one table. The variants of [`EventType`] and what is known of each event are made of
+//! it.
 //!
 //! Knows nothing of what a host declares.
 
 use std::sync::Arc;
-
-use serde_json::Value;
-
-use super::HookEvent;
 
 /// What this crate knows of an event.
 pub(super) struct Known {
@@ -70,53 +66,11 @@ macro_rules! about {
     };
 }
 
-/// Creates a factory of [`HookEvent`].
-macro_rules! factory {
-    ($event_type:expr, $(#[$about:meta])* $name:ident($($param:ident: $kind:ident $($key:ident)?),*)) => {
-        $(#[$about])*
-        pub fn $name($($param: type_of!($kind)),*) -> Self {
-            let event = Self::new($event_type);
-            $(let event = put!(event, $kind $($key)?, $param);)*
-            event
-        }
-    };
-}
-
-macro_rules! type_of {
-    (json) => { impl Into<Value> };
-    (count) => { u64 };
-    (flag) => { bool };
-    (option) => { Option<&str> };
-    ($text:ident) => { impl Into<String> };
-}
-
-/// Puts the value of a factory's parameter into the event.
-macro_rules! put {
-    ($event:ident, tool, $value:ident) => {
-        $event.with_tool_name($value)
-    };
-    ($event:ident, session, $value:ident) => {
-        $event.with_session_id($value)
-    };
-    ($event:ident, text $key:ident, $value:ident) => {
-        $event.with_data($key.0, Value::String($value.into()))
-    };
-    ($event:ident, option $key:ident, $value:ident) => {
-        match $value {
-            Some(value) => $event.with_data($key.0, value),
-            None => $event,
-        }
-    };
-    ($event:ident, $kind:ident $key:ident, $value:ident) => {
-        $event.with_data($key.0, $value)
-    };
-}
-
 macro_rules! events {
     (
         $(#[$on_enum:meta])* $type:ident
-        built_in { $($variant:ident $row:tt { $($factory:tt)* })+ }
-        of_agents { $($agent:ident $agent_row:tt { $($agent_factory:tt)* })+ }
+        built_in { $($variant:ident $row:tt)+ }
+        of_agents { $($agent:ident $agent_row:tt)+ }
     ) => {
         $(#[$on_enum])*
         pub enum $type {
@@ -151,11 +105,6 @@ macro_rules! events {
                 }
             }
         }
-
-        impl HookEvent {
-            $(factory! { $type::$variant, $($factory)* })+
-            $(factory! { $type::Custom(CustomEventType::known($agent)), $($agent_factory)* })+
-        }
     };
 }
 
@@ -177,119 +126,46 @@ events! {
     #[non_exhaustive]
     EventType
     built_in {
-        ToolPreExecute(before "tool:pre_execute", "Before a tool runs", [ARGS], ["PreToolUse", "BeforeTool"]) {
-            /// Creates `tool:pre_execute`: a tool is about to run.
-            tool_pre_execute(tool: tool, args: json ARGS)
-        }
+        ToolPreExecute(before "tool:pre_execute", "Before a tool runs", [ARGS], ["PreToolUse", "BeforeTool"])
         ToolPostExecute(
             after "tool:post_execute", "After a tool has run", [ARGS, RESULT], ["PostToolUse", "AfterTool"]
-        ) {
-            /// Creates `tool:post_execute`: a tool has run, with its result.
-            tool_post_execute(tool: tool, args: json ARGS, result: json RESULT)
-        }
-        ToolError(after "tool:error", "A tool has failed", [ARGS, ERROR], ["PostToolUseFailure"]) {
-            /// Creates `tool:error`: a tool failed, with the message of its error.
-            tool_error(tool: tool, args: json ARGS, error: text ERROR)
-        }
+        )
+        ToolError(after "tool:error", "A tool has failed", [ARGS, ERROR], ["PostToolUseFailure"])
         LlmPreRequest(
             before "llm:pre_request", "Before a request to a model", [MODEL, MESSAGES], ["BeforeModel"]
-        ) {
-            /// Creates `llm:pre_request`: a request to a model follows, with the number of its messages.
-            llm_pre_request(model: text MODEL, message_count: count MESSAGES)
-        }
+        )
         LlmPostResponse(
             after "llm:post_response", "After a model's response", [MODEL, TOKENS], ["AfterModel"]
-        ) {
-            /// Creates `llm:post_response`: a model has answered, with the number of tokens.
-            llm_post_response(model: text MODEL, tokens: count TOKENS)
-        }
-        LlmStreamStart(after "llm:stream_start", "A response begins to stream", [MODEL], []) {
-            /// Creates `llm:stream_start`: a response begins to stream.
-            llm_stream_start(model: text MODEL)
-        }
-        LlmStreamEnd(after "llm:stream_end", "A streamed response has ended", [MODEL, TOKENS], []) {
-            /// Creates `llm:stream_end`: a streamed response has ended, with the number of tokens.
-            llm_stream_end(model: text MODEL, tokens: count TOKENS)
-        }
-        SessionStart(after "session:start", "A session begins", [], ["SessionStart"]) {
-            /// Creates `session:start`: a session begins.
-            session_start(id: session)
-        }
-        SessionEnd(after "session:end", "A session ends", [], ["SessionEnd"]) {
-            /// Creates `session:end`: a session ends.
-            session_end(id: session)
-        }
-        SessionMessage(after "session:message", "A message is added to a session", [ROLE, CONTENT], []) {
-            /// Creates `session:message`: a message is added to a session.
-            session_message(id: session, role: text ROLE, content: text CONTENT)
-        }
-        PermissionCheck(before "permission:check", "A permission is checked", [LEVEL, RULE], []) {
-            /// Creates `permission:check`: a permission is checked, with the tool that needs it, its level, and the
-            /// rule that matched.
-            permission_check(tool: tool, level: text LEVEL, rule: option RULE)
-        }
+        )
+        LlmStreamStart(after "llm:stream_start", "A response begins to stream", [MODEL], [])
+        LlmStreamEnd(after "llm:stream_end", "A streamed response has ended", [MODEL, TOKENS], [])
+        SessionStart(after "session:start", "A session begins", [], ["SessionStart"])
+        SessionEnd(after "session:end", "A session ends", [], ["SessionEnd"])
+        SessionMessage(after "session:message", "A message is added to a session", [ROLE, CONTENT], [])
+        PermissionCheck(before "permission:check", "A permission is checked", [LEVEL, RULE], [])
         PermissionPrompt(
             before "permission:prompt", "The user is asked for a permission", [LEVEL, RULE], ["PermissionRequest"]
-        ) {
-            /// Creates `permission:prompt`: the user is asked for a permission.
-            permission_prompt(tool: tool, level: text LEVEL, rule: option RULE)
-        }
-        PermissionGranted(after "permission:granted", "A permission was granted", [LEVEL, RULE], []) {
-            /// Creates `permission:granted`: a permission was granted.
-            permission_granted(tool: tool, level: text LEVEL, rule: option RULE)
-        }
-        PermissionDenied(after "permission:denied", "A permission was denied", [LEVEL, RULE], []) {
-            /// Creates `permission:denied`: a permission was denied.
-            permission_denied(tool: tool, level: text LEVEL, rule: option RULE)
-        }
+        )
+        PermissionGranted(after "permission:granted", "A permission was granted", [LEVEL, RULE], [])
+        PermissionDenied(after "permission:denied", "A permission was denied", [LEVEL, RULE], [])
         UserPromptSubmit(
             before "user:prompt_submit", "The user submits input", [CONTENT], ["UserPromptSubmit", "BeforeAgent"]
-        ) {
-            /// Creates `user:prompt_submit`: the user submits input.
-            user_prompt_submit(content: text CONTENT)
-        }
-        UserInterrupt(after "user:interrupt", "The user interrupts, as with Ctrl-C", [], []) {
-            /// Creates `user:interrupt`: the user interrupts, as with Ctrl-C.
-            user_interrupt()
-        }
+        )
+        UserInterrupt(after "user:interrupt", "The user interrupts, as with Ctrl-C", [], [])
     }
     of_agents {
-        STOP(before "agent:stop", "An agent is about to end its turn", [ACTIVE, LAST], ["Stop", "AfterAgent"]) {
-            /// Creates `agent:stop`: the agent is about to end its turn. Can be blocked: the agent then continues, with the
-            /// hook's reason. `stop_hook_active`: whether the agent runs only because a hook has blocked its last stop.
-            agent_stop(stop_hook_active: flag ACTIVE)
-        }
-        SUBAGENT_START(after "agent:subagent_start", "A subagent has started", [AGENT], ["SubagentStart"]) {
-            /// Creates `agent:subagent_start`: an agent of this type has started, for a part of the work.
-            agent_subagent_start(agent_type: text AGENT)
-        }
+        STOP(before "agent:stop", "An agent is about to end its turn", [ACTIVE, LAST], ["Stop", "AfterAgent"])
+        SUBAGENT_START(after "agent:subagent_start", "A subagent has started", [AGENT], ["SubagentStart"])
         SUBAGENT_STOP(
             before "agent:subagent_stop", "A subagent is about to end", [AGENT, ACTIVE, LAST], ["SubagentStop"]
-        ) {
-            /// Creates `agent:subagent_stop`: an agent of this type is about to end. Can be blocked, like
-            /// [`agent_stop`](Self::agent_stop).
-            agent_subagent_stop(agent_type: text AGENT, stop_hook_active: flag ACTIVE)
-        }
+        )
         PRE_COMPACT(
             before "context:pre_compact", "Before the conversation is shortened", [TRIGGER],
             ["PreCompact", "PreCompress"]
-        ) {
-            /// Creates `context:pre_compact`: the conversation is about to be shortened; `trigger` is `manual` or
-            /// `auto`. Can be blocked.
-            context_pre_compact(trigger: text TRIGGER)
-        }
-        POST_COMPACT(after "context:post_compact", "After the conversation was shortened", [TRIGGER], ["PostCompact"]) {
-            /// Creates `context:post_compact`: the conversation has been shortened; `trigger` is `manual` or `auto`.
-            context_post_compact(trigger: text TRIGGER)
-        }
-        NOTIFICATION(after "notification:show", "The user is shown a message", [MESSAGE], ["Notification"]) {
-            /// Creates `notification:show`: the host shows its user a message.
-            notification_show(message: text MESSAGE)
-        }
-        LLM_ERROR(after "llm:error", "A request to a model has failed", [MODEL, ERROR], []) {
-            /// Creates `llm:error`: a request to a model has failed, with the message of its error.
-            llm_error(model: text MODEL, error: text ERROR)
-        }
+        )
+        POST_COMPACT(after "context:post_compact", "After the conversation was shortened", [TRIGGER], ["PostCompact"])
+        NOTIFICATION(after "notification:show", "The user is shown a message", [MESSAGE], ["Notification"])
+        LLM_ERROR(after "llm:error", "A request to a model has failed", [MODEL, ERROR], [])
     }
 }
 
@@ -321,7 +197,7 @@ pub(crate) fn data_keys() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::EventType;
+    use super::super::{EventType, HookEvent};
     use super::*;
 
     #[test]
