@@ -198,7 +198,6 @@ pub(crate) fn data_keys() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::{EventType, HookEvent};
-    use super::*;
 
     #[test]
     fn agent_events_have_valid_names() {
