@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 mod completion;
 mod files;
-pub(crate) mod hosted;
+mod hosted;
 mod other_tools;
 mod printing;
 #[cfg(unix)]
