@@ -93,10 +93,8 @@ fn a_strict_guard_must_be_understood() {
 fn a_denial_has_priority_over_a_question() {
     let answer = |word: &str| {
         let specific = json!({"hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": word});
-        guard(&format!(
-            "echo '{}'",
-            json!({ "hookSpecificOutput": specific })
-        ))
+        let answer = json!({ "hookSpecificOutput": specific });
+        guard(&format!("echo '{answer}'"))
     };
     let outcome = before(&[answer("ask"), answer("deny")]);
     assert_eq!(outcome.reason(), Some("deny"));
@@ -107,10 +105,8 @@ fn arguments_as_text_become_an_object() {
     let hook = guard(r#"grep -q '"tool_input":{"command":"ls"}' || exit 2"#);
     for args in ["ls", r#"{"command": "ls"}"#] {
         let event = HookEvent::tool_pre_execute("bash", args);
-        assert!(
-            fired(&event, std::slice::from_ref(&hook)).allowed(),
-            "{args}"
-        );
+        let outcome = fired(&event, std::slice::from_ref(&hook));
+        assert!(outcome.allowed(), "{args}");
     }
 }
 

@@ -426,13 +426,8 @@ fn a_project_and_a_plugin_run_as_they_are() {
 fn a_host_can_fire_more_events() {
     let fire = |name: &str, theirs: &str, command: &str| {
         let event = HookEvent::new(EventType::custom(name).unwrap());
-        let hook = claude(theirs, command);
-        let quick = hook.clone().with_timeout(Duration::from_millis(100));
-        let hook = if command.contains("sleep") {
-            quick
-        } else {
-            hook
-        };
+        let time = if command == "sleep 60" { 100 } else { 30_000 };
+        let hook = claude(theirs, command).with_timeout(Duration::from_millis(time));
         fired(&event.with_data("to_model", "large"), [hook])
     };
     for (command, allowed) in [

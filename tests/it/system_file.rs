@@ -4,8 +4,6 @@ use forge_hooks::config::TrustPolicy;
 use forge_hooks::{AppProfile, Hooks, HooksBuilder};
 use serde_json::{Value, json};
 
-#[cfg(feature = "cli")]
-use crate::program::hosted::run_of;
 use crate::support::{World, alone_with, blocking_event};
 
 const SYSTEM: &str = "etc/mygame/hooks.json";
@@ -75,7 +73,8 @@ fn no_list_of_names_disables_its_hooks() {
     assert_eq!(blocked(&hooks).unwrap(), "one");
     #[cfg(feature = "cli")]
     for options in [&["list", "--json"][..], &["list", "--json", "--no-global"]] {
-        let listed = run_of(&hooks, options, usize::MAX).json()["hooks"].take();
+        let printed: Value = serde_json::from_str(&printed(&hooks, options).0).unwrap();
+        let listed = &printed["hooks"];
         for entry in [&listed[0], &listed[1]] {
             assert_eq!(entry["file"], json!(world.path(SYSTEM)));
             assert_eq!(entry["state"], "enabled");
@@ -175,6 +174,18 @@ fn its_changes_are_loaded() {
     crate::support::eventually("it stays", || names(&hooks) == ["first", "user"]);
 }
 
+/// Runs a command of the program, and returns its two outputs.
+#[cfg(feature = "cli")]
+fn printed(hooks: &Hooks, command: &[&str]) -> (String, String) {
+    use forge_hooks::cli::{self, Io};
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut errors);
+    let _ = cli::run(hooks, command, &mut io);
+    drop(io);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(out), text(errors))
+}
+
 #[test]
 fn a_variable_does_not_disable_its_hooks() {
     let test = "system_file::a_variable_does_not_disable_its_hooks";
@@ -200,14 +211,16 @@ fn a_variable_does_not_disable_its_hooks() {
 #[cfg(feature = "cli")]
 fn the_program_fires_it(hooks: &Hooks) {
     let fire = ["fire", "tool:pre_execute", "--tool", "bash", "--json"];
-    let printed = run_of(hooks, &fire, usize::MAX);
-    let fired = printed.json();
-    assert_eq!(fired["results"].as_array().unwrap().len(), 1, "{fired}");
+    let (out, errors) = printed(hooks, &fire);
+    let fired: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(fired["results"].as_array().unwrap().len(), 1, "{out}");
     let stderr = fired["results"][0]["stderr"].as_str().unwrap();
     assert_eq!(stderr.trim_end(), "from the system");
     let note = "only the administrator's hooks run: `MYGAME_HOOKS_DISABLE` is set";
-    assert!(printed.err.contains(note), "{printed:?}");
-    let predicted = run_of(hooks, &[&fire[..], &["--dry-run"]].concat(), usize::MAX).json();
-    let verdicts = [0, 1].map(|index| &predicted["hooks"][index]["verdict"]);
-    assert_eq!(verdicts, ["runs", "does_not_run"], "{predicted}");
+    assert!(errors.contains(note), "{errors}");
+    let (out, _) = printed(hooks, &[&fire[..], &["--dry-run"]].concat());
+    let predicted: Value = serde_json::from_str(&out).unwrap();
+    let verdicts = ["/hooks/0/verdict", "/hooks/1/verdict"].map(|it| predicted.pointer(it));
+    let expected = ["runs", "does_not_run"].map(Value::from);
+    assert_eq!(verdicts, expected.each_ref().map(Some), "{out}");
 }

@@ -30,7 +30,7 @@ pub(super) fn run(home: &Path, args: &[&str]) -> Printed {
 }
 
 /// The same for this host, whose user interrupts it when it has been asked so often.
-pub(crate) fn run_of(hooks: &Hooks, args: &[&str], patience: usize) -> Printed {
+fn run_of(hooks: &Hooks, args: &[&str], patience: usize) -> Printed {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut asked = 0;
     let interrupted = || {

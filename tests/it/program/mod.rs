@@ -4,7 +4,7 @@
 mod completion;
 mod files;
 mod foreign;
-pub(crate) mod hosted;
+mod hosted;
 mod other_tools;
 mod printing;
 #[cfg(unix)]
