@@ -2,8 +2,6 @@
 //! allows: writing, copying and dropping it recurse once for each level. Hooks do not receive such a value, and no
 //! thread of the engine handles it.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::HookEvent;
@@ -19,47 +17,40 @@ impl HookEvent {
         too_deep.map(|(key, _)| key.as_str())
     }
 
-    /// Returns the event for other threads. In it a value that is too deep is so by one level.
-    pub(crate) fn bounded(&self) -> Cow<'_, Self> {
-        self.replacing_too_deep(too_deep)
+    /// Returns a copy for other threads. In it a value that is too deep is so by one level.
+    pub(crate) fn bounded_copy(&self) -> Self {
+        self.copy_with(bounded_copy)
     }
 
-    /// Returns the event with `null` for values that are too deep.
-    pub(crate) fn within_limit(&self) -> Cow<'_, Self> {
-        self.replacing_too_deep(|| Value::Null)
+    /// Returns a copy in which `null` replaces the values that are too deep.
+    pub(crate) fn cut_to_limit(&self) -> Self {
+        self.copy_with(|value| match is_deeper(value, DEEPEST_DATA) {
+            true => Value::Null,
+            false => value.clone(),
+        })
     }
 
-    fn replacing_too_deep(&self, other: fn() -> Value) -> Cow<'_, Self> {
-        if self.too_deep_key().is_none() {
-            return Cow::Borrowed(self);
-        }
+    fn copy_with(&self, copy: impl Fn(&Value) -> Value) -> Self {
         let data = self.data.iter();
-        let data = data.map(|(key, value)| (key.clone(), replacing(value, other)));
-        Cow::Owned(Self {
-            data: data.collect(),
+        Self {
+            data: data
+                .map(|(key, value)| (key.clone(), copy(value)))
+                .collect(),
             event_type: self.event_type.clone(),
             timestamp: self.timestamp,
             tool_name: self.tool_name.clone(),
             session_id: self.session_id.clone(),
             context: self.context.clone(),
-        })
+        }
     }
 }
 
-/// [`HookEvent::bounded`] for a value alone.
+/// [`HookEvent::bounded_copy`] for a value alone.
 pub(crate) fn bounded_copy(value: &Value) -> Value {
-    replacing(value, too_deep)
-}
-
-fn replacing(value: &Value, other: fn() -> Value) -> Value {
     match is_deeper(value, DEEPEST_DATA) {
-        true => other(),
+        true => (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| Value::from(vec![inner])),
         false => value.clone(),
     }
-}
-
-fn too_deep() -> Value {
-    (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| Value::from(vec![inner]))
 }
 
 fn is_deeper(value: &Value, levels: usize) -> bool {
@@ -97,10 +88,10 @@ mod tests {
         }
         let event = HookEvent::user_interrupt().with_data("deep", value.clone());
         assert_eq!(event.too_deep_key(), None);
-        assert_eq!(*event.bounded(), event);
+        assert_eq!(event.bounded_copy(), event);
         let deeper = HookEvent::user_interrupt().with_data("deep", json!([[value]]));
         assert_eq!(deeper.too_deep_key(), Some("deep"));
-        assert_eq!(deeper.bounded().too_deep_key(), Some("deep"));
-        assert_eq!(deeper.within_limit().data["deep"], Value::Null);
+        assert_eq!(deeper.bounded_copy().too_deep_key(), Some("deep"));
+        assert_eq!(deeper.cut_to_limit().data["deep"], Value::Null);
     }
 }

@@ -4,11 +4,120 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::meant::{LIKE_AN_EVENT, nearest};
-use super::table::{CustomEventType, EventType, STOP, SUBAGENT_STOP};
+use super::table::{KNOWN, Known};
+
+/// The longest name, in bytes, that is compared with others to find a typo.
+const LONGEST_NAME: usize = 64;
+
+/// Creates the enum of built-in events from their rows.
+macro_rules! builtin {
+    ($(#[$on_enum:meta])* $type:ident {
+        $($(#[$on:meta])* $variant:ident,)+
+    }) => {
+        $(#[$on_enum])*
+        pub enum $type {
+            $($(#[$on])* $variant,)+
+            /// An event that the host defined with [`EventType::custom`], or one of the seven events of agents; see
+            /// [`can_block`](EventType::can_block).
+            Custom(CustomEventType),
+        }
+
+        impl $type {
+            /// The sixteen built-in events.
+            pub const BUILTIN: [Self; 16] = [$(Self::$variant),+];
+
+            /// What this crate knows of the event; None for an event of the host's own.
+            pub(super) fn known(&self) -> Option<&'static Known> {
+                /// The place in the table.
+                enum Row {
+                    $($variant),+
+                }
+                match self {
+                    $(Self::$variant => Some(&KNOWN[Row::$variant as usize]),)+
+                    Self::Custom(custom) => of_agents().find(|it| it.name == custom.as_str()),
+                }
+            }
+        }
+
+        /// The events of agents that this crate knows.
+        pub(super) fn of_agents() -> impl Iterator<Item = &'static Known> {
+            KNOWN.iter().skip($type::BUILTIN.len())
+        }
+    };
+}
+
+builtin! {
+    /// The kind of an event: one of the sixteen built-in events, or one that the host defined.
+    ///
+    /// The text form is `category:action`, for example `tool:pre_execute`.
+    ///
+    /// ```
+    /// use forge_hooks::EventType;
+    ///
+    /// let event: EventType = "tool:pre_execute".parse()?;
+    /// assert_eq!(event, EventType::ToolPreExecute);
+    /// assert_eq!((event.category(), event.action()), ("tool", "pre_execute"));
+    /// assert!("tool:pre_exec".parse::<EventType>().is_err());
+    /// # Ok::<(), forge_hooks::EventTypeError>(())
+    /// ```
+    #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    EventType {
+        /// `tool:pre_execute`: before a tool runs. Can be blocked.
+        ToolPreExecute,
+        /// `tool:post_execute`: after a tool has run.
+        ToolPostExecute,
+        /// `tool:error`: a tool failed.
+        ToolError,
+        /// `llm:pre_request`: before a request to a model. Can be blocked.
+        LlmPreRequest,
+        /// `llm:post_response`: after a model's response.
+        LlmPostResponse,
+        /// `llm:stream_start`: a response begins to stream.
+        LlmStreamStart,
+        /// `llm:stream_end`: a streamed response has ended.
+        LlmStreamEnd,
+        /// `session:start`: a session begins.
+        SessionStart,
+        /// `session:end`: a session ends.
+        SessionEnd,
+        /// `session:message`: a message is added to a session.
+        SessionMessage,
+        /// `permission:check`: a permission is checked. Can be blocked.
+        PermissionCheck,
+        /// `permission:prompt`: the user is asked for a permission. Can be blocked.
+        PermissionPrompt,
+        /// `permission:granted`: a permission was granted.
+        PermissionGranted,
+        /// `permission:denied`: a permission was denied.
+        PermissionDenied,
+        /// `user:prompt_submit`: the user submits input. Can be blocked.
+        UserPromptSubmit,
+        /// `user:interrupt`: the user interrupts, as with Ctrl-C.
+        UserInterrupt,
+    }
+}
+
+/// The checked name of an event that a host defined. [`EventType::custom`] creates it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CustomEventType(Arc<str>);
+
+impl CustomEventType {
+    /// Creates it from a name that is known to be valid.
+    pub(super) fn known(name: &'static str) -> Self {
+        Self(name.into())
+    }
+
+    /// The whole name, such as `game:level_loaded`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Error reading the name of an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,19 +155,26 @@ impl EventType {
     /// the name of a built-in event.
     pub fn custom(name: impl AsRef<str>) -> Result<Self, EventTypeError> {
         let name = name.as_ref();
-        let is_part = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
-        let is_word = |part: &str| !part.is_empty() && part.bytes().all(is_part);
-        let parts = name.split_once(':');
-        if !parts.is_some_and(|(category, action)| is_word(category) && is_word(action)) {
-            let name = name.to_owned();
-            return Err(EventTypeError::Malformed { name });
+        let well_formed = |part: &str| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        };
+        match name.split_once(':') {
+            Some((category, action)) if well_formed(category) && well_formed(action) => {}
+            _ => {
+                return Err(EventTypeError::Malformed {
+                    name: name.to_owned(),
+                });
+            }
         }
-        match Self::builtin(name) {
-            Some(_) => Err(EventTypeError::BuiltIn {
+        if Self::builtin(name).is_some() {
+            return Err(EventTypeError::BuiltIn {
                 name: name.to_owned(),
-            }),
-            None => Ok(Self::Custom(CustomEventType::known(name))),
+            });
         }
+        Ok(Self::Custom(CustomEventType(name.into())))
     }
 
     /// The whole name, such as `tool:pre_execute`.
@@ -111,12 +227,35 @@ impl EventType {
             .find(|known| known.as_str() == name)
     }
 
-    /// Returns whether the event means that an agent is about to stop. A hook that blocks it makes the agent
-    /// continue; a hook that stops the turn does not block it.
-    #[must_use]
-    pub fn is_agent_stop(&self) -> bool {
-        matches!(self.as_str(), STOP | SUBAGENT_STOP)
+    /// Returns the built-in event whose name is most similar to `name`, if one is similar enough to be a
+    /// typo.
+    pub(crate) fn nearest(name: &str) -> Option<Self> {
+        let names = Self::BUILTIN.iter().map(Self::as_str);
+        Self::builtin(nearest(name, names, LIKE_AN_EVENT)?)
     }
+}
+
+/// How similar a name of an event or a tool must be to another one to count as a typo of it.
+pub(crate) const LIKE_AN_EVENT: f64 = 0.85;
+
+/// Returns the name that is most similar to `text`, if its similarity is above `least`; 1 is equality. Capitals
+/// make no difference.
+pub(crate) fn nearest<'a>(
+    text: &str,
+    names: impl Iterator<Item = &'a str>,
+    least: f64,
+) -> Option<&'a str> {
+    // The time of the search grows faster than the length of the name.
+    if text.len() > LONGEST_NAME {
+        return None;
+    }
+    // Otherwise `Bash` would be nearer to `dash` than to `bash`.
+    let text = text.to_lowercase();
+    names
+        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &text), name))
+        .filter(|(likeness, _)| *likeness > least)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, name)| name)
 }
 
 /// Reads the name of a built-in event. An unknown name is an error, never a custom event, so that a typo is
@@ -125,13 +264,9 @@ impl FromStr for EventType {
     type Err = EventTypeError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::builtin(name).ok_or_else(|| {
-            let names = Self::BUILTIN.iter().map(Self::as_str);
-            let nearest = nearest(name, names, LIKE_AN_EVENT);
-            EventTypeError::Unknown {
-                name: name.to_owned(),
-                nearest: nearest.and_then(Self::builtin),
-            }
+        Self::builtin(name).ok_or_else(|| EventTypeError::Unknown {
+            name: name.to_owned(),
+            nearest: Self::nearest(name),
         })
     }
 }

@@ -1,51 +1,48 @@
-//! Names that people write for an event or a tool, and the ones that they mean.
+//! Names that people know from other programs, and the events that they mean by them.
 //!
-//! Only for suggestions; knows no other program but for its names of events.
+//! Only for suggestions; does not know those programs.
 
-use super::table::KNOWN;
-
-/// The longest name, in bytes, that is compared with others to find a typo.
-const LONGEST_NAME: usize = 64;
-
-/// How similar a name of an event or a tool must be to another one to count as a typo of it.
-pub(crate) const LIKE_AN_EVENT: f64 = 0.85;
-
-/// Returns the name that is most similar to `text`, if its similarity is above `least`; 1 is equality. Capitals
-/// make no difference.
-pub(crate) fn nearest<'a>(
-    text: &str,
-    names: impl Iterator<Item = &'a str>,
-    least: f64,
-) -> Option<&'a str> {
-    // The time of the search grows faster than the length of the name.
-    if text.len() > LONGEST_NAME {
-        return None;
-    }
-    // Otherwise `Bash` would be nearer to `dash` than to `bash`.
-    let text = text.to_lowercase();
-    names
-        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &text), name))
-        .filter(|(likeness, _)| *likeness > least)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, name)| name)
-}
-
-/// The longest text, in bytes, in which another program's name is looked for.
-const LONGEST_PATTERN: usize = 200;
+const NAMES: [(&str, &str); 20] = [
+    ("PreToolUse", "tool:pre_execute"),
+    ("BeforeTool", "tool:pre_execute"),
+    ("PostToolUse", "tool:post_execute"),
+    ("AfterTool", "tool:post_execute"),
+    ("PostToolUseFailure", "tool:error"),
+    ("PermissionRequest", "permission:prompt"),
+    ("UserPromptSubmit", "user:prompt_submit"),
+    ("BeforeAgent", "user:prompt_submit"),
+    ("BeforeModel", "llm:pre_request"),
+    ("AfterModel", "llm:post_response"),
+    ("SessionStart", "session:start"),
+    ("SessionEnd", "session:end"),
+    ("Stop", "agent:stop"),
+    ("AfterAgent", "agent:stop"),
+    ("SubagentStart", "agent:subagent_start"),
+    ("SubagentStop", "agent:subagent_stop"),
+    ("PreCompact", "context:pre_compact"),
+    ("PreCompress", "context:pre_compact"),
+    ("PostCompact", "context:post_compact"),
+    ("Notification", "notification:show"),
+];
 
 /// Returns the pattern that is meant by another program's name of an event, in any case and with any separators
 /// (`pre_tool_use`), perhaps with a tool behind it.
 pub(crate) fn meant_by(name: &str) -> Option<String> {
-    if name.len() > LONGEST_PATTERN {
+    if name.len() > LONGEST {
         return None;
     }
     let (name, tool) = match name.split_once(':') {
-        Some((name, tool)) => (name, format!(":{}", tool.to_lowercase())),
-        None => (name, String::new()),
+        Some((name, tool)) => (name, Some(tool)),
+        None => (name, None),
     };
     let name = name.replace(['_', '-', ' '], "");
-    let is_meant = |theirs: &&str| theirs.eq_ignore_ascii_case(&name);
-    let mut known = KNOWN.iter();
-    let meant = known.find(|known| known.elsewhere.iter().any(is_meant))?;
-    Some(meant.name.to_owned() + &tool)
+    let mut known = NAMES.iter();
+    let (_, ours) = known.find(|(theirs, _)| theirs.eq_ignore_ascii_case(&name))?;
+    Some(match tool {
+        Some(tool) => format!("{ours}:{}", tool.to_lowercase()),
+        None => (*ours).to_owned(),
+    })
 }
+
+/// The longest text, in bytes, that is compared.
+const LONGEST: usize = 200;

@@ -2,11 +2,12 @@
 //!
 //! Does no I/O, and does not know how an event reaches a hook: see `protocol`.
 
+mod agent;
 mod context;
 mod depth;
 mod event_type;
-mod factories;
 mod meant;
+mod spec;
 mod table;
 mod vocabulary;
 
@@ -19,11 +20,11 @@ use serde_json::{Map, Value};
 
 pub use context::HostContext;
 pub(crate) use depth::{DEEPEST_DATA, bounded_copy};
-pub use event_type::EventTypeError;
-pub(crate) use meant::{LIKE_AN_EVENT, meant_by, nearest};
-pub(crate) use table::data_keys;
-pub use table::{CustomEventType, EventType};
-pub use vocabulary::{EventSpec, Vocabulary};
+pub use event_type::{CustomEventType, EventType, EventTypeError};
+pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
+pub(crate) use meant::meant_by;
+pub use spec::EventSpec;
+pub use vocabulary::Vocabulary;
 
 /// One event in the host, with the data that its hooks receive.
 ///
@@ -48,7 +49,6 @@ pub use vocabulary::{EventSpec, Vocabulary};
 /// such an event recurse once for each level, as with a [`serde_json::Value`]; no thread of the engine does so.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-#[must_use]
 pub struct HookEvent {
     /// The kind of the event.
     #[serde(rename = "type")]
@@ -104,6 +104,7 @@ fn data_or_none<'de, D: Deserializer<'de>>(
 
 impl HookEvent {
     /// Creates an event of this kind, with the current time and without data.
+    #[must_use]
     pub fn new(event_type: EventType) -> Self {
         Self {
             event_type,
@@ -116,33 +117,24 @@ impl HookEvent {
     }
 
     /// Adds a value to the data. Replaces the value of the same key.
+    #[must_use]
     pub fn with_data(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.data.insert(key.into(), value.into());
         self
     }
 
     /// Sets the tool of the event.
+    #[must_use]
     pub fn with_tool_name(mut self, name: impl Into<String>) -> Self {
         self.tool_name = Some(name.into());
         self
     }
 
     /// Sets the session of the event.
+    #[must_use]
     pub fn with_session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
-    }
-
-    /// Sets the host's values for hooks of other tools; see [`HostContext`].
-    pub fn with_context(mut self, context: Arc<HostContext>) -> Self {
-        self.context = Some(context);
-        self
-    }
-
-    /// The host's values for hooks of other tools, if they are set.
-    #[must_use]
-    pub fn context(&self) -> Option<&Arc<HostContext>> {
-        self.context.as_ref()
     }
 
     /// Returns the event as one line of JSON, as a hook reads it from its standard input. A value of the data that is
@@ -150,7 +142,163 @@ impl HookEvent {
     #[must_use]
     pub fn to_json(&self) -> String {
         // This can only fail for a map key that is not a string, and `data` has none.
-        serde_json::to_string(&*self.within_limit()).unwrap_or_default()
+        match self.too_deep_key() {
+            None => serde_json::to_string(self).unwrap_or_default(),
+            Some(_) => serde_json::to_string(&self.cut_to_limit()).unwrap_or_default(),
+        }
+    }
+
+    /// Creates `tool:pre_execute`: a tool is about to run.
+    #[must_use]
+    pub fn tool_pre_execute(tool: impl Into<String>, args: impl Into<Value>) -> Self {
+        Self::of_tool(EventType::ToolPreExecute, tool).with_data("tool_args", args)
+    }
+
+    /// Creates `tool:post_execute`: a tool has run, with its result.
+    #[must_use]
+    pub fn tool_post_execute(
+        tool: impl Into<String>,
+        args: impl Into<Value>,
+        result: impl Into<Value>,
+    ) -> Self {
+        Self::of_tool(EventType::ToolPostExecute, tool)
+            .with_data("tool_args", args)
+            .with_data("tool_result", result)
+    }
+
+    /// Creates `tool:error`: a tool failed, with the message of its error.
+    #[must_use]
+    pub fn tool_error(
+        tool: impl Into<String>,
+        args: impl Into<Value>,
+        error: impl Into<String>,
+    ) -> Self {
+        Self::of_tool(EventType::ToolError, tool)
+            .with_data("tool_args", args)
+            .with_data("error", error.into())
+    }
+
+    /// Creates `llm:pre_request`: a request to a model follows, with the number of its messages.
+    #[must_use]
+    pub fn llm_pre_request(model: impl Into<String>, message_count: u64) -> Self {
+        Self::of_model(EventType::LlmPreRequest, model).with_data("message_count", message_count)
+    }
+
+    /// Creates `llm:post_response`: a model has answered, with the number of tokens.
+    #[must_use]
+    pub fn llm_post_response(model: impl Into<String>, tokens: u64) -> Self {
+        Self::of_model(EventType::LlmPostResponse, model).with_data("llm_tokens", tokens)
+    }
+
+    /// Creates `llm:stream_start`: a response begins to stream.
+    #[must_use]
+    pub fn llm_stream_start(model: impl Into<String>) -> Self {
+        Self::of_model(EventType::LlmStreamStart, model)
+    }
+
+    /// Creates `llm:stream_end`: a streamed response has ended, with the number of tokens.
+    #[must_use]
+    pub fn llm_stream_end(model: impl Into<String>, tokens: u64) -> Self {
+        Self::of_model(EventType::LlmStreamEnd, model).with_data("llm_tokens", tokens)
+    }
+
+    /// Creates `session:start`: a session begins.
+    #[must_use]
+    pub fn session_start(id: impl Into<String>) -> Self {
+        Self::new(EventType::SessionStart).with_session_id(id)
+    }
+
+    /// Creates `session:end`: a session ends.
+    #[must_use]
+    pub fn session_end(id: impl Into<String>) -> Self {
+        Self::new(EventType::SessionEnd).with_session_id(id)
+    }
+
+    /// Creates `session:message`: a message is added to a session.
+    #[must_use]
+    pub fn session_message(
+        id: impl Into<String>,
+        role: impl Into<String>,
+        content: impl Into<String>,
+    ) -> Self {
+        Self::new(EventType::SessionMessage)
+            .with_session_id(id)
+            .with_data("role", role.into())
+            .with_data("content", content.into())
+    }
+
+    /// Creates `permission:check`: a permission is checked, with the tool that needs it, its level, and the
+    /// rule that matched.
+    #[must_use]
+    pub fn permission_check(
+        tool: impl Into<String>,
+        level: impl Into<String>,
+        rule: Option<&str>,
+    ) -> Self {
+        Self::of_permission(EventType::PermissionCheck, tool, level, rule)
+    }
+
+    /// Creates `permission:prompt`: the user is asked for a permission.
+    #[must_use]
+    pub fn permission_prompt(
+        tool: impl Into<String>,
+        level: impl Into<String>,
+        rule: Option<&str>,
+    ) -> Self {
+        Self::of_permission(EventType::PermissionPrompt, tool, level, rule)
+    }
+
+    /// Creates `permission:granted`: a permission was granted.
+    #[must_use]
+    pub fn permission_granted(
+        tool: impl Into<String>,
+        level: impl Into<String>,
+        rule: Option<&str>,
+    ) -> Self {
+        Self::of_permission(EventType::PermissionGranted, tool, level, rule)
+    }
+
+    /// Creates `permission:denied`: a permission was denied.
+    #[must_use]
+    pub fn permission_denied(
+        tool: impl Into<String>,
+        level: impl Into<String>,
+        rule: Option<&str>,
+    ) -> Self {
+        Self::of_permission(EventType::PermissionDenied, tool, level, rule)
+    }
+
+    /// Creates `user:prompt_submit`: the user submits input.
+    #[must_use]
+    pub fn user_prompt_submit(content: impl Into<String>) -> Self {
+        Self::new(EventType::UserPromptSubmit).with_data("content", content.into())
+    }
+
+    /// Creates `user:interrupt`: the user interrupts, as with Ctrl-C.
+    #[must_use]
+    pub fn user_interrupt() -> Self {
+        Self::new(EventType::UserInterrupt)
+    }
+
+    fn of_tool(event_type: EventType, tool: impl Into<String>) -> Self {
+        Self::new(event_type).with_tool_name(tool)
+    }
+
+    fn of_model(event_type: EventType, model: impl Into<String>) -> Self {
+        Self::new(event_type).with_data("llm_model", model.into())
+    }
+
+    fn of_permission(
+        event_type: EventType,
+        tool: impl Into<String>,
+        level: impl Into<String>,
+        rule: Option<&str>,
+    ) -> Self {
+        let event = Self::of_tool(event_type, tool).with_data("perm_level", level.into());
+        match rule {
+            Some(rule) => event.with_data("perm_rule", rule),
+            None => event,
+        }
     }
 }
 

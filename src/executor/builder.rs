@@ -183,9 +183,7 @@ impl HookExecutorBuilder {
         // One worker is kept for guards, unless there is only one.
         let others = (self.workers - 1).max(1);
         let runner = Runner {
-            native: Native {
-                naming: Naming::new(&self.profile, self.inherit),
-            },
+            native: Native::new(Naming::new(self.profile, self.inherit)),
             default_timeout: self.default_timeout,
             // An error means an empty path, or that the current directory cannot be read.
             working_dir: self

@@ -94,7 +94,7 @@ impl HookExecutor {
     #[must_use]
     pub fn disabled_by(&self) -> Option<&str> {
         let core = self.core();
-        let variable = core.runner.native.naming.disabled_by.as_deref();
+        let variable = core.runner.native.naming().disabled_by();
         variable.filter(|_| core.allow_disable)
     }
 

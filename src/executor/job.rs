@@ -3,7 +3,6 @@
 //! Whatever happens to the thread or the executor, each hook that is waited for has exactly one result, except those
 //! behind a hook that stopped the chain. Knows neither the queue nor the order of hooks.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -60,9 +59,9 @@ pub(super) fn submit(
     };
     let priority = options.priority_of(&event, core.vocabulary.can_block(&event.event_type));
     // A value that is too deep stays with the host: a thread could not drop it.
-    let own = match event.bounded() {
-        Cow::Borrowed(_) => Arc::clone(&event),
-        Cow::Owned(copy) => Arc::new(copy),
+    let own = match event.too_deep_key() {
+        None => Arc::clone(&event),
+        Some(_) => Arc::new(event.bounded_copy()),
     };
     let channel = Arc::clone(answers.channel());
     let cancel = Arc::default();

@@ -2,7 +2,6 @@
 //! several ways, and a word too many is harmless.
 
 use std::collections::HashSet;
-use std::iter;
 
 use super::definition::Hook;
 
@@ -23,12 +22,16 @@ pub(crate) struct Candidates {
     length: usize,
 }
 
-/// What separates words for shells, besides white space.
-const SEPARATORS: &str = ";&|()<>`";
-/// The same where a name may be part of an argument or of a list.
-const MORE_SEPARATORS: &str = ";&|()<>`=,:";
-/// The same where quotes begin a text of its own, as in `sh -c './a.sh -x'`, and `${ROOT:-$(pwd)}/a.sh` has `/a.sh`.
-const MOST_SEPARATORS: &str = ";&|()<>`=,:'\"{}";
+/// What a quote means in one way to read a text.
+#[derive(Clone, Copy, PartialEq)]
+enum Quotes {
+    /// It ends a word: `sh -c './a.sh -x'`.
+    Split,
+    /// Nothing: `./gua''rd.sh`.
+    Dropped,
+    /// What a shell makes of it: `./'my guard'.sh`.
+    Joined,
+}
 
 impl Candidates {
     pub(crate) fn of(hook: &Hook) -> Self {
@@ -46,14 +49,13 @@ impl Candidates {
         self.is_cut |= text.len() > left;
         let text = beginning_of(text, left);
         for line in text.lines() {
-            self.add_joined(line);
+            self.split(line, Quotes::Joined);
         }
-        self.add_joined(text);
-        self.split(&text.replace('\\', ""), MOST_SEPARATORS);
-        // Quotes within a word: `./gua''rd.sh`.
-        let unquoted = text.replace("\\\n", "");
-        self.split(&unquoted.replace(['\\', '\'', '"'], ""), MORE_SEPARATORS);
+        for quotes in [Quotes::Joined, Quotes::Split, Quotes::Dropped] {
+            self.split(text, quotes);
+        }
         self.push(text);
+        self.push_values(text);
         for quote in ['\'', '"', '`'] {
             for piece in text.split(quote) {
                 self.push(&piece.replace('\\', ""));
@@ -64,49 +66,64 @@ impl Candidates {
         }
     }
 
-    /// Adds a word, and what stands behind each `=` in it, as in `--require=./a,b.js`.
     fn push(&mut self, word: &str) {
-        let values = word.match_indices('=').map(|(at, _)| &word[at + 1..]);
-        for word in iter::once(word).chain(values) {
-            let is_name = !word.is_empty() && word.len() <= LONGEST_WORD && !word.contains('\0');
-            if !is_name || self.seen.contains(word) {
-                continue;
-            }
-            if self.list.len() == MOST_WORDS {
-                self.is_cut = true;
-                return;
-            }
-            self.seen.insert(word.to_owned());
-            self.list.push(word.to_owned());
+        let is_name = !word.is_empty() && word.len() <= LONGEST_WORD && !word.contains('\0');
+        if !is_name || self.seen.contains(word) {
+            return;
+        }
+        if self.list.len() == MOST_WORDS {
+            self.is_cut = true;
+            return;
+        }
+        self.seen.insert(word.to_owned());
+        self.list.push(word.to_owned());
+    }
+
+    /// Adds what stands behind each `=`, as in `--require=./a,b.js`.
+    fn push_values(&mut self, word: &str) {
+        for (at, _) in word.match_indices('=') {
+            self.push(&word[at + 1..]);
         }
     }
 
-    fn split(&mut self, text: &str, separators: &str) {
-        let separates = |c: char| c.is_ascii_whitespace() || separators.contains(c);
-        text.split(separates).for_each(|word| self.push(word));
-    }
-
-    /// Adds the words that a shell makes of it: `./'my guard'.sh`.
-    fn add_joined(&mut self, text: &str) {
+    fn split(&mut self, text: &str, quotes: Quotes) {
         let mut word = String::new();
         let mut open = None;
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
-            match (open, c) {
+            match c {
                 // In single quotes a shell leaves it alone.
-                (Some('\''), '\\') => word.push(c),
+                '\\' if quotes == Quotes::Joined && open == Some('\'') => word.push(c),
                 // A backslash before a line break joins two lines.
-                (_, '\\') => word.extend(chars.next().filter(|c| *c != '\n')),
-                (Some(quote), _) if quote == c => open = None,
-                (None, '\'' | '"') => open = Some(c),
-                (None, _) if c.is_ascii_whitespace() || SEPARATORS.contains(c) => {
+                '\\' if quotes != Quotes::Split => word.extend(chars.next().filter(|c| *c != '\n')),
+                '\\' => {}
+                '\'' | '"' if open.is_none_or(|open| open == c) && quotes != Quotes::Split => {
+                    let opens = open.is_none() && quotes == Quotes::Joined;
+                    open = opens.then_some(c);
+                }
+                _ if open.is_none() && separates(c, quotes) => {
                     self.push(&word);
+                    self.push_values(&word);
                     word.clear();
                 }
                 _ => word.push(c),
             }
         }
         self.push(&word);
+        self.push_values(&word);
+    }
+}
+
+fn separates(c: char, quotes: Quotes) -> bool {
+    let is_in = |marks: &str| marks.contains(c);
+    match quotes {
+        // As shells do: other blanks are part of a word.
+        _ if c.is_ascii_whitespace() || is_in(";&|()<>`") => true,
+        // `run=a.sh` can be a name.
+        Quotes::Joined => false,
+        Quotes::Dropped => is_in("=,:"),
+        // `${ROOT:-$(pwd)}/a.sh` has `/a.sh`.
+        Quotes::Split => is_in("=,:'\"{}"),
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `serde_json`'s own text depends on its features, which any crate of a host's program can switch on.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// Returns the text: keys sorted by their bytes, no white space, and numbers in their shortest form.
 pub(crate) fn canonical(value: &Value) -> String {
@@ -15,12 +15,7 @@ pub(crate) fn canonical(value: &Value) -> String {
 fn write(value: &Value, text: &mut String) {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => text.push_str(&value.to_string()),
-        // `5`, `5.0` and `5e0` are the same number.
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(float) if float.fract() == 0.0 => text.push_str(&float.to_string()),
-            Some(float) => text.push_str(&format!("{float:e}")),
-            None => text.push_str(&number.to_string()),
-        },
+        Value::Number(number) => write_number(number, text),
         Value::Array(items) => {
             text.push('[');
             for item in items {
@@ -41,6 +36,24 @@ fn write(value: &Value, text: &mut String) {
             }
             text.push('}');
         }
+    }
+}
+
+/// Writes `5`, `5.0` and `5e0` as the same number.
+fn write_number(number: &Number, text: &mut String) {
+    let integer = number
+        .as_i64()
+        .map(i128::from)
+        .or(number.as_u64().map(i128::from));
+    // Below this number, each integer has its own float.
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    match (integer, number.as_f64()) {
+        (Some(integer), _) => text.push_str(&integer.to_string()),
+        (None, Some(float)) if float.fract() == 0.0 && float.abs() < WHOLE => {
+            text.push_str(&(float as i64).to_string());
+        }
+        (None, Some(float)) => text.push_str(&format!("{float:e}")),
+        (None, None) => text.push_str(&number.to_string()),
     }
 }
 

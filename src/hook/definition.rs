@@ -578,15 +578,21 @@ impl PartialEq for Hook {
 
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut entry = self.to_json();
-        if !self.env().is_empty() {
-            entry["env"] = self.env().keys().cloned().collect();
-        }
-        let values = self.env().values().map(String::as_str);
-        let entry = Redactor::default().value(&entry).to_string();
-        let entry = Redactor::default().text_with(&entry, values).into_owned();
+        let own = || self.env().values().map(String::as_str);
+        let shown = |text: &str| Redactor::default().text_with(text, own()).into_owned();
+        let directory = self.working_dir().map(|path| path.to_string_lossy());
         f.debug_struct("Hook")
-            .field("entry", &format_args!("{entry}"))
+            .field("event", &self.event_pattern())
+            .field("command", &shown(&self.command().to_string()))
+            .field("timeout", &self.own_timeout())
+            .field("working_dir", &directory.map(|path| shown(&path)))
+            .field("env", &self.env().keys().collect::<Vec<_>>())
+            .field("enabled", &self.enabled())
+            .field("name", &self.name().map(shown))
+            .field("description", &shown(self.description()))
+            .field("on_failure", &self.on_failure())
+            .field("background", &self.background())
+            .field("resident", &self.resident())
             .field("source", &self.source)
             .finish_non_exhaustive()
     }

@@ -1,16 +1,14 @@
-//! An alternative of a pattern, and why it does not match an event, so that users can find out why their hook does not
-//! run.
+//! An alternative of a pattern, and why it does not match an event.
 
 use std::fmt;
 
 use glob::Pattern;
 
-use crate::events::{EventType, HookEvent};
+use crate::events::EventType;
 
 /// An alternative: parts that must all match.
 #[derive(Clone)]
 pub(super) struct Alternative {
-    pub(super) text: Box<str>,
     /// The whole name alone; or category and action, and then perhaps the tool.
     pub(super) parts: Box<[Part]>,
 }
@@ -19,8 +17,15 @@ pub(super) struct Alternative {
 #[derive(Clone)]
 pub(super) struct Part {
     pub(super) place: PatternPart,
+    pub(super) names: Box<[Name]>,
+}
+
+/// A name or a glob.
+#[derive(Clone)]
+pub(super) struct Name {
     pub(super) text: Box<str>,
-    pub(super) names: Box<[Pattern]>,
+    /// None for a name, and for `*`, which needs no comparison.
+    pub(super) glob: Option<Box<Pattern>>,
 }
 
 /// A part of a pattern.
@@ -51,45 +56,6 @@ impl fmt::Display for PatternPart {
     }
 }
 
-/// Why one alternative of a pattern, or one condition of a hook, does not match an event.
-///
-/// See [`EventPattern::mismatches`](super::EventPattern::mismatches) and [`Hook::mismatches`](crate::Hook::mismatches).
-///
-/// `Display` is a fragment such as `its tool is \`bash\`, and the event's is \`write\``.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Mismatch {
-    /// The alternative, such as `tool:pre_execute:bash`.
-    /// For a condition, its JSON Pointer, such as `/tool_args/command`.
-    pub alternative: String,
-    /// The first part that does not match.
-    pub part: PatternPart,
-    /// The pattern's text for this part. For a condition, the [`Condition`](crate::hook::Condition) as text.
-    pub expected: String,
-    /// The event's text for this part.
-    /// For a value only its beginning, with secrets masked. None if the event has no tool or no such value.
-    pub found: Option<String>,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = self.part;
-        let expected = &self.expected;
-        match &self.found {
-            Some(found) if part == PatternPart::Condition => {
-                write!(f, "its value is `{found}`, and the condition `{expected}`")
-            }
-            None if part == PatternPart::Condition => write!(f, "it has no value"),
-            Some(found) if part == PatternPart::Event => write!(f, "the event is `{found}`"),
-            Some(found) => write!(
-                f,
-                "its {part} is `{expected}`, and the event's is `{found}`"
-            ),
-            None => write!(f, "its {part} is `{expected}`, and the event has none"),
-        }
-    }
-}
-
 impl Alternative {
     /// The first part that does not match, with the event's text for it. Allocates nothing.
     pub(super) fn difference<'a>(
@@ -107,16 +73,6 @@ impl Alternative {
         parts.find(|(part, found)| !found.is_some_and(|text| part.matches(text)))
     }
 
-    pub(super) fn mismatch(&self, event: &HookEvent) -> Option<Mismatch> {
-        let (part, found) = self.difference(&event.event_type, event.tool_name.as_deref())?;
-        Some(Mismatch {
-            alternative: self.text.to_string(),
-            part: part.place,
-            expected: part.text.to_string(),
-            found: found.map(str::to_owned),
-        })
-    }
-
     /// Whether it matches events of this type, with some tool or without one.
     pub(super) fn matches_type(&self, event: &EventType) -> bool {
         // The tool is the last part.
@@ -124,101 +80,52 @@ impl Alternative {
         difference.is_none_or(|(part, _)| part.place == PatternPart::Tool)
     }
 
-    /// The tool's part. None: any tool, or none, matches.
-    pub(super) fn tool(&self) -> Option<&Part> {
-        let last = self.parts.last();
-        last.filter(|part| part.place == PatternPart::Tool)
+    pub(super) fn matches_known(&self) -> bool {
+        let mut known = EventType::BUILTIN.iter();
+        known.any(|known| self.matches_type(known))
     }
 
-    /// The text without the tool.
-    pub(super) fn event_text(&self) -> &str {
-        let tool = self.tool().map_or(0, |tool| tool.text.len() + 1);
-        &self.text[..self.text.len() - tool]
+    /// The tool's part. None: any tool, or none, matches.
+    pub(super) fn tool(&self) -> Option<&Part> {
+        self.parts
+            .last()
+            .filter(|part| part.place == PatternPart::Tool)
+    }
+
+    /// Returns the text. It is not kept: a pattern may have very many alternatives.
+    pub(super) fn text(&self) -> String {
+        let parts = self.parts.iter().map(Part::text);
+        parts.collect::<Vec<_>>().join(":")
+    }
+
+    /// Returns the text without the tool.
+    pub(super) fn event_text(&self) -> String {
+        let of_event = |part: &&Part| part.place != PatternPart::Tool;
+        let parts = self.parts.iter().filter(of_event).map(Part::text);
+        parts.collect::<Vec<_>>().join(":")
     }
 }
 
 impl Part {
+    pub(super) fn text(&self) -> String {
+        let names = self.names.iter().map(|name| &*name.text);
+        names.collect::<Vec<_>>().join("|")
+    }
+
     pub(super) fn matches(&self, text: &str) -> bool {
         self.names.iter().any(|name| name.matches(text))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pattern::EventPattern;
-
-    #[test]
-    fn each_alternative_reports_one_mismatch() {
-        let bash = HookEvent::new(EventType::ToolPreExecute).with_tool_name("bash");
-        let no_tool = HookEvent::new(EventType::ToolPreExecute);
-        let cases: [(&str, &HookEvent, &[&str]); 7] = [
-            ("tool:*, llm:*", &bash, &[]),
-            (
-                "llm:pre_execute:bash",
-                &bash,
-                &["its category is `llm`, and the event's is `tool`"],
-            ),
-            (
-                "tool:post*",
-                &bash,
-                &["its action is `post*`, and the event's is `pre_execute`"],
-            ),
-            (
-                "tool:[!p]*:bash , tool:*:a|[b,c]:d",
-                &bash,
-                &[
-                    "its action is `[!p]*`, and the event's is `pre_execute`",
-                    "its tool is `a|[b,c]:d`, and the event's is `bash`",
-                ],
-            ),
-            (
-                "tool:*:*",
-                &no_tool,
-                &["its tool is `*`, and the event has none"],
-            ),
-            ("session*", &bash, &["the event is `tool:pre_execute`"]),
-            (
-                "session*|user*",
-                &bash,
-                &["the event is `tool:pre_execute`"],
-            ),
-        ];
-        for (text, event, expected) in cases {
-            let found = EventPattern::new(text).unwrap().mismatches(event);
-            let words: Vec<_> = found.iter().map(ToString::to_string).collect();
-            assert_eq!(words, expected, "{text}");
-            let alternatives = found.iter().all(|it| text.contains(&it.alternative));
-            assert!(alternatives, "{found:?}");
+impl Name {
+    pub(super) fn matches(&self, text: &str) -> bool {
+        match &self.glob {
+            Some(glob) => glob.matches(text),
+            None => *self.text == *text || *self.text == *"*",
         }
     }
 
-    #[test]
-    fn a_mismatch_means_no_match() {
-        let tools = [None, Some("bash"), Some("a:b")];
-        for text in [
-            "*",
-            "tool:*",
-            "tool:*:a:*",
-            "t*, llm:pre*",
-            "session|user*",
-            "*:*:bash",
-        ] {
-            let pattern = EventPattern::new(text).unwrap();
-            for (kind, tool) in EventType::BUILTIN
-                .iter()
-                .flat_map(|it| tools.map(|tool| (it, tool)))
-            {
-                let event = HookEvent::new(kind.clone());
-                let event = tool.into_iter().fold(event, HookEvent::with_tool_name);
-                let found = pattern.mismatches(&event);
-                let expected = if pattern.matches(&event) {
-                    0
-                } else {
-                    pattern.alternatives.len()
-                };
-                assert_eq!(found.len(), expected, "{text} {kind} {tool:?}");
-            }
-        }
+    pub(super) fn is_literal(&self) -> bool {
+        self.glob.is_none() && *self.text != *"*"
     }
 }

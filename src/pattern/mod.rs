@@ -14,6 +14,7 @@
 //! capital letters, so that a capital letter in a category, an action or a whole name is an error.
 
 mod alternative;
+mod mismatch;
 mod parse;
 mod unfired;
 
@@ -22,9 +23,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::events::{EventType, HookEvent};
+use crate::printable::shortened;
 
 use alternative::Alternative;
-pub use alternative::{Mismatch, PatternPart};
+pub use alternative::PatternPart;
+pub use mismatch::Mismatch;
 
 /// A parsed event pattern.
 ///
@@ -75,12 +78,17 @@ impl EventPattern {
     /// 64 KiB.
     pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
         let source = pattern.into();
-        let alternatives =
-            parse::alternatives(&source).map_err(|wrong| wrong.in_pattern(&source))?;
-        Ok(Self {
-            source: source.into(),
-            alternatives: alternatives.into(),
-        })
+        match parse::alternatives(&source) {
+            Ok(alternatives) => Ok(Self {
+                source: source.into(),
+                alternatives: alternatives.into(),
+            }),
+            Err((at, message)) => Err(PatternError {
+                pattern: shortened(&source).into_owned(),
+                column: source[..at].chars().count() + 1,
+                message,
+            }),
+        }
     }
 
     /// Returns the pattern of this event type, with any tool or none.
@@ -96,10 +104,7 @@ impl EventPattern {
 
     /// The pattern `*`.
     pub(crate) fn any() -> Self {
-        let any = Alternative {
-            text: "*".into(),
-            parts: [].into(),
-        };
+        let any = Alternative { parts: [].into() };
         Self {
             source: "*".into(),
             alternatives: [any].into(),
@@ -126,28 +131,6 @@ impl EventPattern {
         alternatives.any(|it| it.difference(&event.event_type, tool).is_none())
     }
 
-    /// Returns why this event does not match.
-    ///
-    /// For each alternative, the first part that does not match. Empty if the event matches.
-    ///
-    /// ```
-    /// use forge_hooks::pattern::{EventPattern, PatternPart};
-    /// use forge_hooks::HookEvent;
-    ///
-    /// let pattern: EventPattern = "tool:pre_execute:bash, llm:*".parse()?;
-    /// let event = HookEvent::tool_pre_execute("write", "file");
-    /// let parts: Vec<_> = pattern.mismatches(&event).iter().map(|it| it.part).collect();
-    /// assert_eq!(parts, [PatternPart::Tool, PatternPart::Category]);
-    /// # Ok::<(), forge_hooks::pattern::PatternError>(())
-    /// ```
-    #[must_use]
-    pub fn mismatches(&self, event: &HookEvent) -> Vec<Mismatch> {
-        let mismatches = self.alternatives.iter().map(|it| it.mismatch(event));
-        // Of those that do not match, none counts where another one matches.
-        let all: Option<Vec<Mismatch>> = mismatches.collect();
-        all.unwrap_or_default()
-    }
-
     /// Whether the pattern matches events of this type, with some tool or without one.
     #[must_use]
     pub fn matches_type(&self, event_type: &EventType) -> bool {
@@ -163,8 +146,8 @@ impl EventPattern {
 
     /// Whether the pattern matches any built-in event.
     pub(crate) fn matches_known(&self) -> bool {
-        let mut known = EventType::BUILTIN.iter();
-        known.any(|known| self.matches_type(known))
+        let mut alternatives = self.alternatives.iter();
+        alternatives.any(Alternative::matches_known)
     }
 }
 

@@ -3,11 +3,9 @@
 //! Knows the events and tools of a host as far as the host has declared them. Each finding is a guess: a host may fire
 //! what it has not declared.
 
-use glob::Pattern;
-
 use super::EventPattern;
-use super::alternative::{Alternative, Part};
-use crate::events::{EventType, Vocabulary, meant_by};
+use super::alternative::{Alternative, Name, Part, PatternPart};
+use crate::events::{EventSpec, EventType, Vocabulary, meant_by};
 use crate::printable::shortened;
 
 /// A part of a pattern that matches nothing.
@@ -23,151 +21,243 @@ const MOST_SEARCHED: usize = 16;
 /// Tools that most hosts have, as the examples name them.
 const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
 
-const FORM: &str = "names of events have the form `category:action`; `|` separates tools, as in \
-                    `tool:pre_execute:bash|write`";
-
 impl Unfired {
     fn new(message: String, suggestion: Option<String>) -> Self {
         Self {
             message,
-            suggestion: suggestion.map(|meant| shortened(&meant).into_owned()),
+            suggestion,
             help: None,
         }
+    }
+
+    fn with_help(mut self, help: &'static str) -> Self {
+        self.help = Some(help);
+        self
     }
 }
 
 impl EventPattern {
     /// Returns the parts that match no event or no tool of a host.
     pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
-        let alternatives = self.alternatives.iter().take(MOST_SEARCHED);
-        let found = alternatives.flat_map(|it| it.unfired(vocabulary));
-        found.collect()
+        let alternatives = self.alternatives.len().min(MOST_SEARCHED);
+        let alternatives = &self.alternatives[..alternatives];
+        if let Some(whole) = braces(&self.source).or_else(|| tools_after_comma(alternatives)) {
+            return vec![whole];
+        }
+        let found = alternatives.iter().flat_map(|it| it.unfired(vocabulary));
+        let mut found: Vec<_> = found.collect();
+        if vocabulary.tools().is_empty() {
+            found.extend(tool_in_other_case(alternatives));
+        }
+        found
     }
+}
+
+/// Finds a list in braces, as in `tool:pre_execute:{bash,write}`.
+fn braces(pattern: &str) -> Option<Unfired> {
+    let (before, rest) = pattern.split_once('{')?;
+    let (names, after) = rest.split_once('}')?;
+    let names: Vec<_> = names.split([',', '|']).map(str::trim).collect();
+    let meant = shortened(&format!("{before}{}{after}", names.join("|"))).into_owned();
+    let message = "braces have no meaning in a pattern".to_owned();
+    Some(Unfired::new(message, Some(meant)))
+}
+
+/// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
+fn tools_after_comma(alternatives: &[Alternative]) -> Option<Unfired> {
+    let mut before: Option<&Alternative> = None;
+    for alternative in alternatives {
+        let whole = alternative.text();
+        let text = shortened(&whole);
+        match before {
+            Some(tool) if alternative.is_word() && meant_by(&text).is_none() => {
+                let message =
+                    format!("`{text}` matches no event, since a comma separates whole patterns");
+                let meant = format!("{}|{text}", shortened(&tool.text()));
+                return Some(Unfired::new(message, Some(meant)));
+            }
+            _ => before = Some(alternative).filter(|it| it.tool().is_some()),
+        }
+    }
+    None
+}
+
+/// Finds a usual tool in another case. Who names both knows that case counts.
+fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Unfired> {
+    let alternatives = alternatives.iter();
+    let of_tools = alternatives.filter(|it| it.event_text().starts_with("tool:"));
+    let names = of_tools
+        .filter_map(Alternative::tool)
+        .flat_map(Part::searched);
+    let names: Vec<&str> = names.map(|name| &*name.text).collect();
+    let usual = |name: &str| {
+        let mut usual = USUAL_TOOLS.into_iter();
+        usual.find(|usual| usual.eq_ignore_ascii_case(name))
+    };
+    let mut pairs = names.iter().filter_map(|name| Some((name, usual(name)?)));
+    let (name, usual) = pairs.find(|(_, usual)| !names.contains(usual))?;
+    let message = format!("tool names are case-sensitive: `{name}` is not `{usual}`");
+    Some(Unfired::new(message, Some(usual.to_owned())))
 }
 
 impl Alternative {
     fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
-        let of_event = self.joined_pattern().or_else(|| self.no_event(vocabulary));
+        let of_event = self
+            .spaced_name()
+            .or_else(|| self.joined_pattern())
+            .or_else(|| self.misplaced_tool(vocabulary))
+            .or_else(|| self.no_event(vocabulary))
+            .or_else(|| self.no_tool(vocabulary));
         match (of_event, self.tool()) {
             (Some(found), _) => vec![found],
-            (None, Some(tool)) => {
-                let names = tool.names.iter().take(MOST_SEARCHED);
-                let found = names.filter_map(|name| self.unknown_tool(name, tool, vocabulary));
-                found.collect()
-            }
+            (None, Some(tool)) => unknown_tools(tool, vocabulary),
             (None, None) => Vec::new(),
         }
     }
 
+    /// Whether it can match no event: every event has a colon in its name.
+    fn is_word(&self) -> bool {
+        !self.text().contains([':', '*', '?', '['])
+    }
+
+    fn spaced_name(&self) -> Option<Unfired> {
+        let mut names = self.parts.iter().flat_map(|part| &part.names);
+        let name = names.find(|name| name.text.trim() != &*name.text)?;
+        let message = format!(
+            "`{}` begins or ends with a space, which is part of the name",
+            shortened(&name.text)
+        );
+        let parts = self.parts.iter().map(|part| {
+            let names: Vec<_> = part.names.iter().map(|name| name.text.trim()).collect();
+            names.join("|")
+        });
+        let meant = parts.collect::<Vec<_>>().join(":");
+        Some(Unfired::new(message, Some(shortened(&meant).into_owned())))
+    }
+
     /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
     fn joined_pattern(&self) -> Option<Unfired> {
-        let mut seconds = self
-            .text
-            .match_indices('|')
-            .map(|(at, _)| &self.text[at + 1..]);
-        let second = seconds.find(|second| {
-            let category = second
-                .split(':')
-                .next()
-                .filter(|it| it.len() < second.len());
-            EventType::BUILTIN
-                .iter()
-                .any(|event| Some(event.category()) == category)
+        let text = self.text();
+        let mut rests = text.match_indices('|');
+        let second = rests.find_map(|(at, _)| {
+            let rest = &text[at + 1..];
+            let (category, _) = rest.split_once(':')?;
+            let mut known = EventType::BUILTIN.iter();
+            known
+                .any(|event| event.category() == category)
+                .then_some(rest)
         })?;
         let second = shortened(second);
         let message = format!("`|` separates names within one part, so `{second}` is no pattern");
-        Some(Unfired {
-            help: Some("separate patterns with a comma"),
-            ..Unfired::new(message, None)
-        })
+        Some(Unfired::new(message, None).with_help("separate patterns with a comma"))
+    }
+
+    /// Finds the name of a tool in place of the action, as in `tool:bash`.
+    fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+        let text = self.text();
+        let action = text.strip_prefix("tool:")?;
+        let is_event = vocabulary.event(&text).is_some();
+        if is_event || action.contains(['*', '?', '[', '|', ':']) || !vocabulary.has_tool(action) {
+            return None;
+        }
+        let message = format!("`{}` matches no event of this program", shortened(&text));
+        let found = Unfired::new(message, Some(format!("tool:pre_execute:{action}")));
+        Some(found.with_help("a tool is the third part of a pattern"))
     }
 
     /// Finds a name that no event has. Where the host has declared no events of its own, the name may be that of such
     /// an event, except if it is almost that of an event that is known.
     fn no_event(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
-        // Without globs it is looked up: a file may hold many patterns.
-        let name = self.event_text();
-        let events = match vocabulary.event(name) {
-            Some(event) => std::slice::from_ref(event),
-            None if name.contains(['*', '?', '[', '|']) => vocabulary.events(),
-            None => &[],
-        };
-        let mut matched = events
-            .iter()
-            .filter(|spec| self.matches_type(spec.event_type()));
-        let tool = self.tool();
-        if matched.any(|spec| tool.is_none() || spec.may_have_tool()) {
+        if self.matched(vocabulary).next().is_some() {
             return None;
         }
-        // Every event has a colon in its name.
-        let is_word = !self.text.contains([':', '*', '?', '[']);
-        let meant = match is_word {
-            true => meant_by(name).or_else(|| self.meant(vocabulary)),
-            false => self.meant(vocabulary),
-        };
+        let meant = self.meant(vocabulary);
         let of_what = match vocabulary.declares_events() {
             true => "event of this program",
-            false if is_word => "event",
+            false if self.is_word() => "event",
             false if meant.is_some() => "built-in event",
             false => return None,
         };
-        let message = format!("`{}` matches no {of_what}", shortened(&self.text));
-        Some(Unfired {
-            help: (is_word && meant.is_none()).then_some(FORM),
-            ..Unfired::new(message, meant)
+        let message = format!("`{}` matches no {of_what}", shortened(&self.text()));
+        let asks_for_form = self.is_word() && meant.is_none();
+        let found = Unfired::new(message, meant);
+        Some(match asks_for_form {
+            true => found.with_help(
+                "names of events have the form `category:action`, as in `tool:pre_execute`",
+            ),
+            false => found,
         })
     }
 
     fn meant(&self, vocabulary: &Vocabulary) -> Option<String> {
-        let name = self.event_text();
-        // The name of a tool in place of the action, as in `tool:bash`.
-        if let Some(("tool", action)) = self.text.split_once(':')
-            && vocabulary.has_tool(action)
-        {
-            return Some(format!("tool:pre_execute:{action}"));
-        }
+        let name = &*self.event_text();
         let mut events = vocabulary.events().iter();
+        if self.is_word()
+            && let Some(meant) = meant_by(name)
+        {
+            return Some(meant);
+        }
         if events.any(|spec| spec.event_type().category() == name) {
             return Some(format!("{name}:*"));
         }
-        let nearest = vocabulary.nearest_event(name)?;
-        let event = nearest.event_type();
+        let nearest = vocabulary.nearest_event(name)?.event_type();
         Some(match self.tool() {
             // A sentence, such as `tool:error or tool:post_execute`, has no tool.
-            Some(tool) if nearest.may_have_tool() && !name.contains(' ') => {
-                format!("{event}:{}", tool.text)
-            }
-            _ => event.to_string(),
+            Some(tool) if !name.contains(' ') => format!("{nearest}:{}", tool.text()),
+            _ => nearest.to_string(),
         })
     }
 
-    /// Finds a tool that the host has not declared. If it has declared none, finds a usual tool in another case, and blanks
-    /// around a name, except where the pattern has both names.
-    fn unknown_tool(
-        &self,
-        name: &Pattern,
-        tool: &Part,
-        vocabulary: &Vocabulary,
-    ) -> Option<Unfired> {
-        let text = name.as_str();
-        if vocabulary.tools().is_empty() {
-            let mut usual = USUAL_TOOLS
-                .iter()
-                .filter(|_| self.text.starts_with("tool:"));
-            let usual = usual.find(|usual| usual.eq_ignore_ascii_case(text.trim()));
-            let meant = usual.map_or(text.trim(), |usual| usual);
-            let message = format!("tool names are compared exactly: `{text}` is not `{meant}`");
-            let is_right = meant == text || tool.matches(meant);
-            return (!is_right).then(|| Unfired::new(message, Some(meant.to_owned())));
+    /// Finds a tool behind an event that has none.
+    fn no_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+        let mut matched = self.matched(vocabulary).peekable();
+        matched.peek()?;
+        if self.tool().is_none() || matched.any(EventSpec::may_have_tool) {
+            return None;
         }
-        let is_known = match text.contains(['*', '?', '[']) {
-            true => vocabulary.may_have_tool_like(name),
-            false => vocabulary.has_tool(text),
-        };
-        let message = format!("`{}` is not a tool of this program", shortened(text));
-        let nearest = vocabulary.nearest_tool(text).map(str::to_owned);
-        (!is_known).then(|| Unfired::new(message, nearest))
+        let message = format!(
+            "`{}` names a tool, but its events have no tool",
+            shortened(&self.text())
+        );
+        Some(Unfired::new(message, Some(self.event_text())))
     }
+
+    /// The events that it matches. Without globs it is looked up: a file may hold many patterns.
+    fn matched<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl Iterator<Item = &'a EventSpec> {
+        let of_event = |part: &&Part| part.place != PatternPart::Tool;
+        let mut names = self.parts.iter().filter(of_event);
+        let is_one = names.all(|part| part.names.len() == 1 && part.names[0].is_literal());
+        let candidates = match vocabulary.event(&self.event_text()) {
+            Some(event) if is_one => std::slice::from_ref(event),
+            None if is_one => &[],
+            _ => vocabulary.events(),
+        };
+        let is_matched = |spec: &&EventSpec| self.matches_type(spec.event_type());
+        candidates.iter().filter(is_matched)
+    }
+}
+
+impl Part {
+    fn searched(&self) -> impl Iterator<Item = &Name> {
+        self.names.iter().take(MOST_SEARCHED)
+    }
+}
+
+fn unknown_tools(tool: &Part, vocabulary: &Vocabulary) -> Vec<Unfired> {
+    if vocabulary.tools().is_empty() {
+        return Vec::new();
+    }
+    let unknown = tool.searched().filter(|name| match name.is_literal() {
+        true => !vocabulary.has_tool(&name.text),
+        false => !vocabulary.may_have_tool_like(&name.text, |tool| name.matches(tool)),
+    });
+    unknown
+        .map(|name| {
+            let message = format!("`{}` is not a tool of this program", shortened(&name.text));
+            let nearest = vocabulary.nearest_tool(&name.text);
+            Unfired::new(message, nearest.map(str::to_owned))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -175,7 +265,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::events::EventSpec;
 
     fn vocabulary(events: &[&str], tools: &[&str]) -> Vocabulary {
         let mut vocabulary = Vocabulary::default();
@@ -241,7 +330,7 @@ mod tests {
         for pattern in [
             "levle:loaded",
             "tool:bash",
-            "tool:*:Bash|bash",
+            "tool:*:Bash, tool:*:bash",
             "game:saved:x, *:*:x",
         ] {
             assert!(
@@ -252,8 +341,8 @@ mod tests {
         assert_eq!(
             found("session:start:x, tool:*: x", &vocabulary(&[], &[])),
             [
-                "`session:start:x` matches no built-in event: session:start",
-                "tool names are compared exactly: ` x` is not `x`: x",
+                "`session:start:x` names a tool, but its events have no tool: session:start",
+                "` x` begins or ends with a space, which is part of the name: tool:*:x",
             ]
         );
         let tools = vocabulary(&[], &["bash"]);
@@ -262,7 +351,7 @@ mod tests {
         let events = vocabulary(&["game:saved"], &[]);
         assert_eq!(
             found("tool:*:Bash", &events),
-            ["tool names are compared exactly: `Bash` is not `bash`: bash"]
+            ["tool names are case-sensitive: `Bash` is not `bash`: bash"]
         );
     }
 

@@ -1,18 +1,17 @@
-//! The keys of an answer: one JSON object on standard output.
+//! The format of an answer: one JSON object on standard output.
 //!
-//! Knows the keys of docs/protocol.md, at the top level and as other tools nest them; not the meaning of an answer.
+//! Knows the keys of docs/protocol.md, at the top level and as other tools nest them; not the
+//! meaning of an answer.
 
 use std::ops::Range;
 
+use serde::de::Error;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::Map;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
-use super::ending::{Object, find, is_blank};
-use super::invalid::{explain, position};
-use super::keys::{KEYS, Kind, SPECIFIC, SPECIFIC_KEYS, meant_decision};
-use super::members::{Members, at, typed};
+use super::ending::{Object, find, is_blank, meant_decision};
+use super::invalid::explain;
 use crate::events::nearest;
 use crate::hook::{Decision, HookOutput};
 use crate::printable::printable;
@@ -28,11 +27,6 @@ pub(crate) struct Written {
     unread: Vec<String>,
 }
 
-const BEFORE: &str = "found text before the object: a hook that withholds writes only its answer to standard output, \
-                      and its log to standard error";
-
-const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
-
 /// Reads the answer in a hook's output. `gap` is the place where bytes were left out, if any were. If the hook is
 /// strict, anything but an answer is an error. The error is a message.
 pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result<Written, String> {
@@ -47,14 +41,14 @@ pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result
         return Err(BEFORE.to_owned());
     }
     // A log may end with any object.
-    if !is_alone && object.kind == Kind::Other {
+    if !is_alone && !object.is_answer() {
         return Ok(Written::default());
     }
     let mut answer = match read_object(output, &object) {
-        Err(_) if !is_alone && object.kind != Kind::Telling => return Ok(Written::default()),
+        Err(_) if !is_alone && !object.is_telling() => return Ok(Written::default()),
         read => read?,
     };
-    if object.kind == Kind::Other {
+    if !object.is_answer() {
         answer.output = None;
         if answer.notes.is_empty() {
             answer.notes.push(NO_KEY.to_owned());
@@ -66,164 +60,38 @@ pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result
     }
 }
 
-/// How similar an unknown key must be: a false suggestion would make the answer of a strict hook invalid.
-const LIKE_A_TYPO: f64 = 0.9;
+const BEFORE: &str = "found text before the object: a hook that withholds writes only its answer to standard output, \
+                      and its log to standard error";
 
-/// The most characters of an unknown word that an error shows.
-const LONGEST_WORD: usize = 40;
+const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
 
 fn read_object(output: &[u8], object: &Object) -> Result<Written, String> {
-    let mut written = Written::default();
     let Range { start, end } = object.range;
-    let members = match str::from_utf8(&output[start..end]) {
-        Ok(text) => serde_json::from_str(text).map_err(|error| explain(&error, output, start))?,
-        Err(_) if object.kind == Kind::Other => return Ok(written),
-        Err(_) => {
-            let place = position(output, start);
-            return Err(format!(
-                "found text that is not UTF-8 in the object {place}"
-            ));
-        }
+    let wire: Wire = match serde_json::from_slice(&output[start..end]) {
+        Ok(wire) => wire,
+        // It is nested too deep, and no answer anyway.
+        Err(_) if !object.is_answer() => return Ok(Written::default()),
+        Err(error) => return Err(explain(&error, &output[..end], start)),
     };
-    let (mut said, specific) = written.said(output, &members, KEYS)?;
-    if let Some(members) = specific {
-        let (inner, _) = written.said(output, &members, SPECIFIC_KEYS)?;
-        said = combined(said, inner);
-    }
-    if said.updated_output.is_some() {
-        written.unread.clear();
-    }
-    written.output = Some(said);
-    Ok(written)
-}
-
-impl Written {
-    /// Reads the keys of one place, and notes those that are not known there. Returns also the other place, if it is in
-    /// this one.
-    fn said<'a>(
-        &mut self,
-        text: &[u8],
-        members: &Members<'a>,
-        keys: &'static [(&str, &str)],
-    ) -> Result<(HookOutput, Option<Members<'a>>), String> {
-        let mut said = HookOutput::default();
-        let mut specific = None;
-        let mut seen = Vec::new();
-        for (key, value) in &members.0 {
-            let Some((_, meaning)) = keys.iter().find(|(known, _)| known == key) else {
-                self.note_unknown(key, value, keys)?;
-                continue;
-            };
-            if seen.contains(meaning) {
-                return Err(at(value, text, format!("`{meaning}` occurs twice")));
-            }
-            seen.push(meaning);
-            match *meaning {
-                SPECIFIC => specific = typed(key, value, text, "an object")?,
-                meaning => take(&mut said, key, meaning, value, text)?,
-            }
-        }
-        Ok((said, specific))
-    }
-
-    /// Notes a key that looks like a typo, or that a hook which redacts may have meant to hold the output. Other tools'
-    /// keys are ignored.
-    ///
-    /// # Errors
-    /// If it may have been meant to decide.
-    fn note_unknown(
-        &mut self,
-        key: &str,
-        value: &RawValue,
-        keys: &'static [(&str, &str)],
-    ) -> Result<(), String> {
-        const HARMLESS: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
-        if KEYS.iter().any(|(known, _)| *known == key) {
-            let note = misplaced_key(key);
-            match value.get() {
-                "\"block\"" | "\"deny\"" | "\"ask\"" | "false" => return Err(note),
-                _ => self.notes.push(note),
-            }
-        } else if let Some(meant) = meant_decision(key, value.get()) {
-            return Err(unknown_key(key, meant));
-        } else if let Some(meant) = nearest(key, keys.iter().map(|(known, _)| *known), LIKE_A_TYPO)
-        {
-            self.notes.push(unknown_key(key, meant));
-        }
-        if !HARMLESS.contains(&key) {
-            let key = printable(key);
-            self.unread
-                .push(format!("found `{key}` but no `updatedOutput`"));
-        }
-        Ok(())
-    }
-}
-
-/// Puts the value of a key into the answer.
-fn take(
-    said: &mut HookOutput,
-    key: &str,
-    meaning: &str,
-    value: &RawValue,
-    text: &[u8],
-) -> Result<(), String> {
-    let words = || typed::<String>(key, value, text, "a string");
-    let nonblank = || Ok::<_, String>(words()?.filter(|words| !words.trim().is_empty()));
-    match meaning {
-        "decision" => {
-            let decision = words()?.map(|word| decision(&word)).transpose();
-            said.decision = decision.map_err(|why| at(value, text, why))?;
-        }
-        "reason" => said.reason = nonblank()?,
-        "continue" => {
-            said.stops_turn = typed(key, value, text, "true or false")? == Some(false);
-        }
-        "stopReason" => said.stop_reason = nonblank()?,
-        "systemMessage" => said.system_message = nonblank()?,
-        "additionalContext" => said.additional_context = nonblank()?,
-        "updatedInput" => said.updated_input = typed(key, value, text, "an object")?,
-        // `null` replaces the tool's output like any other value.
-        _ => said.updated_output = Some(typed(key, value, text, "a value")?.unwrap_or_default()),
-    }
-    Ok(())
-}
-
-fn decision(word: &str) -> Result<Decision, String> {
-    match word {
-        "allow" | "approve" => Ok(Decision::Allow),
-        "ask" => Ok(Decision::Ask),
-        "block" | "deny" => Ok(Decision::Block),
-        _ => {
-            // The word comes from the hook, and may be of any length.
-            let word: String = word.chars().take(LONGEST_WORD).collect();
-            Err(format!(
-                "unknown decision `{word}`, expected `allow`, `block` or `ask`"
-            ))
+    let nested = wire.hook_specific_output.as_ref();
+    let nested = nested.into_iter().flat_map(|nested| &nested.others);
+    let misplaced = nested
+        .clone()
+        .filter(|(key, _)| KEYS.contains(&key.as_str()));
+    for (key, value) in misplaced {
+        if matches!(
+            value.to_string().as_str(),
+            "\"block\"" | "\"deny\"" | "\"ask\"" | "false"
+        ) {
+            return Err(misplaced_key(key));
         }
     }
-}
-
-/// Returns what both places say together. Of two decisions the stricter one counts, with the reason next to it.
-fn combined(mut outer: HookOutput, inner: HookOutput) -> HookOutput {
-    let decision = both(outer.decision, inner.decision, Decision::stricter);
-    outer.reason = match decision == outer.decision {
-        true => outer.reason.or(inner.reason),
-        false => inner.reason.or(outer.reason),
-    };
-    outer.decision = decision;
-    let lines = |first: String, second: String| first + "\n" + &second;
-    outer.additional_context = both(outer.additional_context, inner.additional_context, lines);
-    let keys = |first: Map<_, _>, second| first.into_iter().chain(second).collect();
-    outer.updated_input = both(outer.updated_input, inner.updated_input, keys);
-    outer.updated_output = outer.updated_output.or(inner.updated_output);
-    outer
-}
-
-/// Joins two values, if there are two.
-fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Option<T> {
-    match (first, second) {
-        (Some(first), Some(second)) => Some(join(first, second)),
-        (first, second) => first.or(second),
+    let mut others = wire.others.iter().chain(nested);
+    let slip =
+        others.find_map(|(key, value)| Some((key, meant_decision(key, &value.to_string())?)));
+    match slip {
+        Some((key, meant)) => Err(unknown_key(key, meant)),
+        None => Ok(wire.into_written()),
     }
 }
 
@@ -233,7 +101,7 @@ fn misplaced_key(key: &str) -> String {
         "reason" => "permissionDecisionReason",
         key => key,
     };
-    unknown_key(&format!("{SPECIFIC}.{key}"), meant)
+    unknown_key(&format!("hookSpecificOutput.{key}"), meant)
 }
 
 fn unknown_key(key: &str, meant: &str) -> String {
@@ -241,6 +109,42 @@ fn unknown_key(key: &str, meant: &str) -> String {
         "`{}` is not a known key; did you mean `{meant}`?",
         printable(key)
     )
+}
+
+/// The keys of an answer. Reading a `Value` would be as short, but this reports the column of an
+/// error, and refuses a duplicate key.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire {
+    #[serde(default, deserialize_with = "decision")]
+    #[serde(alias = "permissionDecision")]
+    decision: Option<Decision>,
+    #[serde(alias = "permissionDecisionReason")]
+    reason: Option<String>,
+    r#continue: Option<bool>,
+    stop_reason: Option<String>,
+    system_message: Option<String>,
+    additional_context: Option<String>,
+    updated_input: Option<Map<String, Value>>,
+    #[serde(default, deserialize_with = "present")]
+    updated_output: Option<Value>,
+    hook_specific_output: Option<Specific>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Specific {
+    #[serde(default, deserialize_with = "decision")]
+    permission_decision: Option<Decision>,
+    permission_decision_reason: Option<String>,
+    updated_input: Option<Map<String, Value>>,
+    #[serde(default, deserialize_with = "present")]
+    updated_output: Option<Value>,
+    additional_context: Option<String>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 /// Serializes as a hook writes it, with only the keys that are set.
@@ -271,4 +175,138 @@ impl Serialize for HookOutput {
         }
         map.end()
     }
+}
+
+/// How similar a key must be: a false suggestion would make the answer of a strict hook invalid.
+const LIKE_A_TYPO: f64 = 0.9;
+
+const KEYS: &[&str] = &[
+    "decision",
+    "reason",
+    "continue",
+    "stopReason",
+    "systemMessage",
+    "additionalContext",
+    "updatedInput",
+    "updatedOutput",
+    "hookSpecificOutput",
+];
+
+/// The most characters of an unknown word that an error shows.
+const LONGEST_WORD: usize = 40;
+
+const SPECIFIC_KEYS: &[&str] = &[
+    "permissionDecision",
+    "permissionDecisionReason",
+    "updatedInput",
+    "updatedOutput",
+    "additionalContext",
+];
+
+/// Reads a value that is present. An output of `null` replaces the tool's output like any other
+/// value.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decision>, D::Error> {
+    let Some(word) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    Ok(Some(match word.as_str() {
+        "allow" | "approve" => Decision::Allow,
+        "ask" => Decision::Ask,
+        "block" | "deny" => Decision::Block,
+        _ => {
+            // The word comes from the hook, and may be of any length.
+            let word: String = word.chars().take(LONGEST_WORD).collect();
+            let message = format!("unknown decision `{word}`, expected `allow`, `block` or `ask`");
+            return Err(D::Error::custom(message));
+        }
+    }))
+}
+
+impl Wire {
+    fn into_written(self) -> Written {
+        let nested = self.hook_specific_output.unwrap_or_default();
+        let mut notes = typos(&self.others, KEYS);
+        notes.extend(typos(&nested.others, SPECIFIC_KEYS));
+        notes.extend(misplaced(&nested.others));
+        let mut unread = unread(self.others.keys().chain(nested.others.keys()));
+        // If both places have a decision, the stricter one counts, with the reason next to it.
+        let decision = both(
+            self.decision,
+            nested.permission_decision,
+            Decision::stricter,
+        );
+        let inner_counts = decision != self.decision;
+        let (reason, other) = if inner_counts {
+            (nested.permission_decision_reason, self.reason)
+        } else {
+            (self.reason, nested.permission_decision_reason)
+        };
+        let output = HookOutput {
+            decision,
+            reason: nonblank(reason).or(nonblank(other)),
+            stops_turn: self.r#continue == Some(false),
+            stop_reason: nonblank(self.stop_reason),
+            system_message: nonblank(self.system_message),
+            additional_context: both(
+                nonblank(self.additional_context),
+                nonblank(nested.additional_context),
+                |first, second| first + "\n" + &second,
+            ),
+            updated_input: both(self.updated_input, nested.updated_input, |first, second| {
+                first.into_iter().chain(second).collect()
+            }),
+            updated_output: self.updated_output.or(nested.updated_output),
+            ..HookOutput::default()
+        };
+        if output.updated_output.is_some() {
+            unread.clear();
+        }
+        Written {
+            output: Some(output),
+            notes,
+            unread,
+        }
+    }
+}
+
+/// Returns the text, unless it is blank.
+fn nonblank(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+/// Joins two values, if there are two.
+fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(join(first, second)),
+        (first, second) => first.or(second),
+    }
+}
+
+/// Returns notes on keys that look like typos (`additionalContex`). Other tools' keys are ignored.
+fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for key in others.keys() {
+        if let Some(meant) = nearest(key, known.iter().copied(), LIKE_A_TYPO) {
+            notes.push(unknown_key(key, meant));
+        }
+    }
+    notes
+}
+
+/// Returns notes on known keys in a place where they have no effect.
+fn misplaced(others: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let found = KEYS.iter().filter(|key| others.contains_key(**key));
+    found.map(|key| misplaced_key(key))
+}
+
+/// Returns notes on keys that a hook which redacts may have meant to hold the output.
+fn unread<'a>(others: impl Iterator<Item = &'a String>) -> Vec<String> {
+    const HARMLESS: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
+    let others = others.filter(|key| !HARMLESS.contains(&key.as_str()));
+    let notes = others.map(|key| format!("found `{}` but no `updatedOutput`", printable(key)));
+    notes.collect()
 }

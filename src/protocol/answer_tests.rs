@@ -144,7 +144,7 @@ fn an_invalid_answer_is_explained() {
         ("{\"reason\":\n", "a value is missing (line 2)"),
         (
             r#"{"decision": "blok"}"#,
-            "unknown decision `blok`, expected `allow`, `block` or `ask` (line 1, column 14)",
+            "unknown decision `blok`, expected `allow`, `block` or `ask` (line 1, column 20)",
         ),
         (r#"{"decision": "Block"}"#, "unknown decision `Block`"),
         (

@@ -3,7 +3,7 @@
 //!
 //! Knows the names and the format of the variable; not how a process is started.
 
-use crate::hook::{Failure, FailureKind, Hook};
+use crate::hook::Hook;
 use crate::process::Environment;
 use crate::profile::HOOK_CHAIN;
 
@@ -13,16 +13,23 @@ pub(crate) const NESTING_LIMIT: usize = 8;
 /// The separator of two fingerprints.
 const SEPARATOR: &str = ":";
 
-const AGAIN: &str =
-    "circular: the command of this hook has started the program that would run the hook again";
-
-const TOO_DEEP: &str = "look for the hook that starts this program again, or the observer that fires an event for each \
-                        hook";
-
 /// The hooks that are running above this program, outermost first, each by its fingerprint.
 #[derive(Debug)]
 pub(crate) struct HookChain {
     above: Vec<String>,
+}
+
+/// Error running a hook that would run endlessly.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Circular {
+    #[error(
+        "circular: the command of this hook has started the program that would run the hook again"
+    )]
+    Again,
+    #[error(
+        "circular: nesting limit ({NESTING_LIMIT}) reached: look for the hook that starts this program again, or the observer that fires an event for each hook"
+    )]
+    TooDeep,
 }
 
 impl HookChain {
@@ -42,15 +49,14 @@ impl HookChain {
 
     /// Refuses a hook that is already running above, and any hook beyond the nesting limit.
     /// `nested` is the number of hooks above within this program.
-    pub(crate) fn check(&self, hook: &Hook, nested: usize) -> Result<(), Failure> {
-        let why = if !self.above.is_empty() && self.above.contains(&shown(hook)) {
-            AGAIN.to_owned()
-        } else if self.above.len() + nested >= NESTING_LIMIT {
-            format!("circular: nesting limit ({NESTING_LIMIT}) reached: {TOO_DEEP}")
-        } else {
-            return Ok(());
-        };
-        Err(Failure::new(FailureKind::Circular, why))
+    pub(crate) fn check(&self, hook: &Hook, nested: usize) -> Result<(), Circular> {
+        if !self.above.is_empty() && self.above.contains(&shown(hook)) {
+            return Err(Circular::Again);
+        }
+        if self.above.len() + nested >= NESTING_LIMIT {
+            return Err(Circular::TooDeep);
+        }
+        Ok(())
     }
 
     /// Sets the variable for the programs that this hook starts.
@@ -87,16 +93,17 @@ mod tests {
     fn circles_and_the_ninth_level_are_refused() {
         let (mine, other) = (hook("a"), hook("b"));
         let above = chain(&format!("{}:x", shown(&mine)));
-        let error =
-            |above: &HookChain, hook: &Hook, nested| above.check(hook, nested).unwrap_err().message;
-        assert_eq!(error(&above, &mine, 0), AGAIN);
+        assert_eq!(above.check(&mine, 0), Err(Circular::Again));
         assert_eq!(above.check(&other, 0), Ok(()));
         assert_eq!(above.check(&other, NESTING_LIMIT - 3), Ok(()));
-        assert!(error(&above, &other, NESTING_LIMIT - 2).contains("limit (8) reached"));
+        assert_eq!(
+            above.check(&other, NESTING_LIMIT - 2),
+            Err(Circular::TooDeep)
+        );
         let long = "x:".repeat(1_000_000);
         let above = chain(&long);
         assert_eq!(above.above.len(), NESTING_LIMIT);
-        assert!(error(&above, &other, 0).contains("limit (8) reached"));
+        assert_eq!(above.check(&other, 0), Err(Circular::TooDeep));
         assert_eq!(chain("").check(&mine, 0), Ok(()));
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 
+use super::names::variables_in;
 use crate::hook::{Failure, FailureKind, HookCommand, Shell};
 use crate::process::Args;
 
@@ -83,16 +84,6 @@ fn check_for_cmd(text: &str, is_of_event: impl Fn(&str) -> bool) -> Result<(), S
         ));
     }
     Ok(())
-}
-
-/// Returns the names after a `%` in a command for `cmd`, in capitals: it ignores case.
-fn variables_in(text: &str) -> impl Iterator<Item = String> {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let after_marks = text.split('%').skip(1);
-    after_marks.map(move |rest| {
-        let name = rest.split(|c| !is_of_name(c)).next();
-        name.unwrap_or_default().to_ascii_uppercase()
-    })
 }
 
 #[cfg(all(test, unix))]

@@ -1,18 +1,40 @@
 //! Finds the answer in what a hook wrote: the JSON object with which the output ends. Text before it is the
 //! hook's log.
 //!
-//! Knows which objects are answers, not what they mean.
+//! Knows the keys of an answer, not their meaning.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
+use std::fmt;
 use std::ops::Range;
 
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use super::invalid::{explain, position};
-use super::keys::{DECIDING, Kind};
-use super::members::Members;
 use crate::printable::is_printable;
+
+/// An object with one of these keys must be the end of the output.
+const TELLING_KEYS: [&str; 6] = [
+    "decision",
+    "permissionDecision",
+    "continue",
+    "updatedInput",
+    "updatedOutput",
+    SPECIFIC,
+];
+
+const SPECIFIC: &str = "hookSpecificOutput";
+
+/// The other keys of an answer, which logs may have too.
+const OTHER_KEYS: [&str; 6] = [
+    "id",
+    "reason",
+    "permissionDecisionReason",
+    "stopReason",
+    "systemMessage",
+    "additionalContext",
+];
 
 /// The most bytes that are read of what looks like an object and is none. Keeps the time linear.
 const MOST_TRIED: usize = 16 * 1024 * 1024;
@@ -20,20 +42,43 @@ const MOST_TRIED: usize = 16 * 1024 * 1024;
 const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
 
 /// A JSON object in an output.
-#[derive(Debug)]
-pub(super) struct Object {
-    pub(super) range: Range<usize>,
-    pub(super) kind: Kind,
+#[derive(Debug, PartialEq)]
+pub(crate) struct Object {
+    pub(crate) range: Range<usize>,
+    kind: Kind,
+}
+
+impl Object {
+    /// Whether a key of it belongs to an answer; also `{}`.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.kind != Kind::Other
+    }
+
+    /// Whether it is an answer wherever it is.
+    pub(super) fn is_telling(&self) -> bool {
+        self.kind == Kind::Telling
+    }
+}
+
+/// What the keys of an object make it, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Other,
+    Answer,
+    /// It is an answer wherever it is.
+    Telling,
 }
 
 /// Finds the object with which the output of a hook ends; None if it ends with text. `gap` is the place in the output
 /// where bytes were left out, if any were. The error says why the output is an invalid answer.
-pub(super) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, String> {
+pub(crate) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, String> {
     let found = match gap {
         None => last_object(output),
         Some(gap) => last_object_kept(output, gap),
     };
-    if matches!(&found, Ok(Some(object)) if object.kind != Kind::Other) {
+    if let Ok(Some(object)) = &found
+        && object.is_answer()
+    {
         return found;
     }
     let nul = output.iter().filter(|byte| **byte == 0).count();
@@ -43,7 +88,7 @@ pub(super) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, 
     if matches!(found, Ok(None))
         && output.contains(&0x1B)
         && let Ok(Some(hidden)) = last_object(&without_colors(output))
-        && hidden.kind != Kind::Other
+        && hidden.is_answer()
     {
         return Err("it contains colour codes: write JSON without them".to_owned());
     }
@@ -68,63 +113,65 @@ fn without_colors(text: &[u8]) -> Vec<u8> {
 
 /// Returns the object with which a text ends. A text that looks like an answer and is none is an error.
 fn last_object(text: &[u8]) -> Result<Option<Object>, String> {
-    let Scan {
-        last,
-        first,
-        outside,
-    } = scan(text, 0)?;
+    let Scan { last, first, key } = scan(text)?;
     if let Some(last) = last.filter(|last| is_blank(&text[last.range.end..])) {
         return Ok(Some(last));
     }
-    if let Some(begin) = opening_brace(text).filter(|begin| first != Some(*begin)) {
+    let begin = visible_start(text);
+    if text.get(begin) == Some(&b'{') && first != Some(begin) {
         return Err(malformed(text, begin));
     }
-    let mut outside = outside.into_iter().flatten();
-    if ends_with_brace(text)
-        && let Some((at, key)) = outside.find_map(|at| Some((at, deciding_key(text, at)?)))
-    {
-        let place = position(text, at);
-        return Err(format!("`{key}` is not within a whole JSON object {place}"));
+    match key {
+        Some((at, key)) if ends_with_brace(text) => {
+            let place = position(text, at);
+            Err(format!("`{key}` is not within a whole JSON object {place}"))
+        }
+        _ => Ok(None),
     }
-    Ok(None)
 }
 
 /// Returns the object with which an output ends of which bytes were left out, if these cannot have been a part of it.
 fn last_object_kept(output: &[u8], gap: usize) -> Result<Option<Object>, String> {
     let (head, tail) = output.split_at(gap);
-    let Ok(before) = scan(head, 0) else {
+    let Ok(before) = scan(head) else {
         return Err(NOT_KEPT.to_owned());
     };
-    let is_open = opening_brace(head).is_some_and(|begin| before.first != Some(begin));
-    let found = scan(output, gap)?.last;
-    let found = found.filter(|last| is_blank(&output[last.range.end..]));
+    let begin = visible_start(head);
+    let is_open = head.get(begin) == Some(&b'{') && before.first != Some(begin);
+    let found = scan(tail)?.last;
+    let found = found.filter(|last| is_blank(&tail[last.range.end..]));
     let is_lost = match &found {
-        Some(found) => is_open && found.kind == Kind::Other,
+        Some(found) => is_open && !found.is_answer(),
         // If the end is white space, the answer may be before it. Zeros, as of a device, are none.
         None => {
             let is_white = tail.trim_ascii().is_empty() && (!tail.is_empty() || is_blank(head));
             is_open || is_white || ends_with_brace(tail)
         }
     };
-    match is_lost || before.last.is_some_and(|it| is_telling(&it)) {
-        true => Err(NOT_KEPT.to_owned()),
-        false => Ok(found),
+    if is_lost || before.last.is_some_and(|object| object.is_telling()) {
+        return Err(NOT_KEPT.to_owned());
     }
+    Ok(found.map(|Object { range, kind }| Object {
+        range: range.start + gap..range.end + gap,
+        kind,
+    }))
 }
 
 /// Whether a text has only white space and characters that a terminal or an editor does not show. UTF-16's byte
 /// order marks count too.
-pub(super) fn is_blank(text: &[u8]) -> bool {
+pub(crate) fn is_blank(text: &[u8]) -> bool {
     let is_invisible = |c: char| c.is_whitespace() || !is_printable(c);
     text.utf8_chunks().all(|chunk| {
         chunk.valid().chars().all(is_invisible) && matches!(chunk.invalid(), [] | [0xFE | 0xFF])
     })
 }
 
-/// Returns where the brace is with which a text begins, if it begins with one.
-fn opening_brace(text: &[u8]) -> Option<usize> {
-    let start = text.iter().position(u8::is_ascii_graphic)?;
-    (text[start] == b'{' && is_blank(&text[..start])).then_some(start)
+/// Returns where the first character is that is seen, if it is ASCII; else the end.
+fn visible_start(text: &[u8]) -> usize {
+    let start = text.iter().position(u8::is_ascii_graphic);
+    start
+        .filter(|start| is_blank(&text[..*start]))
+        .unwrap_or(text.len())
 }
 
 /// Whether a text ends with `}`, or with `}` in quotes.
@@ -134,49 +181,43 @@ fn ends_with_brace(text: &[u8]) -> bool {
 }
 
 /// The objects of a text that are not within another one.
+#[derive(Default)]
 struct Scan {
     last: Option<Object>,
     /// Where the first one begins.
     first: Option<usize>,
-    /// What is outside of them.
-    outside: Vec<Range<usize>>,
+    /// A telling key that is not within an object, and its place.
+    key: Option<(usize, &'static str)>,
 }
 
-fn is_telling(object: &Object) -> bool {
-    object.kind == Kind::Telling
-}
-
-/// Finds the objects of a text from this place on.
-fn scan(text: &[u8], from: usize) -> Result<Scan, String> {
-    let mut last: Option<Object> = None;
-    let (mut first, mut outside) = (None, Vec::new());
-    let (mut end, mut next, mut tried) = (from, from, 0);
-    let is_key = |at: &usize| deciding_key(text, *at).is_some();
-    let last_key = LazyCell::new(|| (from..text.len()).rfind(is_key));
-    let readable = readable(text);
-    while let Some(start) = next_object(text, next) {
-        let mut read = serde_json::Deserializer::from_slice(&readable[start..]).into_iter();
+fn scan(text: &[u8]) -> Result<Scan, String> {
+    let mut found = Scan::default();
+    let mut from = 0;
+    let mut gap = 0;
+    let mut tried = 0;
+    while let Some(start) = next_object(text, from) {
+        let mut read = serde_json::Deserializer::from_slice(&text[start..]).into_iter();
         match read.next() {
-            Some(Ok(members)) => {
-                let members: Members<'_> = members;
-                if let Some(answer) = last.filter(is_telling) {
+            Some(Ok(kind)) => {
+                let end = start + read.byte_offset();
+                found.first = found.first.or(Some(start));
+                let range = start..end;
+                let last = found.last.replace(Object { range, kind });
+                if let Some(answer) = last.filter(Object::is_telling) {
                     return Err(followed(text, &answer));
                 }
-                first = first.or(Some(start));
-                outside.push(end..start);
-                end = start + read.byte_offset();
-                next = end;
-                last = Some(Object {
-                    range: start..end,
-                    kind: Kind::of(&members),
-                });
+                found.key = found.key.or_else(|| telling_key(text, gap..start));
+                from = end;
+                gap = end;
             }
-            Some(Err(error)) if error.is_eof() && last_key.is_some_and(|key| key > start) => {
+            Some(Err(error))
+                if error.is_eof() && telling_key(text, start..text.len()).is_some() =>
+            {
                 return Err(explain(&error, text, start));
             }
             Some(Err(error)) => {
                 tried += offset(&error, &text[start..]);
-                next = start + 1;
+                from = start + 1;
             }
             None => break,
         }
@@ -184,56 +225,47 @@ fn scan(text: &[u8], from: usize) -> Result<Scan, String> {
             return Err("too much of the output looks like JSON and is not".to_owned());
         }
     }
-    if let Some(answer) = last.as_ref().filter(|last| is_telling(last))
-        && !is_blank(&text[end..])
-    {
-        return Err(followed(text, answer));
+    match found.last.as_ref().filter(|last| last.is_telling()) {
+        Some(answer) if !is_blank(&text[answer.range.end..]) => Err(followed(text, answer)),
+        _ => {
+            found.key = found.key.or_else(|| telling_key(text, gap..text.len()));
+            Ok(found)
+        }
     }
-    outside.push(end..text.len());
-    Ok(Scan {
-        last,
-        first,
-        outside,
-    })
 }
 
-/// Returns the key at this place of a text that only an answer has: before `:`, `=` or a quote of any kind.
-fn deciding_key(text: &[u8], at: usize) -> Option<&'static str> {
-    if !matches!(text[at], b'c' | b'd' | b'h' | b'p' | b'u') {
-        return None;
+/// Returns the first key in a part of a text that only an answer has: before `:`, `=` or a quote of any kind.
+fn telling_key(text: &[u8], part: Range<usize>) -> Option<(usize, &'static str)> {
+    let starts = TELLING_KEYS.map(|key| key.as_bytes()[0]);
+    for at in part.clone() {
+        let follows_letter = at > part.start && text[at - 1].is_ascii_alphanumeric();
+        if follows_letter || !starts.contains(&text[at]) {
+            continue;
+        }
+        let rest = &text[at..part.end];
+        let is_key = |key: &&&str| {
+            let after = rest.strip_prefix(key.as_bytes()).unwrap_or_default();
+            let after_blanks = after.trim_ascii_start().first();
+            matches!(
+                after.first(),
+                Some(b'"' | b'\'' | b'`' | b'\\' | 0x1B | 0x80..)
+            ) || matches!(after_blanks, Some(b':' | b'='))
+        };
+        if let Some(key) = TELLING_KEYS.iter().find(is_key) {
+            return Some((at, key));
+        }
     }
-    let follows_letter = at > 0 && text[at - 1].is_ascii_alphanumeric();
-    let is_key = |key: &&str| {
-        let after = text[at..].strip_prefix(key.as_bytes()).unwrap_or_default();
-        let is_quoted = matches!(
-            after.first(),
-            Some(b'"' | b'\'' | b'`' | b'\\' | 0x1B | 0x80..)
-        );
-        is_quoted || matches!(after.trim_ascii_start().first(), Some(b':' | b'='))
-    };
-    DECIDING
-        .into_iter()
-        .find(is_key)
-        .filter(|_| !follows_letter)
-}
-
-/// Returns the text with `?` for each byte that is not UTF-8, so that the end of an object with such bytes is found.
-fn readable(text: &[u8]) -> Cow<'_, [u8]> {
-    if str::from_utf8(text).is_ok() {
-        return Cow::Borrowed(text);
-    }
-    let mut readable = Vec::with_capacity(text.len());
-    for chunk in text.utf8_chunks() {
-        readable.extend(chunk.valid().as_bytes());
-        readable.extend(chunk.invalid().iter().map(|_| b'?'));
-    }
-    Cow::Owned(readable)
+    None
 }
 
 fn malformed(text: &[u8], start: usize) -> String {
     match serde_json::from_slice::<IgnoredAny>(&text[start..]) {
         Err(error) => explain(&error, text, start),
-        Ok(_) => format!("it is not a JSON object {}", position(text, start)),
+        // `scan` reads keys, which must be UTF-8; this reads none.
+        Ok(_) => format!(
+            "found text that is not UTF-8 in the object {}",
+            position(text, start)
+        ),
     }
 }
 
@@ -255,8 +287,94 @@ fn next_object(text: &[u8], from: usize) -> Option<usize> {
 
 /// Returns where in the text reading has failed.
 fn offset(error: &serde_json::Error, text: &[u8]) -> usize {
-    let lines = text.split_inclusive(|byte| *byte == b'\n');
-    let before = lines.take(error.line().saturating_sub(1));
-    let before: usize = before.map(<[u8]>::len).sum();
+    let lines = text.split(|byte| *byte == b'\n');
+    let before: usize = lines
+        .take(error.line().saturating_sub(1))
+        .map(|line| line.len() + 1)
+        .sum();
     (before + error.column()).min(text.len())
+}
+
+/// Returns the key that was probably meant by one that has the value, as JSON, of a decision: an answer without its
+/// decision lets everything pass. It differs in one letter, in case or in underscores.
+pub(super) fn meant_decision(key: &str, value: &str) -> Option<&'static str> {
+    near_decision(key).filter(|meant| is_decision(meant, value))
+}
+
+fn near_decision(key: &str) -> Option<&'static str> {
+    const NAMES: [&str; 4] = ["decision", "permissionDecision", "continue", SPECIFIC];
+    let is_near = |name: &&&str| {
+        let is_long = key.len() < name.len() - 1 || key.len() > name.len() + 3;
+        !is_long && strsim::osa_distance(&plain(key), &plain(name)) <= 1
+    };
+    match NAMES.contains(&key) {
+        true => None,
+        false => NAMES.iter().find(is_near).copied(),
+    }
+}
+
+fn plain(key: &str) -> String {
+    key.to_ascii_lowercase().replace('_', "")
+}
+
+fn is_decision(meant: &str, value: &str) -> bool {
+    let words = [
+        "\"allow\"",
+        "\"approve\"",
+        "\"ask\"",
+        "\"block\"",
+        "\"deny\"",
+    ];
+    match meant {
+        SPECIFIC => value.starts_with('{'),
+        "continue" => value == "false",
+        _ => words.contains(&&*value.to_ascii_lowercase()),
+    }
+}
+
+/// Reads the keys of an object, and of values only what may be a decision.
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Kind;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
+                let mut most = None;
+                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+                    let kind = match near_decision(&key) {
+                        None => {
+                            map.next_value::<IgnoredAny>()?;
+                            Kind::of(&key)
+                        }
+                        Some(meant) => {
+                            match is_decision(meant, map.next_value::<&RawValue>()?.get()) {
+                                true => Kind::Telling,
+                                false => Kind::Other,
+                            }
+                        }
+                    };
+                    most = most.max(Some(kind));
+                }
+                Ok(most.unwrap_or(Kind::Answer))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+impl Kind {
+    fn of(key: &str) -> Self {
+        match key {
+            _ if TELLING_KEYS.contains(&key) => Self::Telling,
+            _ if OTHER_KEYS.contains(&key) => Self::Answer,
+            _ => Self::Other,
+        }
+    }
 }

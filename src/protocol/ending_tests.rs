@@ -341,23 +341,10 @@ fn utf_16_is_invalid() {
         r#"{"decision":"block"}"#
     );
     assert_eq!(found(b"\x7fELF\0\0{\0}", None), "text");
-    for (output, expected) in [
-        (&b"{\"\xff\": 1}"[..], NO_KEY),
-        (
-            b"{\"msg\": \"\xff\"}\n{\"decision\":\"block\"}",
-            r#"{"decision":"block"}"#,
-        ),
-        (
-            b"log\n{\"reason\": \"\xff\", \"decision\": \"block\"}",
-            "invalid: found text that is not UTF-8 in the object (line 2, column 1)",
-        ),
-        (
-            b"{\"decision\": \"block\", \"reason\": \"\xff\"}\ndone",
-            "invalid: found text after the object (line 2, column 1): an answer is the end of the output",
-        ),
-    ] {
-        assert_eq!(found(output, None), expected);
-    }
+    assert_eq!(
+        found(b"{\"\xff\": 1}", None),
+        "invalid: found text that is not UTF-8 in the object (line 1, column 1)"
+    );
     let zeros = [&[0; 100][..], b"\n{\"decision\":\"block\"}"].concat();
     assert_eq!(found(&zeros, None), r#"{"decision":"block"}"#);
 }

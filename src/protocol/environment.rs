@@ -1,16 +1,100 @@
-//! The environment of a hook: what it inherits from the host, what its protocol sets, and its own variables.
+//! The event as environment variables: one rule, and its exceptions.
 //!
-//! Knows names and rules; not the values of an event, nor how a process is started.
+//! Knows the content of a variable and whether it fits; not how a process is started.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
 
 use super::circular::HookChain;
-use super::names::Names;
-use super::variables::Variables;
-use crate::hook::{Failure, FailureKind, Hook, inherits};
+use super::names::{Names, VariableName, prefixed};
+use super::spill::Spill;
+use crate::events::{DEEPEST_DATA, HookEvent};
+use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Reads, Stdin, inherits};
 use crate::logging::warn;
-use crate::process::{Environment, Inherited};
-use crate::profile::AppProfile;
+use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
+use crate::profile::{AppProfile, COMMON_PREFIX};
+
+/// The most bytes of all variables of an event together, counting the copy of each of the profile's prefixes. This
+/// leaves most of the system's limit to the user's own environment.
+const LARGEST_TOTAL: usize = 256 * 1024;
+
+impl HookEvent {
+    /// Returns the environment variables of this event with the default profile, except
+    /// `WORKING_DIR`, which depends on the hook.
+    ///
+    /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals after the prefix
+    /// (`FORGE_` and `OPENCODE_`). Strings are passed unchanged, and all other values as JSON.
+    /// `tool_args` and `tool_result` are always JSON. A value that is nested deeper than 128 levels is `null`.
+    /// docs/protocol.md has the complete rule.
+    #[must_use]
+    pub fn to_env(&self) -> BTreeMap<String, String> {
+        self.to_env_for(&AppProfile::default())
+    }
+
+    /// Like [`to_env`](HookEvent::to_env), with the names of another profile beside those with `FORGE_`.
+    #[must_use]
+    pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
+        let names = Names::new(profile.clone());
+        let variables = match self.too_deep_key() {
+            None => variables(self, &names),
+            Some(_) => variables(&self.cut_to_limit(), &names),
+        };
+        let mut environment = BTreeMap::new();
+        for Variable { name, value } in &variables {
+            for full in &name.full {
+                environment.insert(full.clone(), value.clone());
+            }
+        }
+        environment
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Variable {
+    pub(super) name: Arc<VariableName>,
+    pub(super) value: String,
+}
+
+/// Returns the variables of one event. Recurses once for each level of its data.
+fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
+    let [event_type, timestamp, session_id, tool_name] = names.of_event();
+    let mut found = Vec::with_capacity(4 + event.data.len());
+    let mut add = |name: &Arc<VariableName>, value: String| {
+        let name = Arc::clone(name);
+        let value = without_nul(value);
+        found.push(Variable { name, value });
+    };
+    add(event_type, event.event_type.as_str().to_owned());
+    add(timestamp, Value::from(event.timestamp).to_string());
+    if let Some(id) = &event.session_id {
+        add(session_id, id.clone());
+    }
+    if let Some(tool) = &event.tool_name {
+        add(tool_name, tool.clone());
+    }
+    for (name, key) in names.of_data(&event.data) {
+        match &event.data[key] {
+            Value::String(text) if !matches!(key, "tool_args" | "tool_result") => {
+                add(&name, text.clone());
+            }
+            value => add(&name, value.to_string()),
+        }
+    }
+    found
+}
+
+/// Removes NUL, which no variable can contain.
+fn without_nul(value: String) -> String {
+    if value.contains('\0') {
+        value.replace('\0', "\u{FFFD}")
+    } else {
+        value
+    }
+}
 
 /// The names of the variables that the engine has set for a hook, separated by blanks.
 const HOOK_VARIABLES: &str = "FORGE_HOOK_VARIABLES";
@@ -21,23 +105,22 @@ const LONGEST_LIST: usize = 64 * 1024;
 /// The names of variables for a host, and the variables that it must not pass on.
 #[derive(Debug)]
 pub(crate) struct Naming {
-    pub(super) names: Names,
+    names: Names,
     working_dir: Vec<String>,
     /// The variables that were set for the hook that has started the host, if one has.
     above: Vec<String>,
     /// The list for hooks that do not set their own.
     inherit: Option<Vec<String>>,
-    /// The hooks that are running above this host.
-    pub(crate) chain: HookChain,
-    /// The variable with which the user has disabled all hooks.
-    pub(crate) disabled_by: Option<String>,
+    chain: HookChain,
+    disabled_by: Option<String>,
 }
 
 impl Naming {
-    pub(crate) fn new(profile: &AppProfile, inherit: Option<Vec<String>>) -> Self {
+    pub(crate) fn new(profile: AppProfile, inherit: Option<Vec<String>>) -> Self {
         let names = Names::new(profile);
+        let profile = names.profile();
         Self {
-            working_dir: names.prefixed("WORKING_DIR").collect(),
+            working_dir: prefixed(profile, "WORKING_DIR").collect(),
             above: set_above(),
             inherit,
             chain: HookChain::inherited(),
@@ -46,15 +129,31 @@ impl Naming {
         }
     }
 
+    pub(crate) fn profile(&self) -> &AppProfile {
+        self.names.profile()
+    }
+
+    /// Whether this variable, in capitals, can have a value of an event.
+    pub(crate) fn can_be_of_event(&self, name: &str) -> bool {
+        self.names.can_be_of_event(name)
+    }
+
+    /// The hooks that are running above this host.
+    pub(crate) fn chain(&self) -> &HookChain {
+        &self.chain
+    }
+
     /// Returns the variables that a hook inherits from the host; never those of an event.
     fn inherited<'a>(&'a self, hook: &Hook) -> Inherited<'a> {
         let Some(rule) = hook.inherit().or(self.inherit.as_deref()) else {
             return Inherited::AllBut(&self.above);
         };
         let passes = |name: &str| inherits(rule, name) && !self.above.iter().any(|it| it == name);
-        let mut own: Vec<_> = std::env::vars_os().collect();
-        own.retain(|(name, _)| passes(&name.to_string_lossy()));
-        Inherited::Only(own)
+        let own = std::env::vars_os();
+        Inherited::Only(
+            own.filter(|(name, _)| passes(&name.to_string_lossy()))
+                .collect(),
+        )
     }
 
     /// Returns the environment of a hook: what it inherits, what its protocol sets, and its own variables, which
@@ -66,7 +165,7 @@ impl Naming {
         &'a self,
         hook: &'a Hook,
         variables: Variables<'a>,
-    ) -> Result<Environment<'a>, Failure> {
+    ) -> Result<Environment<'a>, VariablesError> {
         // The names of `Native` are valid.
         let of_protocol: &[_] = match hook.protocol() {
             Some(_) => &variables,
@@ -75,8 +174,8 @@ impl Naming {
         let of_protocol = of_protocol.iter().map(|(name, _)| &**name);
         let mut names = hook.env().keys().map(String::as_str).chain(of_protocol);
         if let Some(name) = names.find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-            let message = format!("`{name}` is not a valid name of a variable");
-            return Err(Failure::new(FailureKind::NotStarted, message));
+            let name = name.to_owned();
+            return Err(VariablesError::BadName { name });
         }
         let set = self.listed(&variables);
         let mut environment = Environment::new(self.inherited(hook), variables);
@@ -99,9 +198,9 @@ impl Naming {
         if set.len() <= LONGEST_LIST {
             return set;
         }
-        let prefixes = &self.names.prefixes;
+        let prefixes: Vec<_> = prefixed(self.profile(), "").collect();
+        let has_prefix = |name: &&str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let all: Vec<_> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
-        let has_prefix = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let others = names.filter(|name| !has_prefix(name));
         joined(all.iter().map(String::as_str).chain(others))
     }
@@ -126,9 +225,14 @@ impl Naming {
         // Otherwise Python would keep its answers in a buffer.
         variables.push(("PYTHONUNBUFFERED".into(), "1".into()));
         self.add_directory(working_dir, variables);
-        for name in self.names.prefixed("RESIDENT") {
+        for name in prefixed(self.profile(), "RESIDENT") {
             variables.push((name.into(), "1".into()));
         }
+    }
+
+    /// The variable with which the user has disabled all hooks.
+    pub(crate) fn disabled_by(&self) -> Option<&str> {
+        self.disabled_by.as_deref()
     }
 }
 
@@ -177,4 +281,143 @@ fn disabling_variable(profile: &AppProfile) -> Option<String> {
     let own = profile.env_prefixes().iter();
     let mut names = own.map(|prefix| format!("{prefix}_HOOKS_DISABLE"));
     names.find(is_on)
+}
+
+/// Names and values of variables.
+pub(crate) type Variables<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
+
+/// The variables of one event, shared by all its hooks.
+#[derive(Debug)]
+pub(crate) struct EventVariables {
+    fitting: Vec<Variable>,
+    too_large: Vec<Variable>,
+    spill: OnceLock<Result<Spill, String>>,
+}
+
+/// Error passing an event to a hook.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum VariablesError {
+    #[error(
+        "`{name}` is too large for an environment variable ({bytes} bytes), so the hook would not receive it; if the hook reads the event from its standard input, set `\"reads\": \"stdin\"`"
+    )]
+    TooLarge { name: String, bytes: usize },
+    #[error(
+        "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, which hooks do not receive; the program that fires the event can flatten it, or pass it as a string of JSON"
+    )]
+    TooDeep { key: String },
+    #[error("cannot write the large value of `{name}` to a file: {cause}")]
+    NoSpill { name: String, cause: String },
+    #[error("`{name}` is not a valid name of a variable")]
+    BadName { name: String },
+}
+
+/// Returns the failure of all hooks of an event whose data is nested too deep.
+pub(crate) fn too_deep(event: &HookEvent) -> Option<Failure> {
+    let key = event.too_deep_key()?.to_owned();
+    Some(VariablesError::TooDeep { key }.into())
+}
+
+impl From<VariablesError> for Failure {
+    fn from(error: VariablesError) -> Self {
+        let kind = match error {
+            VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
+                FailureKind::EventTooLarge
+            }
+            VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => {
+                FailureKind::NotStarted
+            }
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl EventVariables {
+    /// Prepares the variables of an event that is not nested too deep.
+    pub(crate) fn new(event: &HookEvent, naming: &Naming) -> Self {
+        let mut fitting = variables(event, &naming.names);
+        let is_too_large = |variable: &mut Variable| {
+            let Variable { name, value } = variable;
+            !name.fits(value, LARGEST_VARIABLE)
+        };
+        let mut too_large: Vec<_> = fitting.extract_if(.., is_too_large).collect();
+        let size = |variable: &Variable| variable.name.size_with(&variable.value);
+        let mut total: usize = fitting.iter().map(size).sum();
+        if total > LARGEST_TOTAL {
+            fitting.sort_by_key(size);
+        }
+        while total > LARGEST_TOTAL
+            && let Some(largest) = fitting.pop()
+        {
+            total -= size(&largest);
+            too_large.push(largest);
+        }
+        Self {
+            fitting,
+            too_large,
+            spill: OnceLock::new(),
+        }
+    }
+
+    /// Adds the variables of the event for a hook.
+    ///
+    /// # Errors
+    /// If a value is too large and the hook is a guard that would not receive it; if the value cannot be written to a
+    /// file.
+    pub(crate) fn add<'a>(
+        &'a self,
+        hook: &Hook,
+        can_block: bool,
+        working_dir: &'a Path,
+        naming: &'a Naming,
+        variables: &mut Variables<'a>,
+    ) -> Result<(), VariablesError> {
+        for Variable { name, value } in &self.fitting {
+            for full in &name.full {
+                variables.push((full.into(), value.into()));
+            }
+        }
+        naming.add_directory(working_dir, variables);
+        self.add_files(hook, can_block, naming, variables)
+    }
+
+    /// Adds variables with the names of files, for the values that do not fit.
+    fn add_files(
+        &self,
+        hook: &Hook,
+        can_block: bool,
+        naming: &Naming,
+        variables: &mut Variables<'_>,
+    ) -> Result<(), VariablesError> {
+        let Some(first) = self.too_large.first() else {
+            return Ok(());
+        };
+        let profile = naming.profile();
+        let name = format!("{COMMON_PREFIX}_{}", first.name.plain);
+        let guards = match hook.on_failure() {
+            FailurePolicy::Continue => false,
+            _ => hook.guards(can_block),
+        };
+        let sees_input = hook.reads() == Reads::Stdin && hook.stdin() == Stdin::Json;
+        if guards && !sees_input {
+            return Err(VariablesError::TooLarge {
+                name,
+                bytes: first.value.len(),
+            });
+        }
+        let values = self.too_large.iter();
+        let values = values.map(|Variable { name, value }| (name.plain.as_str(), value.as_str()));
+        let write = || Spill::write(values.clone()).map_err(|error| error.to_string());
+        let spill = self.spill.get_or_init(write).as_ref();
+        let spill = spill.map_err(|cause| VariablesError::NoSpill {
+            name,
+            cause: cause.clone(),
+        })?;
+        for Variable { name, .. } in &self.too_large {
+            let path = spill.path(&name.plain);
+            for file in prefixed(profile, &format!("{}_FILE", name.plain)) {
+                variables.push((file.into(), path.clone().into()));
+            }
+        }
+        Ok(())
+    }
 }

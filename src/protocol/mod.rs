@@ -14,13 +14,10 @@ mod ending;
 mod ending_tests;
 mod environment;
 mod invalid;
-mod keys;
-mod members;
 mod names;
 mod native;
 mod resident;
 mod spill;
-mod variables;
 
 pub use crate::hook::{
     Answer, Call, End, Failure, Gate, GateVerdict, Order, Protocol, ProtocolMismatch, Start,
@@ -29,8 +26,7 @@ pub use crate::hook::{
 pub(crate) use answer::read as read_answer;
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use command::{command_line, posix, program};
-pub(crate) use environment::Naming;
+pub(crate) use environment::{Naming, too_deep};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;
 pub(crate) use spill::Spill;
-pub(crate) use variables::too_deep;

@@ -1,13 +1,13 @@
-//! The names of a host's variables. Those of the known events are created once, not for each event.
+//! The names of an event's variables for a host.
 //!
-//! Knows names, not values.
+//! Knows names, not values. The names for the built-in events are created once for each profile, not
+//! for each event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::events::data_keys;
 use crate::profile::{AppProfile, COMMON_PREFIX};
 
 /// The variables of every event.
@@ -24,6 +24,25 @@ const OF_ENGINE: [&str; 6] = [
     "HOOKS_TRACE",
 ];
 
+/// The data of the known events. No other key can use their names, since guards rely on them.
+const OF_DATA: [&str; 15] = [
+    "tool_args",
+    "tool_result",
+    "error",
+    "llm_model",
+    "llm_tokens",
+    "perm_level",
+    "perm_rule",
+    "message_count",
+    "content",
+    "role",
+    "agent_type",
+    "stop_hook_active",
+    "last_assistant_message",
+    "trigger",
+    "message",
+];
+
 /// The names without a prefix, and the variables whose values they have.
 const SHORT_NAMES: [(&str, &str); 4] = [
     ("EVENT_TYPE", "EVENT"),
@@ -31,6 +50,18 @@ const SHORT_NAMES: [(&str, &str); 4] = [
     ("TOOL_ARGS", "TOOL_ARGS"),
     ("TOOL_RESULT", "TOOL_RESULT"),
 ];
+
+/// Returns the names after a `%` in a command for `cmd`, in capitals: it ignores case.
+pub(super) fn variables_in(text: &str) -> impl Iterator<Item = String> {
+    let in_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    let after_marks = text.split('%').skip(1);
+    after_marks.map(move |rest| {
+        rest.chars()
+            .take_while(in_name)
+            .collect::<String>()
+            .to_ascii_uppercase()
+    })
+}
 
 /// The names of one variable.
 #[derive(Debug)]
@@ -44,122 +75,116 @@ pub(super) struct VariableName {
 }
 
 impl VariableName {
+    fn new(plain: &str, profile: &AppProfile) -> Arc<Self> {
+        let short = SHORT_NAMES
+            .iter()
+            .filter(|(_, of)| profile.short_names() && *of == plain)
+            .map(|(short, _)| (*short).to_owned());
+        let has_common = profile.env_prefixes().iter().any(|it| it == COMMON_PREFIX);
+        Arc::new(Self {
+            plain: plain.to_owned(),
+            beside: usize::from(!has_common),
+            full: prefixed(profile, plain).chain(short).collect(),
+        })
+    }
+
     /// Returns the bytes that a value takes in an environment under all of these names.
     pub(super) fn size_with(&self, value: &str) -> usize {
         let size = |name: &String| name.len() + value.len() + 2;
         self.full.iter().skip(self.beside).map(size).sum()
     }
 
-    /// Whether each of these names can have this value: no variable may be longer than `largest` bytes.
+    /// Whether each of these names can have this value: no variable may be longer than `largest`
+    /// bytes.
     pub(super) fn fits(&self, value: &str, largest: usize) -> bool {
-        let mut names = self.full.iter();
-        names.all(|name| name.len() + 1 + value.len() <= largest)
+        let fits = |name: &String| name.len() + 1 + value.len() <= largest;
+        self.full.iter().all(fits)
     }
 }
 
 /// The names of all variables for a host.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// The prefix that every host has, then the profile's own, so that a hook that reads `FORGE_TOOL_NAME` works in
-    /// every host. Each ends with `_`.
-    pub(super) prefixes: Vec<String>,
-    /// Whether the profile has the first one too.
-    is_common: bool,
-    has_short: bool,
-    of_event: Vec<Arc<VariableName>>,
-    /// By the keys of the known events. No other key can use their names, since guards rely on them.
-    of_data: BTreeMap<&'static str, Arc<VariableName>>,
+    profile: AppProfile,
+    of_event: [Arc<VariableName>; OF_EVENT.len()],
+    of_data: [Arc<VariableName>; OF_DATA.len()],
 }
 
 impl Names {
-    pub(super) fn new(profile: &AppProfile) -> Self {
-        let own = profile.env_prefixes().iter().map(String::as_str);
-        let others = own.clone().filter(|prefix| *prefix != COMMON_PREFIX);
-        let prefixes = std::iter::once(COMMON_PREFIX).chain(others);
-        let mut names = Self {
-            prefixes: prefixes.map(|prefix| format!("{prefix}_")).collect(),
-            is_common: own.clone().any(|prefix| prefix == COMMON_PREFIX),
-            has_short: profile.short_names(),
-            of_event: Vec::new(),
-            of_data: BTreeMap::new(),
-        };
-        names.of_event = OF_EVENT.map(|plain| names.variable(plain)).into();
-        let keys = data_keys().into_iter();
-        let of_data = keys.map(|key| (key, names.variable(&key.to_ascii_uppercase())));
-        names.of_data = of_data.collect();
-        names
+    pub(super) fn new(profile: AppProfile) -> Self {
+        let name = |plain: &str| VariableName::new(plain, &profile);
+        Self {
+            of_event: OF_EVENT.map(name),
+            of_data: OF_DATA.map(|key| name(&key.to_ascii_uppercase())),
+            profile,
+        }
     }
 
-    /// Returns this name with each prefix.
-    pub(super) fn prefixed<'a>(&'a self, plain: &'a str) -> impl Iterator<Item = String> + 'a {
-        self.prefixes
-            .iter()
-            .map(move |prefix| format!("{prefix}{plain}"))
+    pub(super) fn profile(&self) -> &AppProfile {
+        &self.profile
     }
 
-    fn variable(&self, plain: &str) -> Arc<VariableName> {
-        let mut full: Vec<_> = self.prefixed(plain).collect();
-        let short = SHORT_NAMES.iter().find(|(_, of)| *of == plain);
-        full.extend(
-            short
-                .filter(|_| self.has_short)
-                .map(|(short, _)| (*short).to_owned()),
-        );
-        Arc::new(VariableName {
-            plain: plain.to_owned(),
-            full,
-            beside: usize::from(!self.is_common),
-        })
+    /// `EVENT`, `TIMESTAMP`, `SESSION_ID` and `TOOL_NAME`, in this order.
+    pub(super) fn of_event(&self) -> &[Arc<VariableName>; OF_EVENT.len()] {
+        &self.of_event
     }
 
-    /// The names of `EVENT`, `TIMESTAMP`, `SESSION_ID` and `TOOL_NAME`, in this order.
-    pub(super) fn of_event(&self) -> impl Iterator<Item = Arc<VariableName>> {
-        self.of_event.iter().cloned()
-    }
-
-    /// Returns the names for an event's data, with its keys and values. A key that cannot be a name, or that has the
-    /// same name as another key, is left out: no hook can rely on which of two would win. docs/protocol.md lists
-    /// these keys.
+    /// Returns the names for an event's data, with their keys. A key that cannot be a name, or that
+    /// has the same name as another key, is left out: no hook can rely on which of two would win. docs/protocol.md lists these keys.
     pub(super) fn of_data<'e>(
         &self,
         data: &'e Map<String, Value>,
-    ) -> Vec<(Arc<VariableName>, (&'e str, &'e Value))> {
-        let mut named = Vec::with_capacity(data.len());
-        let mut others: BTreeMap<String, Vec<_>> = BTreeMap::new();
-        for (key, value) in data {
-            let member = (key.as_str(), value);
-            if let Some(known) = self.of_data.get(key.as_str()) {
-                named.push((Arc::clone(known), member));
-            } else if let Some(name) = self.name_of_key(key) {
-                others.entry(name).or_default().push(member);
+    ) -> Vec<(Arc<VariableName>, &'e str)> {
+        let mut names = Vec::with_capacity(data.len());
+        let mut others: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for key in data.keys() {
+            if let Some(at) = OF_DATA.iter().position(|known| known == key) {
+                names.push((Arc::clone(&self.of_data[at]), key.as_str()));
+            } else if let Some(name) = name_of_key(key) {
+                others.entry(name).or_default().push(key);
             }
         }
-        for (name, members) in others {
-            if let [only] = members[..] {
-                named.push((self.variable(&name), only));
+        for (name, keys) in others {
+            if let [only] = keys[..] {
+                names.push((VariableName::new(&name, &self.profile), only));
             }
         }
-        named
-    }
-
-    /// Returns the key in capitals, with `_` for common separators; none if it is not a valid name or is reserved.
-    fn name_of_key(&self, key: &str) -> Option<String> {
-        let letter = |c: char| match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
-            '-' | '.' | ' ' => Some('_'),
-            _ => None,
-        };
-        let name: String = key.chars().map(letter).collect::<Option<_>>()?;
-        let is_taken = OF_EVENT.contains(&&*name)
-            || OF_ENGINE.contains(&&*name)
-            || self.of_data.contains_key(&*name.to_ascii_lowercase());
-        (!name.is_empty() && !name.ends_with("_FILE") && !is_taken).then_some(name)
+        names
     }
 
     /// Whether this variable, in capitals, can have a value of an event. Every name with a prefix can be that of a key of
     /// the data.
     pub(super) fn can_be_of_event(&self, name: &str) -> bool {
-        let is_short = self.has_short && SHORT_NAMES.iter().any(|it| it.0 == name);
-        is_short || self.prefixes.iter().any(|it| name.starts_with(it))
+        let mut prefixes = prefixed(&self.profile, "");
+        let is_short = self.profile.short_names() && SHORT_NAMES.iter().any(|it| it.0 == name);
+        is_short || prefixes.any(|it| name.starts_with(&it))
     }
+}
+
+/// Returns the key in capitals, with `_` for common separators; none if it is not a valid name or is
+/// reserved.
+fn name_of_key(key: &str) -> Option<String> {
+    let letter = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
+        '-' | '.' | ' ' => Some('_'),
+        _ => None,
+    };
+    let name: String = key.chars().map(letter).collect::<Option<_>>()?;
+    let taken = OF_EVENT.contains(&&*name)
+        || OF_ENGINE.contains(&&*name)
+        || OF_DATA.iter().any(|key| key.eq_ignore_ascii_case(&name));
+    (!name.is_empty() && !name.ends_with("_FILE") && !taken).then_some(name)
+}
+
+/// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. So a
+/// hook that reads `FORGE_TOOL_NAME` works in every host.
+pub(super) fn prefixed<'a>(
+    profile: &'a AppProfile,
+    name: &'a str,
+) -> impl Iterator<Item = String> + 'a {
+    let own = profile.env_prefixes().iter().map(String::as_str);
+    let own = own.filter(|prefix| *prefix != COMMON_PREFIX);
+    std::iter::once(COMMON_PREFIX)
+        .chain(own)
+        .map(move |prefix| format!("{prefix}_{name}"))
 }

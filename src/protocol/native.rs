@@ -8,15 +8,24 @@ use serde_json::{Value, json};
 
 use super::answer::read;
 use super::command::command_line;
-use super::environment::Naming;
+use super::environment::{EventVariables, Naming};
 use super::resident::{LONGEST_EVENT, event_line, new_id};
-use super::variables::EventVariables;
 use crate::hook::{Answer, Call, End, Failure, FailureKind, FailurePolicy, Protocol, Start, Stdin};
 
 /// The protocol of hooks.json, with the names of a host.
 #[derive(Debug)]
 pub(crate) struct Native {
-    pub(crate) naming: Naming,
+    naming: Naming,
+}
+
+impl Native {
+    pub(crate) fn new(naming: Naming) -> Self {
+        Self { naming }
+    }
+
+    pub(crate) fn naming(&self) -> &Naming {
+        &self.naming
+    }
 }
 
 impl Protocol for Native {
@@ -32,7 +41,7 @@ impl Protocol for Native {
         /// Most hooks have no more variables. So many take less than a kibibyte: for a larger allocation glibc
         /// goes through all free memory, which costs as much as the rest of this.
         const USUAL: usize = 20;
-        let is_of_event = |name: &str| self.naming.names.can_be_of_event(name);
+        let is_of_event = |name: &str| self.naming.can_be_of_event(name);
         let (program, args) = command_line(call.hook.command(), is_of_event)?;
         let mut start = Start::with_args(program, args);
         start.may_be_direct = true;
@@ -45,10 +54,9 @@ impl Protocol for Native {
             start.id = Some(id);
             return Ok(start);
         }
-        let names = &self.naming.names;
-        let event = call.variables(|| EventVariables::new(call.event, names))?;
-        event.add(call.hook, call.can_block, names, variables)?;
-        self.naming.add_directory(call.working_dir, variables);
+        let event = call.variables(|| EventVariables::new(call.event, &self.naming))?;
+        let (hook, can_block) = (call.hook, call.can_block);
+        event.add(hook, can_block, call.working_dir, &self.naming, variables)?;
         if call.hook.stdin() == Stdin::Json {
             start.stdin = Some(Cow::Borrowed(call.json()));
         }

@@ -33,7 +33,7 @@ impl Fired<'_> {
     /// Returns a shared event, for a background hook.
     pub(crate) fn to_shared(&self) -> Arc<HookEvent> {
         match self {
-            Self::Lent(event) => Arc::new(event.bounded().into_owned()),
+            Self::Lent(event) => Arc::new(event.bounded_copy()),
             Self::Shared(event) => Arc::clone(event),
         }
     }

@@ -123,8 +123,7 @@ impl Runner {
         hook: &Arc<Hook>,
         above: usize,
     ) -> Result<HookResult, Failure> {
-        self.native.naming.chain.check(hook, above)?;
-        firing.too_deep.clone().map_or(Ok(()), Err)?;
+        self.check(firing, hook, above)?;
         let working_dir = self.working_dir(hook)?;
         let protocol = hook.protocol().unwrap_or(&self.native);
         let event = &firing.event;
@@ -136,8 +135,7 @@ impl Runner {
             shared: &firing.shared,
         };
         let mut start = guarded(protocol, |protocol| protocol.prepare(&call))??;
-        let own_timeout = hook.own_timeout().or(start.timeout);
-        let timeout = own_timeout.unwrap_or(self.default_timeout);
+        let timeout = self.timeout(hook, &start);
         let directory = match &start.working_dir {
             Some(directory) => &working_dir.join(directory),
             None => &working_dir,
@@ -168,6 +166,13 @@ impl Runner {
         Ok(result)
     }
 
+    /// Checks what keeps any hook from being run.
+    fn check(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<(), Failure> {
+        let circular = self.native.naming().chain().check(hook, above);
+        circular.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
+        firing.too_deep.clone().map_or(Ok(()), Err)
+    }
+
     /// Runs the process, or sends the event to the one that is kept.
     fn execute(
         &self,
@@ -178,7 +183,7 @@ impl Runner {
         timeout: Duration,
     ) -> Result<Ran, Failure> {
         let variables = std::mem::take(&mut start.variables);
-        let environment = self.native.naming.environment(call.hook, variables)?;
+        let environment = self.native.naming().environment(call.hook, variables)?;
         let direct = match start.may_be_direct {
             true => direct_words(call.hook.command(), working_dir, environment.sets("PWD")),
             false => Vec::new(),
@@ -227,6 +232,11 @@ impl Runner {
             residency: Some(Residency::OneShot),
             ..Ran::new(finished)
         }
+    }
+
+    fn timeout(&self, hook: &Hook, start: &Start<'_>) -> Duration {
+        let own = hook.own_timeout().or(start.timeout);
+        own.unwrap_or(self.default_timeout)
     }
 
     /// Returns the hook's working directory, relative to its base: its project's root, else the

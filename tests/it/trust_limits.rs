@@ -143,3 +143,16 @@ fn a_changed_script_says_what_to_do() {
         "{report}"
     );
 }
+
+#[test]
+fn a_file_that_becomes_too_large_has_changed() {
+    let project = with_hook(r#""command": "exit 0", "inputs": ["a"]"#);
+    project.world.write("project/a", "1");
+    project.approve();
+    assert!(project.load().is_ok() && project.guard().allowed());
+    let file = fs::File::options()
+        .write(true)
+        .open(project.world.path("project/a"));
+    file.unwrap().set_len(257 << 20).unwrap();
+    project.blocks("`a` is beyond the 256 MiB of an entry");
+}

@@ -3,7 +3,6 @@
 //!
 //! Compares names, sizes and times, not content: content is checked by the approval.
 
-use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -18,50 +17,59 @@ const MOST_DIRECTORIES: usize = 8;
 /// The most directories within each other.
 const DEEPEST: usize = 16;
 
-/// The paths in the order in which the hook names them; None for what does not exist or is not a file.
+/// The files in the order in which the hook names them; None for a file that does not exist or is not a file.
 #[derive(Debug, PartialEq)]
-pub(super) struct Files(Vec<(PathBuf, Option<Stamp>)>);
+pub(super) struct Files {
+    /// The device and the inode of the working directory.
+    directory: Option<(u64, u64)>,
+    files: Vec<(PathBuf, Option<Stamp>)>,
+}
 
-/// Device, inode and size, and when it was modified and changed; of the working directory the first two.
+/// Device, inode and size, and when it was modified and changed.
 type Stamp = ([u64; 3], [i64; 4]);
 
 impl Files {
-    /// Returns the stamps of the working directory, of the program, of each word of the command that could be a file,
-    /// and of the hook's `inputs`; a word is looked up in the working directory and in each directory that the command
-    /// names. None if the files cannot be determined, or if there are too many.
+    /// Returns the stamps of the program, of each word of the command that could be a file, and of the hook's
+    /// `inputs`; a word is looked up in the working directory and in each directory that the command names. None if the
+    /// files cannot be determined, or if there are too many.
     pub(super) fn of(hook: &Hook, spec: &Spec<'_>) -> Option<Self> {
+        let dir = spec.working_dir;
+        let found = dir.metadata().ok();
+        let mut files = Self {
+            directory: found.map(|found| (found.dev(), found.ino())),
+            files: program_of(&spec.program, spec)
+                .map(stamped)
+                .into_iter()
+                .collect(),
+        };
         let words = Candidates::of(hook);
         if words.is_cut || (builds_names(hook) && hook.inputs().is_empty()) {
             return None;
         }
         let words: Vec<String> = words.list.iter().map(|it| in_full(it, hook)).collect();
-        let directory = spec.working_dir.metadata().ok();
-        let directory = directory.map(|it| ([it.dev(), it.ino(), 0], [0; 4]));
-        let mut files = Self(vec![(spec.working_dir.to_owned(), directory)]);
-        let is_name = |word: &&String| !word.contains(['/', ' ']) && !word.starts_with('-');
-        let names = words.iter().filter(is_name).map(OsStr::new);
-        for program in std::iter::once(&*spec.program).chain(names) {
-            if let Some(path) = program_of(program, spec) {
-                files.add(path);
+        let named = words.iter().map(|word| dir.join(word));
+        let mut directories: Vec<PathBuf> = named.filter(|path| path.is_dir()).collect();
+        directories.truncate(MOST_DIRECTORIES);
+        for word in words {
+            if !word.contains(['/', ' ']) && !word.starts_with('-') {
+                let program = program_of(word.as_ref(), spec);
+                files.files.extend(program.map(stamped));
             }
-        }
-        let named = words.iter().map(|word| spec.working_dir.join(word));
-        let named = named.filter(|path| path.is_dir()).take(MOST_DIRECTORIES);
-        for directory in std::iter::once(spec.working_dir.to_owned()).chain(named) {
-            for word in &words {
-                files.add(directory.join(word));
+            for directory in &directories {
+                files.add(directory.join(&word));
             }
+            files.add(dir.join(word));
         }
-        let base = hook.base_dir().unwrap_or(spec.working_dir);
+        let base = hook.base_dir().unwrap_or(dir);
         for input in hook.inputs() {
             files.add_input(base, input);
         }
-        (files.0.len() <= MOST).then_some(files)
+        (files.files.len() <= MOST).then_some(files)
     }
 
     fn add(&mut self, path: PathBuf) {
-        if self.0.len() <= MOST {
-            self.0.push(stamped(path));
+        if self.files.len() <= MOST {
+            self.files.push(stamped(path));
         }
     }
 
@@ -69,9 +77,10 @@ impl Files {
     fn add_input(&mut self, base: &Path, input: &str) {
         let is_literal = |part: &&str| !part.contains(['*', '?', '[']);
         let literal: PathBuf = input.split('/').take_while(is_literal).collect();
-        let path = match input.starts_with('/') {
-            true => Path::new("/").join(literal),
-            false => base.join(literal),
+        let path = if input.starts_with('/') {
+            Path::new("/").join(literal)
+        } else {
+            base.join(literal)
         };
         // A link that `inputs` names is followed. Other links are not: they may form a loop.
         self.add_all(path.canonicalize().unwrap_or(path), 0);
@@ -79,7 +88,7 @@ impl Files {
 
     fn add_all(&mut self, path: PathBuf, depth: usize) {
         let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        if is_directory && depth < DEEPEST && self.0.len() <= MOST {
+        if is_directory && depth < DEEPEST && self.files.len() <= MOST {
             let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
             let mut entries: Vec<_> = entries.take(MOST + 1).map(|it| it.path()).collect();
             entries.sort_unstable();
@@ -93,32 +102,38 @@ impl Files {
 
 /// Returns a word with `~` and its variables replaced by their values.
 fn in_full(word: &str, hook: &Hook) -> String {
+    let value = |name: &str| value(name, hook);
     match word.strip_prefix("~/") {
-        Some(below) => with_values(&format!("$HOME/{below}"), hook),
-        None => with_values(word, hook),
+        Some(below) => expanded(&format!("$HOME/{below}"), value),
+        None => expanded(word, value),
     }
+}
+
+fn value(name: &str, hook: &Hook) -> Option<String> {
+    let own = hook.env().get(name).cloned();
+    own.or_else(|| std::env::var(name).ok())
 }
 
 /// Whether a shell makes words of the command from what only it knows.
 fn builds_names(hook: &Hook) -> bool {
     match hook.command() {
-        HookCommand::Shell { text, .. } => with_values(text, hook).contains(['$', '`']),
+        HookCommand::Shell { text, .. } => {
+            expanded(text, |name| value(name, hook)).contains(['$', '`'])
+        }
         HookCommand::Program(_) => false,
     }
 }
 
-fn with_values(text: &str, hook: &Hook) -> String {
-    expanded(text, |name| {
-        let own = hook.env().get(name).cloned();
-        own.or_else(|| std::env::var(name).ok())
-    })
-}
-
 fn stamped(path: PathBuf) -> (PathBuf, Option<Stamp>) {
     let found = path.metadata().ok().filter(Metadata::is_file);
-    let stamp = found.map(|it| {
-        let times = [it.mtime(), it.mtime_nsec(), it.ctime(), it.ctime_nsec()];
-        ([it.dev(), it.ino(), it.size()], times)
+    let stamp = found.map(|found| {
+        let times = [
+            found.mtime(),
+            found.mtime_nsec(),
+            found.ctime(),
+            found.ctime_nsec(),
+        ];
+        ([found.dev(), found.ino(), found.size()], times)
     });
     (path, stamp)
 }

@@ -17,7 +17,9 @@ use self::slots::{Kept, Slots, Turn};
 use super::ending::{Ran, without_answer};
 use crate::hook::{Failure, GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
-use crate::process::{Broken, Captured, End, Exchange, Finished, Resident, Spec, start_resident};
+use crate::process::{
+    Broken, Captured, End, Exchange, Finished, Resident, Spec, StartError, start_resident,
+};
 use crate::protocol::check_answer;
 
 /// The most bytes of an answer, and the most bytes of standard error that are kept.
@@ -47,7 +49,7 @@ pub(crate) struct Residents {
 impl Residents {
     pub(crate) fn new() -> Self {
         Self {
-            slots: Slots::default(),
+            slots: Slots::new(),
             ending: Arc::default(),
             host: std::process::id(),
         }
@@ -56,12 +58,13 @@ impl Residents {
     /// Sends the event in `spec.stdin` to the hook's process. None: the hook must run for this event alone.
     pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Ran> {
         let started = Instant::now();
+        let deadline = started + spec.timeout;
         if self.is_forked() {
             return None;
         }
-        let turn = match self.slots.wait(hook, spec, started + spec.timeout) {
+        let turn = match Turn::wait(self.slots.of(hook, spec)?, spec, deadline)? {
             Ok(turn) => turn,
-            Err(end) => return end.map(|end| never_sent(end, started)),
+            Err(end) => return Some(never_sent(end, started)),
         };
         // The approval may have been lost while the event waited.
         if let Some(why) = lost_approval(hook) {
@@ -72,31 +75,50 @@ impl Residents {
             });
         }
         let files = Files::of(hook, spec)?;
-        let mut idle = turn.take();
-        let is_current = |kept: &mut Kept| !kept.process.has_ended() && kept.files == files;
-        if let Some(kept) = idle.take_if(is_current) {
-            return Some(self.send(&turn, kept, Residency::Kept, spec, id, started));
-        }
-        self.end(idle.map(|kept| kept.process));
-        let (how, ended) = turn.reserve()?;
-        self.end(ended);
-        match start_resident(spec, started + spec.timeout) {
-            Ok(process) => {
-                let kept = Kept::new(process, files);
-                Some(self.send(&turn, kept, how, spec, id, started))
-            }
+        Some(match self.process(&turn, files, spec, deadline)? {
+            Ok((kept, how)) => Ran {
+                residency: Some(how),
+                ..self.send(&turn, kept, spec, id, started)
+            },
             Err(error) => {
                 turn.note_failure();
-                Some(never_sent(End::NotStarted(error), started))
+                never_sent(End::NotStarted(error), started)
             }
+        })
+    }
+
+    /// Returns the process for this event, and how it came to be. None if no more processes can be kept.
+    fn process(
+        &self,
+        turn: &Turn,
+        files: Files,
+        spec: &Spec<'_>,
+        deadline: Instant,
+    ) -> Option<Result<(Kept, Residency), StartError>> {
+        let mut how = Residency::Started;
+        if let Some(kept) = turn.take_idle() {
+            if !kept.process.has_ended() && kept.files == files {
+                return Some(Ok((kept, Residency::Kept)));
+            }
+            self.end(vec![kept.process]);
+            how = Residency::Replaced;
         }
+        self.end(self.slots.take_place(turn)?);
+        if turn.replaces() {
+            how = Residency::Replaced;
+        }
+        let started = start_resident(spec, deadline).map(|process| Kept {
+            process,
+            files,
+            since: Instant::now(),
+        });
+        Some(started.map(|kept| (kept, how)))
     }
 
     fn send(
         &self,
-        turn: &Turn<'_>,
+        turn: &Turn,
         mut kept: Kept,
-        how: Residency,
         spec: &Spec<'_>,
         id: &str,
         started: Instant,
@@ -132,7 +154,6 @@ impl Residents {
         };
         Ran {
             failure,
-            residency: Some(how),
             ..Ran::new(Finished {
                 end,
                 stdout,
@@ -144,17 +165,22 @@ impl Residents {
         }
     }
 
-    fn hand_back(&self, turn: &Turn<'_>, kept: Kept) {
+    fn hand_back(&self, turn: &Turn, kept: Kept) {
         let is_old = kept.process.events() >= MOST_EVENTS || kept.process.age() >= OLDEST;
-        let unwanted = if is_old { Some(kept) } else { turn.keep(kept) };
-        self.end(unwanted.map(|kept| kept.process));
+        let unwanted = if is_old {
+            Some(kept)
+        } else {
+            self.slots.keep(turn, kept)
+        };
+        self.end(unwanted.into_iter().map(|kept| kept.process).collect());
     }
 
     /// Ends the processes that have been idle for too long, and reaps those that have ended by themselves.
     pub(super) fn end_idle(&self) {
-        let is_over =
-            |kept: &Kept| kept.since.elapsed() >= LONGEST_IDLE || kept.process.has_ended();
-        self.end(self.slots.take_idle(is_over));
+        self.end(
+            self.slots
+                .take_idle(|kept| kept.since.elapsed() >= LONGEST_IDLE || kept.process.has_ended()),
+        );
     }
 
     /// Ends the processes of these hooks, given by their fingerprints. A busy process ends after its answer.
@@ -168,8 +194,7 @@ impl Residents {
     }
 
     /// Ends processes on a thread of their own, since that takes up to half a second.
-    fn end(&self, processes: impl IntoIterator<Item = Resident>) {
-        let processes: Vec<_> = processes.into_iter().collect();
+    fn end(&self, processes: Vec<Resident>) {
         if processes.is_empty() {
             return;
         }

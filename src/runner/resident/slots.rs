@@ -1,15 +1,14 @@
 //! The slots of hooks: which event has its turn, the idle process, and the recent failures.
 //!
-//! Starts and ends no process.
+//! Starts and ends no process. A slot that is not in the list any more keeps none: its hook was removed.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::files::Files;
 use crate::hook::Hook;
-use crate::outcome::Residency;
 use crate::process::{Cancel, End, Resident, Spec};
 
 /// The most processes that are kept at once, including busy ones.
@@ -34,44 +33,27 @@ pub(super) struct Kept {
     pub(super) since: Instant,
 }
 
-impl Kept {
-    pub(super) fn new(process: Resident, files: Files) -> Self {
-        Self {
-            process,
-            files,
-            since: Instant::now(),
-        }
-    }
-}
-
 /// One hook in one working directory.
 #[derive(Debug)]
-struct Slot {
-    id: u64,
+pub(super) struct Slot {
     hook: Hook,
     working_dir: PathBuf,
-    /// The events in their order. The first one has its turn.
-    events: VecDeque<u64>,
-    idle: Option<Kept>,
-    /// The event with the turn has a process, or is about to start one.
-    is_busy: bool,
-    /// What the next process is to the event that starts it.
-    next: Residency,
-    failures: Failures,
+    state: Mutex<State>,
+    /// Signalled when another event may have its turn.
+    turns: Condvar,
 }
 
-impl Slot {
-    /// Compares the whole hook: another hook with the same fingerprint can be constructed.
-    fn is_of(&self, hook: &Hook, spec: &Spec<'_>) -> bool {
-        self.hook.fingerprint() == hook.fingerprint()
-            && self.hook == *hook
-            && self.hook.base_dir() == hook.base_dir()
-            && self.working_dir == spec.working_dir
-    }
-
-    fn has_state(&self, now: Instant) -> bool {
-        !self.events.is_empty() || self.idle.is_some() || self.failures.are_many(now)
-    }
+#[derive(Debug, Default)]
+struct State {
+    /// The events in their order. The first one has its turn.
+    events: VecDeque<u64>,
+    next: u64,
+    /// The event with the turn has a process, or is about to start one.
+    is_busy: bool,
+    idle: Option<Kept>,
+    /// The previous process had to be ended.
+    replaces: bool,
+    failures: Failures,
 }
 
 #[derive(Debug, Default)]
@@ -93,222 +75,206 @@ impl Failures {
     }
 }
 
-/// All slots. The slot of a hook that was removed is in the list no more, so its events find none.
-#[derive(Debug, Default)]
-pub(super) struct Slots {
-    state: Mutex<State>,
-    /// Signalled when another event may have its turn.
-    turns: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    slots: Vec<Slot>,
-    /// The last number of a slot or an event.
-    last: u64,
-    is_closed: bool,
-}
-
-impl State {
-    fn slot(&mut self, id: u64) -> Option<&mut Slot> {
-        self.slots.iter_mut().find(|slot| slot.id == id)
-    }
-
-    fn new_id(&mut self) -> u64 {
-        self.last += 1;
-        self.last
-    }
-
-    /// Returns the place of a hook's slot.
-    fn place(&mut self, hook: &Hook, spec: &Spec<'_>) -> usize {
-        if let Some(known) = self.slots.iter().position(|slot| slot.is_of(hook, spec)) {
-            return known;
-        }
-        if self.slots.len() >= MANY_SLOTS {
-            let now = Instant::now();
-            self.slots.retain(|slot| slot.has_state(now));
-        }
-        let slot = Slot {
-            id: self.new_id(),
-            hook: hook.clone(),
-            working_dir: spec.working_dir.to_owned(),
-            events: VecDeque::new(),
-            idle: None,
-            is_busy: false,
-            next: Residency::Started,
-            failures: Failures::default(),
-        };
-        self.slots.push(slot);
-        self.slots.len() - 1
-    }
-}
-
-impl Slots {
+impl Slot {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits behind earlier events for the same hook.
-    ///
-    /// # Errors
-    /// How the wait ended, if it ended before the turn. None: the hook must run for this event alone.
-    pub(super) fn wait(
-        &self,
-        hook: &Hook,
-        spec: &Spec<'_>,
-        deadline: Instant,
-    ) -> Result<Turn<'_>, Option<End>> {
-        let turn = self.enter(hook, spec).ok_or(None)?;
-        let mut state = self.lock();
-        loop {
-            let now = Instant::now();
-            let slot = state.slot(turn.slot).ok_or(None)?;
-            if slot.failures.are_many(now) {
-                return Err(None);
-            }
-            if slot.events.front() == Some(&turn.event) {
-                break;
-            }
-            if spec.cancel.is_some_and(Cancel::is_requested) {
-                return Err(Some(End::Cancelled));
-            }
-            if now >= deadline {
-                return Err(Some(End::TimedOut { stopped: false }));
-            }
-            let longest = (deadline - now).min(CANCEL_INTERVAL);
-            let woken = self.turns.wait_timeout(state, longest);
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        drop(state);
-        Ok(turn)
+    /// Compares the whole hook: another hook with the same fingerprint can be constructed.
+    fn is_of(&self, hook: &Hook, spec: &Spec<'_>) -> bool {
+        self.hook.fingerprint() == hook.fingerprint()
+            && self.hook == *hook
+            && self.hook.base_dir() == hook.base_dir()
+            && self.working_dir == spec.working_dir
+    }
+}
+
+/// All slots; None once no process is kept any more.
+#[derive(Debug)]
+pub(super) struct Slots(Mutex<Option<Vec<Arc<Slot>>>>);
+
+impl Slots {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Some(Vec::new())))
     }
 
-    fn enter(&self, hook: &Hook, spec: &Spec<'_>) -> Option<Turn<'_>> {
-        let mut state = self.lock();
-        if state.is_closed {
-            return None;
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Arc<Slot>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the slot of a hook.
+    pub(super) fn of(&self, hook: &Hook, spec: &Spec<'_>) -> Option<Arc<Slot>> {
+        let mut all = self.lock();
+        let all = all.as_mut()?;
+        if let Some(known) = all.iter().find(|slot| slot.is_of(hook, spec)) {
+            return Some(Arc::clone(known));
         }
-        let event = state.new_id();
-        let place = state.place(hook, spec);
-        let slot = &mut state.slots[place];
-        slot.events.push_back(event);
-        Some(Turn {
-            slots: self,
-            slot: slot.id,
-            event,
-        })
+        if all.len() >= MANY_SLOTS {
+            all.retain(|slot| {
+                let state = slot.lock();
+                let is_one_shot = state.failures.are_many(Instant::now());
+                Arc::strong_count(slot) > 1 || state.idle.is_some() || is_one_shot
+            });
+        }
+        let slot = Arc::new(Slot {
+            hook: hook.clone(),
+            working_dir: spec.working_dir.to_owned(),
+            state: Mutex::default(),
+            turns: Condvar::new(),
+        });
+        all.push(Arc::clone(&slot));
+        Some(slot)
+    }
+
+    /// Reserves a place for a process that will be started. Returns the processes that must be ended for that: if
+    /// all places are taken, the one that has been idle for the longest time. None: there is no place.
+    pub(super) fn take_place(&self, turn: &Turn) -> Option<Vec<Resident>> {
+        let all = self.lock();
+        let all = all.as_ref().filter(|all| turn.is_of_one(all))?;
+        let others = all.iter().filter(|slot| !Arc::ptr_eq(slot, &turn.slot));
+        let others = others.map(|slot| slot.lock());
+        let mut kept: Vec<_> = others
+            .filter(|state| state.is_busy || state.idle.is_some())
+            .collect();
+        let mut ends = Vec::new();
+        if kept.len() >= MOST {
+            let idle = kept.iter_mut().filter(|state| state.idle.is_some());
+            let longest = idle.min_by_key(|state| state.idle.as_ref().map(|kept| kept.since))?;
+            ends.extend(longest.idle.take().map(|kept| kept.process));
+        }
+        turn.slot.lock().is_busy = true;
+        Some(ends)
+    }
+
+    /// Keeps a process until the next event, or returns it.
+    pub(super) fn keep(&self, turn: &Turn, kept: Kept) -> Option<Kept> {
+        let all = self.lock();
+        if !all.as_ref().is_some_and(|all| turn.is_of_one(all)) {
+            return Some(kept);
+        }
+        let since = Instant::now();
+        turn.slot.lock().idle = Some(Kept { since, ..kept });
+        None
     }
 
     /// Takes the idle processes that are meant.
     pub(super) fn take_idle(&self, is_meant: impl Fn(&Kept) -> bool) -> Vec<Resident> {
-        let mut state = self.lock();
-        let slots = state.slots.iter_mut();
-        let kept = slots.filter_map(|slot| slot.idle.take_if(|kept| is_meant(kept)));
-        kept.map(|kept| kept.process).collect()
+        idle_of(self.lock().iter().flatten(), is_meant)
     }
 
     /// Removes the slots of these hooks, given by their fingerprints, and returns their idle processes.
     pub(super) fn remove(&self, hooks: &[u64]) -> Vec<Resident> {
-        let is_meant = |slot: &mut Slot| hooks.contains(&slot.hook.fingerprint());
-        let mut state = self.lock();
-        let removed = state.slots.extract_if(.., is_meant);
-        removed
-            .filter_map(|slot| Some(slot.idle?.process))
-            .collect()
+        let is_meant = |slot: &mut Arc<Slot>| hooks.contains(&slot.hook.fingerprint());
+        let mut all = self.lock();
+        let removed = all.as_mut().map(|all| all.extract_if(.., is_meant));
+        let removed: Vec<_> = removed.into_iter().flatten().collect();
+        idle_of(&removed, |_| true)
     }
 
     /// Removes all slots for good.
     pub(super) fn close(&self) -> Vec<Resident> {
-        let mut state = self.lock();
-        state.is_closed = true;
-        let removed = state.slots.drain(..);
-        removed
-            .filter_map(|slot| Some(slot.idle?.process))
-            .collect()
+        idle_of(self.lock().take().iter().flatten(), |_| true)
     }
 
     /// Lets all idle processes be idle for this much longer.
     #[cfg(test)]
     pub(super) fn grow_old(&self, by: Duration) {
-        for kept in self
-            .lock()
-            .slots
-            .iter_mut()
-            .filter_map(|slot| slot.idle.as_mut())
-        {
-            kept.since = kept.since.checked_sub(by).unwrap();
+        for slot in self.lock().iter().flatten() {
+            if let Some(kept) = &mut slot.lock().idle {
+                kept.since = kept.since.checked_sub(by).unwrap();
+            }
         }
     }
+}
+
+fn idle_of<'a>(
+    slots: impl IntoIterator<Item = &'a Arc<Slot>>,
+    is_meant: impl Fn(&Kept) -> bool,
+) -> Vec<Resident> {
+    let slots = slots.into_iter();
+    let kept = slots.filter_map(|slot| slot.lock().idle.take_if(|kept| is_meant(kept)));
+    kept.map(|kept| kept.process).collect()
 }
 
 /// The place of one event among those of its hook. Dropping it gives it up.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
-    slots: &'a Slots,
-    slot: u64,
-    event: u64,
+pub(super) struct Turn {
+    slot: Arc<Slot>,
+    number: u64,
 }
 
-impl Turn<'_> {
-    /// Takes the hook's process. One that is started before this is given back replaces it.
-    pub(super) fn take(&self) -> Option<Kept> {
-        let mut state = self.slots.lock();
-        let slot = state.slot(self.slot)?;
-        let kept = slot.idle.take()?;
-        (slot.is_busy, slot.next) = (true, Residency::Replaced);
-        Some(kept)
-    }
-
-    /// Reserves a place for a process that will be started. Returns what it is to the event, and the process that must
-    /// be ended for it: if all places are taken, the one that has been idle for the longest time. None: there is no
-    /// place.
-    pub(super) fn reserve(&self) -> Option<(Residency, Option<Resident>)> {
-        let mut state = self.slots.lock();
-        state.slot(self.slot)?;
-        let others = state.slots.iter_mut().filter(|slot| slot.id != self.slot);
-        let mut kept: Vec<_> = others
-            .filter(|it| it.is_busy || it.idle.is_some())
-            .collect();
-        let mut ended = None;
-        if kept.len() >= MOST {
-            let idle = kept.iter_mut().filter(|slot| slot.idle.is_some());
-            let longest = idle.min_by_key(|slot| slot.idle.as_ref().map(|kept| kept.since))?;
-            ended = longest.idle.take().map(|kept| kept.process);
+impl Turn {
+    /// Waits behind earlier events for the same hook. If that ends before its turn, returns how. None: the hook must run
+    /// for this event alone.
+    pub(super) fn wait(
+        slot: Arc<Slot>,
+        spec: &Spec<'_>,
+        deadline: Instant,
+    ) -> Option<Result<Self, End>> {
+        let turn = Self::new(slot);
+        let mut state = turn.slot.lock();
+        loop {
+            let now = Instant::now();
+            if state.failures.are_many(now) {
+                return None;
+            }
+            if state.events.front() == Some(&turn.number) {
+                break;
+            }
+            if spec.cancel.is_some_and(Cancel::is_requested) {
+                return Some(Err(End::Cancelled));
+            }
+            if now >= deadline {
+                return Some(Err(End::TimedOut { stopped: false }));
+            }
+            let longest = (deadline - now).min(CANCEL_INTERVAL);
+            let woken = turn.slot.turns.wait_timeout(state, longest);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let slot = state.slot(self.slot)?;
-        slot.is_busy = true;
-        let how = std::mem::replace(&mut slot.next, Residency::Replaced);
-        Some((how, ended))
+        drop(state);
+        Some(Ok(turn))
     }
 
-    /// Keeps a process until the next event, or returns it.
-    pub(super) fn keep(&self, kept: Kept) -> Option<Kept> {
-        let mut state = self.slots.lock();
-        let Some(slot) = state.slot(self.slot) else {
-            return Some(kept);
-        };
-        slot.next = Residency::Started;
-        let since = Instant::now();
-        slot.idle = Some(Kept { since, ..kept });
-        None
+    fn new(slot: Arc<Slot>) -> Self {
+        let mut state = slot.lock();
+        state.next += 1;
+        let number = state.next;
+        state.events.push_back(number);
+        drop(state);
+        Self { slot, number }
+    }
+
+    fn is_of_one(&self, slots: &[Arc<Slot>]) -> bool {
+        slots.iter().any(|slot| Arc::ptr_eq(slot, &self.slot))
+    }
+
+    /// Takes the hook's process, together with its place.
+    pub(super) fn take_idle(&self) -> Option<Kept> {
+        let mut state = self.slot.lock();
+        state.is_busy = state.idle.is_some();
+        state.idle.take()
+    }
+
+    /// Whether the process that is started now replaces another one.
+    pub(super) fn replaces(&self) -> bool {
+        std::mem::take(&mut self.slot.lock().replaces)
     }
 
     pub(super) fn note_failure(&self) {
-        if let Some(slot) = self.slots.lock().slot(self.slot) {
-            slot.failures.note(Instant::now());
-        }
+        self.slot.lock().failures.note(Instant::now());
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Turn {
     fn drop(&mut self) {
-        if let Some(slot) = self.slots.lock().slot(self.slot) {
-            if slot.events.front() == Some(&self.event) {
-                slot.is_busy = false;
-            }
-            slot.events.retain(|event| *event != self.event);
+        let mut state = self.slot.lock();
+        if state.events.front() == Some(&self.number) {
+            state.replaces |= state.is_busy && state.idle.is_none();
+            state.is_busy = false;
         }
-        self.slots.turns.notify_all();
+        state.events.retain(|number| *number != self.number);
+        drop(state);
+        self.slot.turns.notify_all();
     }
 }
 

@@ -1,0 +1,110 @@
+//! Events of agents that hooks of other tools use and the specification lacks. They are custom events; this
+//! crate knows their names.
+
+use std::sync::Arc;
+
+use super::event_type::{CustomEventType, EventType};
+use super::table::{
+    LLM_ERROR, NOTIFICATION, POST_COMPACT, PRE_COMPACT, STOP, SUBAGENT_START, SUBAGENT_STOP,
+};
+use super::{HookEvent, HostContext};
+
+impl EventType {
+    /// Returns whether the event means that an agent is about to stop. A hook that blocks it makes the agent
+    /// continue; a hook that stops the turn does not block it.
+    #[must_use]
+    pub fn is_agent_stop(&self) -> bool {
+        matches!(self.as_str(), STOP | SUBAGENT_STOP)
+    }
+}
+
+impl HookEvent {
+    /// Creates `agent:stop`: the agent is about to end its turn. Can be blocked: the agent then continues, with the
+    /// hook's reason. `stop_hook_active`: whether the agent runs only because a hook has blocked its last stop.
+    #[must_use]
+    pub fn agent_stop(stop_hook_active: bool) -> Self {
+        Self::named(STOP).with_data("stop_hook_active", stop_hook_active)
+    }
+
+    /// Creates `agent:subagent_start`: an agent of this type has started, for a part of the work.
+    #[must_use]
+    pub fn agent_subagent_start(agent_type: impl Into<String>) -> Self {
+        Self::named(SUBAGENT_START).with_data("agent_type", agent_type.into())
+    }
+
+    /// Creates `agent:subagent_stop`: an agent of this type is about to end. Can be blocked, like
+    /// [`agent_stop`](Self::agent_stop).
+    #[must_use]
+    pub fn agent_subagent_stop(agent_type: impl Into<String>, stop_hook_active: bool) -> Self {
+        Self::named(SUBAGENT_STOP)
+            .with_data("agent_type", agent_type.into())
+            .with_data("stop_hook_active", stop_hook_active)
+    }
+
+    /// Creates `context:pre_compact`: the conversation is about to be shortened; `trigger` is `manual` or
+    /// `auto`. Can be blocked.
+    #[must_use]
+    pub fn context_pre_compact(trigger: impl Into<String>) -> Self {
+        Self::named(PRE_COMPACT).with_data("trigger", trigger.into())
+    }
+
+    /// Creates `context:post_compact`: the conversation has been shortened; `trigger` is `manual` or `auto`.
+    #[must_use]
+    pub fn context_post_compact(trigger: impl Into<String>) -> Self {
+        Self::named(POST_COMPACT).with_data("trigger", trigger.into())
+    }
+
+    /// Creates `notification:show`: the host shows its user a message.
+    #[must_use]
+    pub fn notification_show(message: impl Into<String>) -> Self {
+        Self::named(NOTIFICATION).with_data("message", message.into())
+    }
+
+    /// Creates `llm:error`: a request to a model has failed, with the message of its error.
+    #[must_use]
+    pub fn llm_error(model: impl Into<String>, error: impl Into<String>) -> Self {
+        Self::named(LLM_ERROR)
+            .with_data("llm_model", model.into())
+            .with_data("error", error.into())
+    }
+
+    fn named(name: &'static str) -> Self {
+        Self::new(EventType::Custom(CustomEventType::known(name)))
+    }
+
+    /// Sets the host's values for hooks of other tools; see [`HostContext`].
+    #[must_use]
+    pub fn with_context(mut self, context: Arc<HostContext>) -> Self {
+        self.context = Some(context);
+        self
+    }
+
+    /// The host's values for hooks of other tools, if they are set.
+    #[must_use]
+    pub fn context(&self) -> Option<&Arc<HostContext>> {
+        self.context.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agent_events_have_valid_names() {
+        for (event, can_block) in [
+            (HookEvent::agent_stop(false), true),
+            (HookEvent::agent_subagent_start("x"), false),
+            (HookEvent::agent_subagent_stop("x", false), true),
+            (HookEvent::context_pre_compact("auto"), true),
+            (HookEvent::context_post_compact("auto"), false),
+            (HookEvent::notification_show("x"), false),
+            (HookEvent::llm_error("x", "y"), false),
+        ] {
+            let event_type = event.event_type;
+            let read = EventType::custom(event_type.as_str()).unwrap();
+            assert_eq!(read, event_type);
+            assert_eq!(event_type.can_block(), can_block, "{event_type}");
+        }
+    }
+}

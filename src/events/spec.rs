@@ -1,0 +1,121 @@
+//! What a host declares about one of its events: a description, its data, whether hooks can block it.
+
+use std::borrow::Cow;
+
+use super::HookEvent;
+use super::event_type::{CustomEventType, EventType, EventTypeError, of_agents};
+use super::table::KNOWN;
+
+/// An event that a host fires, described for the authors of hooks.
+///
+/// ```
+/// use forge_hooks::EventSpec;
+///
+/// let level_loaded = EventSpec::custom("level:loaded")?
+///     .description("A level is ready")
+///     .data("level", "its name")
+///     .notify_only();
+/// assert!(!level_loaded.can_block());
+/// let event = level_loaded.event().with_data("level", "Cellar");
+/// # Ok::<(), forge_hooks::EventTypeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "it is declared with `HooksBuilder::event`"]
+pub struct EventSpec {
+    event_type: EventType,
+    description: Cow<'static, str>,
+    data: Vec<(Cow<'static, str>, Cow<'static, str>)>,
+    notifies_only: bool,
+}
+
+impl EventSpec {
+    /// Creates the spec of an event of the host's own, without a description and without data. It can be blocked.
+    ///
+    /// # Errors
+    /// As with [`EventType::custom`].
+    pub fn custom(name: impl AsRef<str>) -> Result<Self, EventTypeError> {
+        EventType::custom(name).map(Self::new)
+    }
+
+    /// Creates a spec without a description and without data. A custom event can be blocked.
+    pub fn new(event_type: EventType) -> Self {
+        Self {
+            event_type,
+            description: Cow::Borrowed(""),
+            data: Vec::new(),
+            notifies_only: false,
+        }
+    }
+
+    /// Sets the description, one line: when the host fires the event.
+    pub fn description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.description = text.into();
+        self
+    }
+
+    /// Adds a key of the event's data, with a description of its value.
+    pub fn data(
+        mut self,
+        key: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        self.data.push((key.into(), description.into()));
+        self
+    }
+
+    /// Declares that hooks cannot block the event: the host continues whatever they answer, and an answer
+    /// that cannot be used is treated as plain text. No effect on a built-in event, for which
+    /// [`EventType::can_block`] decides.
+    pub fn notify_only(mut self) -> Self {
+        self.notifies_only = true;
+        self
+    }
+
+    /// Creates an event of this kind, with the current time and without data.
+    #[must_use]
+    pub fn event(&self) -> HookEvent {
+        HookEvent::new(self.event_type.clone())
+    }
+
+    /// The kind of the event.
+    #[must_use]
+    pub fn event_type(&self) -> &EventType {
+        &self.event_type
+    }
+
+    /// The description. Default: empty.
+    #[must_use]
+    pub fn description_text(&self) -> &str {
+        &self.description
+    }
+
+    /// The keys of the event's data, each with a description of its value.
+    pub fn data_keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.data.iter().map(|(key, about)| (&**key, &**about))
+    }
+
+    /// Returns whether hooks can block the event.
+    #[must_use]
+    pub fn can_block(&self) -> bool {
+        let is_builtin = !matches!(self.event_type, EventType::Custom(_));
+        self.event_type.can_block() && (is_builtin || !self.notifies_only)
+    }
+
+    /// Whether its events may name a tool: those about tools and permissions, and those of a host's own.
+    #[must_use]
+    pub fn may_have_tool(&self) -> bool {
+        self.event_type.known().is_none_or(|known| known.has_tool)
+    }
+}
+
+/// The events that this crate knows: the sixteen built-in ones, then those of agents.
+pub(super) fn known() -> impl Iterator<Item = EventSpec> {
+    let of_agents = of_agents().map(|known| CustomEventType::known(known.name));
+    let of_agents = of_agents.map(EventType::Custom);
+    let types = EventType::BUILTIN.into_iter().chain(of_agents);
+    types.zip(&KNOWN).map(|(event_type, known)| {
+        let spec = EventSpec::new(event_type).description(known.about);
+        let data = known.data.iter();
+        data.fold(spec, |spec, (key, about)| spec.data(*key, *about))
+    })
+}
