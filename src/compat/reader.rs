@@ -336,7 +336,7 @@ impl Reader<'_> {
         let found = read(value);
         if found.is_none() {
             let shown = match (value.text(), value.number()) {
-                (Some(text), _) => format!("`{}`", shortened(text)),
+                (Some(text), _) => format!("the string `{}`", shortened(text)),
                 (_, Some(number)) => number.to_string(),
                 _ => value.kind().to_owned(),
             };

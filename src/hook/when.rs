@@ -60,6 +60,14 @@ fn meant_by(path: &str) -> String {
     }
 }
 
+fn check_count(count: usize) -> Result<(), HookError> {
+    if count <= MOST_CONDITIONS {
+        return Ok(());
+    }
+    let expected = format!("at most {MOST_CONDITIONS} conditions");
+    Err(HookError::unexpected("when", &expected, &count.to_string()))
+}
+
 impl When {
     /// Reads the value of the key `when`; `null` counts as missing.
     pub(super) fn read(value: &Value) -> Result<Option<Arc<Self>>, HookError> {
@@ -71,6 +79,7 @@ impl When {
                 return Err(HookError::unexpected("when", expected, kind(other)));
             }
         };
+        check_count(conditions.len())?;
         let mut when = Self::default();
         for (pointer, value) in conditions {
             let condition = Condition::read(&key_of(pointer), value)?;
@@ -83,12 +92,7 @@ impl When {
     fn add(&mut self, pointer: String, condition: Condition) -> Result<(), HookError> {
         check_pointer(&pointer)?;
         self.0.insert(pointer, Lazy::new(condition));
-        let count = self.0.len();
-        if count <= MOST_CONDITIONS {
-            return Ok(());
-        }
-        let expected = format!("at most {MOST_CONDITIONS} conditions");
-        Err(HookError::unexpected("when", &expected, &count.to_string()))
+        check_count(self.0.len())
     }
 
     pub(super) fn to_json(&self) -> Value {

@@ -121,6 +121,29 @@ fn in_the_background(event: fn(usize) -> HookEvent, levels: usize) {
     assert!(!world.path("ran").exists());
 }
 
+/// The host may drop its event while the hooks still wait.
+#[cfg(unix)]
+#[test]
+fn no_thread_of_the_pool_drops_deep_data() {
+    use crate::support::{LONG, blocking_event};
+    if !alone("deep_data::no_thread_of_the_pool_drops_deep_data") {
+        return;
+    }
+    let host = || {
+        let world = World::with(|builder| builder.workers(1));
+        world.hook("tool:*", LONG);
+        world.hook("session:*", "echo never");
+        let slow = world.submit(blocking_event());
+        let event = Arc::new(cannot_block(DEEP[1]));
+        let deep = world.executor.submit(Arc::clone(&event), ALL).unwrap();
+        drop(event);
+        slow.cancel();
+        assert_eq!(deep.wait().results().len(), 1);
+    };
+    let thread = thread::Builder::new().stack_size(256 * 1024 * 1024);
+    thread.spawn(host).unwrap().join().unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn data_of_128_levels_reaches_the_hook() {
