@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forge_hooks::{FailureKind, HookEvent, Outcome};
 
-use crate::config::{FORGE as GLOBAL, config, file_of, load};
+use crate::config::{FORGE as GLOBAL, file_of, load};
 use crate::support::{World, blocking_event, printed};
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
@@ -159,6 +159,7 @@ mod modes {
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
     use super::*;
+    use crate::config::config;
 
     const GOOD: &str = r#"{"hooks": [{"event": "*", "command": "echo ran"}]}"#;
 
