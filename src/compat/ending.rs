@@ -222,11 +222,12 @@ impl Reader<'_> {
 
 /// Returns a note on an answer among other text, on one line or over several.
 fn about_text(text: &str) -> Option<String> {
+    let mut rest = text;
+    while !rest.trim_start_matches([' ', '\t']).starts_with('{') {
+        rest = rest.split_once('\n')?.1;
+    }
     let keys = ["ecision\"", "\"continue\""];
-    let mut lines = text.lines().map(str::trim_start);
-    let has_answer =
-        keys.iter().any(|key| text.contains(key)) && lines.any(|it| it.starts_with('{'));
-    let is_meant = has_answer || text.starts_with('{');
+    let is_meant = text.starts_with('{') || keys.iter().any(|key| rest.contains(key));
     let is_read = from_json::<Map<String, Value>>(text).is_some();
     (is_meant && !is_read).then(|| PLAIN_TEXT.to_owned())
 }

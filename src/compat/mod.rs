@@ -42,9 +42,14 @@ pub fn answers(stdout: &[u8]) {
     for tool in TOOLS {
         for event in tool.event_names().filter_map(|name| tool.event_named(name)) {
             for code in [0, 1, 2] {
-                let (stdout, strict) = ((&*text, stdout), ending::Strictness::Strict);
-                let end = crate::hook::End::new(Some(code), stdout, &text, None);
-                let _ = ending::read(tool, &event, strict, &end);
+                let end = crate::hook::End {
+                    code: Some(code),
+                    stdout: &text,
+                    stdout_bytes: stdout,
+                    stderr: &text,
+                    gap: None,
+                };
+                let _ = ending::read(tool, &event, ending::Strictness::Strict, &end);
             }
         }
     }
