@@ -164,15 +164,44 @@ pub use serde_json;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing {
-    use crate::HookOutput;
     use crate::protocol::read_answer;
+    use crate::{HookEvent, HookOutput};
 
     pub use crate::compat::answers as answers_of_other_tools;
 
-    /// Returns the answer in a hook's standard output, if it is valid.
-    #[must_use]
-    pub fn answer(stdout: &[u8]) -> Option<HookOutput> {
-        read_answer(stdout, None, false).ok()?.output
+    /// Returns the answer in a hook's standard output; the error is why it is invalid.
+    ///
+    /// # Errors
+    /// If the output is an invalid answer.
+    pub fn answer(stdout: &[u8]) -> Result<Option<HookOutput>, String> {
+        let event = HookEvent::user_interrupt();
+        Ok(read_answer(&event, stdout, None, false)?.output)
+    }
+
+    /// Checks that a hook which prints what an event says, alone or beside other text, has not answered.
+    ///
+    /// # Panics
+    /// If it has.
+    pub fn check_event(said: &[u8]) {
+        let text = String::from_utf8_lossy(said);
+        let value = serde_json::from_slice::<serde_json::Value>(said);
+        let value = value.unwrap_or_else(|_| text.as_ref().into());
+        let event = HookEvent::tool_pre_execute("bash", value);
+        for output in [
+            event.to_json(),
+            event.data["tool_args"].to_string(),
+            text.into_owned(),
+        ] {
+            for output in [
+                format!("bash: {output}\n"),
+                format!("{output}\ndone\n"),
+                output,
+            ] {
+                let read = read_answer(&event, output.as_bytes(), None, false);
+                let said = read.ok().and_then(|it| it.output).unwrap_or_default();
+                assert!(said == HookOutput::default(), "{output}");
+            }
+        }
     }
 }
 

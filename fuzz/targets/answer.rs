@@ -1,6 +1,6 @@
-//! Any bytes as what a hook wrote to its standard output: an answer that can be read says the same when it is written
-//! and read again; a block behind any log without an open brace is not overlooked; other tools' answers can always
-//! be read.
+//! Any bytes as what a hook wrote to its standard output: an answer is one JSON object and all of the output, and says the
+//! same when it is written and read again; a block on lines of its own is not overlooked; what the event says is no
+//! answer; other tools' answers can always be read.
 #![no_main]
 
 use forge_hooks::{Decision, fuzzing, serde_json};
@@ -8,17 +8,22 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|stdout: &[u8]| {
     fuzzing::answers_of_other_tools(stdout);
+    fuzzing::check_event(stdout);
     let block = [stdout, b"\n{\"decision\":\"block\"}\n"].concat();
-    if !stdout.contains(&b'{') {
-        let read = fuzzing::answer(&block);
-        assert_eq!(read.and_then(|output| output.decision), Some(Decision::Block));
+    let read = fuzzing::answer(&block);
+    let is_blank = String::from_utf8_lossy(stdout).chars().all(|c| c.is_whitespace() || c == '\u{FEFF}');
+    match read {
+        Ok(read) => assert!(is_blank && read.and_then(|it| it.decision) == Some(Decision::Block)),
+        Err(_) => assert!(!is_blank),
     }
-    let Some(mut output) = fuzzing::answer(stdout) else {
+    let Ok(Some(mut output)) = fuzzing::answer(stdout) else {
         return;
     };
+    let text = std::str::from_utf8(stdout).unwrap().trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
+    assert!(serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).is_ok());
     // serde_json reads a number of many digits as one that is near to it.
     output.updated_input = None;
     output.updated_output = None;
     let written = serde_json::to_vec(&output).unwrap();
-    assert_eq!(fuzzing::answer(&written), Some(output));
+    assert_eq!(fuzzing::answer(&written), Ok(Some(output)));
 });

@@ -93,7 +93,36 @@ pub(crate) struct Result {
     should_continue: bool,
     decision: Decision,
     /// The hook's answer; null if it gave none.
-    output: Option<Map<String, Value>>,
+    output: Option<Output>,
+}
+
+/// The answer of a hook, as the hook could write it: only the keys that are set. See docs/protocol.md.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Output {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Decision>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#continue: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only_stops: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces_input: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_output: Option<Value>,
 }
 
 /// A problem of a hooks file.

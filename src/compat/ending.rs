@@ -4,11 +4,14 @@
 
 use std::cell::OnceCell;
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use super::members::{Members, beginning, from_json, nonblank};
+use super::members::{Members, beginning, from_json, nonblank, without_halves};
 use super::tool::{Effect, Event, Reading, Text, Tool, Words, has, value_of};
+use crate::events::HookEvent;
 use crate::hook::{Answer, Decision, End, HookOutput};
+use crate::protocol::check_echo;
 
 /// What an answer that its tool does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,8 +36,17 @@ const MISPLACED: &str = "`permissionDecision` is ignored outside of `hookSpecifi
 
 const TOO_LONG: &str = "it is longer than what is kept of the output";
 
+const BEYOND_LIMITS: &str =
+    "it is nested deeper than 128 levels, or has a number that cannot be represented";
+
 /// Reads how a hook ended. The answer's output is set, if only to nothing.
-pub(super) fn read(tool: &Tool, event: &Event, strictness: Strictness, end: &End<'_>) -> Answer {
+pub(super) fn read(
+    tool: &Tool,
+    event: &Event,
+    fired: &HookEvent,
+    strictness: Strictness,
+    end: &End<'_>,
+) -> Answer {
     let is_tolerant = tool.reading == Reading::Tolerant;
     let (text, is_cut) = match end.stdout.trim().is_empty() && is_tolerant {
         true => (end.stderr, end.stderr.contains(LEFT_OUT)),
@@ -45,11 +57,13 @@ pub(super) fn read(tool: &Tool, event: &Event, strictness: Strictness, end: &End
     let mut reader = Reader {
         tool,
         event,
+        fired,
         code: end.code.unwrap_or(-1),
         stderr: end.stderr,
         output: HookOutput::default(),
         answer: Answer::default(),
         about_output: None,
+        unusable: is_lost.then(|| TOO_LONG.to_owned()),
     };
     if !text.is_empty() && !is_lost {
         reader.read_written(text);
@@ -63,8 +77,12 @@ pub(super) fn read(tool: &Tool, event: &Event, strictness: Strictness, end: &End
     if strictness != Strictness::CannotBlock {
         reader.add_notes(strictness);
     }
-    if is_lost && !reader.answer.replaces_exit_code {
-        reader.lose(strictness);
+    if let Some(why) = reader
+        .unusable
+        .take()
+        .filter(|_| !reader.answer.replaces_exit_code)
+    {
+        reader.lose(strictness, why);
     }
     Answer {
         output: Some(reader.output),
@@ -75,6 +93,8 @@ pub(super) fn read(tool: &Tool, event: &Event, strictness: Strictness, end: &End
 struct Reader<'a> {
     tool: &'a Tool,
     event: &'a Event,
+    /// The host's event.
+    fired: &'a HookEvent,
     /// Negative if a signal ended the hook.
     code: i32,
     stderr: &'a str,
@@ -82,18 +102,24 @@ struct Reader<'a> {
     answer: Answer,
     /// What a guard's author may not expect of the output.
     about_output: Option<String>,
+    /// Why an answer that the tool would have read cannot be used here.
+    unusable: Option<String>,
 }
 
 impl Reader<'_> {
     fn read_written(&mut self, text: &str) {
         let is_tolerant = self.is(Reading::Tolerant);
-        let found = match from_json(text) {
-            Some(Value::String(inner)) if is_tolerant => from_json(&inner),
-            found => found,
+        let (text, found) = match from_json(text) {
+            Some(Value::String(inner)) if is_tolerant => (&*inner.clone(), from_json(&inner)),
+            found => (text, found),
         };
         match found {
             Some(Value::Object(_)) if self.is(Reading::Strict) && self.code != 0 => {}
-            Some(Value::Object(object)) => self.read_object(&object),
+            Some(Value::Object(object)) => match check_echo(self.fired, text, &object) {
+                Ok(()) => self.read_object(&object),
+                Err(why) => self.unusable = Some(why),
+            },
+            None if is_beyond_limits(text) => self.unusable = Some(BEYOND_LIMITS.to_owned()),
             Some(_) if is_tolerant => {}
             None if is_tolerant => self.read_message(text.to_owned()),
             _ if self.code == 0 => self.read_text(text),
@@ -159,6 +185,7 @@ impl Reader<'_> {
                     self.decide(Decision::Block, reason.or(Some(none.to_owned())));
                 }
                 self.output.updated_input = None;
+                self.output.replaces_input = false;
             }
             Effect::FeedsBack if self.output.feedback.is_some() => {}
             Effect::FeedsBack => self.decide(Decision::Block, reason),
@@ -207,17 +234,23 @@ impl Reader<'_> {
         ))
     }
 
-    /// The tool would have read an answer that is not kept, so it blocks even if the tool ignores failures.
-    fn lose(&mut self, strictness: Strictness) {
+    /// The tool would have read an answer that cannot be used here, so it blocks even if the tool ignores failures.
+    fn lose(&mut self, strictness: Strictness, why: String) {
         let is_stop = matches!(self.event.ours, Some("agent:stop" | "agent:subagent_stop"));
         if strictness == Strictness::CannotBlock || is_stop {
-            self.answer.invalid = Some(TOO_LONG.to_owned());
+            self.answer.invalid = Some(why);
         } else {
             self.output.decision = Some(Decision::Block);
-            let reason = format!("the hook's answer cannot be used: {TOO_LONG}");
+            let reason = format!("the hook's answer cannot be used: {why}");
             self.output.reason = Some(reason);
         }
     }
+}
+
+/// Whether a text is an object that other programs can read, although it was not read here.
+fn is_beyond_limits(text: &str) -> bool {
+    let skipped = serde_json::from_str::<IgnoredAny>(&without_halves(text));
+    text.starts_with(['{', '"']) && skipped.is_ok()
 }
 
 /// Returns a note on an answer among other text, on one line or over several.

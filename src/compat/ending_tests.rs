@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::TOOLS;
 use super::ending::{self, Strictness};
 use super::tool::{Event, Tool};
+use crate::events::HookEvent;
 use crate::hook::End;
 
 proptest! {
@@ -46,7 +47,8 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         stderr,
         gap: None,
     };
-    let answer = ending::read(tool, event, Strictness::Lenient, &end);
+    let fired = HookEvent::user_interrupt();
+    let answer = ending::read(tool, event, &fired, Strictness::Lenient, &end);
     let output = answer.output.unwrap_or_default();
     let mut parts = Vec::new();
     if let Some(decision) = output.decision {

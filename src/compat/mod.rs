@@ -39,6 +39,7 @@ pub use tools::{CLAUDE, CODEX, GEMINI, TOOLS};
 #[cfg(fuzzing)]
 pub fn answers(stdout: &[u8]) {
     let text = String::from_utf8_lossy(stdout);
+    let fired = crate::HookEvent::user_interrupt();
     for tool in TOOLS {
         for event in tool.event_names().filter_map(|name| tool.event_named(name)) {
             for code in [0, 1, 2] {
@@ -49,7 +50,7 @@ pub fn answers(stdout: &[u8]) {
                     stderr: &text,
                     gap: None,
                 };
-                let _ = ending::read(tool, &event, ending::Strictness::Strict, &end);
+                let _ = ending::read(tool, &event, &fired, ending::Strictness::Strict, &end);
             }
         }
     }

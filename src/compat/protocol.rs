@@ -293,7 +293,7 @@ impl Protocol for ToolProtocol {
             FailurePolicy::Continue => Strictness::Lenient,
             FailurePolicy::Block | FailurePolicy::Withhold => Strictness::Strict,
         };
-        let mut answer = ending::read(self.tool(), &self.event, strictness, end);
+        let mut answer = ending::read(self.tool(), &self.event, call.event, strictness, end);
         self.limit_context(&mut answer);
         let always_runs =
             |why| format!("the hook always runs, since it cannot be tested here: {why}");

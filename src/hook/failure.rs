@@ -27,10 +27,11 @@ named! {
         /// Its entry in hooks.json, or the file, cannot be used; see
         /// [`HookConfig::load_into`](crate::HookConfig::load_into).
         Misconfigured = "misconfigured",
-        /// Its answer is [invalid](crate::docs::protocol#json), on an event that can be blocked. A hook that
-        /// [withholds](crate::FailurePolicy::Withhold): its output is not an answer. A
-        /// [resident](crate::Hook::with_resident) hook: it has not answered this event.
+        /// Its answer is [invalid](crate::docs::protocol#json): a decision that cannot be read.
         InvalidAnswer = "invalid_answer",
+        /// A [resident](crate::Hook::with_resident) hook ended, or closed its standard output, without an answer to
+        /// this event.
+        NoAnswer = "no_answer",
         /// It ended, but another part of the host took its exit status (a handler that reaps all
         /// children, or an ignored `SIGCHLD`).
         StatusLost = "status_lost",
@@ -56,14 +57,14 @@ impl FailureKind {
         )
     }
 
-    /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Two
+    /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Three
     /// failures are never ignored. The decision of a cancelled hook is not known, and the host that cancelled
     /// it does not want to continue. A hook that changed after its approval is not trusted to say what its
-    /// failures mean.
+    /// failures mean. An invalid answer is a decision, and may be a block.
     #[must_use]
     pub fn continues_under(self, policy: FailurePolicy) -> bool {
         match self {
-            Self::Cancelled | Self::ApprovalLost => false,
+            Self::Cancelled | Self::ApprovalLost | Self::InvalidAnswer => false,
             _ => policy == FailurePolicy::Continue,
         }
     }

@@ -195,10 +195,16 @@ impl HookResult {
     #[must_use]
     pub fn decision(&self) -> Decision {
         let forgiven = |failure: FailureKind| {
-            // For a hook of another protocol, a failure of this crate blocks under every policy: what it was
-            // written for would have run the hook.
-            let is_ours = failure.is_of_the_engine() && self.hook.protocol().is_some();
-            if !is_ours && failure.continues_under(self.hook.on_failure()) {
+            let policy = self.hook.on_failure();
+            let continues = match failure {
+                // For a hook of another protocol, a failure of this crate blocks under every policy: what it was
+                // written for would have run the hook.
+                _ if self.hook.protocol().is_none() => failure.continues_under(policy),
+                // What it was written for may ignore such an answer.
+                FailureKind::InvalidAnswer => policy == FailurePolicy::Continue,
+                _ => !failure.is_of_the_engine() && failure.continues_under(policy),
+            };
+            if continues {
                 Decision::Allow
             } else {
                 Decision::Block
@@ -254,18 +260,22 @@ impl HookResult {
         output.and_then(|output| output.updated_output.as_ref())
     }
 
-    /// The note that the model receives instead of a tool's output that this hook should have redacted,
-    /// and has not. It contains only the reason of the hook's answer, and nothing else that the hook
-    /// wrote: a pipeline that fails may have written the output itself. None for a skipped hook, also one that is not approved.
+    /// The note that the model receives instead of a tool's output that this hook should have redacted, and has not,
+    /// or may have replaced by an answer that cannot be read. It contains only the reason of the hook's answer, and
+    /// nothing else that the hook wrote: a pipeline that fails may have written the output itself. None for a skipped
+    /// hook, also one that is not approved.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
-        let allows = self.decision() == Decision::Allow;
-        if self.hook.on_failure() != FailurePolicy::Withhold || allows {
+        let is_unread = self.failure == Some(FailureKind::InvalidAnswer);
+        let withholds = self.hook.on_failure() == FailurePolicy::Withhold
+            || is_unread && self.hook.protocol().is_none();
+        if !withholds || self.decision() == Decision::Allow {
             return None;
         }
         let why = match self.failure {
             // These error messages may quote what the hook wrote.
             Some(FailureKind::InvalidAnswer) => Some("its answer is invalid"),
+            Some(FailureKind::NoAnswer) => Some("it did not answer"),
             Some(FailureKind::NotFound) if self.started() => Some("command not found"),
             Some(_) => self.error.as_deref(),
             None => {
@@ -295,15 +305,26 @@ impl HookResult {
         match self.failure {
             None if self.decision() == Decision::Allow && !self.only_stops() => None,
             None | Some(FailureKind::Exit) => self.own_words().or(error),
+            // It blocks by its exit code too, and has said why.
+            Some(FailureKind::InvalidAnswer) if self.has_exited_otherwise() => {
+                self.own_words().or(error)
+            }
             Some(_) => error.or_else(|| self.own_words()),
         }
+    }
+
+    /// Whether it ended by itself with an exit code other than 0, which says more than its invalid answer.
+    fn has_exited_otherwise(&self) -> bool {
+        let is_native = self.hook.protocol().is_none();
+        is_native && self.signal.is_none() && !matches!(self.exit_code, 0 | -1)
     }
 
     fn own_words(&self) -> Option<&str> {
         let answered = self.output().and_then(HookOutput::objection);
         // JSON on standard error is not an answer.
         let (said, complained) = (self.stdout.trim(), self.stderr.trim());
-        let is_answer = self.output.is_some() || said.starts_with('{');
+        let is_foreign = self.hook.protocol().is_some();
+        let is_answer = self.output.is_some() || is_foreign && said.starts_with('{');
         let said = Some(said).filter(|text| !text.is_empty() && !is_answer);
         let complained = Some(complained).filter(|text| !text.is_empty());
         answered.or(said).or(complained)

@@ -1,281 +1,222 @@
-//! The format of an answer: one JSON object on standard output.
+//! Reads an answer, one JSON object that is all of a hook's standard output, and writes one.
 //!
-//! Knows the keys of docs/protocol.md, at the top level and as other tools nest them; not the
-//! meaning of an answer.
+//! Knows the types of the keys, from their table; not what they do.
 
-use std::ops::Range;
+use std::borrow::Cow;
+use std::fmt;
 
-use serde::de::Error;
+use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::ending::{Object, find, is_blank, meant_decision};
+use super::echo::check_echo;
+use super::ending::{Within, check_text, hidden_decision, trimmed};
 use super::invalid::explain;
-use crate::events::nearest;
-use crate::hook::{Decision, HookOutput};
+use super::keys::{self, Field, Place, key, keys_of};
+use crate::events::{HookEvent, nearest};
+use crate::hook::{Decision, HookOutput, kind};
 use crate::printable::printable;
 
 /// What the output of a hook says.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// None if the output is plain text.
+    /// None if the output is text.
     pub(crate) output: Option<HookOutput>,
     /// Notes for the author of the hook.
     pub(crate) notes: Vec<String>,
-    /// Notes on keys without effect, if the output of a tool is not replaced.
-    unread: Vec<String>,
 }
 
-/// Reads the answer in a hook's output. `gap` is the place where bytes were left out, if any were. If the hook is
-/// strict, anything but an answer is an error. The error is a message.
-pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result<Written, String> {
-    let Some(object) = find(output, gap)? else {
-        if is_strict && !is_blank(output) {
-            return Err("it is not a JSON object".to_owned());
-        }
-        return Ok(Written::default());
-    };
-    let is_alone = is_blank(&output[..object.range.start]);
-    if is_strict && !is_alone {
-        return Err(BEFORE.to_owned());
+/// Reads what a hook has written. `gap` is the place where bytes were left out, if any were. If the hook is strict,
+/// anything but an answer or nothing is an error. The error says why the output is an invalid answer.
+pub(crate) fn read(
+    event: &HookEvent,
+    output: &[u8],
+    gap: Option<usize>,
+    is_strict: bool,
+) -> Result<Written, String> {
+    let text = std::str::from_utf8(output).unwrap_or_default();
+    let members = serde_json::from_str(trimmed(text));
+    if let (None, Ok(members)) = (gap, members) {
+        return read_object(event, trimmed(text), members, is_strict);
     }
-    // A log may end with any object.
-    if !is_alone && !object.is_answer() {
-        return Ok(Written::default());
+    let note = check_text(output, gap)?;
+    if is_strict && !output.trim_ascii().is_empty() {
+        return Err("it is not a JSON object".to_owned());
     }
-    let mut answer = match read_object(output, &object) {
-        Err(_) if !is_alone && !object.is_telling() => return Ok(Written::default()),
-        read => read?,
-    };
-    if !object.is_answer() {
-        answer.output = None;
-        if answer.notes.is_empty() {
-            answer.notes.push(NO_KEY.to_owned());
-        }
-    }
-    match answer.notes.first().or(answer.unread.first()) {
-        Some(note) if is_strict => Err(note.clone()),
-        _ => Ok(answer),
-    }
+    Ok(Written {
+        output: None,
+        notes: note.into_iter().collect(),
+    })
 }
 
-const BEFORE: &str = "found text before the object: a hook that withholds writes only its answer to standard output, \
-                      and its log to standard error";
+/// The members of a JSON object as they are written. A key may occur twice.
+pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
+    }
+}
 
 const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
 
-fn read_object(output: &[u8], object: &Object) -> Result<Written, String> {
-    let Range { start, end } = object.range;
-    let wire: Wire = match serde_json::from_slice(&output[start..end]) {
-        Ok(wire) => wire,
-        // It is nested too deep, and no answer anyway.
-        Err(_) if !object.is_answer() => return Ok(Written::default()),
-        Err(error) => return Err(explain(&error, &output[..end], start)),
-    };
-    let nested = wire.hook_specific_output.as_ref();
-    let nested = nested.into_iter().flat_map(|nested| &nested.others);
-    let misplaced = nested
-        .clone()
-        .filter(|(key, _)| KEYS.contains(&key.as_str()));
-    for (key, value) in misplaced {
-        if matches!(
-            value.to_string().as_str(),
-            "\"block\"" | "\"deny\"" | "\"ask\"" | "false"
-        ) {
-            return Err(misplaced_key(key));
-        }
+fn read_object(
+    event: &HookEvent,
+    text: &str,
+    members: Members<'_>,
+    is_strict: bool,
+) -> Result<Written, String> {
+    let mut others = Others::default();
+    let is_answer = members
+        .0
+        .iter()
+        .any(|(name, _)| key(name, Place::Top).is_some());
+    let says_nothing = members.0.iter().all(|(name, _)| name == "id");
+    let output = read_members(members, Place::Top, &mut others)?;
+    let mut notes = others.notes;
+    if is_answer {
+        let answer = serde_json::from_str(text).map_err(|error| explain(&error))?;
+        check_echo(event, text, &answer)?;
+    } else if !says_nothing && notes.is_empty() {
+        notes.push(NO_KEY.to_owned());
     }
-    let mut others = wire.others.iter().chain(nested);
-    let slip =
-        others.find_map(|(key, value)| Some((key, meant_decision(key, &value.to_string())?)));
-    match slip {
-        Some((key, meant)) => Err(unknown_key(key, meant)),
-        None => Ok(wire.into_written()),
+    if is_strict && output.updated_output.is_none() {
+        notes.extend(others.unread);
     }
-}
-
-fn misplaced_key(key: &str) -> String {
-    let meant = match key {
-        "decision" => "permissionDecision",
-        "reason" => "permissionDecisionReason",
-        key => key,
-    };
-    unknown_key(&format!("hookSpecificOutput.{key}"), meant)
-}
-
-fn unknown_key(key: &str, meant: &str) -> String {
-    format!(
-        "`{}` is not a known key; did you mean `{meant}`?",
-        printable(key)
-    )
-}
-
-/// The keys of an answer. Reading a `Value` would be as short, but this reports the column of an
-/// error, and refuses a duplicate key.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Wire {
-    #[serde(default, deserialize_with = "decision")]
-    #[serde(alias = "permissionDecision")]
-    decision: Option<Decision>,
-    #[serde(alias = "permissionDecisionReason")]
-    reason: Option<String>,
-    r#continue: Option<bool>,
-    stop_reason: Option<String>,
-    system_message: Option<String>,
-    additional_context: Option<String>,
-    updated_input: Option<Map<String, Value>>,
-    #[serde(default, deserialize_with = "present")]
-    updated_output: Option<Value>,
-    hook_specific_output: Option<Specific>,
-    #[serde(flatten)]
-    others: Map<String, Value>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct Specific {
-    #[serde(default, deserialize_with = "decision")]
-    permission_decision: Option<Decision>,
-    permission_decision_reason: Option<String>,
-    updated_input: Option<Map<String, Value>>,
-    #[serde(default, deserialize_with = "present")]
-    updated_output: Option<Value>,
-    additional_context: Option<String>,
-    #[serde(flatten)]
-    others: Map<String, Value>,
-}
-
-/// Serializes as a hook writes it, with only the keys that are set.
-impl Serialize for HookOutput {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let texts = [
-            ("decision", self.decision.map(Decision::as_str)),
-            ("reason", self.reason.as_deref()),
-            ("stopReason", self.stop_reason.as_deref()),
-            ("systemMessage", self.system_message.as_deref()),
-            ("additionalContext", self.additional_context.as_deref()),
-            ("feedback", self.feedback.as_deref()),
-        ];
-        for (key, text) in texts {
-            if let Some(text) = text {
-                map.serialize_entry(key, text)?;
-            }
-        }
-        if self.stops_turn {
-            map.serialize_entry("continue", &false)?;
-        }
-        if let Some(input) = &self.updated_input {
-            map.serialize_entry("updatedInput", input)?;
-        }
-        if let Some(output) = &self.updated_output {
-            map.serialize_entry("updatedOutput", output)?;
-        }
-        map.end()
-    }
-}
-
-/// How similar a key must be: a false suggestion would make the answer of a strict hook invalid.
-const LIKE_A_TYPO: f64 = 0.9;
-
-const KEYS: &[&str] = &[
-    "decision",
-    "reason",
-    "continue",
-    "stopReason",
-    "systemMessage",
-    "additionalContext",
-    "updatedInput",
-    "updatedOutput",
-    "hookSpecificOutput",
-];
-
-/// The most characters of an unknown word that an error shows.
-const LONGEST_WORD: usize = 40;
-
-const SPECIFIC_KEYS: &[&str] = &[
-    "permissionDecision",
-    "permissionDecisionReason",
-    "updatedInput",
-    "updatedOutput",
-    "additionalContext",
-];
-
-/// Reads a value that is present. An output of `null` replaces the tool's output like any other
-/// value.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
-fn decision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decision>, D::Error> {
-    let Some(word) = Option::<String>::deserialize(deserializer)? else {
-        return Ok(None);
-    };
-    Ok(Some(match word.as_str() {
-        "allow" | "approve" => Decision::Allow,
-        "ask" => Decision::Ask,
-        "block" | "deny" => Decision::Block,
-        _ => {
-            // The word comes from the hook, and may be of any length.
-            let word: String = word.chars().take(LONGEST_WORD).collect();
-            let message = format!("unknown decision `{word}`, expected `allow`, `block` or `ask`");
-            return Err(D::Error::custom(message));
-        }
-    }))
-}
-
-impl Wire {
-    fn into_written(self) -> Written {
-        let nested = self.hook_specific_output.unwrap_or_default();
-        let mut notes = typos(&self.others, KEYS);
-        notes.extend(typos(&nested.others, SPECIFIC_KEYS));
-        notes.extend(misplaced(&nested.others));
-        let mut unread = unread(self.others.keys().chain(nested.others.keys()));
-        // If both places have a decision, the stricter one counts, with the reason next to it.
-        let decision = both(
-            self.decision,
-            nested.permission_decision,
-            Decision::stricter,
-        );
-        let inner_counts = decision != self.decision;
-        let (reason, other) = if inner_counts {
-            (nested.permission_decision_reason, self.reason)
-        } else {
-            (self.reason, nested.permission_decision_reason)
-        };
-        let output = HookOutput {
-            decision,
-            reason: nonblank(reason).or(nonblank(other)),
-            stops_turn: self.r#continue == Some(false),
-            stop_reason: nonblank(self.stop_reason),
-            system_message: nonblank(self.system_message),
-            additional_context: both(
-                nonblank(self.additional_context),
-                nonblank(nested.additional_context),
-                |first, second| first + "\n" + &second,
-            ),
-            updated_input: both(self.updated_input, nested.updated_input, |first, second| {
-                first.into_iter().chain(second).collect()
-            }),
-            updated_output: self.updated_output.or(nested.updated_output),
-            ..HookOutput::default()
-        };
-        if output.updated_output.is_some() {
-            unread.clear();
-        }
-        Written {
-            output: Some(output),
+    match notes.first() {
+        Some(note) if is_strict => Err(note.clone()),
+        _ => Ok(Written {
+            output: (is_answer || says_nothing).then_some(output),
             notes,
-            unread,
-        }
+        }),
     }
 }
 
-/// Returns the text, unless it is blank.
-fn nonblank(text: Option<String>) -> Option<String> {
-    text.filter(|text| !text.trim().is_empty())
+/// Reads the keys that stand in one place, and in the places within it.
+fn read_members(
+    Members(members): Members<'_>,
+    place: Place,
+    others: &mut Others,
+) -> Result<HookOutput, String> {
+    let mut output = HookOutput::default();
+    let mut inner = HookOutput::default();
+    let mut seen = Vec::new();
+    for (name, value) in members {
+        let Some(key) = key(&name, place) else {
+            others.check(&name, value, place)?;
+            continue;
+        };
+        if seen.contains(&key.name) {
+            return Err(format!("`{name}` occurs twice"));
+        }
+        seen.push(key.name);
+        match (key.field)(&mut output) {
+            Field::Keys(within) if value.get().starts_with('{') => {
+                let members = serde_json::from_str(value.get()).map_err(|error| explain(&error))?;
+                inner = read_members(members, within, others)?;
+            }
+            field => set(&name, field, parse(value)?)?,
+        }
+    }
+    if place == Place::Request && output.decision.is_none() {
+        return Err("`decision` has no `behavior`".to_owned());
+    }
+    Ok(combined(output, inner))
+}
+
+fn parse(value: &RawValue) -> Result<Value, String> {
+    serde_json::from_str(value.get()).map_err(|error| explain(&error))
+}
+
+/// Sets a field to the value of its key.
+fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), String> {
+    match (field, value) {
+        (Field::Any(field), value) if !value.is_null() => *field = Some(value),
+        (field, Value::Null) if !matches!(field, Field::Any(_)) => {}
+        (Field::Decision(field), Value::String(word)) => {
+            let decision = keys::decision(&word).ok_or_else(|| unknown_decision(&word))?;
+            set_once(name, field, decision)?;
+        }
+        (Field::Text(_), Value::String(text)) if text.trim().is_empty() => {}
+        (Field::Text(field), Value::String(text)) => set_once(name, field, text)?,
+        (Field::Flag(field, meant), Value::Bool(flag)) => *field = flag == meant,
+        (Field::Object(field), Value::Object(map)) => *field = Some(map),
+        (field, value) => {
+            let (expected, found) = (expected(&field), kind(&value));
+            return Err(format!("`{name}`: expected {expected}, found {found}"));
+        }
+    }
+    Ok(())
+}
+
+/// Two keys may set the same field, and only one of them may do so.
+fn set_once<T>(name: &str, field: &mut Option<T>, value: T) -> Result<(), String> {
+    match field.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(format!(
+            "`{name}` occurs twice, the first time as another key"
+        )),
+    }
+}
+
+fn unknown_decision(word: &str) -> String {
+    /// The word comes from the hook, and may be of any length.
+    const LONGEST_WORD: usize = 40;
+    let word: String = word.chars().take(LONGEST_WORD).collect();
+    let word = printable(&word);
+    format!("unknown decision `{word}`, expected `allow`, `block` or `ask`")
+}
+
+fn expected(field: &Field<'_>) -> &'static str {
+    match field {
+        Field::Decision(_) | Field::Text(_) => "a string",
+        Field::Flag(..) => "true or false",
+        Field::Object(_) | Field::Keys(Place::Top | Place::Specific) => "an object",
+        Field::Keys(Place::Request) => "an object with `behavior`, or `permissionDecision` instead",
+        Field::Any(_) => "a value (an empty output is `\"\"`)",
+    }
+}
+
+/// Combines two objects of an answer. The stricter decision counts, with the reason next to it.
+fn combined(outer: HookOutput, inner: HookOutput) -> HookOutput {
+    let decision = both(outer.decision, inner.decision, Decision::stricter);
+    let (first, second) = if decision == outer.decision {
+        (outer.reason, inner.reason)
+    } else {
+        (inner.reason, outer.reason)
+    };
+    let join = |first: String, second: String| first + "\n" + &second;
+    HookOutput {
+        decision,
+        reason: first.or(second),
+        stops_turn: outer.stops_turn || inner.stops_turn,
+        additional_context: both(outer.additional_context, inner.additional_context, join),
+        updated_input: both(outer.updated_input, inner.updated_input, |first, second| {
+            first.into_iter().chain(second).collect()
+        }),
+        updated_output: outer.updated_output.or(inner.updated_output),
+        ..outer
+    }
 }
 
 /// Joins two values, if there are two.
@@ -286,27 +227,75 @@ fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Opt
     }
 }
 
-/// Returns notes on keys that look like typos (`additionalContex`). Other tools' keys are ignored.
-fn typos(others: &Map<String, Value>, known: &[&'static str]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for key in others.keys() {
-        if let Some(meant) = nearest(key, known.iter().copied(), LIKE_A_TYPO) {
-            notes.push(unknown_key(key, meant));
+/// What an answer has besides its keys.
+#[derive(Default)]
+struct Others {
+    notes: Vec<String>,
+    /// Notes on keys that a hook which withholds may have meant to hold the output.
+    unread: Vec<String>,
+}
+
+impl Others {
+    /// Notes a key that is not read. One that decides is an error.
+    fn check(&mut self, name: &str, value: &RawValue, place: Place) -> Result<(), String> {
+        /// How similar a key must be: a wrong suggestion would make the answer of a strict hook invalid.
+        const LIKE_A_TYPO: f64 = 0.9;
+        /// Answers have them, here without a meaning.
+        const WITHOUT_MEANING: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
+        let within = if place == Place::Top {
+            Within::Answer
+        } else {
+            Within::Specific
+        };
+        if let Some((found, meant)) = hidden_decision(name, &parse(value)?, within) {
+            return Err(unknown_key(&found, meant));
         }
+        let names = keys_of(place).map(|key| key.name);
+        let typo = nearest(name, names, LIKE_A_TYPO);
+        let misplaced = key(name, Place::Top).filter(|_| place != Place::Top);
+        if let Some(meant) = misplaced.map(|key| key.name).or(typo) {
+            self.notes.push(unknown_key(name, meant));
+        }
+        if !WITHOUT_MEANING.contains(&name) {
+            let words = format!("found `{}` but no `updatedOutput`", printable(name));
+            self.unread.push(words);
+        }
+        Ok(())
     }
-    notes
 }
 
-/// Returns notes on known keys in a place where they have no effect.
-fn misplaced(others: &Map<String, Value>) -> impl Iterator<Item = String> {
-    let found = KEYS.iter().filter(|key| others.contains_key(**key));
-    found.map(|key| misplaced_key(key))
+fn unknown_key(name: &str, meant: &str) -> String {
+    let name = printable(name);
+    if name == meant {
+        return format!(
+            "`{name}` is not read in this place: docs/protocol.md says where it stands"
+        );
+    }
+    format!("`{name}` is not a known key; did you mean `{meant}`?")
 }
 
-/// Returns notes on keys that a hook which redacts may have meant to hold the output.
-fn unread<'a>(others: impl Iterator<Item = &'a String>) -> Vec<String> {
-    const HARMLESS: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
-    let others = others.filter(|key| !HARMLESS.contains(&key.as_str()));
-    let notes = others.map(|key| format!("found `{}` but no `updatedOutput`", printable(key)));
-    notes.collect()
+/// Serializes as a hook writes it, with only the keys that are set.
+impl Serialize for HookOutput {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let mut rest = self.clone();
+        for key in keys_of(Place::Top) {
+            if let Some(value) = take((key.field)(&mut rest)) {
+                map.serialize_entry(key.name, &value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Returns the value of a field that is set, and resets it.
+fn take(field: Field<'_>) -> Option<Value> {
+    match field {
+        Field::Decision(field) => Some(field.take()?.as_str().into()),
+        Field::Text(field) => Some(field.take()?.into()),
+        Field::Flag(field, meant) => std::mem::take(field).then_some(meant.into()),
+        Field::Object(field) => Some(Value::Object(field.take()?)),
+        Field::Any(field) => field.take(),
+        Field::Keys(_) => None,
+    }
 }

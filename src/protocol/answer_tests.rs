@@ -4,20 +4,22 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::answer::read;
+use super::keys::{KEYS, Place, keys_of};
+use crate::events::HookEvent;
 use crate::hook::{Decision, HookOutput};
 
 #[track_caller]
-fn output(answer: impl ToString) -> HookOutput {
-    let text = answer.to_string();
-    match read(text.as_bytes(), None, false) {
-        Ok(answer) => answer.output.unwrap_or_default(),
+fn output(written: impl ToString) -> HookOutput {
+    let text = written.to_string();
+    match answer(text.as_bytes()) {
+        Ok(output) => output.unwrap_or_default(),
         Err(error) => panic!("{text}: {error}"),
     }
 }
 
 /// The answer in an output, if there is one.
 fn answer(output: &[u8]) -> Result<Option<HookOutput>, String> {
-    read(output, None, false).map(|answer| answer.output)
+    read(&HookEvent::user_interrupt(), output, None, false).map(|answer| answer.output)
 }
 
 proptest! {
@@ -34,8 +36,8 @@ proptest! {
     #[test]
     fn an_answer_is_written_as_it_is_read(
         decision in prop_oneof![Just(None), prop_oneof!["allow", "ask", "block"].prop_map(Some)],
-        texts in proptest::collection::vec(proptest::option::of(" *[a-z].*"), 4),
-        stops in any::<bool>(),
+        texts in proptest::collection::vec(proptest::option::of(" *[a-z].*"), 5),
+        [stops, only_stops, changes, replaces] in any::<[bool; 4]>(),
     ) {
         let output = HookOutput {
             decision: decision.map(|word| match word.as_str() {
@@ -45,12 +47,14 @@ proptest! {
             }),
             reason: texts[0].clone(),
             stops_turn: stops,
+            only_stops,
             stop_reason: texts[1].clone(),
             system_message: texts[2].clone(),
             additional_context: texts[3].clone(),
-            updated_input: stops.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
-            updated_output: stops.then(|| json!([1, null])),
-            ..HookOutput::default()
+            updated_input: changes.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
+            replaces_input: replaces,
+            updated_output: changes.then(|| json!([1, null])),
+            feedback: texts[4].clone(),
         };
         let written = serde_json::to_vec(&output).unwrap();
         prop_assert_eq!(answer(&written).unwrap(), Some(output));
@@ -62,7 +66,7 @@ proptest! {
         written.extend(bytes);
         let gap = written.len() / 2;
         for (gap, is_strict) in [(None, false), (Some(gap), false), (None, true)] {
-            let _ = read(&written, gap, is_strict);
+            let _ = read(&HookEvent::user_interrupt(), &written, gap, is_strict);
         }
     }
 }
@@ -77,7 +81,8 @@ fn every_key_is_read() {
     let read = output(json!({
         "decision": "ask", "reason": "why", "continue": true, "stopReason": "enough",
         "systemMessage": "for the user", "additionalContext": "for the model",
-        "updatedInput": {"command": "ls -l", "n": 1},
+        "updatedInput": {"command": "ls -l", "n": 1}, "updatedOutput": [1], "feedback": "f",
+        "onlyStops": true, "replacesInput": true,
     }));
     let expected = HookOutput {
         decision: Some(Decision::Ask),
@@ -87,7 +92,10 @@ fn every_key_is_read() {
         system_message: Some("for the user".to_owned()),
         additional_context: Some("for the model".to_owned()),
         updated_input: json!({"command": "ls -l", "n": 1}).as_object().cloned(),
-        ..HookOutput::default()
+        updated_output: Some(json!([1])),
+        feedback: Some("f".to_owned()),
+        only_stops: true,
+        replaces_input: true,
     };
     assert_eq!(read, expected);
     assert_eq!(output("{}"), HookOutput::default());
@@ -100,7 +108,7 @@ fn null_blank_and_unknown_keys_say_nothing() {
         json!({"reason": " ", "stopReason": "", "systemMessage": "\n", "additionalContext": ""}),
         json!({"hookSpecificOutput": null}),
         json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": null}}),
-        json!({"suppressOutput": true, "type": "tool:pre_execute", "data": {"decision": "block"}}),
+        json!({"suppressOutput": true, "type": "tool:pre_execute", "data": {"decision": "blocked"}}),
     ] {
         assert_eq!(output(&answer), HookOutput::default(), "{answer}");
     }
@@ -135,29 +143,70 @@ fn keys_in_both_places_are_combined() {
 }
 
 #[test]
+fn claude_codes_answer_to_a_request_is_a_decision() {
+    let request = |decision| json!({"hookSpecificOutput": {"decision": decision}});
+    let denied = output(request(
+        json!({"behavior": "deny", "message": "no", "interrupt": true}),
+    ));
+    assert_eq!(denied.decision, Some(Decision::Block));
+    assert!(denied.stops_turn && denied.reason.as_deref() == Some("no"));
+    let changed = json!({"behavior": "allow", "updatedInput": {"command": "ls"}});
+    let allowed = output(request(changed));
+    assert_eq!(allowed.decision, Some(Decision::Allow));
+    assert_eq!(json!(allowed.updated_input), json!({"command": "ls"}));
+}
+
+/// A key that the page or the schema lacks is noticed.
+#[test]
+fn each_key_is_on_the_page_and_in_the_schema() {
+    let page = include_str!("../../docs/protocol.md");
+    let (_, rest) = page.split_once("| key | meaning |\n").unwrap();
+    let (table, rest) = rest.split_once("\n\n").unwrap();
+    let (about, _) = rest.split_once("*decide*").unwrap();
+    let (_, deciding) = about.rsplit_once(". ").unwrap();
+    let schema = include_str!("../../schemas/fire.schema.json");
+    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let written = schema.pointer("/$defs/Output/properties").unwrap();
+    for key in keys_of(Place::Top) {
+        let name = key.name;
+        assert!(table.contains(name), "the page lacks {name}");
+        let decides = deciding.contains(&format!("`{name}`"));
+        assert_eq!(decides, key.decides, "the page: {name}");
+        let is_written = !name.starts_with("permission") && name != "hookSpecificOutput";
+        assert_eq!(
+            written.get(name).is_some(),
+            is_written,
+            "the schema: {name}"
+        );
+    }
+    for row in table.lines().skip(1) {
+        let name = row.split('`').nth(1).unwrap();
+        assert!(KEYS.iter().any(|key| key.name == name), "no key: {name}");
+    }
+}
+
+#[test]
 fn an_invalid_answer_is_explained() {
     for (text, why) in [
         (
-            r#"{"decision": "block""#,
-            "`}` is missing (line 1, column 20)",
-        ),
-        ("{\"reason\":\n", "a value is missing (line 2)"),
-        (
             r#"{"decision": "blok"}"#,
-            "unknown decision `blok`, expected `allow`, `block` or `ask` (line 1, column 20)",
+            "unknown decision `blok`, expected `allow`, `block` or `ask`",
         ),
-        (r#"{"decision": "Block"}"#, "unknown decision `Block`"),
+        (
+            r#"{"decision": "Block"}"#,
+            "unknown decision `Block`, expected `allow`, `block` or `ask`",
+        ),
         (
             r#"{"decision": true}"#,
             "`decision`: expected a string, found true or false",
         ),
         (
             r#"{"decision": "block", "decision": "allow"}"#,
-            "`decision` occurs twice (line 1, column ",
+            "`decision` occurs twice",
         ),
         (
             r#"{"decision": "allow", "permissionDecision": "deny"}"#,
-            "`decision` occurs twice",
+            "`permissionDecision` occurs twice, the first time as another key",
         ),
         (
             r#"{"continue": "false"}"#,
@@ -165,7 +214,11 @@ fn an_invalid_answer_is_explained() {
         ),
         (
             r#"{"updatedInput": ["ls"]}"#,
-            "`updatedInput`: expected an object, found a list (line 1, column ",
+            "`updatedInput`: expected an object, found a list",
+        ),
+        (
+            r#"{"updatedOutput": null}"#,
+            "`updatedOutput`: expected a value (an empty output is `\"\"`), found null",
         ),
         (
             r#"{"reason": 1}"#,
@@ -177,23 +230,46 @@ fn an_invalid_answer_is_explained() {
         ),
         (
             r#"{"hookSpecificOutput": {"permissionDecision": "never"}}"#,
-            "unknown decision `never`",
+            "unknown decision `never`, expected `allow`, `block` or `ask`",
         ),
         (
-            "{\"decision\": \"allow\"}\n{\"decision\": \"block\"}\n",
-            "found text after the object (line 2, column 1)",
+            r#"{"hookSpecificOutput": {"decision": "block"}}"#,
+            "`decision`: expected an object with `behavior`, or `permissionDecision` instead, found a string",
         ),
-        ("{\"decision\": \"allow\"} done", "text after the object"),
-        ("{decision: 'block'}", "expected a key in double quotes"),
+        (
+            r#"{"hookSpecificOutput": {"decision": {}}}"#,
+            "`decision` has no `behavior`",
+        ),
+        (
+            r#"{"hookSpecificOutput": {"behavior": "Deny"}}"#,
+            "`behavior` is not a known key; did you mean `permissionDecision`?",
+        ),
+        (
+            r#"{"descision": "block"}"#,
+            "`descision` is not a known key; did you mean `decision`?",
+        ),
+        (
+            r#"{"result": {"decision": "block"}}"#,
+            "`decision` is not read in this place: docs/protocol.md says where it stands",
+        ),
     ] {
-        let Err(error) = answer(text.as_bytes()) else {
-            panic!("{text} was read");
-        };
-        assert!(error.to_string().contains(why), "{text}: {error}");
+        assert_eq!(answer(text.as_bytes()), Err(why.to_owned()), "{text}");
+    }
+    // Not the value of a decision.
+    for text in [
+        "{\"decisions\": 3}",
+        "{\"descision\": \"maybe\"}",
+        "{\"continued\": \"yes\"}",
+    ] {
+        assert_eq!(answer(text.as_bytes()), Ok(None), "{text}");
     }
     let (open, close) = ("{\"a\":".repeat(10_000), "}".repeat(10_000));
     let deep = format!("{{\"updatedInput\": {open}1{close}}}");
-    assert!(answer(deep.as_bytes()).is_err());
+    let why = answer(deep.as_bytes()).unwrap_err();
+    assert!(
+        why.starts_with("it is nested deeper than 128 levels"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -1,380 +1,274 @@
-//! Finds the answer in what a hook wrote: the JSON object with which the output ends. Text before it is the
-//! hook's log.
+//! Decides whether output that is not one JSON object is a hook's log, or an answer with a mistake.
 //!
-//! Knows the keys of an answer, not their meaning.
+//! Knows which names decide, not what they mean. Reads no grammar but JSON's.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use serde_json::{Deserializer, Map, Value};
 
 use super::invalid::{explain, position};
-use crate::printable::is_printable;
-
-/// An object with one of these keys must be the end of the output.
-const TELLING_KEYS: [&str; 6] = [
-    "decision",
-    "permissionDecision",
-    "continue",
-    "updatedInput",
-    "updatedOutput",
-    SPECIFIC,
-];
-
-const SPECIFIC: &str = "hookSpecificOutput";
-
-/// The other keys of an answer, which logs may have too.
-const OTHER_KEYS: [&str; 6] = [
-    "id",
-    "reason",
-    "permissionDecisionReason",
-    "stopReason",
-    "systemMessage",
-    "additionalContext",
-];
-
-/// The most bytes that are read of what looks like an object and is none. Keeps the time linear.
-const MOST_TRIED: usize = 16 * 1024 * 1024;
+use super::keys::{Deciding, Place, deciding, is_decision, key};
+use crate::printable::{is_printable, printable};
 
 const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
 
-/// A JSON object in an output.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Object {
-    pub(crate) range: Range<usize>,
-    kind: Kind,
+/// What to do about an answer among other text.
+const ALL: &str =
+    "an answer must be all that a hook writes to its standard output; write logs to standard error";
+
+/// Removes what does not count around an answer: white space and byte order marks.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
 }
 
-impl Object {
-    /// Whether a key of it belongs to an answer; also `{}`.
-    pub(crate) fn is_answer(&self) -> bool {
-        self.kind != Kind::Other
+/// Checks output that is not one JSON object. `gap` is the place where bytes were left out, if any were. Returns a note
+/// for text that has a key of an answer. The error says why the output is an invalid answer.
+pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<String>, String> {
+    if gap.is_some_and(|gap| may_hold_answer(output.split_at(gap))) {
+        return Err(NOT_KEPT.to_owned());
     }
-
-    /// Whether it is an answer wherever it is.
-    pub(super) fn is_telling(&self) -> bool {
-        self.kind == Kind::Telling
-    }
-}
-
-/// What the keys of an object make it, from the least to the most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Other,
-    Answer,
-    /// It is an answer wherever it is.
-    Telling,
-}
-
-/// Finds the object with which the output of a hook ends; None if it ends with text. `gap` is the place in the output
-/// where bytes were left out, if any were. The error says why the output is an invalid answer.
-pub(crate) fn find(output: &[u8], gap: Option<usize>) -> Result<Option<Object>, String> {
-    let found = match gap {
-        None => last_object(output),
-        Some(gap) => last_object_kept(output, gap),
+    let text = plain(output);
+    let begins_object = text.trim_start().starts_with('{');
+    let checked = match std::str::from_utf8(output) {
+        Err(_) if begins_object => Err("it is not UTF-8".to_owned()),
+        _ => check(&text),
     };
-    if let Ok(Some(object)) = &found
-        && object.is_answer()
-    {
-        return found;
-    }
-    let nul = output.iter().filter(|byte| **byte == 0).count();
-    if nul > output.len() / 3 && !matches!(last_object(&without_nul(output)), Ok(None)) {
-        return Err("it is UTF-16, expected UTF-8".to_owned());
-    }
-    if matches!(found, Ok(None))
-        && output.contains(&0x1B)
-        && let Ok(Some(hidden)) = last_object(&without_colors(output))
-        && hidden.is_answer()
-    {
-        return Err("it contains colour codes: write JSON without them".to_owned());
-    }
-    found
+    checked.map_err(|why| {
+        let is_colored = || serde_json::from_str::<Map<String, Value>>(&text).is_ok();
+        if output.contains(&0) {
+            "it contains NUL bytes, as UTF-16 does: write UTF-8".to_owned()
+        } else if output.contains(&0x1B) && is_colored() {
+            "it contains colour codes: write JSON without them".to_owned()
+        } else {
+            why
+        }
+    })?;
+    let mut names = keys_in(&text, 0..text.len());
+    let known = names.find(|it| it.has_value() && key(it.name, Place::Top).is_some());
+    Ok(known.map(|known| found(known.name, &text, known.at)))
 }
 
-fn without_nul(text: &[u8]) -> Vec<u8> {
-    text.iter().copied().filter(|byte| *byte != 0).collect()
-}
-
-/// Removes each `ESC [ ... m`.
-fn without_colors(text: &[u8]) -> Vec<u8> {
-    let mut parts = text.split(|byte| *byte == 0x1B);
-    let mut plain = parts.next().unwrap_or_default().to_vec();
+/// Returns the output without what disguises an answer: codes of a terminal, and characters that are not seen.
+fn plain(output: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(output);
+    if text.chars().all(|c| is_printable(c) || is_line_break(c)) {
+        return text;
+    }
+    let mut parts = text.split('\u{1B}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let is_parameter = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'[' | b';');
-        let code = part.iter().take_while(|byte| is_parameter(byte)).count();
-        plain.extend(part[code..].strip_prefix(b"m").unwrap_or(part));
+        // A control sequence: `[`, parameters, and a letter.
+        let code = part.strip_prefix('[').map(|code| {
+            code.trim_start_matches(|c: char| matches!(c, '0'..='9' | ';' | ':' | '?' | '\0'))
+        });
+        let rest = code.and_then(|code| code.strip_prefix(|c: char| c.is_ascii_alphabetic()));
+        plain.push_str(rest.unwrap_or(part));
     }
-    plain
+    plain.retain(|c| is_printable(c) || is_line_break(c));
+    plain.into()
 }
 
-/// Returns the object with which a text ends. A text that looks like an answer and is none is an error.
-fn last_object(text: &[u8]) -> Result<Option<Object>, String> {
-    let Scan { last, first, key } = scan(text)?;
-    if let Some(last) = last.filter(|last| is_blank(&text[last.range.end..])) {
-        return Ok(Some(last));
+fn is_line_break(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{B}' | '\u{C}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
+/// Whether an answer may be among what is missing between two parts of an output.
+fn may_hold_answer((head, tail): (&[u8], &[u8])) -> bool {
+    let is_white = |part: &[u8]| part.trim_ascii().is_empty() && !part.is_empty();
+    let is_unknown = is_white(head) || is_white(tail) || head.is_empty() && tail.is_empty();
+    let begins = plain(head).trim_start_matches(is_opening).starts_with('{');
+    is_unknown || begins || plain(tail).trim_end_matches(is_opening).ends_with('}')
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\'' | '`' | '\\' | '‘'..='‟' | '‹' | '›' | '«' | '»' | '＂' | '＇'
+    )
+}
+
+/// Whether a character may stand around an answer that is alone on its lines.
+fn is_opening(c: char) -> bool {
+    let is_bracket = matches!(c, '[' | ']' | '(' | ')' | '@' | '&' | '%' | ';' | ',');
+    c.is_whitespace() || c == char::REPLACEMENT_CHARACTER || is_bracket || is_quote(c)
+}
+
+fn check(text: &str) -> Result<(), String> {
+    if text.trim_start().starts_with('{') {
+        return check_objects(text);
     }
-    let begin = visible_start(text);
-    if text.get(begin) == Some(&b'{') && first != Some(begin) {
-        return Err(malformed(text, begin));
+    match serde_json::from_str(text) {
+        Ok(value) => check_value(&value, text, 0),
+        Err(_) => check_lines(text),
     }
-    match key {
-        Some((at, key)) if ends_with_brace(text) => {
-            let place = position(text, at);
-            Err(format!("`{key}` is not within a whole JSON object {place}"))
+}
+
+/// Checks text that begins with a brace: whole objects and nothing else are a log.
+fn check_objects(text: &str) -> Result<(), String> {
+    let mut objects = Deserializer::from_str(text).into_iter::<Map<String, Value>>();
+    let mut end = 0;
+    while let Some(object) = objects.next() {
+        let start = text.len() - text[end..].trim_start().len();
+        match object {
+            Ok(object) => check_value(&object.into(), text, start)?,
+            Err(error) if end == 0 => return Err(explain(&error)),
+            Err(_) => {
+                let place = position(text, start);
+                return Err(format!("found text after the object {place}: {ALL}"));
+            }
         }
-        _ => Ok(None),
+        end = objects.byte_offset();
+    }
+    Ok(())
+}
+
+/// Checks JSON that begins at `start`, and is no answer.
+fn check_value(value: &Value, text: &str, start: usize) -> Result<(), String> {
+    // What a program has written as JSON twice.
+    if let Value::String(inner) = value {
+        return check(inner);
+    }
+    match hidden_decision("", value, Within::Text) {
+        Some((name, _)) => Err(found(&name, text, start)),
+        None => Ok(()),
     }
 }
 
-/// Returns the object with which an output ends of which bytes were left out, if these cannot have been a part of it.
-fn last_object_kept(output: &[u8], gap: usize) -> Result<Option<Object>, String> {
-    let (head, tail) = output.split_at(gap);
-    let Ok(before) = scan(head) else {
-        return Err(NOT_KEPT.to_owned());
-    };
-    let begin = visible_start(head);
-    let is_open = head.get(begin) == Some(&b'{') && before.first != Some(begin);
-    let found = scan(tail)?.last;
-    let found = found.filter(|last| is_blank(&tail[last.range.end..]));
-    let is_lost = match &found {
-        Some(found) => is_open && !found.is_answer(),
-        // If the end is white space, the answer may be before it. Zeros, as of a device, are none.
-        None => {
-            let is_white = tail.trim_ascii().is_empty() && (!tail.is_empty() || is_blank(head));
-            is_open || is_white || ends_with_brace(tail)
+fn found(name: &str, text: &str, at: usize) -> String {
+    let (name, place) = (printable(name), position(text, at));
+    format!("found `{name}` {place}: {ALL}")
+}
+
+/// Checks each line that begins as an answer does, and what follows one that is not whole.
+fn check_lines(text: &str) -> Result<(), String> {
+    let mut is_open = false;
+    let mut start = 0;
+    for line in text.split_inclusive(is_line_break) {
+        let end = start + line.len();
+        let begin = line.trim_start_matches(is_opening);
+        match serde_json::from_str::<Value>(line) {
+            Ok(value) => check_value(&value, text, start)?,
+            Err(_) => {
+                is_open |= begin.starts_with('{');
+                let mut names = keys_in(text, start..end);
+                let begins_line =
+                    |it: &Found<'_>| it.is_quoted && it.has_value() && it.at == end - begin.len();
+                let name = names.find(|it| it.is_deciding() && (is_open || begins_line(it)));
+                if let Some(Found { name, at, .. }) = name {
+                    return Err(found(name, text, at));
+                }
+            }
         }
-    };
-    if is_lost || before.last.is_some_and(|object| object.is_telling()) {
-        return Err(NOT_KEPT.to_owned());
+        start = end;
     }
-    Ok(found.map(|Object { range, kind }| Object {
-        range: range.start + gap..range.end + gap,
-        kind,
-    }))
+    Ok(())
 }
 
-/// Whether a text has only white space and characters that a terminal or an editor does not show. UTF-16's byte
-/// order marks count too.
-pub(crate) fn is_blank(text: &[u8]) -> bool {
-    let is_invisible = |c: char| c.is_whitespace() || !is_printable(c);
-    text.utf8_chunks().all(|chunk| {
-        chunk.valid().chars().all(is_invisible) && matches!(chunk.invalid(), [] | [0xFE | 0xFF])
+/// A name that stands in a text as a key does.
+struct Found<'a> {
+    name: &'a str,
+    at: usize,
+    is_quoted: bool,
+    /// What follows, with its value if it has one.
+    value: &'a str,
+}
+
+impl Found<'_> {
+    fn has_value(&self) -> bool {
+        self.value.starts_with([':', '='])
+    }
+
+    fn is_deciding(&self) -> bool {
+        let value = self
+            .value
+            .trim_start_matches(|c| is_opening(c) || matches!(c, ':' | '=' | '>'));
+        let word = value.split(|c: char| !c.is_alphanumeric()).next();
+        let word = word.unwrap_or_default();
+        match deciding(self.name) {
+            Some(Deciding::Key(_)) => true,
+            Some(Deciding::SlipOf(_)) => {
+                value.starts_with('{') || is_decision(word) || word.eq_ignore_ascii_case("false")
+            }
+            None => false,
+        }
+    }
+}
+
+/// Returns the names in a part of a text that stand in quotes of any kind, or after `{`, `,`, `;` or `:` and before `:`
+/// or `=`.
+fn keys_in(text: &str, part: Range<usize>) -> impl Iterator<Item = Found<'_>> {
+    let mut at = part.start;
+    let mut names = text[part].split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
+    std::iter::from_fn(move || {
+        let name = names.next()?;
+        let found = key_at(text, at, name);
+        at += name.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+        Some(found)
+    })
+    .flatten()
+}
+
+fn key_at<'a>(text: &'a str, at: usize, name: &'a str) -> Option<Found<'a>> {
+    let (before, after) = (&text[..at], &text[at + name.len()..]);
+    let is_quoted = before.ends_with(is_quote) && after.starts_with(is_quote);
+    let closes = |c: char| c.is_whitespace() || is_quoted && (is_quote(c) || c == ']');
+    let value = after.trim_start_matches(closes);
+    let is_bare = || before.trim_end().ends_with(['{', ',', ';', ':']);
+    let is_key = !name.is_empty() && (is_quoted || is_bare() && value.starts_with([':', '=']));
+    is_key.then_some(Found {
+        name,
+        at,
+        is_quoted,
+        value,
     })
 }
 
-/// Returns where the first character is that is seen, if it is ASCII; else the end.
-fn visible_start(text: &[u8]) -> usize {
-    let start = text.iter().position(u8::is_ascii_graphic);
-    start
-        .filter(|start| is_blank(&text[..*start]))
-        .unwrap_or(text.len())
+/// Where a decision is looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Within {
+    /// In what an answer has besides its keys.
+    Answer,
+    /// The same, in `hookSpecificOutput`.
+    Specific,
+    /// In JSON that is no answer.
+    Text,
 }
 
-/// Whether a text ends with `}`, or with `}` in quotes.
-fn ends_with_brace(text: &[u8]) -> bool {
-    let is_skipped = |byte: &&u8| byte.is_ascii_whitespace() || b"\"'`".contains(byte);
-    text.iter().rev().find(|byte| !is_skipped(byte)) == Some(&b'}')
-}
-
-/// The objects of a text that are not within another one.
-#[derive(Default)]
-struct Scan {
-    last: Option<Object>,
-    /// Where the first one begins.
-    first: Option<usize>,
-    /// A telling key that is not within an object, and its place.
-    key: Option<(usize, &'static str)>,
-}
-
-fn scan(text: &[u8]) -> Result<Scan, String> {
-    let mut found = Scan::default();
-    let mut from = 0;
-    let mut gap = 0;
-    let mut tried = 0;
-    while let Some(start) = next_object(text, from) {
-        let mut read = serde_json::Deserializer::from_slice(&text[start..]).into_iter();
-        match read.next() {
-            Some(Ok(kind)) => {
-                let end = start + read.byte_offset();
-                found.first = found.first.or(Some(start));
-                let range = start..end;
-                let last = found.last.replace(Object { range, kind });
-                if let Some(answer) = last.filter(Object::is_telling) {
-                    return Err(followed(text, &answer));
-                }
-                found.key = found.key.or_else(|| telling_key(text, gap..start));
-                from = end;
-                gap = end;
-            }
-            Some(Err(error))
-                if error.is_eof() && telling_key(text, start..text.len()).is_some() =>
-            {
-                return Err(explain(&error, text, start));
-            }
-            Some(Err(error)) => {
-                tried += offset(&error, &text[start..]);
-                from = start + 1;
-            }
-            None => break,
-        }
-        if tried > MOST_TRIED {
-            return Err("too much of the output looks like JSON and is not".to_owned());
-        }
-    }
-    match found.last.as_ref().filter(|last| last.is_telling()) {
-        Some(answer) if !is_blank(&text[answer.range.end..]) => Err(followed(text, answer)),
-        _ => {
-            found.key = found.key.or_else(|| telling_key(text, gap..text.len()));
-            Ok(found)
-        }
-    }
-}
-
-/// Returns the first key in a part of a text that only an answer has: before `:`, `=` or a quote of any kind.
-fn telling_key(text: &[u8], part: Range<usize>) -> Option<(usize, &'static str)> {
-    let starts = TELLING_KEYS.map(|key| key.as_bytes()[0]);
-    for at in part.clone() {
-        let follows_letter = at > part.start && text[at - 1].is_ascii_alphanumeric();
-        if follows_letter || !starts.contains(&text[at]) {
-            continue;
-        }
-        let rest = &text[at..part.end];
-        let is_key = |key: &&&str| {
-            let after = rest.strip_prefix(key.as_bytes()).unwrap_or_default();
-            let after_blanks = after.trim_ascii_start().first();
-            matches!(
-                after.first(),
-                Some(b'"' | b'\'' | b'`' | b'\\' | 0x1B | 0x80..)
-            ) || matches!(after_blanks, Some(b':' | b'='))
-        };
-        if let Some(key) = TELLING_KEYS.iter().find(is_key) {
-            return Some((at, key));
-        }
-    }
-    None
-}
-
-fn malformed(text: &[u8], start: usize) -> String {
-    match serde_json::from_slice::<IgnoredAny>(&text[start..]) {
-        Err(error) => explain(&error, text, start),
-        // `scan` reads keys, which must be UTF-8; this reads none.
-        Ok(_) => format!(
-            "found text that is not UTF-8 in the object {}",
-            position(text, start)
-        ),
-    }
-}
-
-fn followed(text: &[u8], answer: &Object) -> String {
-    let after = &text[answer.range.end..];
-    let blank = after.iter().take_while(|byte| byte.is_ascii_whitespace());
-    let place = position(text, answer.range.end + blank.count());
-    format!("found text after the object {place}: an answer is the end of the output")
-}
-
-/// Returns the next brace that can begin an object: before a key or another brace.
-fn next_object(text: &[u8], from: usize) -> Option<usize> {
-    let mut braces = (from..text.len()).filter(|at| text[*at] == b'{');
-    braces.find(|at| {
-        let inside = text[at + 1..].trim_ascii_start().first();
-        matches!(inside, Some(b'"' | b'}'))
-    })
-}
-
-/// Returns where in the text reading has failed.
-fn offset(error: &serde_json::Error, text: &[u8]) -> usize {
-    let lines = text.split(|byte| *byte == b'\n');
-    let before: usize = lines
-        .take(error.line().saturating_sub(1))
-        .map(|line| line.len() + 1)
-        .sum();
-    (before + error.column()).min(text.len())
-}
-
-/// Returns the key that was probably meant by one that has the value, as JSON, of a decision: an answer without its
-/// decision lets everything pass. It differs in one letter, in case or in underscores.
-pub(super) fn meant_decision(key: &str, value: &str) -> Option<&'static str> {
-    near_decision(key).filter(|meant| is_decision(meant, value))
-}
-
-fn near_decision(key: &str) -> Option<&'static str> {
-    const NAMES: [&str; 4] = ["decision", "permissionDecision", "continue", SPECIFIC];
-    let is_near = |name: &&&str| {
-        let is_long = key.len() < name.len() - 1 || key.len() > name.len() + 3;
-        !is_long && strsim::osa_distance(&plain(key), &plain(name)) <= 1
+/// Returns a name that has a decision as its value, and is not read as one, with the key that was meant.
+pub(super) fn hidden_decision(
+    name: &str,
+    value: &Value,
+    within: Within,
+) -> Option<(String, &'static str)> {
+    let decides = match value {
+        Value::String(word) => is_decision(word),
+        Value::Bool(flag) => !flag,
+        Value::Object(_) => true,
+        _ => false,
     };
-    match NAMES.contains(&key) {
-        true => None,
-        false => NAMES.iter().find(is_near).copied(),
-    }
-}
-
-fn plain(key: &str) -> String {
-    key.to_ascii_lowercase().replace('_', "")
-}
-
-fn is_decision(meant: &str, value: &str) -> bool {
-    let words = [
-        "\"allow\"",
-        "\"approve\"",
-        "\"ask\"",
-        "\"block\"",
-        "\"deny\"",
-    ];
-    match meant {
-        SPECIFIC => value.starts_with('{'),
-        "continue" => value == "false",
-        _ => words.contains(&&*value.to_ascii_lowercase()),
-    }
-}
-
-/// Reads the keys of an object, and of values only what may be a decision.
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Kind;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
-                let mut most = None;
-                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-                    let kind = match near_decision(&key) {
-                        None => {
-                            map.next_value::<IgnoredAny>()?;
-                            Kind::of(&key)
-                        }
-                        Some(meant) => {
-                            match is_decision(meant, map.next_value::<&RawValue>()?.get()) {
-                                true => Kind::Telling,
-                                false => Kind::Other,
-                            }
-                        }
-                    };
-                    most = most.max(Some(kind));
-                }
-                Ok(most.unwrap_or(Kind::Answer))
-            }
+    let meant = match deciding(name) {
+        Some(Deciding::Key(key)) if decides || within == Within::Text => Some(key),
+        Some(Deciding::SlipOf(key)) if decides => Some(key),
+        None if decides && name == "behavior" && within == Within::Specific => {
+            Some("permissionDecision")
         }
-
-        deserializer.deserialize_map(Members)
+        _ => None,
+    };
+    if let Some(meant) = meant {
+        return Some((name.to_owned(), meant));
     }
-}
-
-impl Kind {
-    fn of(key: &str) -> Self {
-        match key {
-            _ if TELLING_KEYS.contains(&key) => Self::Telling,
-            _ if OTHER_KEYS.contains(&key) => Self::Answer,
-            _ => Self::Other,
-        }
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .find_map(|(name, value)| hidden_decision(name, value, within)),
+        Value::Array(items) => items
+            .iter()
+            .find_map(|item| hidden_decision("", item, within)),
+        _ => None,
     }
 }

@@ -1,15 +1,17 @@
-//! Tests of finding answers: outputs as hooks write them.
+//! Tests of what is an answer, what is text, and what is an answer with a mistake: outputs as hooks write them.
 
 use std::time::Instant;
 
 use proptest::prelude::*;
+use serde_json::{Map, Value, json};
 
 use super::answer::{Written, read};
-use super::ending::{find, is_blank};
+use crate::events::{EventType, HookEvent};
+use crate::hook::HookOutput;
 
-/// What is found in an output, in short: the answer, the first note, `text`, or `invalid: why`.
+/// What is found in an output, in short: the answer, `text`, a note on text, or `invalid: why`.
 fn found(output: &[u8], gap: Option<usize>) -> String {
-    match read(output, gap, false) {
+    match read(&HookEvent::user_interrupt(), output, gap, false) {
         Ok(Written {
             output: Some(output),
             ..
@@ -19,389 +21,284 @@ fn found(output: &[u8], gap: Option<usize>) -> String {
     }
 }
 
-const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
+fn is_text(output: &str) -> bool {
+    let found = found(output.as_bytes(), None);
+    !found.starts_with("invalid") && !found.starts_with('{')
+}
 
-/// Answers, and what is read of them.
-const ANSWERS: [(&str, &str); 9] = [
-    (
-        r#"{"decision":"block","reason":"no"}"#,
-        r#"{"decision":"block","reason":"no"}"#,
-    ),
-    (
-        "{\n  \"decision\": \"ask\",\n  \"reason\": \"a {brace} and \\\"quotes\\\"\"\n}\n",
-        r#"{"decision":"ask","reason":"a {brace} and \"quotes\""}"#,
-    ),
-    (
-        r#"{"continue":false,"stopReason":"enough"}"#,
-        r#"{"stopReason":"enough","continue":false}"#,
-    ),
-    (
-        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny"}}"#,
-        r#"{"decision":"block"}"#,
-    ),
-    (
-        r#"{"updatedInput":{"command":"ls","nested":{"decision":"block"}}}"#,
-        r#"{"updatedInput":{"command":"ls","nested":{"decision":"block"}}}"#,
-    ),
-    (
-        r#"{"updatedOutput":[{"a":1}]}"#,
-        r#"{"updatedOutput":[{"a":1}]}"#,
-    ),
-    (r#"{"systemMessage":"m"}"#, r#"{"systemMessage":"m"}"#),
-    (
-        r#"{"additionalContext":"c","other":{"x":[1,2]}}"#,
-        r#"{"additionalContext":"c"}"#,
-    ),
-    ("{}", "{}"),
-];
+/// Outputs that deny, and are no answers.
+fn denials() -> impl Iterator<Item = String> {
+    let rows = include_str!("denials.txt").lines();
+    rows.filter(|row| !row.starts_with('#')).map(|row| {
+        row.replace('⏎', "\n")
+            .replace('␍', "\r")
+            .replace('⇥', "\t")
+            .replace('␛', "\u{1B}")
+            .replace('␀', "\0")
+            .replace('⌂', "\u{FEFF}")
+    })
+}
 
-/// What hooks write before their answers, and is no answer alone.
-const LOGS: [&str; 41] = [
-    "checking\n",
-    "checking... ",
-    "\n\n\n",
+/// Outputs of programs, each behind its name.
+fn logs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = include_str!("logs.txt").split("=== ").skip(1);
+    rows.map(|row| row.split_once('\n').unwrap())
+}
+
+#[test]
+fn no_denial_on_lines_of_its_own_passes() {
+    let mut tried = 0;
+    for denial in denials() {
+        for output in [
+            denial.clone(),
+            format!("checking\n{denial}"),
+            format!("{denial}\ndone\n"),
+            format!("checking\n{denial}\ndone\n"),
+            format!("checking\r\n{}\r\n", denial.replace('\n', "\r\n")),
+            format!("checking\n  {}\n", denial.replace('\n', "\n  ")),
+            format!(" 50%\r100%\r{denial}"),
+            format!("[INFO] {{\"a\": 1}}\n{{\"level\":\"info\"}}\n\n{denial}"),
+            format!("fn main() {{\n{denial}\n"),
+        ] {
+            let found = found(output.as_bytes(), None);
+            assert!(found.starts_with("invalid: "), "{output:?}: {found}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 300);
+}
+
+/// What a hook writes that decides nothing.
+const MORE_LOGS: [&str; 42] = [
+    "all good",
+    "null",
+    "[1, 2, 3]",
+    "\"{}\"",
+    "\"a string\"\n",
+    "[{\"note\": 1}]",
     "[INFO] 2026-11-22 10:00:00 guard started\n",
     "\u{1b}[32m✓\u{1b}[0m lint passed\n",
-    "\u{1b}[1m{bold}\u{1b}[0m\n",
     "  0% [          ]\r 50% [=====     ]\r100% [==========]\r\n",
     "{\"level\":\"info\",\"msg\":\"checking\",\"time\":1}\n{\"level\":\"warn\",\"msg\":\"{x}\"}\n",
-    "{\"level\":\"info\",\"reason\":\"cache\"} {\"a\":{\"decision\":\"block\"}}\n",
+    "{\"level\":\"info\",\"reason\":\"cache\"}\n{\"a\":{\"reason\":\"block\"}}\n",
+    "started\n{\"level\":\"info\",\"msg\":\"a, decision: allowed\"}\nended\n",
+    "log\n{\"status\":\"ok\",\"continued\":true}",
     "npm warn deprecated inflight@1.0.6: This module is not supported\n",
-    "> project@1.0.0 lint\n> eslint .\n\n",
     "fn main() { call!(\"{}\", 1); }\n",
-    "fn main() {\n    let x = 1;\n}\n",
     "function f() { return {a: 1}; }\n",
     "if (x) { y(); } else { z(); }\n",
-    "a { color: red; }\n",
+    "for x in y { if x { continue; } }\n",
+    "int main()\n{\n    if (x) { continue; }\n}\n",
     "awk '{print $1}' file\n",
     "${HOME}/bin and ${x:-{y}}\n",
-    "for i in {1..10}; do echo $i; done\n",
-    "{{ template }} and {% tag %}\n",
     "set: {1, 2, 3}\n",
     "dict: {'tool': 'bash', 'n': 1}\n",
-    "{ echo hello; }\n",
     "} catch {\n",
     "}}}\n",
-    "{{{\nx\n",
+    "fn main() {",
     "+ grep -q sudo\n+ echo no\n",
-    "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\nKeyError: 'decision'\n",
-    "diff --git a/x b/x\n-{\"a\": 1}\n+{\"a\": 2}\n",
+    "KeyError: 'decision'\n",
+    "-{\"decision\": \"allow\"}\n+{\"decision\": \"block\"}\n",
     "decision: block\nreason: yaml\n",
     "the decision is \"block\", and we continue: no\n",
     "usage: guard [--decision block] [--continue]\n",
+    "unmatched `{` in x\nAfter review, decision: allowed",
     "key=\"decision\" value=\"block\"\n",
-    "[1, 2, 3]\n[{\"a\": 1}]\n",
-    "\"a string\"\n",
-    "null\n",
     "größe {道具} 🎉\n",
     "ok 1 - test {\"x\n",
-    "not json: {\"x\": }\n",
     "not json: {\"x\": 1,}\n",
     "warning: unused `{`\n",
+    "int main()\n{\n",
+    "bash: {\"command\":\"x\",\"decision\":\"allow\"}\n",
+    "bash: {\"command\":\"echo '{\\\"decision\\\":\\\"block\\\"}'\"}\nread: {\"path\":\"a\"}\n",
+    "\u{7f}ELF\0\0{\0}",
 ];
 
-/// What stands after an answer by mistake.
-const AFTERTHOUGHTS: [&str; 14] = [
-    "done",
-    "\ndone\n",
-    "\n0",
-    " }",
-    "]",
-    "\u{1b}[0m",
-    ",",
-    "\n{}",
-    "\n{\"a\": 1}",
-    "\n{\"decision\":\"allow\"}",
-    " {\"decision\":\"block\"}",
-    "\n+ exit 0",
-    "\n```",
-    ";",
-];
-
-/// Characters after an answer that do not count.
-const UNSEEN: [&str; 5] = ["", "\n", " \r\n\t\n", "\u{FEFF}\u{200B}", "\0\u{1b}"];
-
 #[test]
-fn text_before_an_answer_is_a_log() {
-    for (answer, expected) in ANSWERS {
-        for log in LOGS.iter().chain(&UNSEEN) {
-            for after in UNSEEN {
-                let output = format!("{log}{answer}{after}");
-                assert_eq!(found(output.as_bytes(), None), expected, "{output:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn text_after_an_answer_is_invalid() {
-    for (answer, _) in &ANSWERS[..6] {
-        for after in AFTERTHOUGHTS {
-            for log in ["", "checking\n", "{\"level\":\"info\"}\n"] {
-                let output = format!("{log}{answer}{after}");
-                let found = found(output.as_bytes(), None);
-                assert!(
-                    found.starts_with("invalid: found text after the object (line "),
-                    "{output:?}: {found}"
-                );
-            }
-        }
-    }
-    let found = found(b"one\n {\"decision\": \"block\"}\n  two", None);
-    assert_eq!(
-        found,
-        "invalid: found text after the object (line 3, column 3): an answer is the end of the output"
-    );
-}
-
-#[test]
-fn logs_alone_are_text() {
-    // What begins with a brace and is no object may be meant as one.
-    for log in LOGS
-        .iter()
-        .filter(|log| !log.starts_with("{ ") && !log.starts_with("{{"))
-    {
+fn what_ordinary_hooks_write_is_text() {
+    for (name, log) in logs() {
         let found = found(log.as_bytes(), None);
-        let is_text = found == "text" || found == NO_KEY;
-        assert!(is_text, "{log:?}: {found}");
+        assert!(
+            !found.starts_with("invalid") && !found.starts_with("{\""),
+            "{name}: {found}"
+        );
     }
-    for (output, expected) in [
-        ("", "text"),
-        ("\u{FEFF} \n", "text"),
-        ("all good", "text"),
-        ("{\"note\": 1}", NO_KEY),
-        ("log\n{\"level\": \"info\", \"msg\": \"x\"}\n", "text"),
-        ("{\"suppressOutput\": true}", NO_KEY),
-        (
-            "{\"additionalContex\": \"c\"}",
-            "`additionalContex` is not a known key; did you mean `additionalContext`?",
-        ),
-        ("[{\"note\": 1}]", "text"),
-        ("{\"systemMessage\": \"m\"} and more", "text"),
-        ("}", "text"),
-        ("fn main() {", "text"),
-        ("int main()\n{\n", "text"),
-        ("pattern was {\"", "text"),
-        (
-            "unmatched `{` in x\nAfter review, decision: allowed",
-            "text",
-        ),
-        ("+  return { continue: true };", "text"),
-        ("for x in y { if x { continue; } }\n", "text"),
-        ("log\n{\"level\":\"error\",\"reason\":{\"code\":1}}", "text"),
-        ("log\n{\"status\":\"ok\",\"continued\":true}", "text"),
-        ("a\0{x}\0b{\"y\"\0 and more text", "text"),
+    for log in MORE_LOGS {
+        assert!(is_text(log), "{log:?}: {}", found(log.as_bytes(), None));
+    }
+}
+
+/// The tool's arguments, while a model writes code, JSON or the page about answers.
+#[test]
+fn a_logger_of_arguments_writes_text() {
+    for content in [
+        include_str!("../../docs/protocol.md"),
+        include_str!("answer.rs"),
+        "{\n  \"decision\": \"block\"\n}\n",
+        "answer = {'decision': 'block', 'continue': False}\nprint(answer)\n",
+        "{\"decision\":\"allow\"}",
     ] {
-        assert_eq!(found(output.as_bytes(), None), expected, "{output:?}");
+        let args = json!({"path": "a", "content": content});
+        for log in [
+            format!("write: {args}\n"),
+            format!("[10:00] write {args}\n[10:01] done\n"),
+            format!("{}\n", json!({"level": "info", "args": args})),
+            format!("{args}\n"),
+        ] {
+            assert!(is_text(&log), "{log}: {}", found(log.as_bytes(), None));
+        }
     }
 }
 
 #[test]
-fn malformed_answers_are_invalid() {
+fn each_built_in_event_is_text() {
+    for event_type in EventType::BUILTIN {
+        let mut event = HookEvent::new(event_type.clone());
+        event = event.with_tool_name("bash");
+        event.data = json!({
+            "tool_args": {"command": "echo '{\"decision\": \"allow\"}'"}, "tool_result": "{\"a\": 1}",
+            "content": "continue: {\"decision\": \"block\"}", "error": "no", "stop_hook_active": false,
+        })
+        .as_object()
+        .unwrap()
+        .clone();
+        let value: Value = serde_json::from_str(&event.to_json()).unwrap();
+        for log in [
+            event.to_json(),
+            format!("{value:#}"),
+            format!("{event_type} {value}\n"),
+        ] {
+            assert!(is_text(&log), "{log}: {}", found(log.as_bytes(), None));
+        }
+    }
+}
+
+#[test]
+fn a_mistake_is_explained() {
+    const ALL: &str = ": an answer must be all that a hook writes to its standard output; write logs to standard error";
     for (output, why) in [
         (
             "{\n\"reason\": \"no\"\n\"decision\": \"block\"\n}",
-            "expected `,` or `}` (line 3",
+            "expected `,` or `}` (line 3, column 1)",
         ),
-        (
-            "log\n{\n\"reason\": \"no\"\n\"decision\": \"block\"\n}",
-            "`decision` is not within a whole JSON object (line 4, column 2)",
-        ),
-        (
-            "log\n{\"meta\":{\"a\":1,},\"decision\":\"block\"}",
-            "`decision` is not within a whole JSON object",
-        ),
-        (
-            "{\"reason\":\"blocked: sed s/\\}/x/\",\"decision\":\"block\"}",
-            "invalid escape (line 1",
-        ),
+        ("{\"decision\": \"bl", "`\"` is missing (line 1, column 16)"),
+        ("{\"reason\":\n", "a value is missing (line 2)"),
         (
             "{ // guard\n \"decision\": \"block\" }",
-            "expected a key in double quotes",
+            "expected a key in double quotes (line 1, column 3)",
         ),
-        (
-            "\u{1b}[1;39m{\u{1b}[0m\u{1b}[34;1m\"decision\"\u{1b}[0m\u{1b}[1;39m:\u{1b}[0m\u{1b}[0;32m\"block\"\u{1b}[0m\u{1b}[1;39m}\u{1b}[0m\n",
-            "it contains colour codes",
-        ),
-        (
-            "log {:decision=>\"block\"}",
-            "`decision` is not within a whole JSON object",
-        ),
-        (
-            "\"{\\\"decision\\\":\\\"block\\\"}\"",
-            "`decision` is not within a whole JSON object",
-        ),
-        ("{\"Decision\":\"Block\"}", "did you mean `decision`?"),
-        (
-            "{\"permission_decision\":\"deny\"}",
-            "did you mean `permissionDecision`?",
-        ),
-        (
-            "{\"hookSpecificOutput\":{\"decision\":\"block\"}}",
-            "`hookSpecificOutput.decision` is not a known key",
-        ),
-        ("{", "`}` is missing (line 1, column 1)"),
-        ("{\"decision\": \"bl", "`\"` is missing (line 1, column 16)"),
-        (
-            "log\n{\"decision\": \"block\"",
-            "`}` is missing (line 2, column 20)",
-        ),
-        (
-            "{\"decision\": \"block\", \"reason\": \"he said \"no\"\"}",
-            "expected `,` or `}` (line 1",
-        ),
-        (
-            "{\"decision\": \"block\",}",
-            "expected a key in double quotes (line 1",
-        ),
-        ("{\"decision\": 'block'}", "expected value (line 1"),
-        ("{\"decision\": \"a\nb\"}", "control character"),
         (
             "{'decision': 'block'}",
             "expected a key in double quotes (line 1, column 2)",
         ),
         (
-            "log\n{'tool': 'bash', 'decision': 'block'}\n",
-            "`decision` is not within a whole JSON object (line 2, column 19)",
+            "{ echo hello; }",
+            "expected a key in double quotes (line 1, column 3)",
+        ),
+        ("{\"\u{FFFD}\": 1", "`}` is missing (line 1, column 9)"),
+        (
+            "{\"note\": 1} done",
+            &format!("found text after the object (line 1, column 13){ALL}"),
         ),
         (
-            "{\n  reason: 'no',\n  decision: 'block'\n}\n",
-            "expected a key in double quotes (line 2",
+            "one\n {\"decision\": \"block\"}\n  two",
+            &format!("found `decision` (line 2, column 1){ALL}"),
         ),
         (
-            r#"{\"decision\": \"block\"}"#,
-            "expected a key in double quotes",
-        ),
-        ("{decision=block}", "expected a key in double quotes"),
-        (
-            "{\"a\": bad, \"b\": {\"decision\": \"allow\"}}",
-            "found text after the object",
+            "{\"note\": 1}\n{\"decision\": \"block\"}",
+            &format!("found `decision` (line 2, column 1){ALL}"),
         ),
         (
-            "[{\"decision\": \"block\"}]",
-            "found text after the object (line 1, column 23)",
+            "one\n{\n  reason: no, decision: 'block'\n}",
+            &format!("found `decision` (line 3, column 15){ALL}"),
         ),
         (
-            "log\n\n{\"decision\": \"blok\"}",
-            "unknown decision `blok`, expected `allow`, `block` or `ask` (line 3",
+            "one\n'decision' => 'block'\n",
+            &format!("found `decision` (line 2, column 2){ALL}"),
         ),
         (
-            "{\"descision\": \"block\"}",
-            "`descision` is not a known key; did you mean `decision`?",
+            "\"{\\\"descision\\\":\\\"block\\\"}\"",
+            &format!("found `descision` (line 1, column 1){ALL}"),
         ),
-        ("{\"continu\": false}", "did you mean `continue`?"),
         (
-            "{\"descision\": \"block\"}\ndone",
-            "found text after the object (line 2, column 1)",
+            "{\"decision\": \"block\"}\u{1b}[0m",
+            "it contains colour codes: write JSON without them",
+        ),
+        (
+            "{\0\"\0c\0o\0n\0t\0i\0n\0u\0e\0\"\0:\0f\0a\0l\0s\0e\0}\0",
+            "it contains NUL bytes, as UTF-16 does: write UTF-8",
         ),
     ] {
-        let found = found(output.as_bytes(), None);
-        let is_meant = found.starts_with("invalid: ") && found.contains(why);
-        assert!(is_meant, "{output:?}: {found}");
+        assert_eq!(
+            found(output.as_bytes(), None),
+            format!("invalid: {why}"),
+            "{output:?}"
+        );
     }
-    // Not the value of a decision.
+    let not_utf_8 = found(b"{\"reason\": \"\xff\"}", None);
+    assert_eq!(not_utf_8, "invalid: it is not UTF-8");
     for output in [
-        "{\"decisions\": 3}",
-        "{\"descision\": \"maybe\"}",
-        "{\"continued\": \"yes\"}",
+        "log\n[{\"additionalContext\": \"c\"}]\n",
+        "read {\"decision\": \"block\"}",
+        "{\"a\": 1}\n{\"systemMessage\": \"m\"}",
     ] {
-        let found = found(output.as_bytes(), None);
-        assert!(!found.starts_with("invalid"), "{output}");
+        let note = found(output.as_bytes(), None);
+        assert!(
+            note.starts_with("found `") && note.ends_with(ALL),
+            "{output}: {note}"
+        );
     }
 }
 
 #[test]
-fn utf_16_is_invalid() {
-    let utf_16 = |text: &str, little: bool| -> Vec<u8> {
-        let units = text.encode_utf16();
-        units
-            .flat_map(|unit| {
-                if little {
-                    unit.to_le_bytes()
-                } else {
-                    unit.to_be_bytes()
-                }
-            })
-            .collect()
-    };
-    for text in [
-        "{}",
-        "{\"decision\":\"block\"}",
-        "\u{FEFF}log\r\n{\"decision\":\"block\"}\r\n",
-        "{\"decision\":\"bl",
-    ] {
-        for little in [true, false] {
-            let found = found(&utf_16(text, little), None);
-            assert_eq!(found, "invalid: it is UTF-16, expected UTF-8", "{text}");
-        }
-    }
-    assert_eq!(found(&utf_16("checked", true), None), "text");
-    assert_eq!(
-        found(b"\0\0{\"decision\":\"block\"}\0", None),
-        r#"{"decision":"block"}"#
-    );
-    assert_eq!(found(b"\x7fELF\0\0{\0}", None), "text");
-    assert_eq!(
-        found(b"{\"\xff\": 1}", None),
-        "invalid: found text that is not UTF-8 in the object (line 1, column 1)"
-    );
-    let zeros = [&[0; 100][..], b"\n{\"decision\":\"block\"}"].concat();
-    assert_eq!(found(&zeros, None), r#"{"decision":"block"}"#);
-}
-
-#[test]
-fn of_cut_output_the_end_is_read() {
+fn of_cut_output_nothing_is_an_answer() {
     const CUT: &str = "invalid: it is longer than the part of the output that is kept";
-    const BLOCK: &str = r#"{"decision":"block"}"#;
     for (head, tail, expected) in [
-        ("log\n", "log\n{\"decision\": \"block\"}\n", BLOCK),
-        (
-            "{\"level\": 1}\n{\"level\": ",
-            "2}\n{\"decision\": \"block\"}\n",
-            BLOCK,
-        ),
         ("log\n", "log\n", "text"),
         ("log\n{", "log\n", "text"),
-        ("\0\0", "\0\0\0", "text"),
+        ("log\n", "log\n{\"decision\": \"block\"}\n", CUT),
         ("{\"decision\": \"block\"}\n", "log\n", CUT),
-        ("{\"decision\": \"block\"}\n", "\n\n", CUT),
-        ("{\"decision\": \"block\"} log\n", "log\n", CUT),
-        ("{\"decision\": \"block\", \"reason\": \"", "xxx\"}", CUT),
-        ("{\"reason\": \"", "xxx\", \"decision\": \"block\"}", CUT),
-        ("{\"updatedInput\": [", "{\"decision\": \"allow\"}", CUT),
-        ("log", "{\"a\": {\"b\": 1}}}", CUT),
-        ("{\"log\":[\"x", "x\"],\"decision\":\"block\"}\ndone", CUT),
-        (
-            "{\"log\":[\"x",
-            "x\"],\"decision\":\"block\"}\n{\"level\": 1}",
-            CUT,
-        ),
+        ("  {\"decision\": \"block\"", " log\n", CUT),
+        ("\u{1b}[1m{\"decision\": \"block\"", " log\n", CUT),
+        ("[{\"decision\": \"block\"}", " log\n", CUT),
+        ("log", "\"decision\": \"block\"}'\n", CUT),
         ("  ", "  \n", CUT),
         ("", "", CUT),
         ("log", "\n", CUT),
+        ("\0\0", "\0\0\0", "text"),
     ] {
         let output = format!("{head}{tail}");
         let found = found(output.as_bytes(), Some(head.len()));
         assert_eq!(found, expected, "{head:?} {tail:?}");
     }
+    let inside = found(b"log\n{\"decision\": \"block\"}\nlog\nlog\n", Some(26));
+    assert!(
+        inside.starts_with("invalid: found `decision` (line 2"),
+        "{inside}"
+    );
 }
 
 /// A hook that redacts must not let an output pass that it meant to replace.
 #[test]
 fn a_redactor_answers_with_known_keys_alone() {
-    let strict = |output: &str| read(output.as_bytes(), None, true).is_ok();
+    let event = HookEvent::tool_post_execute("bash", "ls", "secret");
+    let strict = |output: &str| read(&event, output.as_bytes(), None, true).is_ok();
     for output in [
         "",
+        " \n",
         "{}",
         r#"{"decision": "allow"}"#,
-        r#"{"updatedOutput": 1, "note": 2}"#,
+        r#"{"updatedOutput": "", "note": 2}"#,
         r#"{"hookSpecificOutput": {"hookEventName": "x", "updatedOutput": 1}}"#,
     ] {
         assert!(strict(output), "{output}");
     }
     for output in [
         "text",
+        "[]",
+        "\u{200B}",
         "log\n{\"updatedOutput\": 1}",
+        r#"{"updatedOutput": null}"#,
         r#"{"note": 1}"#,
         r#"{"reason": "masked", "output": 1}"#,
         r#"{"decision": "allow", "tool_result": 1}"#,
@@ -413,56 +310,233 @@ fn a_redactor_answers_with_known_keys_alone() {
 }
 
 #[test]
-fn the_search_takes_linear_time() {
+fn output_is_read_in_linear_time() {
     let search = |length: usize| {
         let start = Instant::now();
-        for piece in ["{\"a\":", "{\"", "{ ", "{'decision' "] {
-            let output = piece.repeat(length / piece.len());
-            let _ = find(output.as_bytes(), None);
+        for piece in [
+            "{\"a\":",
+            "{\"",
+            "{ ",
+            "{'decision' ",
+            "\n{decision ",
+            "decision\"\"",
+            "\u{1b}[",
+            "\n[[{",
+            "\n{}",
+            "a \n",
+            "{,descision=x",
+            "\"{\\\"",
+        ] {
+            for begin in ["", "log\n"] {
+                let output = begin.to_owned() + &piece.repeat(length / piece.len());
+                let _ = found(output.as_bytes(), None);
+            }
         }
         start.elapsed()
     };
-    // At the smaller one, as much is tried as may be.
-    let [small, large] = [search(16 * 1024), search(64 * 1024)];
+    let [small, large] = [search(32 * 1024), search(128 * 1024)];
     // Where the time grew with the square, it would be 16 times as long.
     assert!(large < 10 * small, "{small:?}, {large:?}");
-    let log = "{\n \"level\": \"info\",\n \"tags\": [1, {\"a\": {}}]\n}".repeat(1_000);
-    let output = format!("{log}\n{{\"decision\":\"block\"}}");
-    let answer = "{\"decision\":\"block\"}";
-    assert_eq!(found(output.as_bytes(), None), answer);
+}
+
+/// Prints as dash's `echo` does.
+fn echoed(text: &str) -> String {
+    let mut printed = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escape = if c == '\\' {
+            rest.peek().copied()
+        } else {
+            None
+        };
+        let Some(letter) = escape else {
+            printed.push(c);
+            continue;
+        };
+        let simple = "abfnrtv\\".find(letter);
+        if let Some(at) = simple {
+            rest.next();
+            printed.push(['\x07', '\x08', '\x0C', '\n', '\r', '\t', '\x0B', '\\'][at]);
+        } else if letter == '0' {
+            rest.next();
+            let mut code = 0;
+            for _ in 0..3 {
+                if let Some(digit) = rest.peek().and_then(|it| it.to_digit(8)) {
+                    code = code * 8 + digit;
+                    rest.next();
+                }
+            }
+            printed.extend(char::from_u32(code % 256));
+        } else if letter == 'c' {
+            break;
+        } else {
+            printed.push(c);
+        }
+    }
+    printed
+}
+
+/// Returns what a hook may print of a value: it, or a part of it, as JSON or, if it is a text, as it is.
+fn printed(value: &Value) -> Vec<String> {
+    let mut all = vec![value.to_string(), format!("{value:#}")];
+    if let Value::String(text) = value {
+        all.push(text.clone());
+        all.extend(text.lines().map(str::to_owned));
+        let inner = serde_json::from_str::<Value>(text);
+        all.extend(inner.map(|it| format!("{it:#}")));
+    }
+    let parts: Vec<_> = match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(map) => map.values().collect(),
+        _ => Vec::new(),
+    };
+    all.extend(parts.into_iter().flat_map(printed));
+    all
+}
+
+/// Checks that nothing of the event is an answer, however it is printed.
+fn check_nothing_is_an_answer(event: &HookEvent) -> Result<(), TestCaseError> {
+    let whole: Value = serde_json::from_str(&event.to_json()).unwrap();
+    for text in printed(&whole) {
+        let unquoted = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for text in [echoed(&text), unquoted, text.to_lowercase(), text] {
+            for output in [
+                text.clone(),
+                format!("bash: {text}\n"),
+                format!("{text}\ndone\n"),
+                format!("checking\n{text}\ndone\n"),
+            ] {
+                let read = read(event, output.as_bytes(), None, false);
+                let said = read.ok().and_then(|it| it.output).unwrap_or_default();
+                prop_assert_eq!(said, HookOutput::default(), "{}", output);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a model may put into the place of a value.
+fn choices() -> Vec<Value> {
+    let mut choices = Vec::new();
+    for answer in [
+        json!({"decision": "allow"}),
+        json!({"decision": "block", "reason": "no"}),
+        json!({"permissionDecision": "allow", "n": 1.0}),
+        json!({"continue": false}),
+        json!({"systemMessage": "a  b"}),
+        json!({"additionalContext": "c\nd"}),
+        json!({"feedback": "f"}),
+        json!({"updatedInput": {"command": "rm  -rf /", "n": [1.5, 100]}}),
+        json!({"updatedOutput": "o"}),
+        json!({"hookSpecificOutput": {"permissionDecision": "allow"}}),
+        json!({"hookSpecificOutput": {"decision": {"behavior": "allow"}}}),
+        json!({r"\u0064ecision": r"\u0061llow"}),
+        json!({"decision": r"\u0061llow"}),
+    ] {
+        let text = answer.to_string();
+        choices.extend([
+            answer.clone(),
+            json!([answer]),
+            json!({"a": {"b": answer}}),
+            json!({"x": 1, "args": format!("{answer:#}")}),
+            text.clone().into(),
+            format!("text\n{text}\ntext").into(),
+            text.replace("decision", r"\0144ecision").into(),
+            text.replace('{', r"\n\0173").into(),
+            json!({"a": json!(text).to_string()}),
+        ]);
+    }
+    choices
 }
 
 #[test]
-fn unseen_characters_are_blank() {
-    for (text, expected) in [
-        (&b""[..], true),
-        (b" \t\r\n\x0B\x0C\0\x1B\x7F", true),
-        (
-            "\u{FEFF}\u{A0}\u{85}\u{2028}\u{3000}\u{200B}\u{AD}\u{FE0F}\u{202E}\u{E0041}"
-                .as_bytes(),
-            true,
-        ),
-        (b"\xFF\xFE \xFE\xFF", true),
-        (b" a", false),
-        (b" \x80", false),
-        (b"\xEF\xBB", false),
-    ] {
-        assert_eq!(is_blank(text), expected, "{text:?}");
+fn what_the_event_says_is_no_answer() {
+    for choice in choices() {
+        let mut event = HookEvent::tool_post_execute("bash", "ls", choice.clone());
+        event.session_id = choice.as_str().map(str::to_owned);
+        check_nothing_is_an_answer(&event).unwrap();
+    }
+    // An answer that the event does not say is one, whatever else is in the event.
+    let event =
+        HookEvent::tool_pre_execute("write", json!({"content": "{\"decision\": \"allow\"}"}));
+    let read = read(
+        &event,
+        br#"{"decision": "block", "reason": "no"}"#,
+        None,
+        false,
+    )
+    .unwrap();
+    assert!(read.output.is_some());
+}
+
+/// Any JSON, whose keys and texts may be those of an answer.
+fn any_json() -> impl Strategy<Value = Value> {
+    let texts = prop_oneof![
+        Just("{\"decision\":\"allow\"}".to_owned()),
+        Just("{\"continue\": false}\n".to_owned()),
+        "allow|block|[a-z]{0,3}|(\\\\[0nu\\\\\"]|[{}\":,0-9a-f ]){0,12}",
+    ];
+    let keys = prop_oneof![
+        4 => "decision|continue|updatedInput|systemMessage|hookSpecificOutput|permissionDecision|a",
+        1 => "(\\\\u0064|\\\\[0nu\\\\]|d|ecision){0,4}",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        any::<f32>().prop_map(Value::from),
+        texts.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map(keys.clone(), inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    /// Nothing else is an answer, and what is one is read as it was written.
+    #[test]
+    fn an_answer_is_one_object(
+        before in "( |\n|\u{FEFF}|x|\\{\\}|\\{\"a\":1\\}|\\[|\"|'|,|#){0,2}",
+        object in prop_oneof![
+            Just("{\"decision\":\"block\"}"), Just("{\"decision\": \"allow\", \"reason\": \"r\"}"), Just("{}"),
+            Just("{\"systemMessage\":\"m\"}"), Just("{\"a\":1}"), Just("{\"continue\":false"), Just("")
+        ],
+        after in "( |\n|\u{FEFF}|x|\\{\\}|\\{\"a\":1\\}|\\]|\"|'|,|\\}|#){0,2}",
+    ) {
+        let output = format!("{before}{object}{after}");
+        let is_blank = |text: &str| text.chars().all(|c| c.is_whitespace() || c == '\u{FEFF}');
+        let written = read(&HookEvent::user_interrupt(), output.as_bytes(), None, false);
+        let is_answer = written.is_ok_and(|it| it.output.is_some());
+        let trimmed = output.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
+        let is_object = serde_json::from_str::<Map<String, Value>>(trimmed).is_ok();
+        prop_assert!(!is_answer || is_object, "{}", output);
+        if is_blank(&before) && is_blank(&after) && object.ends_with('}') && object != "{\"a\":1}" {
+            prop_assert!(is_answer, "{}", output);
+        }
     }
 }
 
 proptest! {
-    #[test]
-    fn an_answer_after_any_line_is_read(log in "[^{}]*") {
-        let output = format!("{log}\n{{\"decision\":\"block\"}}\n");
-        prop_assert_eq!(found(output.as_bytes(), None), "{\"decision\":\"block\"}");
-    }
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever stands around a block, it is never overlooked.
+    /// Whatever stands around a block on lines of its own, it is never overlooked.
     #[test]
-    fn a_block_never_passes(before in "([^{}]|\\{ |\\} ?|\\{\\}|\\{\"a\" ?)*", after in ".*") {
-        let output = format!("{before}\n{{\"decision\":\"block\"}}{after}");
+    fn a_block_never_passes(
+        before in "([^{}]|\\{ |\\} ?|\\{\\}|\\{\"a\" ?)*", after in ".*"
+    ) {
+        let output = format!("{before}\n{{\"decision\":\"block\"}}\n{after}");
         let found = found(output.as_bytes(), None);
         prop_assert!(found == "{\"decision\":\"block\"}" || found.starts_with("invalid"), "{}", found);
+    }
+
+    #[test]
+    fn nothing_of_any_event_is_an_answer(args in any_json(), result in any_json()) {
+        check_nothing_is_an_answer(&HookEvent::tool_post_execute("bash", args, result))?;
     }
 }

@@ -9,11 +9,13 @@ mod answer;
 mod answer_tests;
 mod circular;
 mod command;
+mod echo;
 mod ending;
 #[cfg(test)]
 mod ending_tests;
 mod environment;
 mod invalid;
+mod keys;
 mod names;
 mod native;
 mod resident;
@@ -26,6 +28,7 @@ pub use crate::hook::{
 pub(crate) use answer::read as read_answer;
 pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use command::{command_line, posix, program};
+pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;

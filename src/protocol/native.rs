@@ -63,26 +63,18 @@ impl Protocol for Native {
         Ok(start)
     }
 
-    /// An incomplete answer may be an incomplete `block`, so it counts as a failure. On an event that cannot be
-    /// blocked it is treated as plain text.
     fn read(&self, call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
         // Whatever a hook writes that redacts the output of a tool is meant to replace it.
         let redacts = call.hook.on_failure() == FailurePolicy::Withhold;
         let is_strict = redacts && end.code == Some(0);
-        let mut answer = Answer::default();
-        match read(end.stdout_bytes, end.gap, is_strict) {
-            Ok(written) => {
-                answer.output = written.output;
-                answer.notes = written.notes;
-            }
-            Err(why) if call.hook.guards(call.can_block) => answer.invalid = Some(why),
-            Err(why) => {
-                answer = answer.note(format!(
-                    "standard output is treated as plain text: its answer is invalid: {why}"
-                ));
-            }
+        match read(call.event, end.stdout_bytes, end.gap, is_strict) {
+            Ok(written) => Answer {
+                output: written.output,
+                notes: written.notes,
+                ..Answer::default()
+            },
+            Err(why) => Answer::invalid(why),
         }
-        answer
     }
 }
 

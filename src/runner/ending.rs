@@ -88,7 +88,7 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
 const LONGEST_QUOTE: usize = 200;
 
 /// Describes the end of a resident hook that has not answered, with the error that it wrote to standard error.
-pub(super) fn without_answer(end: &End, stderr: &Captured) -> String {
+pub(super) fn without_answer(end: &End, stderr: &Captured) -> Failure {
     let mut words = "it ended without an answer".to_owned();
     match end {
         End::Exited(code) => words += &format!(" (exit code {code})"),
@@ -100,7 +100,7 @@ pub(super) fn without_answer(end: &End, stderr: &Captured) -> String {
         let line: String = line.chars().take(LONGEST_QUOTE).collect();
         words += &format!(": {line}");
     }
-    words
+    Failure::new(FailureKind::NoAnswer, words)
 }
 
 /// Returns the last line of the form `name: text`, else the last line: Python writes it after the traceback,

@@ -218,17 +218,20 @@ impl Runner {
         let mut finished = process::run(&spec);
         finished.duration += waited;
         let answer = finished.stdout.bytes();
-        let why = match &finished.end {
+        let failure = match &finished.end {
             end @ (process::End::Exited(0..126) | process::End::Signaled(_)) => {
                 match answer.trim_ascii() {
                     [] => Some(without_answer(end, &finished.stderr)),
-                    answer => check_answer(answer, id).err(),
+                    answer => {
+                        let invalid = |why| Failure::new(FailureKind::InvalidAnswer, why);
+                        check_answer(answer, id).err().map(invalid)
+                    }
                 }
             }
             _ => None,
         };
         Ran {
-            failure: why.map(|why| Failure::new(FailureKind::InvalidAnswer, why)),
+            failure,
             residency: Some(Residency::OneShot),
             ..Ran::new(finished)
         }
@@ -259,7 +262,7 @@ impl Runner {
         })
     }
 
-    fn with_answer(&self, mut result: HookResult, answer: Answer) -> HookResult {
+    fn with_answer(&self, mut result: HookResult, mut answer: Answer) -> HookResult {
         if answer.replaces_exit_code {
             result.failure = None;
             result.error = None;
@@ -268,8 +271,12 @@ impl Runner {
             result = result.with_output(output);
         }
         if let Some(why) = answer.invalid {
+            let why = format!("its answer is invalid: {why}");
+            if result.failure.is_some() && result.hook.protocol().is_none() {
+                answer.notes.push(why.clone());
+            }
             result.failure = Some(FailureKind::InvalidAnswer);
-            result.error = Some(format!("its answer is invalid: {why}"));
+            result.error = Some(why);
         }
         for words in &answer.notes {
             self.reporter.diagnose_once(&result.hook, words);

@@ -22,15 +22,25 @@ fn byte_order_marks_are_removed() {
     let result = world.one(hook("*", "printf '\\357\\273\\277\\357\\273\\277hello'"));
     assert_eq!(result.stdout, "hello");
     assert_eq!(result.stdout_bytes(), "\u{FEFF}\u{FEFF}hello".as_bytes());
-    let text = "\u{FEFF} \u{200B}\r\n{\"decision\": \"block\"}\r\n";
+    let text = "\u{FEFF} \r\n{\"decision\": \"block\"}\r\n";
     let result = world.one(hook("*", &world.says(text)));
-    assert_eq!(result.decision(), Decision::Block);
+    assert!(result.failure.is_none() && result.decision() == Decision::Block);
 }
 
 #[cfg(unix)]
 #[test]
 fn an_answer_in_utf_16_is_invalid() {
-    for bytes in [r"\377\376{\0}\0", r"\376\377\0{\0}", r"\0{\0}"] {
+    let answer: Vec<_> = "{\"continue\":false}".chars().map(String::from).collect();
+    let (little, big) = (
+        answer.join(r"\0") + r"\0",
+        r"\0".to_owned() + &answer.join(r"\0"),
+    );
+    for bytes in [
+        r"\377\376".to_owned() + &little,
+        r"\376\377".to_owned() + &big,
+        little,
+        big,
+    ] {
         let result = World::new().one(hook("*", &format!("printf '{bytes}'")));
         assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{bytes}");
     }
@@ -83,15 +93,20 @@ fn the_reason_is_the_one_of_the_answer() {
         let result = world.one(hook("*", &command));
         assert_eq!(result.reason().unwrap_or("-"), reason, "{row}");
     }
-    // A log in front of the answer is no reason.
-    for (answer, reason) in [
-        (r#"{"decision": "block", "reason": "no"}"#, Some("no")),
-        (r#"{"decision": "block"}"#, None),
-    ] {
-        let says = world.says(answer);
-        let result = world.one(hook("*", &format!("echo checking{AND}{says}")));
-        let found = (result.decision(), result.reason());
-        assert_eq!(found, (Decision::Block, reason));
+    // Behind a log, the answer is invalid. With another exit code, the text is the reason.
+    let says = world.says(r#"{"decision": "block", "reason": "no"}"#);
+    for (code, begin, notes) in [(0, "its answer is invalid: ", 0), (3, "checking", 1)] {
+        let command = format!("echo checking{AND}{says}{AND}exit {code}");
+        let ignored = hook("*", &command).with_on_failure(FailurePolicy::Continue);
+        let result = world.one(ignored);
+        assert_eq!(result.failure, Some(FailureKind::InvalidAnswer));
+        assert!(!result.should_continue() && result.reason().unwrap().starts_with(begin));
+        assert_eq!(
+            result.diagnostics().len(),
+            notes,
+            "{:?}",
+            result.diagnostics()
+        );
     }
 }
 

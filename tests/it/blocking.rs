@@ -63,8 +63,8 @@ fn rows(world: &World) -> Vec<Row> {
         ("block", 3, "- - stops stops"),
         ("ask", 0, "- - stops stops"),
         ("ask", 1, "exit exit stops goes"),
-        ("blok", 0, "invalid_answer - stops goes"),
-        ("blok", 2, "invalid_answer exit stops goes"),
+        ("blok", 0, "invalid_answer invalid_answer stops stops"),
+        ("blok", 2, "invalid_answer invalid_answer stops stops"),
     ] {
         let says = world.says(&format!(r#"{{"decision": "{decision}"}}"#));
         rows.push((hook("*", &format!("{says}{AND}exit {code}")), expected));
@@ -174,7 +174,7 @@ fn the_reason_is_the_output_or_the_failure() {
         (Exit, 1, " printed\n", "whispered", "printed"),
         (Exit, 137, " \n", "whispered\n", "whispered"),
         (Exit, i32::MIN, "", "", "the error"),
-        (Exit, 1, "{\"decision\": 1}", "whispered", "whispered"),
+        (Exit, 1, "{\"note\": 1}", "whispered", "{\"note\": 1}"),
         (Exit, 1, "", json, json),
         (TimedOut, -1, "half a sen", "", "the error"),
         (TimedOut, 0, "", "", "the error"),

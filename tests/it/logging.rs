@@ -103,7 +103,7 @@ fn failures_blocks_and_typos_are_logged() {
     let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
     let failed = "failed on tool:pre_execute: ";
     let typo = "`descision` is not a known key; did you mean `decision`?";
-    let text = "treated as plain text: its answer is invalid: ";
+    let invalid = "failed on user:interrupt: ";
     let (before, after) = (blocking_event(), HookEvent::user_interrupt());
     for (number, (hook, event, level, start, words)) in [
         (fails, &before, 'W', failed, "exited with code 3"),
@@ -111,7 +111,13 @@ fn failures_blocks_and_typos_are_logged() {
         (slow, &before, 'E', failed, "timed out after 50ms"),
         (program, &before, 'E', failed, "program `"),
         (answers(r#"{"descision": "x"}"#), &before, 'W', "", typo),
-        (answers(r#"{"decision": 1}"#), &after, 'W', "", text),
+        (
+            answers(r#"{"decision": 1}"#),
+            &after,
+            'E',
+            invalid,
+            "its answer is invalid: ",
+        ),
         (blocks, &before, 'W', "blocks tool", "password=[redacted]"),
     ]
     .into_iter()

@@ -26,9 +26,10 @@ fn cause(failure: FailureKind) -> &'static str {
         }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {
-            "its standard output holds an answer that is invalid, see [JSON](#json); on an event that cannot \
-             be blocked it is plain text"
+            "its answer is invalid, see [JSON](#json); for a resident hook also: it is not exactly one line with the \
+             event's `id`, or there was output before the event"
         }
+        FailureKind::NoAnswer => "a [resident hook](#resident-hooks) ended without an answer",
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "an internal error (panic) of the library",
         FailureKind::Circular => "circular, or below eight other hooks, see [Circles](#circles)",
@@ -84,18 +85,8 @@ fn table() -> String {
             result
         })
     });
-    let resident = row(
-        "a [resident hook](#resident-hooks) did not answer with exactly one JSON object on one line with the event's \
-         `id`, or wrote output before the event (a failure on every event, also on one that cannot be blocked)",
-        "`invalid_answer`",
-        |policy| {
-            let mut result = ended(policy);
-            result.failure = Some(FailureKind::InvalidAnswer);
-            result
-        },
-    );
     let skipped = "| from a project and never approved: it does not run | none, `skipped: not_approved` | true | true |\n";
-    head.to_owned() + &answers.concat() + &failures.collect::<String>() + &resident + skipped
+    head.to_owned() + &answers.concat() + &failures.collect::<String>() + skipped
 }
 
 #[test]

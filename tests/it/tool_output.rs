@@ -55,7 +55,7 @@ fn both_ways() -> [FireOptions; 2] {
 
 #[test]
 fn an_output_is_replaced_by_any_json() {
-    for value in [json!("x"), json!(""), json!({"a": [1, null]}), json!(null)] {
+    for value in [json!("x"), json!(""), json!({"a": [1, null]}), json!(0)] {
         for options in both_ways() {
             let (_, outcome) = fired([answers(json!({"updatedOutput": value}))], options);
             assert_eq!(outcome.updated_output(), Some(value.clone()), "{outcome:?}");
@@ -255,7 +255,14 @@ fn a_tool_run_has_the_output_for_the_model() {
 #[test]
 fn an_answer_that_is_too_long_withholds() {
     let long = "printf '{\"updatedOutput\": \"%1100000s\"}'";
-    let note = outcome([redacts(long)]).updated_output().unwrap();
-    assert!(note.as_str().unwrap().contains("is invalid"), "{note}");
-    assert_eq!(outcome([hook(AFTER, long)]).updated_output(), None);
+    for hook in [
+        redacts(long),
+        hook(AFTER, long),
+        answers(json!({"updatedOutput": null})),
+    ] {
+        let outcome = outcome([hook, answers(json!({"updatedOutput": "seen"}))]);
+        let note = outcome.updated_output().unwrap();
+        assert!(note.as_str().unwrap().contains("is invalid"), "{note}");
+        assert_eq!(outcome.results().len(), 1);
+    }
 }

@@ -65,6 +65,8 @@ pub(crate) enum Broken {
     /// It still runs, but cannot answer any more.
     OutputClosed,
     TooLong,
+    /// It ended or closed its output within a line.
+    HalfAnswer,
     /// It answered before it had read the whole event.
     EventNotRead,
     /// It wrote more than one line.
@@ -158,8 +160,11 @@ impl Resident {
             if let Some(answer) = self.read_answer(talk)? {
                 return Ok(answer);
             }
-            if ended {
+            if ended && talk.answer.is_empty() {
                 return Err(Broken::Ended(self.take_end(Duration::ZERO)));
+            }
+            if ended {
+                return Err(Broken::HalfAnswer);
             }
             self.check_limits(talk)?;
             self.wait(talk);
@@ -169,7 +174,10 @@ impl Resident {
     fn check_limits(&self, talk: &Talk<'_>) -> Result<(), Broken> {
         let since = talk.output_ended.map(|since| since.elapsed());
         if since.is_some_and(|since| since >= LINGER) {
-            return Err(Broken::OutputClosed);
+            return Err(match talk.answer.is_empty() {
+                true => Broken::OutputClosed,
+                false => Broken::HalfAnswer,
+            });
         }
         if talk.event.cancel.is_some_and(Cancel::is_requested) {
             return Err(Broken::Cancelled);

@@ -256,10 +256,14 @@ fn describe_broken(broken: Broken, stderr: &Captured) -> (End, Option<Failure>) 
         // The command was not found or could not be executed: reported as in a run for one event.
         Broken::Ended(end @ End::Exited(126 | 127)) => return (end, None),
         Broken::Ended(end) => {
-            let why = without_answer(&end, stderr);
-            return (end, Some(invalid(why)));
+            let failure = without_answer(&end, stderr);
+            return (end, Some(failure));
         }
-        Broken::OutputClosed => "it closed its standard output without an answer",
+        Broken::OutputClosed => {
+            let why = "it closed its standard output without an answer";
+            return (NO_EXIT, Some(Failure::new(FailureKind::NoAnswer, why)));
+        }
+        Broken::HalfAnswer => "its answer has no line break at its end",
         Broken::TooLong => "its answer is longer than 1 MiB",
         Broken::EventNotRead => "it answered before it had read the whole event",
         Broken::MoreOutput => "it wrote more than one line for one event",

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use forge_hooks::outcome::Residency;
-use forge_hooks::{FailureKind, Hook, HookResult};
+use forge_hooks::{FailureKind, FailurePolicy, Hook, HookResult};
 
 use super::{SHELL, assert_kept, fire, fires, has_ended, is_gone, python, reason, shell};
 use crate::support::{World, blocking_event, eventually};
@@ -28,27 +28,45 @@ fn assert_failed(result: &HookResult, kind: FailureKind, words: &str) {
 
 /// What is said of what the hook does with an event. A program that it starts shares its output.
 const INVALID: &str = r#"
-another event <- echo '{"id":"x"}'
+has the `id` of another event <- echo '{"id":"x"}'
 more than one line <- two=$(answer; echo x); echo "$two"
+no line break at its end <- printf x; exit 0
+no line break at its end <- printf x; exec >&-; sleep 60
+longer than 1 MiB <- head -c 1100000 /dev/zero | tr '\0' x
+has no `id` <- sh -c 'echo {}'; sleep 0.2; answer
+"#;
+
+const NO_ANSWER: &str = r#"
 without an answer (exit code 0) <- exit 0
 without an answer (exit code 1): found <- printf '\nno rules\nfound\n' >&2; exit 1
 without an answer (signal 9) <- kill -9 $$
 closed its standard output <- exec >&-; sleep 60
-without an answer <- printf x; exit 0
-longer than 1 MiB <- head -c 1100000 /dev/zero | tr '\0' x
-`id` is missing <- sh -c 'echo {}'; sleep 0.2; answer
 "#;
 
 #[test]
 fn an_invalid_answer_blocks() {
-    for row in INVALID.trim().lines() {
+    let invalid = INVALID
+        .trim()
+        .lines()
+        .map(|row| (row, FailureKind::InvalidAnswer));
+    let none = NO_ANSWER
+        .trim()
+        .lines()
+        .map(|row| (row, FailureKind::NoAnswer));
+    for (row, failure) in invalid.chain(none) {
         let (words, second) = row.split_once(" <- ").unwrap();
         let world = World::new();
-        world.add(then(&world, second));
+        world.add(then(&world, second).with_on_failure(FailurePolicy::Continue));
         fires(&world, Residency::Started);
         let result = fire(&world);
-        assert_failed(&result, FailureKind::InvalidAnswer, words);
+        assert_eq!(
+            result.should_continue(),
+            failure == FailureKind::NoAnswer,
+            "{second}"
+        );
+        assert_eq!(result.failure, Some(failure), "{second}: {result:?}");
         assert_eq!(result.residency, Some(Residency::Kept), "{second}");
+        assert!(result.error.unwrap().contains(words), "{second}");
         fires(&world, Residency::Replaced);
     }
 }
@@ -118,7 +136,7 @@ fn after_three_failures_none_is_kept() {
     use Residency::{OneShot, Replaced, Started};
     for how in [Started, Replaced, Replaced, OneShot] {
         let result = fire(&world);
-        assert_failed(&result, FailureKind::InvalidAnswer, words);
+        assert_failed(&result, FailureKind::NoAnswer, words);
         assert_eq!(result.residency, Some(how));
     }
     world.write("hook.sh", SHELL);
@@ -130,8 +148,8 @@ fn a_process_for_one_event_must_answer() {
     let world = World::new();
     let _ = world.executor.shutdown(Duration::ZERO);
     for (program, failure) in [
-        (":", Some(FailureKind::InvalidAnswer)),
-        ("exit 3", Some(FailureKind::InvalidAnswer)),
+        (":", Some(FailureKind::NoAnswer)),
+        ("exit 3", Some(FailureKind::NoAnswer)),
         ("echo {}", Some(FailureKind::InvalidAnswer)),
         (SHELL, None),
         (&format!("{SHELL}\nexit 3"), Some(FailureKind::Exit)),

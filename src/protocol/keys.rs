@@ -1,0 +1,190 @@
+//! The keys of an answer, a row each. Reading, writing and checking an answer follow from these rows; the schema and
+//! docs/protocol.md are compared with them.
+//!
+//! Knows no text and no hook.
+
+use serde_json::{Map, Value};
+
+use crate::hook::{Decision, HookOutput};
+
+/// The key whose object has the keys of other tools.
+pub(super) const SPECIFIC: &str = "hookSpecificOutput";
+
+/// An object that has keys of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The answer itself.
+    Top,
+    /// `hookSpecificOutput`.
+    Specific,
+    /// `hookSpecificOutput.decision`, as hooks written for Claude Code answer a request for a permission.
+    Request,
+}
+
+/// What a key sets, and so the type of its value. `null` sets nothing.
+pub(super) enum Field<'a> {
+    Decision(&'a mut Option<Decision>),
+    /// A blank text sets nothing.
+    Text(&'a mut Option<String>),
+    /// The field becomes true if the value is this one.
+    Flag(&'a mut bool, bool),
+    Object(&'a mut Option<Map<String, Value>>),
+    /// Any value but `null`.
+    Any(&'a mut Option<Value>),
+    /// An object with other keys.
+    Keys(Place),
+}
+
+/// A key of an answer.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(super) places: &'static [Place],
+    /// Whether an answer without this key could let something pass that the hook meant to prevent.
+    pub(crate) decides: bool,
+    pub(super) field: fn(&mut HookOutput) -> Field<'_>,
+}
+
+impl Key {
+    const fn new(
+        name: &'static str,
+        places: &'static [Place],
+        field: fn(&mut HookOutput) -> Field<'_>,
+    ) -> Self {
+        Self {
+            name,
+            places,
+            decides: false,
+            field,
+        }
+    }
+
+    const fn deciding(self) -> Self {
+        Self {
+            decides: true,
+            ..self
+        }
+    }
+
+    pub(super) fn is_in(&self, place: Place) -> bool {
+        self.places.contains(&place)
+    }
+}
+
+const TOP: &[Place] = &[Place::Top];
+const BOTH: &[Place] = &[Place::Top, Place::Specific];
+const REQUEST: &[Place] = &[Place::Request];
+
+/// All keys. Of two that set the same field at the top, an answer is written with the first.
+pub(crate) static KEYS: [Key; 18] = [
+    Key::new("decision", TOP, |it| Field::Decision(&mut it.decision)).deciding(),
+    Key::new("permissionDecision", BOTH, |it| {
+        Field::Decision(&mut it.decision)
+    })
+    .deciding(),
+    Key::new("reason", TOP, |it| Field::Text(&mut it.reason)),
+    Key::new("permissionDecisionReason", BOTH, |it| {
+        Field::Text(&mut it.reason)
+    }),
+    Key::new("stopReason", TOP, |it| Field::Text(&mut it.stop_reason)),
+    Key::new("systemMessage", TOP, |it| {
+        Field::Text(&mut it.system_message)
+    }),
+    Key::new("additionalContext", BOTH, |it| {
+        Field::Text(&mut it.additional_context)
+    }),
+    Key::new("feedback", TOP, |it| Field::Text(&mut it.feedback)),
+    Key::new("continue", TOP, |it| Field::Flag(&mut it.stops_turn, false)).deciding(),
+    Key::new("onlyStops", TOP, |it| Field::Flag(&mut it.only_stops, true)),
+    Key::new(
+        "updatedInput",
+        &[Place::Top, Place::Specific, Place::Request],
+        |it| Field::Object(&mut it.updated_input),
+    )
+    .deciding(),
+    Key::new("replacesInput", TOP, |it| {
+        Field::Flag(&mut it.replaces_input, true)
+    }),
+    Key::new("updatedOutput", BOTH, |it| {
+        Field::Any(&mut it.updated_output)
+    })
+    .deciding(),
+    Key::new(SPECIFIC, TOP, |_| Field::Keys(Place::Specific)).deciding(),
+    Key::new("decision", &[Place::Specific], |_| {
+        Field::Keys(Place::Request)
+    })
+    .deciding(),
+    Key::new("behavior", REQUEST, |it| Field::Decision(&mut it.decision)).deciding(),
+    Key::new("message", REQUEST, |it| Field::Text(&mut it.reason)),
+    Key::new("interrupt", REQUEST, |it| {
+        Field::Flag(&mut it.stops_turn, true)
+    }),
+];
+
+/// Returns the keys of a place.
+pub(super) fn keys_of(place: Place) -> impl Iterator<Item = &'static Key> + Clone {
+    KEYS.iter().filter(move |key| key.is_in(place))
+}
+
+/// Returns the key of this name in this place.
+pub(super) fn key(name: &str, place: Place) -> Option<&'static Key> {
+    keys_of(place).find(|key| key.name == name)
+}
+
+/// What a name says to a reader who looks for a decision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Deciding {
+    /// A key that decides.
+    Key(&'static str),
+    /// A slip of such a key, which is this one: one edit, or the same letters in another order. Case and what is
+    /// neither letter nor digit make no difference.
+    SlipOf(&'static str),
+}
+
+/// Whether a name is that of a key which decides, or a slip of one. Knows the keys at the top alone.
+pub(super) fn deciding(name: &str) -> Option<Deciding> {
+    let mut keys = keys_of(Place::Top).filter(|key| key.decides);
+    if let Some(key) = keys.clone().find(|key| key.name == name) {
+        return Some(Deciding::Key(key.name));
+    }
+    let slip = keys.find(|key| is_slip(name, key.name))?;
+    Some(Deciding::SlipOf(slip.name))
+}
+
+fn is_slip(name: &str, key: &str) -> bool {
+    // Of most names, no letter is looked at.
+    if name.len() + 1 < key.len() || name.len() > 2 * key.len() {
+        return false;
+    }
+    let plain = |text: &str| {
+        text.replace(|c: char| !c.is_alphanumeric(), "")
+            .to_lowercase()
+    };
+    let sorted = |text: &str| {
+        let mut letters = text.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    let (name, key) = (plain(name), plain(key));
+    strsim::osa_distance(&name, &key) <= 1 || sorted(&name) == sorted(&key)
+}
+
+/// The words of a decision.
+const WORDS: [(&str, Decision); 5] = [
+    ("allow", Decision::Allow),
+    ("approve", Decision::Allow),
+    ("ask", Decision::Ask),
+    ("block", Decision::Block),
+    ("deny", Decision::Block),
+];
+
+/// Returns the decision that is written as this word.
+pub(super) fn decision(word: &str) -> Option<Decision> {
+    let (_, decision) = WORDS.iter().find(|(name, _)| *name == word)?;
+    Some(*decision)
+}
+
+/// Whether a word is that of a decision, in any case.
+pub(super) fn is_decision(word: &str) -> bool {
+    let mut words = WORDS.iter();
+    words.any(|(known, _)| known.eq_ignore_ascii_case(word.trim()))
+}
