@@ -2,19 +2,16 @@
 //!
 //! Knows the types of the keys, from their table; not what they do.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::echo::check_echo;
-use super::ending::{Within, check_text, hidden_decision, trimmed};
+use super::ending::{check_text, trimmed};
 use super::invalid::explain;
-use super::keys::{self, Field, Place, key, keys_of};
+use super::keys::{self, Field, Place, Within, hidden_decision, key, keys_of};
+use super::members::Members;
 use crate::events::{HookEvent, nearest};
 use crate::hook::{Decision, HookOutput, kind};
 use crate::printable::printable;
@@ -49,33 +46,6 @@ pub(crate) fn read(
         output: None,
         notes: note.into_iter().collect(),
     })
-}
-
-/// The members of a JSON object as they are written. A key may occur twice.
-pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(Reader)
-    }
 }
 
 const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
@@ -162,7 +132,7 @@ fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), String> {
         (Field::Flag(field, meant), Value::Bool(flag)) => *field = flag == meant,
         (Field::Object(field), Value::Object(map)) => *field = Some(map),
         (field, value) => {
-            let (expected, found) = (expected(&field), kind(&value));
+            let (expected, found) = (field.expected(), kind(&value));
             return Err(format!("`{name}`: expected {expected}, found {found}"));
         }
     }
@@ -185,16 +155,6 @@ fn unknown_decision(word: &str) -> String {
     let word: String = word.chars().take(LONGEST_WORD).collect();
     let word = printable(&word);
     format!("unknown decision `{word}`, expected `allow`, `block` or `ask`")
-}
-
-fn expected(field: &Field<'_>) -> &'static str {
-    match field {
-        Field::Decision(_) | Field::Text(_) => "a string",
-        Field::Flag(..) => "true or false",
-        Field::Object(_) | Field::Keys(Place::Top | Place::Specific) => "an object",
-        Field::Keys(Place::Request) => "an object with `behavior`, or `permissionDecision` instead",
-        Field::Any(_) => "a value (an empty output is `\"\"`)",
-    }
 }
 
 /// Combines two objects of an answer. The stricter decision counts, with the reason next to it.

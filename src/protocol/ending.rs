@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::{Deserializer, Map, Value};
 
 use super::invalid::{explain, position};
-use super::keys::{Deciding, Place, deciding, is_decision, key};
+use super::keys::{Deciding, Place, Within, deciding, hidden_decision, is_decision, key};
 use crate::printable::{is_printable, printable};
 
 const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
@@ -149,7 +149,7 @@ fn check_lines(text: &str) -> Result<(), String> {
     let mut start = 0;
     for line in text.split_inclusive(is_line_break) {
         let end = start + line.len();
-        let begin = line.trim_start_matches(is_opening);
+        let begin = line.trim_start_matches(|c| c == '}' || is_opening(c));
         match serde_json::from_str::<Value>(line) {
             Ok(value) => check_value(&value, text, start)?,
             Err(_) => {
@@ -226,49 +226,4 @@ fn key_at<'a>(text: &'a str, at: usize, name: &'a str) -> Option<Found<'a>> {
         is_quoted,
         value,
     })
-}
-
-/// Where a decision is looked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Within {
-    /// In what an answer has besides its keys.
-    Answer,
-    /// The same, in `hookSpecificOutput`.
-    Specific,
-    /// In JSON that is no answer.
-    Text,
-}
-
-/// Returns a name that has a decision as its value, and is not read as one, with the key that was meant.
-pub(super) fn hidden_decision(
-    name: &str,
-    value: &Value,
-    within: Within,
-) -> Option<(String, &'static str)> {
-    let decides = match value {
-        Value::String(word) => is_decision(word),
-        Value::Bool(flag) => !flag,
-        Value::Object(_) => true,
-        _ => false,
-    };
-    let meant = match deciding(name) {
-        Some(Deciding::Key(key)) if decides || within == Within::Text => Some(key),
-        Some(Deciding::SlipOf(key)) if decides => Some(key),
-        None if decides && name == "behavior" && within == Within::Specific => {
-            Some("permissionDecision")
-        }
-        _ => None,
-    };
-    if let Some(meant) = meant {
-        return Some((name.to_owned(), meant));
-    }
-    match value {
-        Value::Object(map) => map
-            .iter()
-            .find_map(|(name, value)| hidden_decision(name, value, within)),
-        Value::Array(items) => items
-            .iter()
-            .find_map(|item| hidden_decision("", item, within)),
-        _ => None,
-    }
 }

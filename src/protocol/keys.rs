@@ -35,6 +35,21 @@ pub(super) enum Field<'a> {
     Keys(Place),
 }
 
+impl Field<'_> {
+    /// What its value must be.
+    pub(super) fn expected(&self) -> &'static str {
+        match self {
+            Self::Decision(_) | Self::Text(_) => "a string",
+            Self::Flag(..) => "true or false",
+            Self::Object(_) | Self::Keys(Place::Top | Place::Specific) => "an object",
+            Self::Keys(Place::Request) => {
+                "an object with `behavior`, or `permissionDecision` instead"
+            }
+            Self::Any(_) => "a value (an empty output is `\"\"`)",
+        }
+    }
+}
+
 /// A key of an answer.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
@@ -187,4 +202,49 @@ pub(super) fn decision(word: &str) -> Option<Decision> {
 pub(super) fn is_decision(word: &str) -> bool {
     let mut words = WORDS.iter();
     words.any(|(known, _)| known.eq_ignore_ascii_case(word.trim()))
+}
+
+/// Where a decision is looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Within {
+    /// In what an answer has besides its keys.
+    Answer,
+    /// The same, in `hookSpecificOutput`.
+    Specific,
+    /// In JSON that is no answer.
+    Text,
+}
+
+/// Returns a name that has a decision as its value, and is not read as one, with the key that was meant.
+pub(super) fn hidden_decision(
+    name: &str,
+    value: &Value,
+    within: Within,
+) -> Option<(String, &'static str)> {
+    let decides = match value {
+        Value::String(word) => is_decision(word),
+        Value::Bool(flag) => !flag,
+        Value::Object(_) => true,
+        _ => false,
+    };
+    let meant = match deciding(name) {
+        Some(Deciding::Key(key)) if decides || within == Within::Text => Some(key),
+        Some(Deciding::SlipOf(key)) if decides => Some(key),
+        None if decides && name == "behavior" && within == Within::Specific => {
+            Some("permissionDecision")
+        }
+        _ => None,
+    };
+    if let Some(meant) = meant {
+        return Some((name.to_owned(), meant));
+    }
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .find_map(|(name, value)| hidden_decision(name, value, within)),
+        Value::Array(items) => items
+            .iter()
+            .find_map(|item| hidden_decision("", item, within)),
+        _ => None,
+    }
 }

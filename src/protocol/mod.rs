@@ -16,6 +16,7 @@ mod ending_tests;
 mod environment;
 mod invalid;
 mod keys;
+mod members;
 mod names;
 mod native;
 mod resident;

@@ -7,8 +7,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::answer::Members;
 use super::invalid::explain;
+use super::members::Members;
 
 /// The most bytes of an event's line.
 pub(crate) const LONGEST_EVENT: usize = 16 * 1024 * 1024;

@@ -47,6 +47,8 @@ mod page_resident;
 mod pages;
 mod parallel;
 mod patterns;
+#[cfg(unix)]
+mod printed;
 mod processes;
 #[cfg(target_os = "linux")]
 mod processes_outside;
