@@ -8,7 +8,7 @@ use super::keys::{Place, key};
 use crate::events::HookEvent;
 
 /// Checks that the event does not say what the answer says: that no object of the event has a key of the answer with
-/// the same value, and that no string has the answer's text. JSON in strings counts as objects. White space, letter
+/// the same value, or both with an object, and that no string has the answer's text. JSON in strings counts. White space, letter
 /// case, escapes (`\n`, `\0144`, `\u0064`), characters beyond ASCII and the values of numbers make no difference, since
 /// unquoted variables, `tr`, dash's `echo` and other programs change them. The error says why the answer is invalid.
 pub(crate) fn check_echo(
@@ -35,6 +35,11 @@ pub(crate) fn check_echo(
         .map(Value::from)
         .collect();
     said.push(Value::Object(event.data.clone()));
+    said.extend(
+        event
+            .context()
+            .map(|context| Value::Object(context.fields().clone())),
+    );
     let said = Value::Array(said);
     if echo.is_in(&said) || echo.is_in(&without_escapes(&said)) {
         return Err(format!(
@@ -60,7 +65,7 @@ impl Echo<'_> {
                 let is_member = |(name, value): (&String, &Value)| {
                     let mut members = self.members.iter();
                     members.any(|(key, answer)| {
-                        key.eq_ignore_ascii_case(name) && is_same(answer, value)
+                        key.eq_ignore_ascii_case(name) && is_like(answer, value)
                     })
                 };
                 map.iter().any(is_member) || map.values().any(|value| self.is_in(value))
@@ -89,6 +94,12 @@ fn sorted(map: &Map<String, Value>) -> Vec<(String, &Value)> {
     let mut members: Vec<_> = map.iter().map(|(key, value)| (plain(key), value)).collect();
     members.sort_by(|(a, _), (b, _)| a.cmp(b));
     members
+}
+
+/// Whether an answer has the value of the event, perhaps with a part of it masked.
+fn is_like(answer: &Value, said: &Value) -> bool {
+    let are_objects = answer.is_object() && said.is_object();
+    are_objects || is_same(answer, said)
 }
 
 fn is_same(a: &Value, b: &Value) -> bool {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{World, all_cases, hook, hook_of};
 
 /// How hooks print the arguments of a tool; `$ARGS` is where they are.
-const PRINTS: [&str; 12] = [
+const PRINTS: [&str; 13] = [
     "cat",
     "jq -c .",
     "jq -c .$ARGS",
@@ -20,6 +20,7 @@ const PRINTS: [&str; 12] = [
     "x=$(jq -r '.$ARGS | .. | strings'); echo \"$x\"",
     "python3 -c 'import json, sys; x = json.load(sys.stdin); print(json.dumps(x, indent=1))'",
     "jq -c '.$ARGS | .. | objects' | tr A-Z a-z | head -n 1",
+    "jq -c .$ARGS | sed 's/rm/[masked]/'",
 ];
 
 /// What a model may write as the answer.
