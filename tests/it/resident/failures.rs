@@ -108,6 +108,10 @@ fn a_deadline_ends_the_process() {
 fn a_busy_process_is_waited_for_until_the_deadline_or_cancelled() {
     let world = World::new();
     let hook = then(&world, ": >reached; sleep 60");
+    // A process that gets its turn in the last moment does not answer either.
+    let program = std::fs::read_to_string(world.path("hook.sh")).unwrap();
+    let program = format!("if [ -e reached ]; then sleep 60; fi\n{program}");
+    world.write("hook.sh", &program);
     world.add(hook.with_timeout(SECOND));
     fires(&world, Residency::Started);
     let busy = world.submit(blocking_event());
@@ -124,6 +128,7 @@ fn a_busy_process_is_waited_for_until_the_deadline_or_cancelled() {
     let outcome = handle.wait();
     assert!(begun.elapsed() < 3 * SECOND);
     assert_failed(&outcome.results()[0], FailureKind::Cancelled, "cancelled");
+    std::fs::remove_file(world.path("reached")).unwrap();
     fires(&world, Residency::Replaced);
 }
 
