@@ -87,12 +87,17 @@ impl Approval {
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        let root = canonical_root(root.as_ref())?;
-        let project = Project::at(&root);
+        Self::look(&Project::once(&canonical_root(root.as_ref())?), hooks)
+    }
+
+    fn look<I>(project: &Project, hooks: I) -> Result<Self, TrustError>
+    where
+        I: IntoIterator<Item: Borrow<Hook>>,
+    {
         let (mut files, mut looks) = (0, 0);
         let mut all = Vec::new();
         for hook in hooks {
-            let (approved, looked) = Approved::of(&project, hook.borrow());
+            let (approved, looked) = Approved::of(project, hook.borrow());
             files += approved.files.len();
             looks += looked;
             if files > MOST_FILES || looks > MOST_LOOKS {
@@ -102,7 +107,7 @@ impl Approval {
         }
         Ok(Self {
             hooks: all,
-            root,
+            root: project.root.clone(),
             changes: Vec::new(),
         })
     }
@@ -116,7 +121,8 @@ impl Approval {
         root: impl AsRef<Path>,
         hooks: &[Hook],
     ) -> Result<Self, TrustError> {
-        let mut approval = Self::of(root, hooks)?;
+        let project = Arc::new(Project::once(&canonical_root(root.as_ref())?));
+        let mut approval = Self::look(&project, hooks)?;
         let is_now = |old: &Approved| approval.hooks.iter().any(|now| now.digest == old.digest);
         let mut gone: Vec<&Approved> = before.iter().filter(|old| !is_now(old)).collect();
         let mut changes = Vec::new();
@@ -124,7 +130,7 @@ impl Approval {
             let label = &now.label;
             match before.iter().find(|old| old.digest == now.digest) {
                 Some(old) => {
-                    let files = old.changed_files(&approval.root, hook)?;
+                    let files = Unchanged::new(&project, &old.files).differences(hook);
                     changes.extend(files.iter().map(|(file, what)| format!("`{file}` {what}")));
                 }
                 None => match gone.iter().position(|old| old.label == *label) {

@@ -1,17 +1,17 @@
 //! Which files an approval covers: the scripts that an entry names, those in the hooks directory, and the
 //! entry's `inputs`. Covering too much is harmless.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use glob::{MatchOptions, Pattern};
 
-use super::stamp::{self, Contents, Seen};
+use super::stamp::{self, Seen};
 use super::within::{End, Found, Tree, name_of};
 use crate::files;
 use crate::hook::{Candidates, Hook, builds_names, expanded};
@@ -42,24 +42,49 @@ const ENDINGS: &[&str] = &[
 pub(super) struct Project {
     /// Without links in its path.
     pub(super) root: PathBuf,
-    contents: Contents,
+    /// The digests of files that were read, if it is looked at once: no content is read twice then.
+    read: Option<Mutex<HashMap<PathBuf, Arc<str>>>>,
 }
 
 impl Project {
     pub(super) fn at(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
-            contents: Contents::default(),
+            read: None,
         }
     }
+
+    /// A project that is looked at once, although for many hooks.
+    pub(super) fn once(root: &Path) -> Self {
+        Self {
+            read: Some(Mutex::default()),
+            ..Self::at(root)
+        }
+    }
+
+    fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+        let Some(read) = &self.read else {
+            return stamp::digest(path, metadata);
+        };
+        let read = || read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read().get(path).cloned();
+        if let Some(digest) = known {
+            return Ok(digest);
+        }
+        let digest = stamp::digest(path, metadata)?;
+        read().insert(path.to_owned(), Arc::clone(&digest));
+        Ok(digest)
+    }
 }
+
+/// Covered files, by their names below the root: the digest of a file's content, or of a link's text; or why it is not
+/// covered. The name of a directory that is not covered ends with `/`.
+pub(super) type Files = BTreeMap<String, Result<Arc<str>, String>>;
 
 /// The files that an approval covers.
 #[derive(Default)]
 pub(super) struct Covered {
-    /// By their names below the root: the digest of a file's content, or of a link's text; or why it is not
-    /// covered. The name of a directory that is not covered ends with `/`.
-    pub(super) files: BTreeMap<String, Result<Arc<str>, String>>,
+    pub(super) files: Files,
     /// What else a person should know.
     pub(super) notes: Vec<String>,
     /// If none of it has changed, neither have `files`. None if that cannot be told.
@@ -347,7 +372,7 @@ impl Look<'_> {
         let left = self.left.checked_sub(metadata.len());
         self.left = left.ok_or(TOO_MUCH)?;
         let path = self.project.root.join(real);
-        let digest = self.project.contents.digest(&path, metadata);
+        let digest = self.project.digest(&path, metadata);
         digest.map_err(|error| format!("cannot be read: {error}"))
     }
 

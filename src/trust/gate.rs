@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::covered::{Project, TOO_MUCH, covered};
+use super::covered::{Files, Project, TOO_MUCH, covered};
 use super::stamp::Seen;
 use crate::hook::{Gate, GateVerdict, Hook};
 
@@ -48,34 +48,41 @@ impl Unchanged {
         // What was approved although it is too large to be covered is not looked at.
         let was_too_large = |name: &str| self.files.get(name) == Some(&None);
         let covered = covered(&self.project, hook, &was_too_large);
-        let now = covered.files;
-        let is_new = |name: &str| !self.files.contains_key(name);
-        let mut too_large = now
-            .iter()
-            .filter(|(name, state)| state.is_err() && name.ends_with('/') && is_new(name));
-        if let Some((name, _)) = too_large.next() {
-            // The files in it are not known any more.
-            return (vec![(name.clone(), "has become too large")], None);
-        }
-        let mut found = BTreeMap::new();
-        for (name, state) in &now {
-            let what = match (self.files.get(name), state) {
-                (Some(Some(before)), Ok(now)) if **before == **now => continue,
-                (Some(None), Err(_)) => continue,
-                (_, Err(why)) if why == TOO_MUCH => "is beyond the 256 MiB of an entry",
-                (_, Err(_)) => "cannot be read",
-                (None, Ok(_)) => "has appeared",
-                (Some(_), Ok(_)) => "has changed",
-            };
-            found.insert(name.clone(), what);
-        }
-        for name in self.files.keys() {
-            if !now.contains_key(name) && !name.ends_with('/') {
-                found.insert(name.clone(), "is gone");
-            }
-        }
-        (found.into_iter().collect(), covered.seen)
+        (differences(&self.files, &covered.files), covered.seen)
     }
+}
+
+/// Returns each file whose state differs from the approved one, and the difference.
+fn differences(
+    approved: &BTreeMap<String, Option<String>>,
+    now: &Files,
+) -> Vec<(String, &'static str)> {
+    let is_new = |name: &str| !approved.contains_key(name);
+    let mut too_large = now
+        .iter()
+        .filter(|(name, state)| state.is_err() && name.ends_with('/') && is_new(name));
+    if let Some((name, _)) = too_large.next() {
+        // The files in it are not known any more.
+        return vec![(name.clone(), "has become too large")];
+    }
+    let mut found = BTreeMap::new();
+    for (name, state) in now {
+        let what = match (approved.get(name), state) {
+            (Some(Some(before)), Ok(now)) if **before == **now => continue,
+            (Some(None), Err(_)) => continue,
+            (_, Err(why)) if why == TOO_MUCH => "is beyond the 256 MiB of an entry",
+            (_, Err(_)) => "cannot be read",
+            (None, Ok(_)) => "has appeared",
+            (Some(_), Ok(_)) => "has changed",
+        };
+        found.insert(name.clone(), what);
+    }
+    for name in approved.keys() {
+        if !now.contains_key(name) && !name.ends_with('/') {
+            found.insert(name.clone(), "is gone");
+        }
+    }
+    found.into_iter().collect()
 }
 
 impl Gate for Unchanged {

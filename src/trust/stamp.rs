@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hmac_sha256::Hash;
@@ -92,14 +92,18 @@ impl Seen {
     }
 }
 
-/// The contents of files, by their paths. (A `Path` is hashed part by part, which takes longer.) Each method gets the
-/// metadata of the path itself, which is no link.
+/// Returns the SHA-256 of a file. Gets the metadata of the path itself, which is no link.
+pub(super) fn digest(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+    static CONTENTS: LazyLock<Contents> = LazyLock::new(Contents::default);
+    CONTENTS.digest(path, metadata)
+}
+
+/// The contents of files, by their paths. (A `Path` is hashed part by part, which takes longer.)
 #[derive(Debug, Default)]
-pub(super) struct Contents(Mutex<HashMap<OsString, (Stamp, Arc<str>)>>);
+struct Contents(Mutex<HashMap<OsString, (Stamp, Arc<str>)>>);
 
 impl Contents {
-    /// Returns the SHA-256 of a file.
-    pub(super) fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+    fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
         if let Some(digest) = self.known(path, metadata) {
             return Ok(digest);
         }
