@@ -3,7 +3,7 @@
 //! Knows no grammar: where it is not sure what a word is, it finds nothing.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
@@ -76,7 +76,7 @@ fn beginning(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
     let (path, metadata) = match place(hook, script) {
         End::Missing => return fault(format!("`{name}` does not exist")),
         End::At(path, metadata) if metadata.is_file() => (path, metadata),
-        End::At(..) | End::Outside => return Ok(None),
+        End::At(..) | End::Outside(_) => return Ok(None),
     };
     if program.is_none() && cfg!(unix) && !files::is_executable(&metadata) {
         let fault = fault(format!("`{name}` is not executable"));
@@ -180,7 +180,7 @@ fn place(hook: &Hook, name: &str) -> End {
     let (base, directory) = match hook.base_dir() {
         Some(base) => (base, hook.working_dir()),
         None if Path::new(name).is_absolute() && !is_of_server => (Path::new("/"), None),
-        None => return End::Outside,
+        None => return End::Outside(PathBuf::new()),
     };
     match follow_within(base, &directory.unwrap_or(Path::new("")).join(name)) {
         End::At(path, metadata) => End::At(base.join(path), metadata),

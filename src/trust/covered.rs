@@ -31,10 +31,11 @@ const MOST_DIRECTORIES: usize = 8;
 /// The extensions of files that are scripts whatever their content.
 const ENDINGS: &[&str] = &[
     "awk", "bash", "bat", "bats", "cjs", "clj", "cmd", "coffee", "com", "csh", "cts", "dart",
-    "dash", "dll", "dylib", "el", "exe", "exs", "fish", "gawk", "go", "groovy", "hs", "jar",
+    "dash", "dll", "dylib", "egg", "el", "exe", "exs", "fish", "gawk", "go", "groovy", "hs", "jar",
     "java", "jl", "jq", "js", "jsx", "ksh", "kts", "lua", "mjs", "mk", "mts", "nu", "php", "phtml",
-    "pl", "plx", "pm", "ps1", "psm1", "py", "pyc", "pyo", "pyw", "pyz", "r", "raku", "rb", "rkt",
-    "scm", "sed", "sh", "so", "swift", "tcl", "ts", "tsx", "vbs", "wasm", "zsh",
+    "pl", "plx", "pm", "ps1", "psm1", "py", "pyc", "pyo", "pyw", "pyz", "r", "rake", "raku", "rb",
+    "rkt", "scm", "sed", "sh", "so", "swift", "tcl", "tcsh", "ts", "tsx", "vbs", "wasm", "whl",
+    "zip", "zsh",
 ];
 
 /// A project, and what is known of its files.
@@ -244,15 +245,24 @@ impl Look<'_> {
         if texts.iter().any(|text| builds_names(text, directory)) {
             self.note("this command may run files that are not listed here");
         }
-        let paths: Vec<PathBuf> = words
-            .list
-            .iter()
-            .map(|word| below(&expanded(word, directory), root, hook.base_dir()))
-            .collect();
+        let words = words.list.iter().map(|word| expanded(word, directory));
+        let paths: Vec<PathBuf> = words.flat_map(|word| places(&word, root)).collect();
         let mut starts = vec![PathBuf::new()];
         let start = self.tree.find(Path::new(""), &working_dir);
         self.add(&start, "", &Wanted::Scripts);
         self.add_start(&start, &mut starts);
+        if let End::At(real, _) | End::Outside(real) = &start.end {
+            self.tree.set_working_dir(root.join(real));
+            if !starts.contains(real) {
+                starts.push(real.clone());
+            }
+        }
+        if paths
+            .iter()
+            .any(|path| path.starts_with("/proc") && !path.starts_with("/proc/self/cwd"))
+        {
+            self.note("places below `/proc` are not looked at");
+        }
         let mut next = 0;
         while let Some(start) = starts.get(next).cloned() {
             if next > 0 {
@@ -325,7 +335,7 @@ impl Look<'_> {
             }
             found = self.tree.find(Path::new(""), Path::new(&way.reached));
         }
-        if let End::Outside = found.end {
+        if let End::Outside(_) = found.end {
             self.note(format!("`{name}` of `inputs` is not within the project"));
         }
         if !self.directory(&found, &way) {
@@ -358,7 +368,7 @@ impl Look<'_> {
                 let digest = self.digest(real, metadata);
                 self.covered.files.insert(name, digest);
             }
-            (End::Outside, Some((link, _))) => {
+            (End::Outside(_), Some((link, _))) => {
                 self.note(format!(
                     "the link `{}` leads out of the project",
                     name_of(link)
@@ -386,7 +396,7 @@ impl Look<'_> {
         }
         match &found.end {
             End::Missing => matches!(wanted, Wanted::All) || is_named_as_script(found),
-            End::Outside => true,
+            End::Outside(_) => true,
             End::At(real, _) if self.is_excluded(real) => false,
             End::At(real, metadata) if metadata.is_file() => match wanted {
                 Wanted::All => true,
@@ -456,7 +466,8 @@ impl Look<'_> {
             let names = names_in(&self.tree.root.join(&directory));
             let names = names.map_err(|error| format!("cannot be read: {error}"))?;
             left = left.checked_sub(names.len()).ok_or_else(too_large)?;
-            for name in names.iter().filter(|name| *name != ".git") {
+            let is_root = directory.as_os_str().is_empty();
+            for name in names.iter().filter(|name| !is_root || *name != ".git") {
                 let mut found = self.tree.find(&directory, Path::new(name));
                 found.links.splice(0..0, start.links.iter().cloned());
                 let reached = name_of(&Path::new(&reached).join(name));
@@ -544,15 +555,15 @@ fn plain(input: &str) -> String {
     }
 }
 
-/// Returns a word as a path to look up. What begins with `/` is also within the project, so that
+/// Returns the paths to look up for a word. What begins with `/` is also within the project, so that
 /// `"$CLAUDE_PROJECT_DIR"/x` is found.
-fn below(word: &str, root: &Path, base: Option<&Path>) -> PathBuf {
+fn places(word: &str, root: &Path) -> Vec<PathBuf> {
     let path = Path::new(word);
-    if !path.has_root() || path.starts_with(root) {
-        return path.to_owned();
+    let mut places = vec![path.to_owned()];
+    if path.has_root() && !path.starts_with(root) {
+        places.push(root.join(word.trim_start_matches('/')));
     }
-    let below = base.and_then(|base| path.strip_prefix(base).ok());
-    root.join(below.unwrap_or(Path::new(word.trim_start_matches('/'))))
+    places
 }
 
 /// Whether a link on the way has the name of a script: who runs it does not see what it leads to.

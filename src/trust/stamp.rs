@@ -44,6 +44,29 @@ impl Stamp {
         })
     }
 
+    /// The stamp of what is outside of a project: of directories, the place alone, since others change what is in them.
+    pub(super) fn of_place(metadata: &Metadata) -> Option<Self> {
+        let stamp = Self::of(metadata)?;
+        if !metadata.is_dir() {
+            return Some(stamp);
+        }
+        Some(Self {
+            size: 0,
+            modified: (0, 0),
+            changed: (0, 0),
+            ..stamp
+        })
+    }
+
+    /// Whether something has this stamp still.
+    fn is_of(&self, metadata: &Metadata) -> bool {
+        let now = match self.changed {
+            (0, 0) => Self::of_place(metadata),
+            _ => Self::of(metadata),
+        };
+        now.as_ref() == Some(self)
+    }
+
     #[cfg(not(unix))]
     pub(super) fn of(_metadata: &Metadata) -> Option<Self> {
         None
@@ -84,10 +107,11 @@ impl Seen {
 
     /// Whether all is as it was. If the clock was set back, no one knows.
     pub(super) fn is_unchanged(&self) -> bool {
-        let is_same = |(path, then): &(PathBuf, Option<Stamp>)| {
-            let now = path.symlink_metadata().ok();
-            now.as_ref().and_then(Stamp::of) == *then
-        };
+        let is_same =
+            |(path, then): &(PathBuf, Option<Stamp>)| match (path.symlink_metadata(), then) {
+                (Ok(now), Some(then)) => then.is_of(&now),
+                (now, then) => now.is_err() && then.is_none(),
+            };
         is_past(self.newest, SystemTime::now()) && self.stamps.iter().all(is_same)
     }
 }

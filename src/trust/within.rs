@@ -1,4 +1,5 @@
-//! Paths within a project, resolved link by link, so that nothing outside of it is looked at.
+//! Where paths lead, resolved link by link as the system does. What is outside of a project is never opened: of it, only
+//! links are read.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -22,7 +23,8 @@ pub(crate) fn follow_within(root: &Path, path: &Path) -> End {
 /// Where a path leads.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The links on the way, by their paths below the root, with their texts.
+    /// The links on the way, by their paths below the root, with their texts. A link outside of the project has its
+    /// whole path, and is one only if it leads into the project.
     pub(super) links: Vec<(PathBuf, PathBuf)>,
     pub(super) end: End,
 }
@@ -30,15 +32,17 @@ pub(super) struct Found {
 #[derive(Debug, Clone)]
 pub(crate) enum End {
     Missing,
-    /// Outside of the project.
-    Outside,
+    /// This place outside of the project, where nothing need be.
+    Outside(PathBuf),
     /// The path below the root, without links.
     At(PathBuf, Metadata),
 }
 
-/// A project, and what was looked at in it.
+/// A project, and what was looked at on the way to its files.
 pub(super) struct Tree<'a> {
     pub(super) root: &'a Path,
+    /// What `/proc/self/cwd` is for the hook.
+    working_dir: RefCell<PathBuf>,
     seen: RefCell<BTreeMap<PathBuf, Option<Stamp>>>,
     /// How many more times it may be looked at.
     left: Cell<usize>,
@@ -48,9 +52,15 @@ impl<'a> Tree<'a> {
     pub(super) fn at(root: &'a Path) -> Self {
         Self {
             root,
+            working_dir: RefCell::new(root.to_owned()),
             seen: RefCell::default(),
             left: Cell::new(MOST_LOOKS),
         }
+    }
+
+    /// Sets the hook's working directory, whose path has no links.
+    pub(super) fn set_working_dir(&self, path: PathBuf) {
+        self.working_dir.replace(path);
     }
 
     /// What was looked at; None if something has changed so recently that it may change again without a sign.
@@ -58,10 +68,18 @@ impl<'a> Tree<'a> {
         Seen::of(self.seen.into_inner(), begun)
     }
 
-    /// Follows a path from a directory below the root; the path of the directory has no links.
+    /// Follows a path from a directory, whose path has no links and begins at the root if it is relative.
     pub(super) fn find(&self, start: &Path, path: &Path) -> Found {
         let mut links = Vec::new();
         let end = self.follow(start, path, &mut links);
+        if !matches!(end, End::At(..)) {
+            links.retain(|(link, _)| link.starts_with(self.root));
+        }
+        for (link, _) in &mut links {
+            if let Ok(below) = link.strip_prefix(self.root) {
+                *link = below.to_owned();
+            }
+        }
         Found { links, end }
     }
 
@@ -75,82 +93,105 @@ impl<'a> Tree<'a> {
         self.left.get() == 0
     }
 
-    fn look(&self, below: &Path) -> Option<Metadata> {
+    fn look(&self, path: &Path) -> Option<Metadata> {
         self.left.set(self.left.get().checked_sub(1)?);
-        let path = self.root.join(below);
         let metadata = path.symlink_metadata().ok();
-        let stamp = metadata.as_ref().and_then(Stamp::of);
-        self.seen.borrow_mut().insert(path, stamp);
+        let stamp = metadata
+            .as_ref()
+            .and_then(|found| match path.starts_with(self.root) {
+                true => Stamp::of(found),
+                false => Stamp::of_place(found),
+            });
+        self.seen.borrow_mut().insert(path.to_owned(), stamp);
         metadata
     }
 
     fn follow(&self, start: &Path, path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> End {
-        let root = self.root;
-        let mut real = start.to_owned();
+        let mut real: PathBuf = self.root.join(start).components().collect();
         let mut todo = Vec::new();
         let mut found = None;
-        if !enter(root, path, &mut real, &mut todo) {
-            return End::Outside;
-        }
+        self.enter(path, &mut real, &mut todo);
         while let Some(part) = todo.pop() {
             found = None;
             if part == ".." {
-                if !real.pop() {
-                    return End::Outside;
-                }
+                real.pop();
                 continue;
             }
             real.push(part);
+            if real == Path::new("/proc") {
+                // For another process, each name in it leads elsewhere.
+                if !is_working_dir(&mut todo) {
+                    return End::Outside(real);
+                }
+                self.enter(&self.working_dir.borrow(), &mut real, &mut todo);
+                continue;
+            }
             let Some(metadata) = self.look(&real) else {
-                return End::Missing;
+                return self.missing(real);
             };
             if !metadata.is_symlink() {
                 found = Some(metadata);
                 continue;
             }
-            let Ok(text) = root.join(&real).read_link() else {
-                return End::Missing;
+            let Ok(text) = real.read_link() else {
+                return self.missing(real);
             };
             links.push((real.clone(), text.clone()));
             real.pop();
             if links.len() > MOST_LINKS {
-                return End::Missing;
+                return self.missing(real);
             }
-            if !enter(root, &text, &mut real, &mut todo) {
-                return End::Outside;
-            }
+            self.enter(&text, &mut real, &mut todo);
         }
+        let Ok(below) = real.strip_prefix(self.root) else {
+            return End::Outside(real);
+        };
         match found.or_else(|| self.look(&real)) {
-            Some(metadata) => End::At(real, metadata),
+            Some(metadata) => End::At(below.to_owned(), metadata),
             None => End::Missing,
         }
     }
-}
 
-/// Adds the parts of a path, the first one last. Returns false if it leads out of the project.
-fn enter(root: &Path, path: &Path, real: &mut PathBuf, todo: &mut Vec<OsString>) -> bool {
-    let mut path = path;
-    if path.has_root() {
-        match path.strip_prefix(root) {
-            Ok(below) => path = below,
-            Err(_) => return false,
-        }
-        *real = PathBuf::new();
-    }
-    for part in path.components().rev() {
-        if matches!(part, Component::Normal(_) | Component::ParentDir) {
-            todo.push(part.as_os_str().to_owned());
+    fn missing(&self, real: PathBuf) -> End {
+        match real.starts_with(self.root) {
+            true => End::Missing,
+            false => End::Outside(real),
         }
     }
-    true
+
+    /// Adds the parts of a path, the first one last. The root's own path has no links.
+    fn enter(&self, path: &Path, real: &mut PathBuf, todo: &mut Vec<OsString>) {
+        let mut path = path;
+        if path.has_root() {
+            *real = path.ancestors().last().unwrap_or(path).to_owned();
+            if let Ok(below) = path.strip_prefix(self.root) {
+                path = below;
+                *real = self.root.to_owned();
+            }
+        }
+        for part in path.components().rev() {
+            if matches!(part, Component::Normal(_) | Component::ParentDir) {
+                todo.push(part.as_os_str().to_owned());
+            }
+        }
+    }
 }
 
-/// Returns a path below the root as text, with `/` between its parts. Different paths have different texts: a
+/// Takes the parts of `/proc/self/cwd` behind the first one, if they are next.
+fn is_working_dir(todo: &mut Vec<OsString>) -> bool {
+    let names = [todo.pop(), todo.pop()];
+    let names = names
+        .each_ref()
+        .map(|name| name.as_deref().and_then(|it| it.to_str()));
+    matches!(names, [Some("self" | "thread-self"), Some("cwd")])
+}
+
+/// Returns a path below the root, or a whole one, as text, with `/` between its parts. Different paths have different texts: a
 /// byte that is not UTF-8 becomes a NUL, which no name contains, and its two digits.
 pub(super) fn name_of(path: &Path) -> String {
     let mut name = String::new();
     for part in path {
-        if !name.is_empty() {
+        if !name.is_empty() && !name.ends_with('/') {
             name.push('/');
         }
         for chunk in part.as_encoded_bytes().utf8_chunks() {
