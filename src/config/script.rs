@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use crate::files;
-use crate::hook::{Hook, HookCommand, Shell, expanded};
+use crate::hook::{Hook, HookCommand, Interpreter, Shell, expanded, interpreter};
 use crate::printable::shortened;
 use crate::trust::{End, follow_within};
 
@@ -18,12 +18,6 @@ const MOST_WORDS: usize = 20;
 
 /// The bytes of a script that are read: its first line, and the names that it uses.
 const BEGINNING: u64 = 64 * 1024;
-
-/// Programs that run the file that their first argument names.
-const RUNNERS: [&str; 19] = [
-    ".", "bash", "bun", "dash", "deno", "env", "exec", "fish", "ksh", "lua", "node", "perl", "php",
-    "pwsh", "python", "ruby", "sh", "source", "zsh",
-];
 
 /// Where the interpreter of a script is looked for: a `#!` line may name any path.
 const INTERPRETERS: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
@@ -129,8 +123,8 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
 
 /// Whether the program runs the file that the word behind it names.
 fn runs(program: &str, word: &str) -> bool {
-    let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is_runner = RUNNERS.contains(&stem) || RUNNERS.contains(&program);
+    let is_runner = matches!(program, "env" | "exec")
+        || interpreter(program).is_some_and(Interpreter::runs_first_file);
     let is_file = !word.starts_with('-') && Path::new(word).extension().is_some();
     is_runner && is_file && !is_assignment(word) && is_plain(word)
 }

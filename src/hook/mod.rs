@@ -19,6 +19,7 @@ mod options;
 mod output;
 mod parts;
 mod protocol;
+mod runs;
 #[cfg(test)]
 mod tests;
 mod when;
@@ -42,5 +43,6 @@ pub(crate) use named::named;
 pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
+pub(crate) use runs::{Interpreter, RunKind, RunWord, interpreter, runs};
 #[cfg(test)]
 pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS};

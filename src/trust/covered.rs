@@ -14,7 +14,7 @@ use glob::{MatchOptions, Pattern};
 use super::stamp::{self, Seen};
 use super::within::{End, Found, Tree, name_of};
 use crate::files;
-use crate::hook::{Candidates, Hook, builds_names, expanded};
+use crate::hook::{Candidates, Hook, RunKind, RunWord, builds_names, expanded, runs};
 
 /// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
 /// directory of hooks, but for example a `node_modules`.
@@ -273,6 +273,40 @@ impl Look<'_> {
                 self.look_up(&start, path, &mut starts);
             }
             next += 1;
+        }
+        for run in runs(hook.command()) {
+            self.add_run(&run, &starts, |word| expanded(word, directory));
+        }
+    }
+
+    /// Adds what an interpreter runs, script or data: the words behind it up to the last file that may be it.
+    fn add_run(&mut self, run: &[RunWord], starts: &[PathBuf], expanded: impl Fn(&str) -> String) {
+        let mut left = 1;
+        let mut is_unsure = false;
+        for word in run {
+            if left == 0 {
+                break;
+            }
+            if word.kind == RunKind::Unknown && !is_unsure {
+                is_unsure = true;
+                left += 1;
+            }
+            let names = word.names(&expanded(&word.text));
+            let paths: Vec<_> = names
+                .iter()
+                .flat_map(|name| places(name, self.tree.root))
+                .collect();
+            let mut is_file = false;
+            for (start, path) in starts
+                .iter()
+                .flat_map(|start| paths.iter().map(move |it| (start, it)))
+            {
+                let found = self.tree.find(start, path);
+                is_file |= matches!(&found.end, End::At(_, metadata) if metadata.is_file());
+                self.add(&found, "", &Wanted::All);
+            }
+            let ends = matches!(word.kind, RunKind::File | RunKind::Module);
+            left -= usize::from(is_file && ends);
         }
     }
 
