@@ -154,8 +154,14 @@ impl Search<'_> {
                 let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
                 self.report(path, owner, words);
             }
-            for directory in extensions(directory, tool) {
-                self.plugin(&directory, tool, root, owner);
+            let extensions = extensions(directory, tool);
+            if extensions.len() > MOST_EXTENSIONS {
+                let words = "there are more than 1,000 extensions; the others are left out";
+                let within = tool.extensions.unwrap_or_default();
+                self.report(directory.join(within), owner, words);
+            }
+            for directory in extensions.iter().take(MOST_EXTENSIONS) {
+                self.plugin(directory, tool, root, owner);
             }
         }
     }
@@ -246,7 +252,7 @@ impl Search<'_> {
 /// Whether a path leads to nothing outside of the directory in which it begins.
 fn stays_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
-    parts.all(|part| !matches!(part, Component::ParentDir | Component::RootDir))
+    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// Returns the directory of a tool's files in a project.
@@ -283,11 +289,12 @@ fn has_hooks_in_toml(path: &Path) -> bool {
 fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
     let within = tool.extensions.map(|it| directory.join(it).read_dir());
     let entries = within.into_iter().flatten().flatten();
-    let paths = entries.take(MOST_EXTENSIONS).flatten();
-    let mut directories: Vec<_> = paths.map(|entry| entry.path()).collect();
-    directories.retain(|path| path.is_dir());
-    directories.sort_unstable();
-    directories
+    // More names are read, so that those that are left out are the same each time.
+    let names = entries.take(100 * MOST_EXTENSIONS).flatten();
+    let mut paths: Vec<_> = names.map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    let directories = paths.into_iter().filter(|path| path.is_dir());
+    directories.take(MOST_EXTENSIONS + 1).collect()
 }
 
 /// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of events, as in

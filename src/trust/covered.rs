@@ -108,6 +108,7 @@ pub(super) fn covered(
         is_skipped,
         excluded: Vec::new(),
         data: Vec::new(),
+        names_something: false,
         left: MOST_IN_ALL,
         covered: Covered::default(),
     };
@@ -132,6 +133,11 @@ pub(super) fn covered(
         if !look.covered.files.contains_key(&name) {
             look.note(format!("`{name}` is data: it may change"));
         }
+    }
+    if look.names_something && look.covered.files.is_empty() {
+        look.note(
+            "the entry names files or directories of the project, and none of them is covered",
+        );
     }
     if look.tree.is_exhausted() {
         look.note("the entry names too much: only the first 100,000 files are looked at");
@@ -207,6 +213,8 @@ struct Look<'a> {
     excluded: Vec<Pattern>,
     /// The files that the entry names and that are no scripts.
     data: Vec<String>,
+    /// Whether the entry names something below the root.
+    names_something: bool,
     /// How many more bytes may be read.
     left: u64,
     covered: Covered,
@@ -321,6 +329,8 @@ impl Look<'_> {
         ways.extend(path.strip_prefix(name).map(Path::to_owned));
         for path in ways {
             let found = self.tree.find(start, &path);
+            let is_below = |path: &PathBuf| !path.as_os_str().is_empty();
+            self.names_something |= matches!(&found.end, End::At(real, _) if is_below(real));
             self.add_start(&found, starts);
             self.add_data(&found);
             self.add(&found, "", &Wanted::Scripts);

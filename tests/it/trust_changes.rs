@@ -30,6 +30,39 @@ pub(crate) fn lost(hooks: &Hooks) -> Option<String> {
         .and_then(|it| it.error.clone())
 }
 
+/// All in it needs an approval, and is covered by one.
+#[test]
+fn a_plugin_that_is_named_through_a_link_is_the_projects() {
+    let world = World::new();
+    let command = "${CLAUDE_PLUGIN_ROOT}/run";
+    let handler = json!({"type": "command", "command": command});
+    let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
+    world.write("project/plugin/hooks/hooks.json", &hooks.to_string());
+    world.write("project/plugin/lib/x.sh", "true");
+    world.script("project/plugin/run", "#!/bin/sh\n");
+    std::os::unix::fs::symlink(world.path("project/plugin"), world.path("link")).unwrap();
+    let tools = OtherTools::new([compat::CLAUDE]).with_home(world.path("home"));
+    let host = Hooks::builder(AppProfile::new("myagent"))
+        .config_home(world.path("config"))
+        .project(world.path("project"))
+        .other_tools(tools.with_plugin(world.path("link")))
+        .load();
+    assert_eq!(host.report().unapproved.len(), 1);
+    assert!(host.approve_with(|_| true).unwrap());
+    assert_eq!(lost(&host), None);
+    for file in ["run", "lib/x.sh", "lib/new.py"] {
+        let path = world.path(&format!("project/plugin/{file}"));
+        let before = std::fs::read(&path).ok();
+        world.write(&format!("project/plugin/{file}"), "#!/bin/sh\nexit 2\n");
+        assert!(lost(&host).is_some_and(|why| why.contains(file)), "{file}");
+        match before {
+            Some(before) => std::fs::write(&path, before).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        assert_eq!(lost(&host), None);
+    }
+}
+
 #[test]
 fn cosmetic_edits_need_no_new_approval() {
     let world = World::new();

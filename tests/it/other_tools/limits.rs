@@ -55,6 +55,33 @@ fn a_manifest_names_so_many_files() {
 }
 
 #[test]
+fn so_many_extensions_are_read_in_their_order() {
+    let place = Place::new([(".keep", "")]);
+    let extensions = place.world.path("project/.gemini/extensions");
+    let hooks = groups("BeforeTool", &command("exit 2"));
+    for index in (0..1_002).rev() {
+        std::fs::create_dir_all(extensions.join(format!("{index:04}/hooks"))).unwrap();
+    }
+    for index in ["0000", "0999", "1000", "1001"] {
+        let extension = extensions.join(index);
+        std::fs::write(extension.join("gemini-extension.json"), "{}").unwrap();
+        std::fs::write(extension.join("hooks/hooks.json"), &hooks).unwrap();
+    }
+    let report = place.load();
+    let problems = place.problems(&report);
+    let words = "more than 1,000 extensions";
+    assert!(problems.iter().any(|it| it.contains(words)), "{problems:?}");
+    let is_read = |index: &str| {
+        report
+            .files
+            .iter()
+            .any(|file| file.starts_with(extensions.join(index)))
+    };
+    let read = ["0000", "0999", "1000", "1001"].map(is_read);
+    assert_eq!(read, [true, true, false, false]);
+}
+
+#[test]
 fn a_project_has_so_many_bytes_of_files() {
     let long = format!("x{}", " ".repeat(1_000_000));
     let first = "project/.gemini/extensions/x";
