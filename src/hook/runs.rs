@@ -249,45 +249,64 @@ fn word_at(part: &[Token], at: usize) -> Option<&str> {
     }
 }
 
+/// What a word behind an interpreter is.
+enum Meaning<'a> {
+    File,
+    Flag,
+    /// The next word is a program.
+    Program,
+    /// An option, with its value if that stands in the same word.
+    Value(Option<&'a str>),
+    Module(Option<&'a str>),
+    Unknown(&'a str),
+}
+
 fn run_of(interpreter: &Interpreter, words: &[&str]) -> Run {
     let mut run = Run::new();
-    let mut words = words.iter();
+    let mut words = words.iter().copied();
     while let Some(word) = words.next() {
-        let (option, value) = word.split_once('=').unwrap_or((word, ""));
-        let has_value = word.contains('=');
-        let is_named = |names: &[&str]| names.contains(&option);
-        let mut push = |text: &str, kind| {
-            let text = text.to_owned();
-            run.push(RunWord { text, kind });
+        let (text, kind) = match meaning(interpreter, word) {
+            Meaning::Program => break,
+            Meaning::Flag => continue,
+            Meaning::File if interpreter.only_values => continue,
+            Meaning::File => (Some(word), RunKind::File),
+            Meaning::Value(value) => (value.or_else(|| words.next()), RunKind::Value),
+            Meaning::Module(name) => (name.or_else(|| words.next()), RunKind::Module),
+            Meaning::Unknown(value) => (Some(value), RunKind::Unknown),
         };
-        if is_named(interpreter.programs) || holds_program(interpreter, word) {
+        let text = text.unwrap_or_default().to_owned();
+        run.push(RunWord { text, kind });
+        if kind == RunKind::Module {
             break;
-        } else if let Some(joined) = interpreter.module.and_then(|it| word.strip_prefix(it)) {
-            let module = if joined.is_empty() {
-                words.next().copied()
-            } else {
-                Some(joined)
-            };
-            push(module.unwrap_or_default(), RunKind::Module);
-            break;
-        } else if is_named(interpreter.values) {
-            let next = if has_value {
-                Some(&value)
-            } else {
-                words.next()
-            };
-            push(next.unwrap_or(&""), RunKind::Value);
-        } else if let Some(joined) = joined_value(interpreter, word) {
-            push(joined, RunKind::Value);
-        } else if !word.starts_with(['-', '+']) || *word == "-" {
-            if !interpreter.only_values {
-                push(word, RunKind::File);
-            }
-        } else if !is_flag(interpreter, word) {
-            push(value, RunKind::Unknown);
         }
     }
     run
+}
+
+fn meaning<'a>(interpreter: &Interpreter, word: &'a str) -> Meaning<'a> {
+    let (option, value) = match word.split_once('=') {
+        Some((option, value)) => (option, Some(value)),
+        None => (word, None),
+    };
+    if interpreter.programs.contains(&option) || holds_program(interpreter, word) {
+        return Meaning::Program;
+    }
+    if let Some(name) = interpreter.module.and_then(|it| word.strip_prefix(it)) {
+        return Meaning::Module(Some(name).filter(|name| !name.is_empty()));
+    }
+    if interpreter.values.contains(&option) {
+        return Meaning::Value(value);
+    }
+    if let Some(joined) = joined_value(interpreter, word) {
+        return Meaning::Value(Some(joined));
+    }
+    if word == "-" || !word.starts_with(['-', '+']) {
+        return Meaning::File;
+    }
+    match is_flag(interpreter, word) {
+        true => Meaning::Flag,
+        false => Meaning::Unknown(value.unwrap_or_default()),
+    }
 }
 
 /// Whether letters that stand together end with an option that holds a program: `bash -euc '..'`.

@@ -135,9 +135,7 @@ pub(super) fn covered(
         }
     }
     if look.names_something && look.covered.files.is_empty() {
-        look.note(
-            "the entry names files or directories of the project, and none of them is covered",
-        );
+        look.note("the entry names a place in the project, and nothing of it is covered");
     }
     if look.tree.is_exhausted() {
         look.note("the entry names too much: only the first 100,000 files are looked at");
@@ -330,7 +328,9 @@ impl Look<'_> {
         for path in ways {
             let found = self.tree.find(start, &path);
             let is_below = |path: &PathBuf| !path.as_os_str().is_empty();
-            self.names_something |= matches!(&found.end, End::At(real, _) if is_below(real));
+            // Of a file that is data, another note says so.
+            self.names_something |=
+                matches!(&found.end, End::At(real, it) if is_below(real) && !it.is_file());
             self.add_start(&found, starts);
             self.add_data(&found);
             self.add(&found, "", &Wanted::Scripts);

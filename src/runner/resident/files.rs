@@ -7,7 +7,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::hook::{Candidates, Hook, HookCommand, expanded};
+use crate::hook::{Candidates, Hook, HookCommand, expanded, runs};
 use crate::process::{Spec, program_of};
 
 /// The most files. They are checked before each event, so with more of them no process is kept.
@@ -50,6 +50,11 @@ impl Files {
         let named = words.iter().map(|word| dir.join(word));
         let mut directories: Vec<PathBuf> = named.filter(|path| path.is_dir()).collect();
         directories.truncate(MOST_DIRECTORIES);
+        for name in run_names(hook) {
+            for directory in directories.iter().map(PathBuf::as_path).chain([dir]) {
+                files.add(directory.join(&name));
+            }
+        }
         for word in words {
             if !word.contains(['/', ' ']) && !word.starts_with('-') {
                 let program = program_of(word.as_ref(), spec);
@@ -107,6 +112,14 @@ fn in_full(word: &str, hook: &Hook) -> String {
         Some(below) => expanded(&format!("$HOME/{below}"), value),
         None => expanded(word, value),
     }
+}
+
+/// Returns the names of the files that an interpreter may run for a word of the command.
+fn run_names(hook: &Hook) -> Vec<String> {
+    let words = runs(hook.command()).into_iter().flatten();
+    words
+        .flat_map(|word| word.names(&in_full(&word.text, hook)))
+        .collect()
 }
 
 fn value(name: &str, hook: &Hook) -> Option<String> {

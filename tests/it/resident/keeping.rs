@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::outcome::Residency;
 use forge_hooks::{FailureKind, FireOptions, Hook, HookExecutor, HookResult, HookRun};
 
-use super::{SHELL, fire, fires, has_ended, is_gone, reason, resident, shell};
+use super::{PYTHON, SHELL, fire, fires, has_ended, is_gone, reason, resident, shell};
 use crate::support::{Moment, World, blocking_event, custom, eventually};
 use crate::trust::{PROJECT, Project};
 
@@ -104,6 +104,19 @@ fn an_edited_script_is_noticed_however_it_is_named() {
         write(&edited());
         fires(&world, Residency::Replaced);
     }
+}
+
+/// The names that an interpreter completes are those that an approval covers.
+#[test]
+fn an_edited_module_is_noticed() {
+    let world = World::new();
+    world.write("guard/__main__.py", PYTHON);
+    let hook = Hook::program("*", ["python3", "-m", "guard"]).unwrap();
+    world.add(hook.with_resident());
+    fires(&world, Residency::Started);
+    fires(&world, Residency::Kept);
+    world.write("guard/__main__.py", &format!("{PYTHON}\n# edited\n"));
+    fires(&world, Residency::Replaced);
 }
 
 /// Whatever the event: its hook need not be the one with the process.
