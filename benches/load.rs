@@ -2,13 +2,15 @@
 //!
 //! Loads files of 256 KiB and 1 MiB of each kind, all below the limits. Fails if 1 MiB takes more than 0.2 seconds, if the
 //! time per byte at 1 MiB is more than 1.5 times that at 256 KiB, or if the peak memory at 1 MiB is above 96 MiB
-//! (reported by Linux).
+//! (reported by Linux). Then compares 300 hooks that cover 50 MiB with their approval: fails if this takes more than twice
+//! the time that it takes without one.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
 use forge_hooks::{HookConfig, HookRegistry};
 
 const MIB: usize = 1024 * 1024;
@@ -124,12 +126,13 @@ fn load_once(home: &Path) {
 }
 
 const CHILD: &str = "FORGE_HOOKS_BENCH_LOAD";
+const COMPARES: &str = "FORGE_HOOKS_BENCH_COMPARE";
 
 /// Returns the time of the fastest run, and the largest peak.
-fn measure(home: &Path, runs: usize) -> (Duration, u64) {
+fn measure(child: &str, home: &Path, runs: usize) -> (Duration, u64) {
     let program = std::env::current_exe().expect("this program");
     let run = |_| {
-        let child = Command::new(&program).env(CHILD, home).output();
+        let child = Command::new(&program).env(child, home).output();
         let printed = String::from_utf8(child.expect("a process").stdout).expect("a text");
         let (time, peak) = printed.trim().split_once(' ').expect("two numbers");
         let time = time.parse().expect("a time");
@@ -152,7 +155,7 @@ fn is_within_bounds(home: &Path, kind: &Kind, runs: usize) -> bool {
     let mut measured = Vec::new();
     for length in [MIB / 4, MIB] {
         std::fs::write(&path, kind.1(length)).expect("a file");
-        let (time, peak) = measure(home, runs);
+        let (time, peak) = measure(CHILD, home, runs);
         println!(
             "{:>24} {:>5} KiB: {time:>9.1?}, {:>4} MiB at the peak",
             kind.0,
@@ -171,10 +174,75 @@ fn is_within_bounds(home: &Path, kind: &Kind, runs: usize) -> bool {
     is_within
 }
 
+/// Loads a project's hooks and compares them with their approval, as `list`, `trust` and `serve` do. Prints nanoseconds.
+fn compare_once(home: &Path) {
+    let config = HookConfig::default().with_config_home(home);
+    let root = home.join("project");
+    let store = config.trust_store().expect("a store");
+    let start = Instant::now();
+    let before = store.approved(&root).expect("approvals");
+    let policy = TrustPolicy::Approved(store);
+    let _report = config.load_into(&HookRegistry::new(), &root, policy);
+    let hooks = config.load_project(&root);
+    let approval = Approval::since(&before, &root, &hooks).expect("an approval");
+    let time = start.elapsed();
+    assert_eq!(approval.hooks.len(), COMPARED_HOOKS);
+    assert!(before.is_empty() || approval.changes.is_empty());
+    println!("{} 0", time.as_nanos());
+}
+
+const COMPARED_HOOKS: usize = 300;
+/// The most time after the approval, as a multiple of the time before it.
+const MOST_COMPARED: f64 = 2.0;
+
+/// Compares 300 hooks that cover 50 MiB with their approval, before it and after it.
+fn compares_in_time(runs: usize) -> bool {
+    let home = tempfile::tempdir().expect("a directory");
+    let project = home.path().join("project");
+    let file = |path: String, text: &[u8]| {
+        let path = project.join(path);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        std::fs::write(path, text).expect("a file");
+    };
+    let content = vec![b'x'; 1_000_000];
+    for (directory, number) in ["a", "b", "c", ".src/forge/hooks"]
+        .iter()
+        .flat_map(|it| (0..13).map(move |n| (it, n)))
+    {
+        file(format!("{directory}/{number}.sh"), &content);
+    }
+    let entry = |number| {
+        format!(r#"{{"event":"tool:*","command":"sh ./g{number}.sh","inputs":["a","b","c"]}}"#)
+    };
+    let entries: Vec<String> = (0..COMPARED_HOOKS).map(entry).collect();
+    file(
+        ".src/forge/hooks.json".to_owned(),
+        with_entry(&entries.join(",")).as_bytes(),
+    );
+    for number in 0..COMPARED_HOOKS {
+        file(format!("g{number}.sh"), b"true");
+    }
+    // A file that has just changed is read again each time: it may change without another stamp.
+    std::thread::sleep(Duration::from_millis(2_100));
+    let (before, _) = measure(COMPARES, home.path(), runs);
+    let config = HookConfig::default().with_config_home(home.path());
+    let approval = Approval::of(&project, config.load_project(&project)).expect("an approval");
+    let store = config.trust_store().expect("a store");
+    store.approve(&approval).expect("an approval");
+    let (after, _) = measure(COMPARES, home.path(), runs);
+    let ratio = after.as_secs_f64() / before.as_secs_f64();
+    println!(
+        "300 hooks over 50 MiB: {before:.1?} before the approval, {after:.1?} after it, {ratio:.2} times as long"
+    );
+    ratio <= MOST_COMPARED
+}
+
 fn main() -> ExitCode {
-    if let Some(home) = std::env::var_os(CHILD) {
-        load_once(Path::new(&home));
-        return ExitCode::SUCCESS;
+    for (variable, run) in [(CHILD, load_once as fn(&Path)), (COMPARES, compare_once)] {
+        if let Some(home) = std::env::var_os(variable) {
+            run(Path::new(&home));
+            return ExitCode::SUCCESS;
+        }
     }
     let home = tempfile::tempdir().expect("a directory");
     let is_test = std::env::args().any(|arg| arg == "--test");
@@ -183,8 +251,10 @@ fn main() -> ExitCode {
         let is_fine = is_test && is_within_bounds(home.path(), kind, 1);
         !is_fine && (0..ATTEMPTS).all(|_| !is_within_bounds(home.path(), kind, RUNS))
     };
-    match KINDS.iter().filter(is_wrong).count() {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
+    let wrong = KINDS.iter().filter(is_wrong).count();
+    let compares = (0..ATTEMPTS).any(|_| compares_in_time(if is_test { 1 } else { RUNS }));
+    match wrong == 0 && compares {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }

@@ -35,6 +35,8 @@ impl Gate for Refused {
 /// The approvals of a project, used while its hooks are loaded.
 pub(crate) struct ProjectApprovals {
     project: Arc<Project>,
+    /// The project while it is loaded.
+    loaded: Project,
     /// By their digests. Several files may have the same entry.
     approved: HashMap<String, Vec<Approved>>,
 }
@@ -47,6 +49,7 @@ impl ProjectApprovals {
         }
         Self {
             project: Arc::new(Project::at(root)),
+            loaded: Project::once(root),
             approved: found,
         }
     }
@@ -80,7 +83,7 @@ impl ProjectApprovals {
             return (hook.with_closed_gate(gate), verdict);
         };
         let gate = Arc::new(Unchanged::new(&self.project, &approved.files));
-        let verdict = gate.check(&hook);
+        let verdict = gate.first_check(&self.loaded, &hook);
         (hook.with_approval(gate), verdict)
     }
 

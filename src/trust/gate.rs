@@ -34,9 +34,19 @@ impl Unchanged {
         if seen.is_some_and(|seen| seen.is_unchanged()) {
             return Vec::new();
         }
-        let (found, seen) = self.compare(hook);
+        self.differences_in(&self.project, hook)
+    }
+
+    /// The same, of a project that is looked at once.
+    fn differences_in(&self, project: &Project, hook: &Hook) -> Vec<(String, &'static str)> {
+        let (found, seen) = self.compare(project, hook);
         *self.seen() = seen.filter(|_| found.is_empty()).map(Arc::new);
         found
+    }
+
+    /// The verdict while the hooks of a project are loaded, in which no content is read twice.
+    pub(super) fn first_check(&self, project: &Project, hook: &Hook) -> GateVerdict {
+        verdict(&self.differences_in(project, hook))
     }
 
     fn seen(&self) -> MutexGuard<'_, Option<Arc<Seen>>> {
@@ -44,10 +54,14 @@ impl Unchanged {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn compare(&self, hook: &Hook) -> (Vec<(String, &'static str)>, Option<Seen>) {
+    fn compare(
+        &self,
+        project: &Project,
+        hook: &Hook,
+    ) -> (Vec<(String, &'static str)>, Option<Seen>) {
         // What was approved although it is too large to be covered is not looked at.
         let was_too_large = |name: &str| self.files.get(name) == Some(&None);
-        let covered = covered(&self.project, hook, &was_too_large);
+        let covered = covered(project, hook, &was_too_large);
         (differences(&self.files, &covered.files), covered.seen)
     }
 }
@@ -93,11 +107,15 @@ impl Gate for Unchanged {
             let why = "the project has been moved since the hook was loaded";
             return GateVerdict::ApprovalLost(why.to_owned());
         }
-        match self.differences(hook).first() {
-            None => GateVerdict::Run,
-            Some((file, what)) => {
-                GateVerdict::ApprovalLost(format!("`{file}` {what} since the hook was approved"))
-            }
+        verdict(&self.differences(hook))
+    }
+}
+
+fn verdict(differences: &[(String, &'static str)]) -> GateVerdict {
+    match differences.first() {
+        None => GateVerdict::Run,
+        Some((file, what)) => {
+            GateVerdict::ApprovalLost(format!("`{file}` {what} since the hook was approved"))
         }
     }
 }
