@@ -131,6 +131,9 @@ const INTERPRETERS: [Interpreter; 12] = [
 /// The interpreter that a word names, by its path too, and with its version: `/usr/bin/python3.11`.
 pub(crate) fn interpreter(word: &str) -> Option<&'static Interpreter> {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    if name == "." && word != "." {
+        return None;
+    }
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
     let is_named = |it: &&Interpreter| it.names.contains(&name) || it.names.contains(&stem);
@@ -186,20 +189,34 @@ const DEEPEST: usize = 4;
 /// The most words of all runs. Each is looked up in several forms.
 const MOST_WORDS: usize = 200;
 
+/// What the interpreters of a command run.
+#[derive(Debug, Default)]
+pub(crate) struct Runs {
+    pub(crate) list: Vec<Run>,
+    /// There is more than a limit allows.
+    pub(crate) is_cut: bool,
+    words: usize,
+}
+
+impl Runs {
+    fn push(&mut self, mut run: Run) {
+        let left = MOST_WORDS - self.words;
+        self.is_cut |= run.len() > left;
+        run.truncate(left);
+        self.words += run.len();
+        self.list.push(run);
+    }
+}
+
 /// Returns what the interpreters of a command run.
-pub(crate) fn runs(command: &HookCommand) -> Vec<Run> {
-    let mut found = Vec::new();
+pub(crate) fn runs(command: &HookCommand) -> Runs {
+    let mut found = Runs::default();
     match command {
         HookCommand::Shell { text, .. } => read_text(text, DEEPEST, &mut found),
         HookCommand::Program(words) => {
             let words = words.iter().map(|word| Token::Word(word.clone()));
             read_part(&words.collect::<Vec<_>>(), DEEPEST, &mut found);
         }
-    }
-    let mut left = MOST_WORDS;
-    for run in &mut found {
-        run.truncate(left);
-        left -= run.len();
     }
     found
 }
@@ -213,7 +230,7 @@ enum Token {
     End,
 }
 
-fn read_text(text: &str, depth: usize, found: &mut Vec<Run>) {
+fn read_text(text: &str, depth: usize, found: &mut Runs) {
     for part in tokens(text).split(|token| *token == Token::End) {
         read_part(part, depth, found);
     }
@@ -225,7 +242,7 @@ const BEFORE_COMMANDS: [&str; 14] = [
     "builtin", "eval",
 ];
 
-fn read_part(part: &[Token], depth: usize, found: &mut Vec<Run>) {
+fn read_part(part: &[Token], depth: usize, found: &mut Runs) {
     let words: Vec<&str> = (0..part.len()).filter_map(|at| word_at(part, at)).collect();
     let mut is_first = true;
     for (at, word) in words.iter().enumerate() {
@@ -235,8 +252,11 @@ fn read_part(part: &[Token], depth: usize, found: &mut Vec<Run>) {
             found.push(run_of(interpreter, &words[at + 1..]));
         }
         is_first &= BEFORE_COMMANDS.contains(word) || word.contains('=');
-        if depth > 0 && word.contains(|c: char| c.is_whitespace() || matches!(c, ';' | '(' | '<')) {
-            read_text(word, depth - 1, found);
+        if word.contains(|c: char| c.is_whitespace() || matches!(c, ';' | '(' | '<')) {
+            match depth.checked_sub(1) {
+                Some(depth) => read_text(word, depth, found),
+                None => found.is_cut = true,
+            }
         }
     }
 }
@@ -374,4 +394,101 @@ fn tokens(text: &str) -> Vec<Token> {
     }
     tokens.extend(word.map(Token::Word));
     tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::hook::Hook;
+
+    /// The words of each run: `-x` behind a value, `:x` a module, `?x` behind an option that is not known.
+    fn found(command: &str) -> String {
+        let hook = Hook::new("*", command).unwrap();
+        let shown = |word: RunWord| match word.kind {
+            RunKind::File => word.text,
+            RunKind::Value => format!("-{}", word.text),
+            RunKind::Module => format!(":{}", word.text),
+            RunKind::Unknown => format!("?{}", word.text),
+        };
+        let runs = runs(hook.command()).list.into_iter();
+        let runs = runs.map(|run| run.into_iter().map(shown).collect::<Vec<_>>().join(" "));
+        runs.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn words_behind_interpreters_are_found() {
+        for (command, expected) in [
+            ("./guard.sh x", ""),
+            ("sh guard x", "guard x"),
+            ("sh < guard > log", "guard"),
+            ("sh guard >>log 2>&1", "guard 2"),
+            ("cat x|sh -s -- guard", "guard"),
+            ("sh a; sh b && sh c", "a; b; c"),
+            ("(sh a)|sh 'b c'", "a; b c"),
+            ("bash -euo pipefail guard", "? pipefail guard"),
+            ("bash -o pipefail -x guard", "-pipefail guard"),
+            ("bash -c 'sh guard' x", "; guard"),
+            ("bash -ec \"node ./a\" x", "; ./a"),
+            ("sh -c \"bash -c 'sh guard'\"", "; ; guard"),
+            ("find . -name x", ""),
+            ("git add .", ""),
+            (". ./env && if . ./x; then :; fi", "./env; ./x"),
+            ("source x y", "x y"),
+            ("env X=1 /usr/bin/python3.11 -I guard", "guard"),
+            ("python3 -m pkg.guard x", ":pkg.guard"),
+            ("python3 -mpkg x", ":pkg"),
+            ("python3 -W ignore -X dev guard", "-ignore -dev guard"),
+            ("python3 -c 'print(1)' x", ""),
+            ("node -r ./pre --import=./b ./tool", "-./pre -./b ./tool"),
+            ("node --inspect=x tool", "?x tool"),
+            ("node -e 'x' tool", ""),
+            ("deno run -A x", "run ? x"),
+            ("deno eval x", ""),
+            ("ruby -Ilib x", "-lib x"),
+            ("awk -f prog data", "-prog"),
+            ("jq -f filter data", "-filter"),
+            ("make -frules -C sub all", "-rules ?"),
+            ("make --file=rules", "-rules"),
+            ("echo \"$(sh guard)\"", "guard"),
+            ("s'h' g\\uard", "guard"),
+        ] {
+            assert_eq!(found(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_said() {
+        let is_cut = |command: &str| runs(Hook::new("*", command).unwrap().command()).is_cut;
+        assert!(!is_cut("sh guard"));
+        assert!(is_cut(&format!("sh {}", "x ".repeat(MOST_WORDS + 1))));
+        let mut deep = "sh guard".to_owned();
+        for _ in 0..DEEPEST + 2 {
+            deep = format!("sh -c {}", serde_json::to_string(&deep).unwrap());
+        }
+        assert!(is_cut(&deep));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_split(text in ".*") {
+            let _ = tokens(&text);
+        }
+
+        /// Any quoting that a shell undoes.
+        #[test]
+        fn a_quoted_name_is_found(
+            name in "[a-z./]{1,12}",
+            quotes in proptest::collection::vec(0..4, 12),
+        ) {
+            let quoted: String = name.chars().zip(quotes).map(|(c, quote)| match quote {
+                0 => format!("\\{c}"),
+                1 => format!("'{c}'"),
+                2 => format!("\"{c}\""),
+                _ => c.to_string(),
+            }).collect();
+            prop_assert_eq!(found(&format!("true && sh {quoted}; true")), name);
+        }
+    }
 }

@@ -244,7 +244,8 @@ impl Look<'_> {
         let working_dir = root.join(hook.working_dir().unwrap_or(Path::new("")));
         let directory = |name: &str| directory_in(name, hook, root, &working_dir);
         let words = Candidates::of(hook);
-        if words.is_cut {
+        let runs = runs(hook.command());
+        if words.is_cut || runs.is_cut {
             self.note("the entry is too long: only its first words are looked up");
         }
         let texts = hook.command().texts();
@@ -253,22 +254,10 @@ impl Look<'_> {
         }
         let words = words.list.iter().map(|word| expanded(word, directory));
         let paths: Vec<PathBuf> = words.flat_map(|word| places(&word, root)).collect();
-        let mut starts = vec![PathBuf::new()];
-        let start = self.tree.find(Path::new(""), &working_dir);
-        self.add(&start, "", &Wanted::Scripts);
-        self.add_start(&start, &mut starts);
-        if let End::At(real, _) | End::Outside(real) = &start.end {
-            self.tree.set_working_dir(root.join(real));
-            if !starts.contains(real) {
-                starts.push(real.clone());
-            }
-        }
-        if paths
-            .iter()
-            .any(|path| path.starts_with("/proc") && !path.starts_with("/proc/self/cwd"))
-        {
+        if paths.iter().any(|path| is_unknown_in_proc(path)) {
             self.note("places below `/proc` are not looked at");
         }
+        let mut starts = self.first_starts(&working_dir);
         let mut next = 0;
         while let Some(start) = starts.get(next).cloned() {
             if next > 0 {
@@ -280,9 +269,23 @@ impl Look<'_> {
             }
             next += 1;
         }
-        for run in runs(hook.command()) {
-            self.add_run(&run, &starts, |word| expanded(word, directory));
+        for run in &runs.list {
+            self.add_run(run, &starts, |word| expanded(word, directory));
         }
+    }
+
+    /// The directories in which words are looked up first: the root, and the working directory, which may be outside.
+    fn first_starts(&mut self, working_dir: &Path) -> Vec<PathBuf> {
+        let mut starts = vec![PathBuf::new()];
+        let start = self.tree.find(Path::new(""), working_dir);
+        self.add(&start, "", &Wanted::Scripts);
+        if let End::At(real, _) | End::Outside(real) = start.end {
+            self.tree.set_working_dir(self.project.root.join(&real));
+            if !starts.contains(&real) {
+                starts.push(real);
+            }
+        }
+        starts
     }
 
     /// Adds what an interpreter runs, script or data: the words behind it up to the last file that may be it.
@@ -599,14 +602,26 @@ fn plain(input: &str) -> String {
     }
 }
 
+/// Where the system keeps the files of each process; a hook's own working directory is known.
+const PROC: &str = "/proc";
+const WORKING_DIRS: [&str; 2] = ["/proc/self/cwd", "/proc/thread-self/cwd"];
+
+fn is_unknown_in_proc(path: &Path) -> bool {
+    path.starts_with(PROC) && !WORKING_DIRS.iter().any(|own| path.starts_with(own))
+}
+
 /// Returns the paths to look up for a word. What begins with `/` is also within the project, so that
-/// `"$CLAUDE_PROJECT_DIR"/x` is found.
+/// `"$CLAUDE_PROJECT_DIR"/x` is found, and what is below `/proc/self/cwd` within each directory of the command.
 fn places(word: &str, root: &Path) -> Vec<PathBuf> {
     let path = Path::new(word);
     let mut places = vec![path.to_owned()];
     if path.has_root() && !path.starts_with(root) {
         places.push(root.join(word.trim_start_matches('/')));
     }
+    let mut own = WORKING_DIRS
+        .iter()
+        .filter_map(|own| path.strip_prefix(own).ok());
+    places.extend(own.next().map(Path::to_owned));
     places
 }
 

@@ -116,7 +116,7 @@ fn in_full(word: &str, hook: &Hook) -> String {
 
 /// Returns the names of the files that an interpreter may run for a word of the command.
 fn run_names(hook: &Hook) -> Vec<String> {
-    let words = runs(hook.command()).into_iter().flatten();
+    let words = runs(hook.command()).list.into_iter().flatten();
     words
         .flat_map(|word| word.names(&in_full(&word.text, hook)))
         .collect()
