@@ -33,13 +33,17 @@ pub(crate) fn read(
     gap: Option<usize>,
     is_strict: bool,
 ) -> Result<Written, String> {
+    let is_blank = output.trim_ascii().is_empty();
+    if is_blank && gap.is_none() {
+        return Ok(Written::default());
+    }
     let text = std::str::from_utf8(output).unwrap_or_default();
     let members = serde_json::from_str(trimmed(text));
     if let (None, Ok(members)) = (gap, members) {
         return read_object(event, trimmed(text), members, is_strict);
     }
     let note = check_text(output, gap)?;
-    if is_strict && !output.trim_ascii().is_empty() {
+    if is_strict && !is_blank {
         return Err("it is not a JSON object".to_owned());
     }
     Ok(Written {
