@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::TOOLS;
 use super::ending::{self, Strictness};
 use super::tool::{Event, Tool};
+use super::{CLAUDE, CODEX, GEMINI, TOOLS};
 use crate::events::HookEvent;
 use crate::hook::End;
 
@@ -130,4 +130,25 @@ fn ends_of_hooks_are_read() {
         };
         assert_eq!(found, expected, "{row}");
     }
+}
+
+/// What its tool could read, and this library cannot, is not plain text.
+#[test]
+fn an_answer_beyond_the_limits_blocks() {
+    let deep = |inner: &str| "[".repeat(200) + inner + &"]".repeat(200);
+    for value in [deep("1"), "1e400".to_owned(), deep(r#""\ud83d""#)] {
+        let denial = format!(r#"{{"decision": "block", "echo": {value}}}"#);
+        for (tool, name) in [
+            (CLAUDE, "PreToolUse"),
+            (CODEX, "PreToolUse"),
+            (GEMINI, "BeforeTool"),
+        ] {
+            let event = tool.event_named(name).unwrap();
+            let said = read(tool, &event, (0, &denial, ""));
+            let is_said = said.starts_with("block: the hook's answer cannot be used");
+            assert!(is_said, "{tool} {value}: {said}");
+        }
+    }
+    let event = CLAUDE.event_named("PreToolUse").unwrap();
+    assert!(!read(CLAUDE, &event, (0, "{ not JSON", "")).starts_with("block"));
 }
