@@ -177,6 +177,7 @@ impl Argument {
         text.len() > LONGEST_ARGUMENT
             || self.is_in(&plain(text))
             || self.is_in(&plain(&text.replace('\\', "/")))
+            || self.is_in(&plain(&normal(text, &['/'])))
             || self.is_in(&plain(&normal(text, &['/', '\\'])))
     }
 

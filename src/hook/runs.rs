@@ -488,7 +488,9 @@ mod tests {
                 2 => format!("\"{c}\""),
                 _ => c.to_string(),
             }).collect();
-            prop_assert_eq!(found(&format!("true && sh {quoted}; true")), name);
+            let found = found(&format!("true && sh {quoted}; true"));
+            // A name such as `sh` is the word of a second run.
+            prop_assert_eq!(found.split("; ").next().unwrap_or_default(), name);
         }
     }
 }
