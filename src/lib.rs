@@ -143,6 +143,7 @@ pub mod hook;
 mod hooks;
 pub mod lifecycle;
 mod logging;
+mod named;
 pub mod outcome;
 pub mod pattern;
 mod pool;

@@ -9,8 +9,8 @@ use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use crate::files;
 use crate::hook::{Hook, HookCommand, Interpreter, Shell, expanded, interpreter};
+use crate::named::{End, follow_within};
 use crate::printable::shortened;
-use crate::trust::{End, follow_within};
 
 /// The most bytes of a command that is checked, and the most of its words.
 pub(super) const LONGEST_COMMAND: usize = 64 * 1024;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::covered::{Project, covered};
 use super::error::TrustError;
 use super::gate::Unchanged;
-use super::stamp;
 use crate::hook::{Hook, canonical};
+use crate::named::of_text;
 use crate::printable::printable;
 
 /// What an approval of a project's hooks covers: each entry, the scripts that it names, the scripts in the project's
@@ -62,7 +62,7 @@ const MOST_LOOKS: usize = 1_000_000;
 
 /// Returns the SHA-256 of an entry's normal form.
 pub(super) fn digest_of(definition: &Value) -> String {
-    stamp::of_text(canonical(definition))
+    of_text(canonical(definition))
 }
 
 /// Returns the hook's file, relative to its project.

@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-use super::covered::{Files, Project, TOO_MUCH, covered};
-use super::stamp::Seen;
+use super::covered::{Project, covered};
 use crate::hook::{Gate, GateVerdict, Hook};
+use crate::named::{Files, Settled, TOO_MUCH};
 
 /// The gate of an approved hook: its files must be unchanged. The hook itself cannot have changed, because it is
 /// the one that was loaded.
@@ -16,7 +17,7 @@ pub(super) struct Unchanged {
     project: Arc<Project>,
     files: BTreeMap<String, Option<String>>,
     /// What was looked at when there was no difference.
-    seen: Mutex<Option<Arc<Seen>>>,
+    seen: Mutex<Option<Arc<Settled>>>,
 }
 
 impl Unchanged {
@@ -49,7 +50,7 @@ impl Unchanged {
         verdict(&self.differences_in(project, hook))
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<Arc<Seen>>> {
+    fn seen(&self) -> MutexGuard<'_, Option<Arc<Settled>>> {
         // Each change is one assignment, so a panic cannot leave half a change.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,11 +59,13 @@ impl Unchanged {
         &self,
         project: &Project,
         hook: &Hook,
-    ) -> (Vec<(String, &'static str)>, Option<Seen>) {
+    ) -> (Vec<(String, &'static str)>, Option<Settled>) {
+        let begun = SystemTime::now();
         // What was approved although it is too large to be covered is not looked at.
         let was_too_large = |name: &str| self.files.get(name) == Some(&None);
-        let covered = covered(project, hook, &was_too_large);
-        (differences(&self.files, &covered.files), covered.seen)
+        let named = covered(project, hook, &was_too_large);
+        let differences = differences(&self.files, &named.files);
+        (differences, named.seen.settled(begun))
     }
 }
 

@@ -9,13 +9,10 @@ mod approval;
 mod covered;
 mod error;
 mod gate;
-mod stamp;
 mod store;
-mod within;
 mod worktree;
 
 pub(crate) use admit::ProjectApprovals;
 pub use approval::{Approval, Approved};
 pub use error::TrustError;
 pub use store::TrustStore;
-pub(crate) use within::{End, follow_within};

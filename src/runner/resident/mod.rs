@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use self::files::Files;
+use self::files::stamps_of;
 use self::slots::{Kept, Slots, Turn};
 use super::ending::{Ran, without_answer};
 use crate::hook::{Failure, GateVerdict, Hook};
@@ -74,8 +74,7 @@ impl Residents {
                 ..never_sent(NO_EXIT, started)
             });
         }
-        let files = Files::of(hook, spec)?;
-        Some(match self.process(&turn, files, spec, deadline)? {
+        Some(match self.process(&turn, hook, spec, deadline)? {
             Ok((kept, how)) => Ran {
                 residency: Some(how),
                 ..self.send(&turn, kept, spec, id, started)
@@ -91,18 +90,19 @@ impl Residents {
     fn process(
         &self,
         turn: &Turn,
-        files: Files,
+        hook: &Hook,
         spec: &Spec<'_>,
         deadline: Instant,
     ) -> Option<Result<(Kept, Residency), StartError>> {
         let mut how = Residency::Started;
         if let Some(kept) = turn.take_idle() {
-            if !kept.process.has_ended() && kept.files == files {
+            if !kept.process.has_ended() && kept.files.are_same() {
                 return Some(Ok((kept, Residency::Kept)));
             }
             self.end(vec![kept.process]);
             how = Residency::Replaced;
         }
+        let files = stamps_of(hook, spec)?;
         self.end(self.slots.take_place(turn)?);
         if turn.replaces() {
             how = Residency::Replaced;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::files::Files;
 use crate::hook::Hook;
+use crate::named::Stamps;
 use crate::process::{Cancel, End, Resident, Spec};
 
 /// The most processes that are kept at once, including busy ones.
@@ -28,7 +28,7 @@ const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) process: Resident,
-    pub(super) files: Files,
+    pub(super) files: Stamps,
     /// When it was started, or has answered its last event.
     pub(super) since: Instant,
 }

@@ -1,14 +1,14 @@
-//! Where paths lead, resolved link by link as the system does. What is outside of a project is never opened: of it, only
+//! Where paths lead, resolved link by link as the system does. What is outside of the root is never opened: of it, only
 //! links are read.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::Metadata;
+use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
 
-use super::stamp::{Seen, Stamp};
+use super::stamp::{Stamp, Stamps};
 
 /// The most files, links and directories that one check looks at: that takes about 100 ms.
 const MOST_LOOKS: usize = 100_000;
@@ -63,9 +63,9 @@ impl<'a> Tree<'a> {
         self.working_dir.replace(path);
     }
 
-    /// What was looked at; None if something has changed so recently that it may change again without a sign.
-    pub(super) fn into_seen(self, begun: SystemTime) -> Option<Seen> {
-        Seen::of(self.seen.into_inner(), begun)
+    /// What was looked at.
+    pub(super) fn into_stamps(self) -> Stamps {
+        Stamps::of(self.seen.into_inner())
     }
 
     /// Follows a path from a directory, whose path has no links and begins at the root if it is relative.
@@ -96,14 +96,24 @@ impl<'a> Tree<'a> {
     fn look(&self, path: &Path) -> Option<Metadata> {
         self.left.set(self.left.get().checked_sub(1)?);
         let metadata = path.symlink_metadata().ok();
-        let stamp = metadata
-            .as_ref()
-            .and_then(|found| match path.starts_with(self.root) {
-                true => Stamp::of(found),
-                false => Stamp::of_place(found),
-            });
-        self.seen.borrow_mut().insert(path.to_owned(), stamp);
+        let stamp = metadata.as_ref().and_then(Stamp::of_place);
+        let mut seen = self.seen.borrow_mut();
+        // The stamp of a directory that was read stays.
+        seen.entry(path.to_owned()).or_insert(stamp);
         metadata
+    }
+
+    /// Returns the names in a directory, sorted, at most so many. The directory is unchanged while no name is added.
+    pub(super) fn names_in(&self, directory: &Path, most: usize) -> io::Result<Vec<OsString>> {
+        let path = self.root.join(directory);
+        let stamp = Stamp::of(&path.symlink_metadata()?);
+        let names = path.read_dir()?.take(most);
+        let names = names.map(|entry| Ok(entry?.file_name()));
+        let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
+        // What is beyond a limit is the same each time.
+        names.sort_unstable();
+        self.seen.borrow_mut().insert(path, stamp);
+        Ok(names)
     }
 
     fn follow(&self, start: &Path, path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> End {

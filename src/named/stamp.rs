@@ -44,7 +44,7 @@ impl Stamp {
         })
     }
 
-    /// The stamp of what is outside of a project: of directories, the place alone, since others change what is in them.
+    /// The same, but of directories the place alone: others change what is in them.
     pub(super) fn of_place(metadata: &Metadata) -> Option<Self> {
         let stamp = Self::of(metadata)?;
         if !metadata.is_dir() {
@@ -88,36 +88,56 @@ fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
     (seconds.saturating_add(RACY), nanos) <= now
 }
 
-/// All that was looked at to find out that nothing has changed, with stamps; None where there was nothing.
+/// What was looked at, with stamps; None where there was nothing.
 #[derive(Debug)]
-pub(super) struct Seen {
-    stamps: Vec<(PathBuf, Option<Stamp>)>,
-    newest: Time,
-}
+pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
-impl Seen {
-    /// Returns None if a file may have changed after it was looked at, without getting another stamp.
-    pub(super) fn of(stamps: BTreeMap<PathBuf, Option<Stamp>>, begun: SystemTime) -> Option<Self> {
-        let newest = stamps.values().flatten().map(Stamp::newest).max()?;
-        is_past(newest, begun).then(|| Self {
-            stamps: stamps.into_iter().collect(),
-            newest,
-        })
+impl Stamps {
+    pub(super) fn of(stamps: BTreeMap<PathBuf, Option<Stamp>>) -> Self {
+        Self(stamps.into_iter().collect())
     }
 
-    /// Whether all is as it was. If the clock was set back, no one knows.
-    pub(super) fn is_unchanged(&self) -> bool {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether all has the stamps that it had.
+    pub(crate) fn are_same(&self) -> bool {
         let is_same =
             |(path, then): &(PathBuf, Option<Stamp>)| match (path.symlink_metadata(), then) {
                 (Ok(now), Some(then)) => then.is_of(&now),
                 (now, then) => now.is_err() && then.is_none(),
             };
-        is_past(self.newest, SystemTime::now()) && self.stamps.iter().all(is_same)
+        self.0.iter().all(is_same)
+    }
+
+    /// Returns None if a file may have changed after it was looked at, without getting another stamp.
+    pub(crate) fn settled(self, begun: SystemTime) -> Option<Settled> {
+        let stamps = self.0.iter().filter_map(|(_, stamp)| stamp.as_ref());
+        let newest = stamps.map(Stamp::newest).max()?;
+        is_past(newest, begun).then_some(Settled {
+            stamps: self,
+            newest,
+        })
+    }
+}
+
+/// Stamps that no change leaves as they are.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    stamps: Stamps,
+    newest: Time,
+}
+
+impl Settled {
+    /// Whether all is as it was. If the clock was set back, no one knows.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        is_past(self.newest, SystemTime::now()) && self.stamps.are_same()
     }
 }
 
 /// Returns the SHA-256 of a file. Gets the metadata of the path itself, which is no link.
-pub(super) fn digest(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+pub(crate) fn digest(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
     static CONTENTS: LazyLock<Contents> = LazyLock::new(Contents::default);
     CONTENTS.digest(path, metadata)
 }
@@ -187,7 +207,7 @@ pub(super) fn has_mark(path: &Path) -> io::Result<bool> {
 }
 
 /// Returns the SHA-256 of a text.
-pub(super) fn of_text(text: impl AsRef<[u8]>) -> String {
+pub(crate) fn of_text(text: impl AsRef<[u8]>) -> String {
     let mut hash = Hash::new();
     hash.update(text);
     in_hex(hash)
@@ -283,9 +303,9 @@ mod tests {
         let stamp = Stamp::of(&path.symlink_metadata().unwrap());
         let missing = (directory.path().join("y"), None);
         let seen = || BTreeMap::from([(path.clone(), stamp.clone()), missing.clone()]);
-        assert!(Seen::of(seen(), SystemTime::now()).is_none());
+        assert!(Stamps::of(seen()).settled(SystemTime::now()).is_none());
         let later = SystemTime::now() + Duration::from_secs(10);
-        let mut seen = Seen::of(seen(), later).unwrap();
+        let mut seen = Stamps::of(seen()).settled(later).unwrap();
         assert!(!seen.is_unchanged(), "now is before");
         seen.newest.0 -= 100;
         assert!(seen.is_unchanged());
