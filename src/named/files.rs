@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use glob::{MatchOptions, Pattern, PatternError};
 
-use super::stamp::{self, Stamps};
+use super::content::{has_mark, of_text};
+use super::stamp::Stamps;
 use super::tree::{End, Found, Tree, name_of};
 use crate::files;
 use crate::hook::{Candidates, Hook, RunKind, RunWord, runs};
@@ -353,10 +354,7 @@ impl Look<'_> {
     fn insert(&mut self, found: &Found) {
         for (link, text) in &found.links {
             // No content of a file has such a digest.
-            let digest = format!(
-                "link:{}",
-                stamp::of_text(text.as_os_str().as_encoded_bytes())
-            );
+            let digest = format!("link:{}", of_text(text.as_os_str().as_encoded_bytes()));
             self.files.insert(name_of(link), Ok(digest.into()));
         }
         match (&found.end, found.links.last()) {
@@ -415,7 +413,7 @@ impl Look<'_> {
             || files::is_executable(metadata)
             || has_ending(real)
             // A file that cannot be read may be a script.
-            || stamp::has_mark(&self.lookup.root.join(real)).unwrap_or(true)
+            || has_mark(&self.lookup.root.join(real)).unwrap_or(true)
     }
 
     /// Adds the files below a directory, or says why it is not covered. Of what is no directory, adds the file. Returns

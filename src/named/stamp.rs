@@ -1,24 +1,16 @@
-//! The content of files, which is read again only when a file's stamp has changed.
-//!
-//! Knows no hook. Opens regular files only, and reads a limited part of each.
+//! What tells that a file has not changed, without its content. Knows no hook, and opens no file.
 
-use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hmac_sha256::Hash;
-
-use crate::files;
-
-/// The most files with a known content. With more, all are read again.
-const MOST_KNOWN: usize = 20_000;
 /// A file that has changed within this time may change again without another stamp: some file systems keep
 /// times in steps of two seconds. (Git has the same rule for its index.)
 const RACY: i64 = 2;
+/// With so many files of one directory, each is found faster from the open directory.
+const MANY: usize = 8;
 
 /// What tells that a file has not changed. None where the system has no time of the last change (`ctime`), which
 /// no program can set.
@@ -26,9 +18,11 @@ const RACY: i64 = 2;
 pub(super) struct Stamp {
     device: u64,
     inode: u64,
+    /// The type and the permissions.
+    mode: u32,
     size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
+    modified: Time,
+    changed: Time,
 }
 
 impl Stamp {
@@ -38,33 +32,24 @@ impl Stamp {
         Some(Self {
             device: metadata.dev(),
             inode: metadata.ino(),
+            mode: metadata.mode(),
             size: metadata.size(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
     }
 
-    /// The same, but of directories the place alone: others change what is in them.
-    pub(super) fn of_place(metadata: &Metadata) -> Option<Self> {
-        let stamp = Self::of(metadata)?;
-        if !metadata.is_dir() {
-            return Some(stamp);
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+    fn of_stat(found: &rustix::fs::Stat) -> Self {
+        Self {
+            device: found.st_dev as u64,
+            inode: found.st_ino as u64,
+            mode: found.st_mode as u32,
+            size: found.st_size as u64,
+            modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
+            changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
         }
-        Some(Self {
-            size: 0,
-            modified: (0, 0),
-            changed: (0, 0),
-            ..stamp
-        })
-    }
-
-    /// Whether something has this stamp still.
-    fn is_of(&self, metadata: &Metadata) -> bool {
-        let now = match self.changed {
-            (0, 0) => Self::of_place(metadata),
-            _ => Self::of(metadata),
-        };
-        now.as_ref() == Some(self)
     }
 
     #[cfg(not(unix))]
@@ -72,17 +57,45 @@ impl Stamp {
         None
     }
 
+    /// The same, but of directories the place alone: others change what is in them.
+    pub(super) fn of_place(metadata: &Metadata) -> Option<Self> {
+        let stamp = Self::of(metadata)?;
+        Some(match metadata.is_dir() {
+            true => stamp.place(),
+            false => stamp,
+        })
+    }
+
+    fn place(self) -> Self {
+        Self {
+            size: 0,
+            modified: NEVER,
+            changed: NEVER,
+            ..self
+        }
+    }
+
+    /// Whether something has this stamp still.
+    fn is_of(&self, now: Self) -> bool {
+        match self.changed {
+            NEVER => *self == now.place(),
+            _ => *self == now,
+        }
+    }
+
     /// The time of the last change.
-    fn newest(&self) -> Time {
+    pub(super) fn newest(&self) -> Time {
         self.modified.max(self.changed)
     }
 }
 
 /// Seconds and nanoseconds since 1970.
 type Time = (i64, i64);
+/// The time of a place, which does not count.
+const NEVER: Time = (0, 0);
 
 /// Whether a change now gets another time than this one.
-fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
+pub(super) fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let now = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
     (seconds.saturating_add(RACY), nanos) <= now
@@ -90,34 +103,81 @@ fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
 
 /// What was looked at, with stamps; None where there was nothing.
 #[derive(Debug)]
-pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
+pub(crate) struct Stamps(Vec<Directory>);
+
+/// What was looked at in one directory.
+#[derive(Debug)]
+struct Directory {
+    path: PathBuf,
+    entries: Vec<(OsString, Option<Stamp>)>,
+}
 
 impl Stamps {
     pub(super) fn of(stamps: BTreeMap<PathBuf, Option<Stamp>>) -> Self {
-        Self(stamps.into_iter().collect())
+        let mut directories: BTreeMap<PathBuf, Vec<_>> = BTreeMap::new();
+        for (path, stamp) in stamps {
+            let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_owned();
+            directories
+                .entry(directory)
+                .or_default()
+                .push((name, stamp));
+        }
+        let directories = directories.into_iter();
+        Self(
+            directories
+                .map(|(path, entries)| Directory { path, entries })
+                .collect(),
+        )
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.0.iter().map(|it| it.entries.len()).sum()
     }
 
     /// Whether all has the stamps that it had.
     pub(crate) fn are_same(&self) -> bool {
-        let is_same =
-            |(path, then): &(PathBuf, Option<Stamp>)| match (path.symlink_metadata(), then) {
-                (Ok(now), Some(then)) => then.is_of(&now),
-                (now, then) => now.is_err() && then.is_none(),
-            };
-        self.0.iter().all(is_same)
+        cfg!(unix) && self.0.iter().all(Directory::is_same)
     }
 
     /// Returns None if a file may have changed after it was looked at, without getting another stamp.
     pub(crate) fn settled(self, begun: SystemTime) -> Option<Settled> {
-        let stamps = self.0.iter().filter_map(|(_, stamp)| stamp.as_ref());
+        let entries = self.0.iter().flat_map(|it| &it.entries);
+        let stamps = entries.filter_map(|(_, stamp)| stamp.as_ref());
         let newest = stamps.map(Stamp::newest).max()?;
         is_past(newest, begun).then_some(Settled {
             stamps: self,
             newest,
+        })
+    }
+}
+
+impl Directory {
+    fn is_same(&self) -> bool {
+        if self.entries.len() >= MANY {
+            return self.is_same_within();
+        }
+        self.are_same(|name| Stamp::of(&self.path.join(name).symlink_metadata().ok()?))
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn is_same_within(&self) -> bool {
+        use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(directory) = openat(CWD, &self.path, flags, Mode::empty()) else {
+            return self.are_same(|_| None);
+        };
+        self.are_same(|name| {
+            let found = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some(Stamp::of_stat(&found))
+        })
+    }
+
+    fn are_same(&self, now: impl Fn(&OsStr) -> Option<Stamp>) -> bool {
+        let mut entries = self.entries.iter();
+        entries.all(|(name, then)| match (then, now(name)) {
+            (Some(then), Some(now)) => then.is_of(now),
+            (then, now) => then.is_none() && now.is_none(),
         })
     }
 }
@@ -136,94 +196,10 @@ impl Settled {
     }
 }
 
-/// Returns the SHA-256 of a file. Gets the metadata of the path itself, which is no link.
-pub(crate) fn digest(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
-    static CONTENTS: LazyLock<Contents> = LazyLock::new(Contents::default);
-    CONTENTS.digest(path, metadata)
-}
-
-/// The contents of files, by their paths. (A `Path` is hashed part by part, which takes longer.)
-#[derive(Debug, Default)]
-struct Contents(Mutex<HashMap<OsString, (Stamp, Arc<str>)>>);
-
-impl Contents {
-    fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
-        if let Some(digest) = self.known(path, metadata) {
-            return Ok(digest);
-        }
-        let begun = SystemTime::now();
-        let file = files::open(path)?;
-        let before = file.metadata()?;
-        let digest = read(&file, metadata.len())?;
-        self.keep(path, begun, [before, file.metadata()?], &digest);
-        Ok(digest)
-    }
-
-    fn known(&self, path: &Path, metadata: &Metadata) -> Option<Arc<str>> {
-        let stamp = Stamp::of(metadata).filter(|it| is_past(it.newest(), SystemTime::now()))?;
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (then, digest) = known.get(path.as_os_str())?;
-        (*then == stamp).then(|| Arc::clone(digest))
-    }
-
-    /// Keeps a digest if the file was the same before and after reading it.
-    fn keep(
-        &self,
-        path: &Path,
-        begun: SystemTime,
-        [before, after]: [Metadata; 2],
-        digest: &Arc<str>,
-    ) {
-        let settled = Stamp::of(&before).filter(|it| is_past(it.newest(), begun));
-        let Some(stamp) = settled.filter(|it| Stamp::of(&after).as_ref() == Some(it)) else {
-            return;
-        };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
-            known.clear();
-        }
-        known.insert(path.into(), (stamp, Arc::clone(digest)));
-    }
-}
-
-/// Reads no more than one byte beyond the length that the file had: it may be growing.
-fn read(file: &File, length: u64) -> io::Result<Arc<str>> {
-    let mut hash = Hash::new();
-    let mut buffer = vec![0; 64 * 1024];
-    let mut left = file.take(length + 1);
-    loop {
-        match left.read(&mut buffer)? {
-            0 => return Ok(in_hex(hash).into()),
-            length => hash.update(&buffer[..length]),
-        }
-    }
-}
-
-/// Whether a file starts with `#!`.
-pub(super) fn has_mark(path: &Path) -> io::Result<bool> {
-    let mut start = Vec::new();
-    files::open(path)?.take(2).read_to_end(&mut start)?;
-    Ok(start == b"#!")
-}
-
-/// Returns the SHA-256 of a text.
-pub(crate) fn of_text(text: impl AsRef<[u8]>) -> String {
-    let mut hash = Hash::new();
-    hash.update(text);
-    in_hex(hash)
-}
-
-fn in_hex(hash: Hash) -> String {
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use std::fs::{self, FileTimes};
+    use std::fs;
     use std::time::Duration;
 
     use super::*;
@@ -234,6 +210,7 @@ mod tests {
         let stamp = |modified, changed| Stamp {
             device: 1,
             inode: 1,
+            mode: 0,
             size: 1,
             modified: (modified, 5),
             changed: (changed, 5),
@@ -251,48 +228,6 @@ mod tests {
             let newest = stamp(modified, changed).newest();
             assert_eq!(is_past(newest, at(now)), expected, "{newest:?} at {now}");
         }
-    }
-
-    /// A file whose content was kept as if its stamp were settled.
-    fn kept(contents: &Contents, path: &Path) {
-        let later = SystemTime::now() + Duration::from_secs(10);
-        let metadata = path.metadata().unwrap();
-        let value: Arc<str> = "kept".into();
-        contents.keep(path, later, [metadata.clone(), metadata], &value);
-        assert_eq!(contents.0.lock().unwrap().len(), 1);
-    }
-
-    #[test]
-    fn a_fresh_file_is_always_read() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("x");
-        let contents = Contents::default();
-        fs::write(&path, "one").unwrap();
-        let digest = || contents.digest(&path, &path.metadata().unwrap()).unwrap();
-        let before = digest();
-        fs::write(&path, "two").unwrap();
-        assert_ne!(digest(), before);
-        // Also if something was kept for its stamp, and if its time is in the past.
-        kept(&contents, &path);
-        assert_ne!(&*digest(), "kept");
-        let past = SystemTime::now() - Duration::from_secs(1000);
-        let file = File::options().write(true).open(&path).unwrap();
-        file.set_times(FileTimes::new().set_modified(past)).unwrap();
-        assert_ne!(&*digest(), "kept", "its ctime is not in the past");
-    }
-
-    #[test]
-    fn what_changes_while_it_is_read_is_not_kept() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("x");
-        fs::write(&path, "one").unwrap();
-        let before = path.metadata().unwrap();
-        fs::write(&path, "longer").unwrap();
-        let after = path.metadata().unwrap();
-        let contents = Contents::default();
-        let later = SystemTime::now() + Duration::from_secs(10);
-        contents.keep(&path, later, [before, after], &"kept".into());
-        assert!(contents.0.lock().unwrap().is_empty());
     }
 
     #[test]

@@ -229,7 +229,10 @@ fn no_example_loses_its_approval_by_running() {
         let blocks = text.split("```json\n").skip(1);
         entries.extend(blocks.flat_map(|it| entries_of(it.split("```").next().unwrap())));
     }
-    assert!(entries.len() >= 15, "{entries:#?}");
+    let profile = AppProfile::new("myagent");
+    let templates = forge_hooks::templates::for_profile(&profile);
+    entries.extend(templates.values().map(|hook| hook.to_json()));
+    assert!(entries.len() >= 19, "{entries:#?}");
     for entry in one_in(3, entries) {
         normal_use(entry);
     }
@@ -266,7 +269,7 @@ fn normal_use(mut entry: Value) {
     world.write(FILE, &file.to_string());
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap(), "{file}");
-    for run in 0..2 {
+    for run in 0..3 {
         assert_eq!(lost(&hooks), None, "run {run} of {file}");
     }
 }

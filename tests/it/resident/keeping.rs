@@ -30,7 +30,9 @@ fn a_changed_file_replaces_the_process() {
         symlink(".", world.path(link)).unwrap();
     }
     let inputs = ["rules", "*.txt", "**/*.x"].map(|it| world.path(it));
-    let inputs = inputs.iter().map(|it| it.to_string_lossy());
+    let inputs = inputs.iter().map(|it| it.to_string_lossy().into_owned());
+    // Relative to the working directory.
+    let inputs = inputs.chain(["relative/*.json".to_owned()]);
     let hook = shell(&world, SHELL).with_inputs(inputs);
     world.add(hook);
     let mut before = fires(&world, Residency::Started);
@@ -39,6 +41,7 @@ fn a_changed_file_replaces_the_process() {
         ("rules/a", "22"),
         ("rules/deep/b", "1"),
         ("c.txt", "1"),
+        ("relative/a.json", "1"),
         // Circular links are followed once.
         ("deep/new.x", ""),
     ] {

@@ -1,0 +1,154 @@
+//! The content of files, which is read again only when a file's stamp has changed.
+//!
+//! Knows no hook. Opens regular files only, and reads a limited part of each.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use hmac_sha256::Hash;
+
+use super::stamp::{Stamp, is_past};
+use crate::files;
+
+/// The most files with a known content. With more, all are read again.
+const MOST_KNOWN: usize = 20_000;
+
+/// Returns the SHA-256 of a file. Gets the metadata of the path itself, which is no link.
+pub(crate) fn digest(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+    static CONTENTS: LazyLock<Contents> = LazyLock::new(Contents::default);
+    CONTENTS.digest(path, metadata)
+}
+
+/// The contents of files, by their paths. (A `Path` is hashed part by part, which takes longer.)
+#[derive(Debug, Default)]
+struct Contents(Mutex<HashMap<OsString, (Stamp, Arc<str>)>>);
+
+impl Contents {
+    fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+        if let Some(digest) = self.known(path, metadata) {
+            return Ok(digest);
+        }
+        let begun = SystemTime::now();
+        let file = files::open(path)?;
+        let before = file.metadata()?;
+        let digest = read(&file, metadata.len())?;
+        self.keep(path, begun, [before, file.metadata()?], &digest);
+        Ok(digest)
+    }
+
+    fn known(&self, path: &Path, metadata: &Metadata) -> Option<Arc<str>> {
+        let stamp = Stamp::of(metadata).filter(|it| is_past(it.newest(), SystemTime::now()))?;
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (then, digest) = known.get(path.as_os_str())?;
+        (*then == stamp).then(|| Arc::clone(digest))
+    }
+
+    /// Keeps a digest if the file was the same before and after reading it.
+    fn keep(
+        &self,
+        path: &Path,
+        begun: SystemTime,
+        [before, after]: [Metadata; 2],
+        digest: &Arc<str>,
+    ) {
+        let settled = Stamp::of(&before).filter(|it| is_past(it.newest(), begun));
+        let Some(stamp) = settled.filter(|it| Stamp::of(&after).as_ref() == Some(it)) else {
+            return;
+        };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(path.into(), (stamp, Arc::clone(digest)));
+    }
+}
+
+/// Reads no more than one byte beyond the length that the file had: it may be growing.
+fn read(file: &File, length: u64) -> io::Result<Arc<str>> {
+    let mut hash = Hash::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut left = file.take(length + 1);
+    loop {
+        match left.read(&mut buffer)? {
+            0 => return Ok(in_hex(hash).into()),
+            length => hash.update(&buffer[..length]),
+        }
+    }
+}
+
+/// Whether a file starts with `#!`.
+pub(super) fn has_mark(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    files::open(path)?.take(2).read_to_end(&mut start)?;
+    Ok(start == b"#!")
+}
+
+/// Returns the SHA-256 of a text.
+pub(crate) fn of_text(text: impl AsRef<[u8]>) -> String {
+    let mut hash = Hash::new();
+    hash.update(text);
+    in_hex(hash)
+}
+
+fn in_hex(hash: Hash) -> String {
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs::{self, FileTimes};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A file whose content was kept as if its stamp were settled.
+    fn kept(contents: &Contents, path: &Path) {
+        let later = SystemTime::now() + Duration::from_secs(10);
+        let metadata = path.metadata().unwrap();
+        let value: Arc<str> = "kept".into();
+        contents.keep(path, later, [metadata.clone(), metadata], &value);
+        assert_eq!(contents.0.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_fresh_file_is_always_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        let contents = Contents::default();
+        fs::write(&path, "one").unwrap();
+        let digest = || contents.digest(&path, &path.metadata().unwrap()).unwrap();
+        let before = digest();
+        fs::write(&path, "two").unwrap();
+        assert_ne!(digest(), before);
+        // Also if something was kept for its stamp, and if its time is in the past.
+        kept(&contents, &path);
+        assert_ne!(&*digest(), "kept");
+        let past = SystemTime::now() - Duration::from_secs(1000);
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_times(FileTimes::new().set_modified(past)).unwrap();
+        assert_ne!(&*digest(), "kept", "its ctime is not in the past");
+    }
+
+    #[test]
+    fn what_changes_while_it_is_read_is_not_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        fs::write(&path, "one").unwrap();
+        let before = path.metadata().unwrap();
+        fs::write(&path, "longer").unwrap();
+        let after = path.metadata().unwrap();
+        let contents = Contents::default();
+        let later = SystemTime::now() + Duration::from_secs(10);
+        contents.keep(&path, later, [before, after], &"kept".into());
+        assert!(contents.0.lock().unwrap().is_empty());
+    }
+}
