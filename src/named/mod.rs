@@ -8,5 +8,7 @@ mod tree;
 
 pub(crate) use content::{digest, of_text};
 pub(crate) use files::{Files, Lookup, Named, TOO_MUCH};
-pub(crate) use stamp::{Settled, Stamps};
+pub(crate) use stamp::Settled;
+#[cfg(unix)]
+pub(crate) use stamp::Stamps;
 pub(crate) use tree::{End, follow_within};

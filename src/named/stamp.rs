@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// times in steps of two seconds. (Git has the same rule for its index.)
 const RACY: i64 = 2;
 /// With so many files of one directory, each is found faster from the open directory.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 const MANY: usize = 8;
 
 /// What tells that a file has not changed. None where the system has no time of the last change (`ctime`), which
@@ -131,6 +132,7 @@ impl Stamps {
         )
     }
 
+    #[cfg(unix)]
     pub(crate) fn len(&self) -> usize {
         self.0.iter().map(|it| it.entries.len()).sum()
     }
@@ -154,6 +156,7 @@ impl Stamps {
 
 impl Directory {
     fn is_same(&self) -> bool {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
         if self.entries.len() >= MANY {
             return self.is_same_within();
         }
