@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ static LEFTOVERS: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 pub(super) struct Leader {
     child: Option<Child>,
     pid: Pid,
+    /// Other code in the host has reaped it, or the system has: from then on its id may be another group's.
+    is_lost: AtomicBool,
     /// Readable when the process has ended.
     pub(super) pidfd: Option<OwnedFd>,
 }
@@ -35,6 +38,7 @@ impl Leader {
         Self {
             child: Some(child),
             pid,
+            is_lost: AtomicBool::new(false),
             pidfd: open_pidfd(pid),
         }
     }
@@ -50,16 +54,26 @@ impl Leader {
     /// Checks whether the process has ended, without reaping it. A process that other code in the host has
     /// reaped counts as ended.
     pub(super) fn has_ended(&self) -> bool {
+        if self.child.is_none() || self.is_lost.load(Ordering::Relaxed) {
+            return true;
+        }
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let seen = || rustix::process::waitid(WaitId::Pid(self.pid), look);
-        self.child.is_none() || !matches!(seen(), Ok(None) | Err(Errno::INTR))
+        match rustix::process::waitid(WaitId::Pid(self.pid), look) {
+            Ok(found) => found.is_some(),
+            Err(Errno::INTR) => false,
+            Err(_) => {
+                self.is_lost.store(true, Ordering::Relaxed);
+                true
+            }
+        }
     }
 
     /// Sends a signal to the whole group, unless the process was reaped: then another group may have its id. An
     /// error means that the group is gone, or that all its processes now belong to another user; nothing
     /// can be done in either case.
     pub(super) fn signal(&self, signal: Signal) {
-        if self.child.is_some() {
+        let _ = self.has_ended();
+        if self.child.is_some() && !self.is_lost.load(Ordering::Relaxed) {
             let _ = rustix::process::kill_process_group(self.pid, signal);
         }
     }

@@ -52,3 +52,31 @@ fn an_early_cancellation_is_seen() {
     assert!(matches!(finished.end, End::Cancelled), "{finished:?}");
     assert!(finished.duration < LONG / 2);
 }
+
+/// As in a host that ignores SIGCHLD: the id of a process that was reaped may be that of another group.
+#[test]
+fn the_group_of_a_process_that_others_reaped_is_not_signalled() {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::Command;
+
+    use rustix::process::Pid;
+
+    let spec = spec("exit 0", LONG);
+    let (child, _) = start(&spec, Instant::now() + LONG);
+    let leader = Leader::new(child);
+    let group = leader.pid().as_raw_nonzero().get();
+    let mut stranger = Command::new("sleep");
+    let mut stranger = stranger.arg("30").process_group(group).spawn().unwrap();
+    let options = rustix::process::WaitOptions::empty();
+    rustix::process::waitpid(Some(leader.pid()), options).unwrap();
+    for _ in 0..2 {
+        leader.signal(Signal::KILL);
+        assert!(leader.has_ended());
+    }
+    drop(leader);
+    // It ends by this signal alone if none came before.
+    let stranger_pid = Pid::from_child(&stranger);
+    rustix::process::kill_process(stranger_pid, Signal::USR1).unwrap();
+    let end = stranger.wait().unwrap();
+    assert_eq!(end.signal(), Some(Signal::USR1.as_raw()));
+}
