@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::tool::{Event, Tool};
-use crate::hook::{Allowance, Condition, Lazy};
+use crate::hook::{Allowance, Budget, Condition, Lazy};
 
 /// How much the compiled expressions of a file may take together.
 pub(super) type SharedAllowance = Arc<Allowance>;
@@ -61,7 +61,9 @@ impl Matcher {
             Test::All => true,
             Test::Name => self.text.trim() == subject,
             Test::Names => names.any(|name| name == subject),
-            Test::Expression(lazy, _) => !lazy.is_compiled() || lazy.test(subject).unwrap_or(true),
+            Test::Expression(lazy, _) => {
+                !lazy.is_compiled() || lazy.test(subject, &Budget::default()).unwrap_or(true)
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use super::job::submit;
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
 use crate::events::HookEvent;
-use crate::hook::Hook;
+use crate::hook::{Budget, Hook};
 use crate::logging::{Level, log};
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
@@ -122,7 +122,8 @@ impl HookExecutor {
             return hooks;
         }
         let can_block = self.core().vocabulary.can_block(&event.event_type);
-        hooks.retain(|hook| hook.is_when_met(event, can_block));
+        let budget = Budget::default();
+        hooks.retain(|hook| hook.is_when_met(event, can_block, &budget));
         sort_and_dedupe(event, &mut hooks);
         hooks
     }

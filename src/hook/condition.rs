@@ -2,11 +2,12 @@
 //!
 //! Knows nothing of events.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use regex::{Regex, RegexBuilder, bytes};
+use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
 use super::error::{BACKSPACE, HookError, kind};
@@ -17,10 +18,10 @@ use crate::printable::shortened;
 const LONGEST: usize = 64 * 1024;
 
 /// The most bytes that a compiled expression may take.
-const LARGEST: usize = 1024 * 1024;
+const LARGEST: usize = 256 * 1024;
 
 /// The most bytes that all compiled expressions of a file may take together.
-const LARGEST_TOGETHER: usize = 16 * LARGEST;
+const LARGEST_TOGETHER: usize = 16 * 1024 * 1024;
 
 /// The first size limit that is tried. Most expressions need no more.
 const SMALLEST: usize = 1024;
@@ -28,18 +29,18 @@ const SMALLEST: usize = 1024;
 /// The most bytes of the states that a search creates while it runs.
 const LARGEST_CACHE: usize = 256 * 1024;
 
-/// The most bytes of an expression, compiled for ASCII only, and the longest value, in bytes, that it searches: the host
-/// waits meanwhile. The worst expressions visit all their states at each byte, which takes 92 ms here
-/// (`a(?:[ab]|\b|\B){25}c`). Of a Unicode class, however large, few states are visited.
-const LONGEST_VALUES: [(usize, usize); 2] = [(4 * 1024, 64 * 1024), (256 * 1024, 1024)];
+/// The longest value, in bytes, that is searched.
+const LONGEST_VALUE: usize = 16 * 1024;
+
+/// The bytes of values, times those of the compiled expressions that search them, that the conditions of all hooks of one
+/// event may have: the host waits meanwhile. The worst expressions visit all their states at each byte: then this takes
+/// 11 ms here (`a(?:[ab]|\b|\B){25}c`).
+const MOST_FOR_AN_EVENT: usize = 128 * 1024 * 1024;
 
 const NOTHING_LEFT: &str = "the expressions of the file take more than 16 MiB when compiled";
 
-const TOO_LARGE: &str = "takes more than 1 MiB when compiled: repeat less, or match only ASCII letters, \
-                         as in `(?-u:\\w)`";
-
-const TOO_SLOW: &str = "takes more than 256 KiB when compiled, even without Unicode, and could take seconds to \
-                        test: repeat less, or test the value in the hook";
+const TOO_LARGE: &str = "takes more than 256 KiB when compiled: repeat less, match only ASCII letters, as in \
+                         `(?-u:\\w)`, or test the value in the hook";
 
 const EXPECTED: &str = "a glob, a list of globs, or an object {\"regex\": \"...\"}";
 
@@ -80,6 +81,25 @@ impl Allowance {
 
     pub(crate) fn is_spent(&self) -> bool {
         self.0.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// What the conditions of all hooks may still cost for one event.
+#[derive(Debug)]
+pub(crate) struct Budget(Cell<usize>);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Cell::new(MOST_FOR_AN_EVENT))
+    }
+}
+
+impl Budget {
+    /// Whether this text may be searched by an expression of this size. Once too much was asked for, nothing is left.
+    fn takes(&self, text: &str, size: usize) -> bool {
+        let left = self.0.get().checked_sub(text.len() * size);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
     }
 }
 
@@ -149,7 +169,7 @@ impl Condition {
 #[derive(Debug, Clone)]
 struct Compiled {
     regex: Regex,
-    longest_value: usize,
+    size: usize,
 }
 
 /// Compiles a regular expression, and returns its size. `regex` does not report it; it only refuses an expression that
@@ -164,15 +184,8 @@ fn built(text: &str) -> (usize, Result<Compiled, String>) {
             built => break built,
         }
     };
-    let mut longest = LONGEST_VALUES.iter();
     let compiled = match built {
-        Ok(regex) => match longest.find(|(most, _)| size <= *most || fits(text, *most)) {
-            Some((_, longest_value)) => Ok(Compiled {
-                regex,
-                longest_value: *longest_value,
-            }),
-            None => Err(TOO_SLOW.to_owned()),
-        },
+        Ok(regex) => Ok(Compiled { regex, size }),
         Err(regex::Error::CompiledTooBig(_)) => Err(TOO_LARGE.to_owned()),
         Err(error) => {
             // The last of several lines contains the reason; the others show the position.
@@ -183,13 +196,6 @@ fn built(text: &str) -> (usize, Result<Compiled, String>) {
         }
     };
     (size, compiled)
-}
-
-/// Returns whether an expression takes at most this size when compiled for ASCII only. Some are invalid without Unicode,
-/// as `[ä-ü]`.
-fn fits(text: &str, size: usize) -> bool {
-    let mut ascii = bytes::RegexBuilder::new(text);
-    ascii.unicode(false).size_limit(size).build().is_ok()
 }
 
 /// A condition that is compiled at load or when it is first needed.
@@ -224,11 +230,13 @@ impl Lazy {
         self.compiled(allowance).as_ref().err().map(String::as_str)
     }
 
-    /// Tests the condition; None if the text is too long. A condition that cannot be used counts as matched, so
-    /// that a guard runs; the hook then fails. Conditions that were not compiled at load are compiled now.
-    pub(crate) fn test(&self, text: &str) -> Option<bool> {
+    /// Tests the condition; None if the text is too long, or nothing is left for it. A condition that cannot be used
+    /// counts as matched, so that a guard runs; the hook then fails. Conditions that were not compiled at load are
+    /// compiled now.
+    pub(crate) fn test(&self, text: &str, budget: &Budget) -> Option<bool> {
         match self.compiled(&Allowance::default()) {
-            Ok(it) => (text.len() <= it.longest_value).then(|| it.regex.is_match(text)),
+            Ok(it) if text.len() > LONGEST_VALUE || !budget.takes(text, it.size) => None,
+            Ok(it) => Some(it.regex.is_match(text)),
             Err(_) => Some(true),
         }
     }
@@ -337,18 +345,17 @@ mod tests {
             "`a(` is not a regular expression: unclosed group"
         );
         assert!(regex("(?=a)").contains("look-around"), "{}", regex("(?=a)"));
-        assert!(regex(r"\w{2000}").starts_with(r"`\w{2000}` takes more than 1 MiB"));
+        assert!(regex(r"\w{2000}").starts_with(r"`\w{2000}` takes more than 256 KiB"));
         let long = regex(&"a".repeat(LONGEST + 1));
         assert!(
             long.ends_with("…` is longer than 64 KiB") && long.len() < 150,
             "{long}"
         );
         let repeated = regex("[ab]*a[ab]{9000}c");
-        let expected =
-            "`[ab]*a[ab]{9000}c` takes more than 256 KiB when compiled, even without Unicode";
+        let expected = "`[ab]*a[ab]{9000}c` takes more than 256 KiB when compiled";
         assert!(repeated.starts_with(expected), "{repeated}");
         // Backtracking at each `*` would take practically forever.
-        let stars = "*[a-z]".repeat(300);
+        let stars = "*[a-z]".repeat(100);
         assert!(is_match(&Condition::Glob(stars), &"a".repeat(1000)));
         assert!(!is_match(
             &Condition::Glob("*[ab]".repeat(25) + "c"),
@@ -357,27 +364,25 @@ mod tests {
     }
 
     #[test]
-    fn large_expressions_test_shorter_values() {
-        let regex = |text: &str| Condition::Regex(text.to_owned());
-        for (condition, longest) in [
-            (Condition::from("git *"), 64),
-            (Condition::from("src/**/*.[ch]"), 64),
-            (Condition::Glob("*[ab]".repeat(25)), 1),
-            (regex(r"\b(sudo|doas)\b"), 64),
-            (regex("(?i)password"), 64),
-            (regex(r"[\w.-]+@[\w.-]+"), 64),
-            (regex(r"\w{20}"), 64),
-            (regex("[ab]*a[ab]{200}c"), 1),
-            (regex(&["word"; 500].join("s?|")), 1),
-            (regex("(?s)[ä-ü].{100}"), 1),
-        ] {
-            let compiled = condition.compile(&Allowance::default()).unwrap();
-            let shown = format!("{:.30}", condition.to_string());
-            assert_eq!(compiled.longest_value, longest * 1024, "{shown}");
+    fn an_event_has_a_budget() {
+        let condition = |text: &str| Lazy::new(Condition::Regex(text.to_owned()));
+        let (git, slow) = (Lazy::new("git *".into()), condition("[ab]*a[ab]{35}c"));
+        let longest = "-".repeat(LONGEST_VALUE);
+        let test = |lazy: &Lazy, text: &str| lazy.test(text, &Budget::default());
+        assert_eq!(test(&git, &longest), Some(false));
+        assert_eq!(test(&git, &(longest.clone() + "-")), None);
+        assert_eq!(test(&slow, &longest), Some(false));
+        // One is as large as sixteen others, and what a value needs is no more there for the next one.
+        for (lazy, most) in [(&git, 8..=16), (&slow, 1..=2)] {
+            let budget = Budget::default();
+            let tested = (0..20).take_while(|_| lazy.test(&longest, &budget).is_some());
+            assert!(most.contains(&tested.count()), "{:?}", lazy.condition);
+            assert_eq!(git.test("git x", &budget), None);
         }
-        let git = Lazy::new("git *".into());
-        assert_eq!(git.test(&"-".repeat(64 * 1024)), Some(false));
-        assert_eq!(git.test(&"-".repeat(64 * 1024 + 1)), None);
+        // Ordinary hooks and commands are all tested.
+        let budget = Budget::default();
+        let sudo = condition(r"\bsudo\b");
+        assert!((0..100).all(|_| sudo.test(&"x".repeat(1000), &budget) == Some(false)));
     }
 
     #[test]
@@ -389,8 +394,8 @@ mod tests {
         };
         assert_eq!(refused("a"), None);
         // Expressions that are too large are charged too; otherwise very many of them would take very long.
-        for _ in 0..15 {
-            assert!(refused(r"\w{2000}").unwrap().contains("1 MiB"));
+        for _ in 0..63 {
+            assert!(refused(r"\w{2000}").unwrap().contains("256 KiB"));
         }
         assert_eq!(refused(r"\w{2000}").as_deref(), Some(NOTHING_LEFT));
         // Nor is anything compiled after that.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::condition::{Allowance, Condition};
+use super::condition::{Allowance, Budget, Condition};
 use super::definition::{Gate, GateKind, Hook};
 use super::error::HookError;
 use super::parts::FailurePolicy;
@@ -16,11 +16,11 @@ impl Hook {
     /// Replaces a condition with the same pointer. The pointer is a JSON Pointer (RFC 6901) into
     /// [`HookEvent::data`], of at most 1,000 bytes; a hook has at most 64 conditions.
     ///
-    /// A value that cannot be tested (missing, not a string, or too long) matches if the event can be blocked or
-    /// the hook [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. A value
-    /// is too long above 64 KiB, or above 1 KiB if the expression is large: more than 4 KiB when compiled for ASCII.
-    /// A test takes well below a microsecond for usual commands
-    /// and paths, and about 100 ms in the worst case.
+    /// A value that is missing or not a string matches if the event can be blocked or the hook
+    /// [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. Values above 16 KiB count as
+    /// matched, and so does what exceeds the event's budget (the bytes of values times those of the compiled expressions,
+    /// 128 Mi for all hooks together). A test takes well below a microsecond for usual commands and paths; all tests of an
+    /// event take about 10 ms in the worst case.
     ///
     /// ```
     /// use forge_hooks::hook::Condition;
@@ -37,7 +37,7 @@ impl Hook {
     ///
     /// # Errors
     /// When the pointer or an expression is malformed, when there are too many conditions, and when an
-    /// expression is longer than 64 KiB or takes more than 1 MiB when compiled, or 256 KiB for ASCII only.
+    /// expression is longer than 64 KiB or takes more than 256 KiB when compiled.
     pub fn with_when(
         self,
         pointer: impl Into<String>,
@@ -60,7 +60,7 @@ impl Hook {
     /// [`Vocabulary::can_block`](crate::events::Vocabulary::can_block).
     #[must_use]
     pub fn matches(&self, event: &HookEvent, can_block: bool) -> bool {
-        self.pattern().matches(event) && self.is_when_met(event, can_block)
+        self.pattern().matches(event) && self.is_when_met(event, can_block, &Budget::default())
     }
 
     /// Returns why the hook does not match this event: the parts of its pattern that do not match, or, if the
@@ -87,19 +87,20 @@ impl Hook {
         found
     }
 
-    /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too
-    /// long; see [`with_when`](Self::with_when).
+    /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too long, or that
+    /// exceed the event's budget; see [`with_when`](Self::with_when).
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
         let when = self.settings.when.as_ref();
         when.map_or_else(Vec::new, |when| when.untested(event))
     }
 
-    /// Returns whether the conditions and the protocol match an event that the pattern matches.
-    pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool) -> bool {
+    /// Returns whether the conditions and the protocol match an event that the pattern matches. The budget is that of all
+    /// hooks on the event.
+    pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool, budget: &Budget) -> bool {
         let guards = self.guards(can_block);
         let when = self.settings.when.as_ref().filter(|_| !self.is_closed());
-        when.is_none_or(|when| when.is_met(event, guards))
+        when.is_none_or(|when| when.is_met(event, guards, budget))
             && self.protocol_mismatch(event).is_none()
     }
 

@@ -27,7 +27,7 @@ mod when;
 pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;
 pub use condition::Condition;
-pub(crate) use condition::{Allowance, Lazy};
+pub(crate) use condition::{Allowance, Budget, Lazy};
 pub use definition::{Call, Gate, GateVerdict, Hook, Protocol};
 #[cfg(test)]
 pub(crate) use entry::keys;

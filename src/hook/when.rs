@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::condition::{Allowance, Condition, Lazy};
+use super::condition::{Allowance, Budget, Condition, Lazy};
 use super::error::{HookError, kind};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
@@ -127,10 +127,10 @@ impl When {
         Ok(())
     }
 
-    /// Returns whether all conditions match. A value that cannot be tested must not skip a hook that guards.
-    pub(super) fn is_met(&self, event: &HookEvent, guards: bool) -> bool {
+    /// Returns whether all conditions match.
+    pub(super) fn is_met(&self, event: &HookEvent, guards: bool, budget: &Budget) -> bool {
         let mut tests = self.0.iter();
-        tests.all(|(pointer, test)| result(pointer, test, event).unwrap_or(guards))
+        tests.all(|(pointer, test)| result(pointer, test, event, budget).is_met(guards))
     }
 
     /// Returns each condition that does not match. These secrets are masked in the values.
@@ -140,22 +140,24 @@ impl When {
         guards: bool,
         secrets: impl Iterator<Item = &'s str> + Clone,
     ) -> Vec<Mismatch> {
-        let tests = self.0.iter();
+        let (tests, budget) = (self.0.iter(), Budget::default());
         let differing =
-            tests.filter(|(pointer, test)| !result(pointer, test, event).unwrap_or(guards));
+            tests.filter(|(pointer, test)| !result(pointer, test, event, &budget).is_met(guards));
         let mismatches = differing.map(|(pointer, test)| Mismatch {
             alternative: pointer.clone(),
             part: PatternPart::Condition,
             expected: test.condition.to_string(),
-            found: shown(pointer, test, event, secrets.clone()),
+            found: shown(pointer, event, secrets.clone()),
         });
         mismatches.collect()
     }
 
     /// Returns the pointers of conditions whose values cannot be tested.
     pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
-        let tests = self.0.iter();
-        let untested = tests.filter(|(pointer, test)| result(pointer, test, event).is_none());
+        let (tests, budget) = (self.0.iter(), Budget::default());
+        let untested = tests.filter(|(pointer, test)| {
+            !matches!(result(pointer, test, event, &budget), Tested::Is(_))
+        });
         untested.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
@@ -165,9 +167,33 @@ impl When {
     }
 }
 
-/// Tests a condition; None if the value is missing, not a string, or too long.
-fn result(pointer: &str, test: &Lazy, event: &HookEvent) -> Option<bool> {
-    test.test(find(pointer, &event.data)?.as_str()?)
+/// What the test of a condition says.
+enum Tested {
+    Is(bool),
+    /// The value is missing, or not a string.
+    NoText,
+    /// The value is too long, or too much was tested for this event.
+    TooMuch,
+}
+
+impl Tested {
+    /// Whether the condition counts as met. What cannot be tested must not skip a hook that guards.
+    fn is_met(&self, guards: bool) -> bool {
+        match self {
+            Self::Is(met) => *met,
+            Self::NoText => guards,
+            Self::TooMuch => true,
+        }
+    }
+}
+
+fn result(pointer: &str, test: &Lazy, event: &HookEvent, budget: &Budget) -> Tested {
+    let text = find(pointer, &event.data).and_then(Value::as_str);
+    match text.map(|text| test.test(text, budget)) {
+        None => Tested::NoText,
+        Some(None) => Tested::TooMuch,
+        Some(Some(met)) => Tested::Is(met),
+    }
 }
 
 /// Returns the value at a pointer, by RFC 6901. None for the empty pointer: the whole data is not a string. Not with
@@ -199,17 +225,12 @@ fn index(part: &str) -> Option<usize> {
 /// it is a secret.
 fn shown<'s>(
     pointer: &str,
-    test: &Lazy,
     event: &HookEvent,
     secrets: impl Iterator<Item = &'s str>,
 ) -> Option<String> {
     let value = find(pointer, &event.data)?;
-    match value {
-        Value::Array(_) | Value::Object(_) => return Some(kind(value).to_owned()),
-        Value::String(long) if test.test(long).is_none() => {
-            return Some(format!("a string of {} bytes", long.len()));
-        }
-        _ => {}
+    if matches!(value, Value::Array(_) | Value::Object(_)) {
+        return Some(kind(value).to_owned());
     }
     let keys = || pointer.split('/').skip(1).map(unescaped);
     let nested = Vec::from_iter(keys()).into_iter().rev();
