@@ -1,12 +1,12 @@
 //! The other actions: a call of a model, a session, a turn of an agent, the shortening of a conversation.
 
 use std::fmt;
-use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 
 use super::Lifecycle;
 use super::action::{Action, Request, Running};
+use super::stops::{MOST, Stops};
 use super::table;
 use crate::events::HookEvent;
 use crate::executor::FireOptions;
@@ -140,14 +140,15 @@ impl Running<Session> {
             self.lifecycle(),
             &table::TURN,
             [("content", content)],
-            Turn::default(),
+            Turn::of(self.lifecycle().stops.clone()),
         )
     }
 
     /// Creates a turn of another agent of this type, for a part of the work.
     pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
         let data = [("agent_type", Value::from(agent_type.into()))];
-        Request::new(self.lifecycle(), &table::SUBAGENT, data, Turn::default())
+        let turn = Turn::of(self.lifecycle().stops.of_other_agent());
+        Request::new(self.lifecycle(), &table::SUBAGENT, data, turn)
     }
 
     /// Creates a shortening of the conversation. `trigger` is `manual` or `auto`.
@@ -205,12 +206,19 @@ impl Running<Session> {
 #[derive(Debug, Default)]
 pub struct Turn {
     stop_was_blocked: bool,
+    stops: Stops,
+}
+
+impl Turn {
+    fn of(stops: Stops) -> Self {
+        Self {
+            stop_was_blocked: false,
+            stops,
+        }
+    }
 }
 
 impl Action for Turn {}
-
-/// How often hooks may block the end of a turn in a row.
-const MOST_STOPS: u32 = 8;
 
 impl Running<Turn> {
     /// The prompt for the model, with the changes of hooks; empty for an agent that works for another one.
@@ -225,25 +233,19 @@ impl Running<Turn> {
     /// [reason](Outcome::reason) as its next input, and the host calls this again at the next end, which then has
     /// `stop_hook_active`.
     ///
-    /// If hooks have blocked eight ends in a row, and the session has called no tool meanwhile, the next end is
-    /// allowed whatever they answer: otherwise a hook could keep an agent running forever.
+    /// If hooks have blocked eight ends of this agent in a row, and the session has called no tool meanwhile, the next end
+    /// is allowed whatever they answer: otherwise a hook could keep an agent running forever. The turns of the session's
+    /// own agent count together, and those of each [`subagent`](Running::subagent) by themselves.
     pub fn finish(&mut self, last_message: impl Into<String>) -> Outcome {
         let event = self.open.event(self.open.row.after.0);
         let event = event
             .with_data("stop_hook_active", self.action.stop_was_blocked)
             .with_data("last_assistant_message", last_message.into());
-        let Lifecycle {
-            executor, stops, ..
-        } = &self.open.lifecycle;
+        let executor = &self.open.lifecycle.executor;
         let mut outcome = executor.execute(&event, FireOptions::default());
-        if outcome.allowed() {
-            stops.store(0, Ordering::Relaxed);
-        } else if stops.fetch_add(1, Ordering::Relaxed) >= MOST_STOPS {
+        if self.action.stops.are_too_many(outcome.allowed()) {
             let name = &event.event_type;
-            warn!(
-                "hooks have blocked `{name}` {MOST_STOPS} times in a row: it is not blocked again"
-            );
-            stops.store(0, Ordering::Relaxed);
+            warn!("hooks have blocked `{name}` {MOST} times in a row: it is not blocked again");
             outcome = outcome.without_block();
         }
         self.action.stop_was_blocked = !outcome.allowed();

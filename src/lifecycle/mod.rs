@@ -33,14 +33,15 @@ mod action;
 mod kinds;
 mod permission;
 mod question;
+mod stops;
 mod table;
 mod tool;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 use serde_json::Value;
 
+use self::stops::Stops;
 use crate::events::{HookEvent, HostContext};
 use crate::executor::{FireOptions, HookExecutor};
 use crate::logging::warn;
@@ -88,8 +89,7 @@ pub struct Lifecycle {
     session_id: Option<String>,
     context: Option<Arc<HostContext>>,
     waits: bool,
-    /// How often hooks have blocked the end of a turn in a row.
-    stops: Arc<AtomicU32>,
+    stops: Stops,
 }
 
 impl Lifecycle {
@@ -101,7 +101,7 @@ impl Lifecycle {
             session_id: None,
             context: None,
             waits: true,
-            stops: Arc::default(),
+            stops: Stops::default(),
         }
     }
 
@@ -156,7 +156,7 @@ impl Lifecycle {
     /// Creates a session. All events of its own [lifecycle](Running::lifecycle) have its id.
     pub fn session(&self, id: impl Into<String>) -> Request<'static, Session> {
         let mut lifecycle = self.clone().session_id(id);
-        lifecycle.stops = Arc::default();
+        lifecycle.stops = Stops::default();
         Request::new(&lifecycle, &table::SESSION, [], Session)
     }
 

@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,7 +18,7 @@ pub struct Tool;
 
 impl Action for Tool {
     fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
-        running.open.lifecycle.stops.store(0, Ordering::Relaxed);
+        running.open.lifecycle.stops.note_tool();
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! A request to end a run early: made by any thread, seen by the thread that waits for the process.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 #[cfg(unix)]
 use std::{
     io::{PipeReader, PipeWriter},
@@ -31,9 +31,10 @@ impl Cancel {
     }
 
     pub(crate) fn request(&self) {
-        // The order matters: `wake` creates the pipe first and then reads the flag, so that one of the two
-        // threads always sees what the other has done.
+        // `wake` creates the pipe first and then reads the flag. The fences of both make it certain that one of the two
+        // threads sees what the other has done: that the lock is set is known without any such order.
         self.requested.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         #[cfg(unix)]
         if let Some(Some(pipe)) = self.pipe.get() {
             pipe.close();
@@ -52,6 +53,7 @@ impl Cancel {
             })
         };
         let pipe = self.pipe.get_or_init(make).as_ref()?;
+        fence(Ordering::SeqCst);
         if self.is_requested() {
             pipe.close();
         }

@@ -262,6 +262,37 @@ fn hooks_block_eight_stops_in_a_row() {
     assert!(!turn.finish("done").allowed(), "the agent has worked on");
 }
 
+/// Neither does a subagent use up the blocks of the main agent's guard, nor give it more.
+#[test]
+fn each_agent_has_its_own_blocked_stops() {
+    let go_on = json!({"decision": "block", "reason": "go on"});
+    let host = Host::with([
+        ("agent:stop", go_on.clone()),
+        ("agent:subagent_stop", go_on),
+    ]);
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let mut turn = session.prompt("fix it").begin().unwrap();
+    let mut helper = session.subagent("tester").begin().unwrap();
+    for _ in 0..8 {
+        assert!(!helper.finish("done").allowed());
+    }
+    for time in 0..8 {
+        assert!(!turn.finish("done").allowed(), "{time}");
+        if time == 5 {
+            assert!(helper.finish("done").allowed());
+        }
+    }
+    assert!(turn.finish("done").allowed(), "the turn ends");
+    assert!(
+        !session
+            .subagent("tester")
+            .begin()
+            .unwrap()
+            .finish("")
+            .allowed()
+    );
+}
+
 #[test]
 fn a_hook_replaces_the_prompt() {
     for (content, prompt, is_again) in [
