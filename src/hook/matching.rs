@@ -2,11 +2,14 @@
 //!
 //! `when` tests the conditions, and the hook's protocol what else it has.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::condition::{Allowance, Budget, Condition};
-use super::definition::{Gate, GateKind, Hook};
+use super::definition::{Gate, GateKind, GateVerdict, Hook};
 use super::error::HookError;
+use super::exchange::Failure;
+use super::failure::FailureKind;
 use super::parts::FailurePolicy;
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
@@ -134,6 +137,18 @@ impl Hook {
     /// Whether the hook's gate is that of an approval.
     pub(crate) fn has_approval(&self) -> bool {
         self.gate_kind == GateKind::Approval
+    }
+
+    /// Asks the hook's gate, which may be code of the host.
+    ///
+    /// # Errors
+    /// If the gate panics.
+    pub(crate) fn verdict(&self) -> Result<GateVerdict, Failure> {
+        let Some(gate) = self.gate() else {
+            return Ok(GateVerdict::Run);
+        };
+        let checked = catch_unwind(AssertUnwindSafe(|| gate.check(self)));
+        checked.map_err(|_| Failure::new(FailureKind::Panicked, "the hook's gate panicked"))
     }
 
     /// Returns whether the hook has no gate, or has been approved. It may still have changed since.

@@ -25,13 +25,14 @@ const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
 /// Returns the result of a hook that cannot be started on any event: it is not approved, or misconfigured.
 pub(crate) fn foreseen(hook: &Arc<Hook>) -> Option<HookResult> {
-    match hook.gate().map(|gate| gate.check(hook)) {
-        Some(GateVerdict::ApprovalLost(why)) => Some(not_run(hook, FailureKind::ApprovalLost, why)),
-        Some(GateVerdict::NotApproved(why)) => {
+    match hook.verdict() {
+        Err(failure) => Some(not_run(hook, failure.kind, failure.message)),
+        Ok(GateVerdict::ApprovalLost(why)) => Some(not_run(hook, FailureKind::ApprovalLost, why)),
+        Ok(GateVerdict::NotApproved(why)) => {
             let reason = SkipReason::NotApproved;
             Some(HookResult::skipped(Arc::clone(hook), reason, why))
         }
-        _ => {
+        Ok(GateVerdict::Run) => {
             let reason = hook.refusal()?.to_owned();
             Some(not_run(hook, FailureKind::Misconfigured, reason))
         }

@@ -67,10 +67,10 @@ impl Residents {
             Err(end) => return Some(never_sent(end, started)),
         };
         // The approval may have been lost while the event waited.
-        if let Some(why) = lost_approval(hook) {
+        if let Some(failure) = lost_approval(hook) {
             self.end_of(&[hook.fingerprint()]);
             return Some(Ran {
-                failure: Some(Failure::new(FailureKind::ApprovalLost, why)),
+                failure: Some(failure),
                 ..never_sent(NO_EXIT, started)
             });
         }
@@ -237,10 +237,13 @@ fn never_sent(end: End, started: Instant) -> Ran {
 }
 
 /// Why the hook must not run any more.
-fn lost_approval(hook: &Hook) -> Option<String> {
-    match hook.gate()?.check(hook) {
-        GateVerdict::Run => None,
-        GateVerdict::NotApproved(why) | GateVerdict::ApprovalLost(why) => Some(why),
+fn lost_approval(hook: &Hook) -> Option<Failure> {
+    match hook.verdict() {
+        Ok(GateVerdict::Run) => None,
+        Ok(GateVerdict::NotApproved(why) | GateVerdict::ApprovalLost(why)) => {
+            Some(Failure::new(FailureKind::ApprovalLost, why))
+        }
+        Err(failure) => Some(failure),
     }
 }
 
