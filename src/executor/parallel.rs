@@ -6,6 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use crossbeam_channel::{Sender, bounded};
 
@@ -61,8 +62,14 @@ impl Shared {
                 results.next();
             }
         }
-        // The remaining hooks were started by other threads, and have deadlines.
-        results.flat_map(|next| next.recv()).for_each(answer);
+        // Other threads have begun the remaining hooks, so each ends within its deadline, unless an observer hangs.
+        let begun = Instant::now();
+        let done = work.hooks.len() - results.len();
+        for ((hook, _), next) in work.hooks[done..].iter().zip(results) {
+            let longest = self.core.runner.longest_run(hook);
+            let result = next.recv_deadline(begun + longest);
+            answer(result.unwrap_or_else(|_| self.core.runner.hung(hook)));
+        }
     }
 }
 

@@ -23,6 +23,11 @@ use crate::protocol::{NESTING_LIMIT, Native, check_answer};
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
+/// No protocol gives its hooks a longer deadline of its own.
+const LONGEST_DEFAULT: Duration = Duration::from_secs(600);
+/// What the end of a run may take beyond its deadline and its grace period.
+const MARGIN: Duration = Duration::from_secs(1);
+
 /// Returns the result of a hook that cannot be started on any event: it is not approved, or misconfigured.
 pub(crate) fn foreseen(hook: &Arc<Hook>) -> Option<HookResult> {
     match hook.verdict() {
@@ -77,6 +82,22 @@ impl Runner {
     pub(crate) fn panicked(&self, hook: &Arc<Hook>) -> HookResult {
         self.reporter.panicked(hook);
         HookResult::panicked(hook)
+    }
+
+    /// The longest time from the start of a hook to its result, if no observer hangs.
+    pub(crate) fn longest_run(&self, hook: &Hook) -> Duration {
+        let default = self.default_timeout.max(LONGEST_DEFAULT);
+        let timeout = hook.own_timeout().unwrap_or(default);
+        timeout
+            .saturating_add(self.kill_grace)
+            .saturating_add(MARGIN)
+    }
+
+    /// The result of a hook from which nothing is heard after its longest run.
+    pub(crate) fn hung(&self, hook: &Arc<Hook>) -> HookResult {
+        let error = "no result after its deadline: an observer of hooks hangs";
+        self.reporter.hung(hook);
+        not_run(hook, FailureKind::TimedOut, error.to_owned())
     }
 
     /// Runs the hook. A panic of the engine becomes a result. Beyond the nesting limit nothing is

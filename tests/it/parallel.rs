@@ -1,9 +1,11 @@
 //! Hooks of one event in parallel, and background hooks.
 
 use std::sync::Arc;
+use std::thread::ThreadId;
 use std::time::Duration;
 
-use forge_hooks::{FailureKind, FireOptions, Hook, HookResult};
+use crossbeam_channel::Receiver;
+use forge_hooks::{FailureKind, FireOptions, Hook, HookResult, HookRun, Observer};
 use serde_json::json;
 
 use crate::support::{
@@ -68,6 +70,35 @@ fn cancelling_ends_all_at_once() {
     assert_eq!(failures, [Some(FailureKind::Cancelled); 4], "{results:?}");
     let started = results.iter().filter(|result| result.started());
     assert_eq!(started.count(), 2);
+}
+
+/// Holds what ends on another thread than this one, until it is released.
+#[derive(Debug)]
+struct Holds(ThreadId, Receiver<()>);
+
+impl Observer for Holds {
+    fn on_finish(&self, _run: &HookRun<'_>, _result: &HookResult) {
+        if std::thread::current().id() != self.0 {
+            let _ = self.1.recv();
+        }
+    }
+}
+
+#[test]
+fn an_observer_that_hangs_elsewhere_holds_no_results_back() {
+    let (release, held) = crossbeam_channel::unbounded();
+    let holds = Holds(std::thread::current().id(), held);
+    let world = World::with(|builder| builder.workers(1).observer(Arc::new(holds)));
+    // Each waits for the other one, so one of them runs elsewhere.
+    for command in [meets("a", "b"), meets("b", "a")] {
+        world.add(hook("*", &command).with_timeout(Duration::from_secs(1)));
+    }
+    let outcome = world.executor.execute(&blocking_event(), PARALLEL);
+    drop(release);
+    let mut failures: Vec<_> = outcome.results().iter().map(|it| it.failure).collect();
+    failures.sort_unstable_by_key(Option::is_some);
+    assert_eq!(failures, [None, Some(FailureKind::TimedOut)]);
+    assert!(!outcome.allowed());
 }
 
 fn in_background(command: &str) -> Hook {
