@@ -79,8 +79,11 @@ impl Candidates {
         self.list.push(word.to_owned());
     }
 
-    /// Adds what stands behind each `=`, as in `--require=./a,b.js`.
+    /// Adds what stands behind each `=`, as in `--require=./a,b.js`, and behind a letter, as in `env -Csub`.
     fn push_values(&mut self, word: &str) {
+        if let Some(value) = word.get(2..).filter(|_| word.starts_with('-')) {
+            self.push(value);
+        }
         for (at, _) in word.match_indices('=') {
             self.push(&word[at + 1..]);
         }
@@ -160,7 +163,9 @@ pub(crate) fn expanded(word: &str, directory: impl Fn(&str) -> Option<String>) -
 pub(crate) fn builds_names(command: &str, directory: impl Fn(&str) -> Option<String>) -> bool {
     let command = beginning_of(command, LONGEST_TEXT);
     let rest = expanded(command, |name| directory(name).map(|_| String::new()));
+    let builds = |word: &str| ["alias", "eval", "xargs", "parallel"].contains(&word);
     rest.contains(['$', '*', '?', '[', '{', '~', '`'])
+        || rest.split(|c: char| !c.is_ascii_alphanumeric()).any(builds)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod exchange;
 mod failure;
 mod globs;
 mod inherit;
+mod interpreters;
 mod matching;
 mod named;
 mod options;
@@ -20,6 +21,7 @@ mod output;
 mod parts;
 mod protocol;
 mod runs;
+mod shell_words;
 #[cfg(test)]
 mod tests;
 mod when;
@@ -39,10 +41,11 @@ pub(crate) use exchange::Shared;
 pub use exchange::{Answer, End, Failure, Order, ProtocolMismatch, Start};
 pub use failure::{FailureKind, Residency, SkipReason};
 pub(crate) use inherit::inherits;
+pub(crate) use interpreters::{Interpreter, interpreter};
 pub(crate) use named::named;
 pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
-pub(crate) use runs::{Interpreter, RunKind, RunWord, interpreter, runs};
+pub(crate) use runs::{RunKind, RunWord, runs};
 #[cfg(test)]
 pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS};

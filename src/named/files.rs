@@ -201,7 +201,7 @@ impl Look<'_> {
         let root = self.lookup.root;
         let expanded = self.lookup.expand;
         let words = Candidates::of(hook);
-        let runs = runs(hook.command());
+        let runs = runs(hook);
         if words.is_cut || runs.is_cut {
             self.note("the entry is too long: only its first words are looked up");
         }
