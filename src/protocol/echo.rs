@@ -8,7 +8,8 @@ use super::keys::{Place, key};
 use crate::events::HookEvent;
 
 /// Checks that the event does not say what the answer says: that no object of the event has a key of the answer with
-/// the same value, or both with an object, and that no string has the answer's text. JSON in strings counts. White space, letter
+/// the same value, or both with an object, and that no string has the answer's text, or one of its deciding keys as a key: a
+/// hook may print several strings. JSON in strings counts. White space, letter
 /// case, escapes (`\n`, `\0144`, `\u0064`), characters beyond ASCII and the values of numbers make no difference, since
 /// unquoted variables, `tr`, dash's `echo` and other programs change them. The error says why the answer is invalid.
 pub(crate) fn check_echo(
@@ -20,9 +21,11 @@ pub(crate) fn check_echo(
         let is_empty = matches!(value, Value::Null);
         !is_empty && key(name, Place::Top).is_some()
     });
+    let members: Vec<_> = keys.collect();
     let echo = Echo {
         text: plain(text),
-        members: keys.collect(),
+        keys: members.iter().filter_map(granting).collect(),
+        members,
     };
     let Some((first, _)) = echo.members.first() else {
         return Ok(());
@@ -53,6 +56,7 @@ pub(crate) fn check_echo(
 /// What is looked for in an event.
 struct Echo<'a> {
     text: String,
+    keys: Vec<String>,
     members: Vec<(&'a String, &'a Value)>,
 }
 
@@ -75,13 +79,32 @@ impl Echo<'_> {
     }
 
     fn is_in_text(&self, text: &str) -> bool {
-        if !text.contains('{') {
+        if !text.contains(['{', ':']) {
             return false;
         }
         let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         let mut values = values.map_while(Result::ok);
-        plain(text).contains(&self.text) || values.any(|value| self.is_in(&value))
+        let plain = plain(text);
+        plain.contains(&self.text)
+            || self.keys.iter().any(|key| is_key_in(key, &plain))
+            || values.any(|value| self.is_in(&value))
     }
+}
+
+/// Returns the plain name of a deciding key, unless all that its value does is to block or to stop: that a model may do.
+fn granting((name, value): &(&String, &Value)) -> Option<String> {
+    let decides = key(name, Place::Top).is_some_and(|it| it.decides);
+    let is_block = matches!(value.as_str(), Some("block" | "deny"));
+    (decides && !is_block && !value.is_boolean()).then(|| plain(name))
+}
+
+/// Whether a text without white space has this name as a key, in quotes of any kind.
+fn is_key_in(name: &str, text: &str) -> bool {
+    let mut behind = text.split(name).skip(1);
+    behind.any(|behind| {
+        let value = behind.trim_start_matches(['"', '\'', '`', '\\']);
+        value.len() < behind.len() && value.starts_with(':')
+    })
 }
 
 fn plain(text: &str) -> String {
