@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let ended = editor.hooks.shutdown(Duration::from_secs(5));
-    println!("all hooks ended: {}", ended.is_complete());
+    println!("all hooks ended: {}", ended);
     Ok(())
 }
 

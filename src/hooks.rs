@@ -15,7 +15,7 @@ use crate::config::{HookConfig, Installed, LoadReport, TrustPolicy};
 use crate::config::{HookWatcher, WatchError};
 use crate::events::{EventSpec, HookEvent, Vocabulary};
 use crate::executor::{
-    FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, ShutdownReport, SubmitError,
+    FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains, SubmitError,
 };
 use crate::lifecycle::Lifecycle;
 use crate::logging::warn;
@@ -65,18 +65,24 @@ struct Shared {
     /// None if no store of approvals can be found: then no hook of the project runs.
     policy: Option<TrustPolicy>,
     installed: Arc<Installed>,
-    /// The trace that the user has asked for.
-    trace: Option<Trace>,
+    /// Dropped after the executor.
+    trace: Option<UserTrace>,
+}
+
+/// The trace that the user has asked for.
+struct UserTrace {
+    trace: Trace,
+    executor: Remains,
 }
 
 /// How long the last lines of the user's trace are waited for.
 const TRACE_DEADLINE: Duration = Duration::from_secs(1);
 
-impl Drop for Shared {
+impl Drop for UserTrace {
     fn drop(&mut self) {
-        if let Some(trace) = &self.trace {
-            trace.flush(TRACE_DEADLINE);
-        }
+        // The hooks that end with the executor have lines too.
+        self.executor.wait();
+        self.trace.flush(TRACE_DEADLINE);
     }
 }
 
@@ -222,6 +228,7 @@ impl HooksBuilder {
             ProjectRoot::From(start) => config.discover_project(&start),
         });
         let own_store = || config.trust_store().map(TrustPolicy::Approved);
+        let remains = executor.remains();
         let hooks = Hooks {
             shared: Arc::new(Shared {
                 installed: Arc::new(Installed::new(Arc::clone(executor.registry()))),
@@ -230,7 +237,10 @@ impl HooksBuilder {
                 config,
                 vocabulary,
                 project,
-                trace,
+                trace: trace.map(|trace| UserTrace {
+                    trace,
+                    executor: remains,
+                }),
             }),
         };
         hooks.reload();
@@ -431,12 +441,12 @@ impl Hooks {
 
     /// Waits for the submitted events, at most until the deadline, counted from now; see
     /// [`HookExecutor::shutdown`].
-    pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
-        let report = self.executor().shutdown(deadline);
-        if let Some(trace) = &self.shared.trace {
-            trace.flush(TRACE_DEADLINE);
+    pub fn shutdown(&self, deadline: Duration) -> bool {
+        let ended = self.executor().shutdown(deadline);
+        if let Some(user) = &self.shared.trace {
+            user.trace.flush(TRACE_DEADLINE);
         }
-        report
+        ended
     }
 }
 

@@ -210,7 +210,7 @@ pub use config::{HookConfig, LoadReport};
 pub use events::{EventSpec, EventType, EventTypeError, HookEvent, HostContext};
 pub use executor::{
     CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun, Observer,
-    ShutdownReport, SubmitError,
+    SubmitError,
 };
 pub use hook::{FailurePolicy, Hook, HookError};
 pub use hooks::{Hooks, HooksBuilder};
@@ -261,18 +261,17 @@ pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
 /// [Shuts down](HookExecutor::shutdown) the [global executor](HookExecutor::global).
 ///
 /// Waits at most until the deadline, counted from now, for the submitted events. Call it at the end of
-/// `main`; otherwise hooks of the last events may not run. Does nothing if the global executor has not been
-/// used.
+/// `main`; otherwise hooks of the last events may not run. Returns whether everything has ended by itself. Does nothing if
+/// the global executor has not been used.
 ///
 /// ```
 /// use std::time::Duration;
 /// use forge_hooks::{HookEvent, fire_event};
 ///
 /// drop(fire_event(HookEvent::session_end("sess_1"))?);
-/// let report = forge_hooks::shutdown(Duration::from_secs(5));
-/// assert!(report.is_complete());
+/// assert!(forge_hooks::shutdown(Duration::from_secs(5)));
 /// # Ok::<(), forge_hooks::SubmitError>(())
 /// ```
-pub fn shutdown(deadline: Duration) -> ShutdownReport {
+pub fn shutdown(deadline: Duration) -> bool {
     HookExecutor::shutdown_global(deadline)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::calls::Calls;
-use super::core::{Closing, Core};
+use super::core::Core;
 use super::hook_executor::HookExecutor;
 use crate::events::Vocabulary;
 use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
@@ -202,7 +202,6 @@ impl HookExecutorBuilder {
             pool: Pool::new("forge-hooks", self.workers, others, capacity),
             background: Pool::new("forge-hooks-bg", MOST_BACKGROUND, MOST_BACKGROUND, capacity),
             calls: Calls::default(),
-            closing: Closing::default(),
         };
         HookExecutor::with_parts(self.registry.unwrap_or_default(), core)
     }

@@ -1,10 +1,10 @@
 //! `HookExecutor`: blocking calls, submitted events, shutdown, and the executor of the whole program.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use super::core::{Core, ShutdownReport};
+use super::core::Core;
 use super::delivery::Answers;
 use super::dispatch;
 use super::error::SubmitError;
@@ -16,6 +16,7 @@ use crate::events::HookEvent;
 use crate::hook::{Budget, Hook};
 use crate::logging::{Level, log};
 use crate::outcome::{HookResult, Outcome};
+use crate::pool::on_pool_thread;
 use crate::registry::HookRegistry;
 use crate::runner::Fired;
 
@@ -66,7 +67,31 @@ impl Drop for Shared {
     }
 }
 
+/// What is left of an executor after its last clone was dropped.
+pub(crate) struct Remains {
+    executor: Weak<Shared>,
+    core: Arc<Core>,
+}
+
+impl Remains {
+    /// Waits for the hooks that are being ended, if no clone is left: no longer than that takes. Not on a thread of the pool,
+    /// which would wait for itself.
+    pub(crate) fn wait(&self) {
+        if self.executor.strong_count() == 0 && !on_pool_thread() {
+            self.core.wait_for_the_end(self.core.patience());
+        }
+    }
+}
+
 impl HookExecutor {
+    /// Returns what can be waited for once the executor is dropped.
+    pub(crate) fn remains(&self) -> Remains {
+        Remains {
+            executor: Arc::downgrade(&self.shared),
+            core: Arc::clone(self.core()),
+        }
+    }
+
     pub(super) fn with_parts(registry: Arc<HookRegistry>, core: Core) -> Self {
         let core = Arc::new(core);
         let listener = Arc::downgrade(&core);
@@ -187,11 +212,7 @@ impl HookExecutor {
             let core = self.core();
             let call = core.calls.begin();
             let firing = core.firing(Fired::Lent(event), Arc::clone(&call.cancel));
-            let mut answer = |result| {
-                core.closing.note(&result);
-                results.push(result);
-            };
-            dispatch::run(core, firing, hooks, options, &mut answer);
+            dispatch::run(core, firing, hooks, options, &mut |it| results.push(it));
         }
         results
     }
@@ -227,11 +248,12 @@ impl HookExecutor {
     /// blocking calls of other threads finish until the deadline, counted from now. Then it cancels what is still
     /// running. It returns when everything has ended, at the latest after the deadline, the [grace
     /// period](crate::HookExecutorBuilder::kill_grace) and one second. With a deadline of zero, a handler of Ctrl-C
-    /// ends all hooks.
+    /// ends all hooks. Returns whether everything has ended by itself, before the deadline: if not, it was cancelled, or a
+    /// thread hangs in an observer or a callback of the host, or on a file system that does not answer.
     ///
     /// This affects all clones. Later blocking calls still work, but without help from the pool and without
     /// background hooks. Do not call this in an observer: it would wait for its own event until the deadline.
-    pub fn shutdown(&self, deadline: Duration) -> ShutdownReport {
+    pub fn shutdown(&self, deadline: Duration) -> bool {
         self.core().shut_down(deadline)
     }
 
@@ -257,11 +279,9 @@ impl HookExecutor {
 
     /// [`shutdown`](HookExecutor::shutdown) of the global executor, which is not created if it does
     /// not exist.
-    pub(crate) fn shutdown_global(deadline: Duration) -> ShutdownReport {
+    pub(crate) fn shutdown_global(deadline: Duration) -> bool {
         let executor = GLOBAL.get();
-        executor.map_or_else(ShutdownReport::default, |executor| {
-            executor.shutdown(deadline)
-        })
+        executor.is_none_or(|executor| executor.shutdown(deadline))
     }
 }
 

@@ -106,9 +106,7 @@ impl FireJob {
         let hooks = self.hooks.iter();
         let hooks = hooks.filter(|hook| runs_all || !hook.background());
         for hook in hooks.skip(self.answers.count()) {
-            let result = result(hook);
-            self.core.closing.note(&result);
-            self.answers.send(result);
+            self.answers.send(result(hook));
         }
         self.answers.close();
     }
@@ -126,10 +124,7 @@ impl Job for FireJob {
         firing.queued = self.submitted.elapsed();
         let job = &mut *self;
         let (core, answers) = (&job.core, &mut job.answers);
-        let mut answer = |result: HookResult| {
-            core.closing.note(&result);
-            answers.send(result);
-        };
+        let mut answer = |result: HookResult| answers.send(result);
         (job.run)(core, firing, job.hooks.clone(), job.options, &mut answer);
         self.answers.close();
     }

@@ -18,11 +18,11 @@ mod order;
 mod parallel;
 
 pub use builder::HookExecutorBuilder;
-pub use core::ShutdownReport;
 pub use error::SubmitError;
 pub use explain::{Explanation, Fate};
 pub use handle::{CancelToken, HookHandle};
 pub use hook_executor::HookExecutor;
+pub(crate) use hook_executor::Remains;
 pub use options::FireOptions;
 
 pub use crate::runner::{DropReason, HookRun, Observer};

@@ -160,11 +160,6 @@ impl Pool {
         state.threads == 0
     }
 
-    /// The number of threads that have not ended.
-    pub(crate) fn threads_left(&self) -> usize {
-        self.lock().threads
-    }
-
     /// Stops all running jobs, and abandons all that wait. Never blocks.
     pub(crate) fn cut(&self) {
         let mut state = self.lock();

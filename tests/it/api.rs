@@ -18,8 +18,8 @@ use forge_hooks::trust::{Approval, Approved, TrustError};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventType, EventTypeError, FailureKind, FireOptions, Hook,
     HookBlockedError, HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookId,
-    HookOutput, HookResult, Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, ShutdownReport,
-    SubmitError, Trace,
+    HookOutput, HookResult, Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, SubmitError,
+    Trace,
 };
 
 use forge_hooks::lifecycle::{
@@ -53,7 +53,6 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Running<Session>>();
     shared::<Running<Turn>>();
     shared::<Running<Tool>>();
-    shared::<ShutdownReport>();
     shared::<ToolRun<(), String>>();
     shared::<Trace>();
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use forge_hooks::Trace;
 use forge_hooks::trace::TraceError;
+use forge_hooks::{AppProfile, FireOptions, Hooks, Trace};
 use serde_json::Value;
 
-use crate::support::{World, blocking_event, eventually};
+use crate::support::{World, alone_with, blocking_event, custom, eventually, hook, meets};
 use crate::tracing::{Traced, flush, lines, quick, reported, traced_by};
 
 #[test]
@@ -93,6 +93,33 @@ fn a_variable_has_any_host_write_a_trace() {
     assert_eq!(lines.len(), 2);
     assert!(lines.iter().all(|line| line["hook"] == "ironman"));
     assert_ne!(lines[0]["host_pid"], lines[1]["host_pid"]);
+}
+
+/// They end after the executor has been dropped, and before the host ends.
+#[cfg(unix)]
+#[test]
+fn hooks_that_end_with_the_host_are_in_its_trace() {
+    let world = World::new();
+    let file = world.path("hooks.jsonl");
+    let test = "trace_file::hooks_that_end_with_the_host_are_in_its_trace";
+    if !alone_with(test, &[("DROPS_HOOKS_TRACE", file.to_str().unwrap())]) {
+        let lines = lines(&file);
+        let ended = lines.iter().filter(|line| line["failure"] == "cancelled");
+        assert_eq!(ended.count(), 3, "{lines:?}");
+        return;
+    }
+    let hooks = Hooks::builder(AppProfile::new("drops")).load();
+    for name in ["a", "b", "c"] {
+        let endless = hook("game:save", &meets(name, "never"));
+        let registry = hooks.executor().registry();
+        registry.register(endless.with_working_dir(world.directory()));
+    }
+    let options = FireOptions::new().parallel();
+    drop(hooks.submit_with(custom("game:save"), options).unwrap());
+    for name in ["a", "b", "c"] {
+        world.await_file(name);
+    }
+    drop(hooks);
 }
 
 #[test]
