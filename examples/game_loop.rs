@@ -47,7 +47,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Ok(()) => println!("saved"),
         Err(blocked) => println!("not saved: {blocked}"),
     }
-    let _ = hooks.shutdown(Duration::from_secs(5));
+    hooks.shutdown(Duration::from_secs(5));
     pending.retain_mut(is_pending);
     Ok(ExitCode::SUCCESS)
 }

@@ -29,7 +29,7 @@ fn the_host_of_the_recipe() {
     let at_end = hooks.clone();
     ctrlc::set_handler(move || {
         INTERRUPTED.store(true, Ordering::SeqCst);
-        let _ = at_end.shutdown(Duration::ZERO);
+        at_end.shutdown(Duration::ZERO);
         std::process::exit(130);
     })
     .unwrap();
@@ -88,7 +88,7 @@ fn the_page_has_the_recipe() {
     for line in [
         "let at_end = hooks.clone();",
         "INTERRUPTED.store(true, Ordering::SeqCst);",
-        "let _ = at_end.shutdown(Duration::ZERO);",
+        "at_end.shutdown(Duration::ZERO);",
         "std::process::exit(130);",
         "let outcome = hooks.execute(&",
         "while INTERRUPTED.load(Ordering::SeqCst) {",
