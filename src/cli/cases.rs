@@ -100,6 +100,10 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Case>, Failure> {
         let start = entry.get().as_ptr() as usize - text.as_ptr() as usize;
         line += text[seen..start].matches('\n').count();
         seen = start;
+        if entry.get().starts_with('[') {
+            let words = format!("{}:{line}: a case is an object, not a list", shown(file));
+            return Err(Failure::new(words).with_fix(EXAMPLE));
+        }
         case.line = line;
     }
     Ok(cases)
@@ -221,6 +225,10 @@ mod tests {
             ("", "1:1: the JSON is incomplete"),
             ("{}", "1:1: expected a list, found an object"),
             ("[1]", "1:2: expected an object, found integer `1`"),
+            (
+                "[\n[null, \"a:b\", null, null, {}, \"ask\", null, null]]",
+                "2: a case is an object",
+            ),
             ("[\n {\"event\": \"x\"\n}]", "3:1: missing key `expect`"),
             ("[{\"ä\": 1}]", "1:6: unknown key `ä`"),
             (

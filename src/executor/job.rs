@@ -92,6 +92,7 @@ impl FireJob {
         for hook in &self.hooks {
             let run = HookRun {
                 event: &self.event,
+                fired: &self.event,
                 hook,
                 can_block: self.core.vocabulary.can_block(&self.event.event_type),
                 queued: self.submitted.elapsed(),

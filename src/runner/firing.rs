@@ -41,6 +41,8 @@ impl Fired<'_> {
 
 pub(crate) struct Firing<'a> {
     pub(crate) event: Fired<'a>,
+    /// As the host has fired it, if that is another one.
+    original: Option<Fired<'a>>,
     /// Whether hooks may block the event.
     pub(crate) can_block: bool,
     /// The failure of all hooks, if the event's data is nested too deep.
@@ -59,6 +61,7 @@ impl<'a> Firing<'a> {
         Self {
             too_deep: too_deep(&event),
             event,
+            original: None,
             can_block,
             shared: Shared::default(),
             cancel,
@@ -71,6 +74,7 @@ impl<'a> Firing<'a> {
     pub(crate) fn with_event(self, event: Arc<HookEvent>) -> Self {
         Self {
             too_deep: too_deep(&event),
+            original: self.original.or(Some(self.event)),
             event: Fired::Shared(event),
             shared: Shared::default(),
             ..self
@@ -81,6 +85,7 @@ impl<'a> Firing<'a> {
     pub(crate) fn into_shared(self) -> Firing<'static> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),
+            original: self.original.map(|it| Fired::Shared(it.to_shared())),
             can_block: self.can_block,
             too_deep: self.too_deep,
             shared: self.shared,
@@ -97,6 +102,7 @@ impl<'a> Firing<'a> {
     pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
         HookRun {
             event: &self.event,
+            fired: self.original.as_ref().unwrap_or(&self.event),
             hook,
             can_block: self.can_block,
             queued: self.queued,

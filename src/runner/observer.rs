@@ -94,8 +94,10 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HookRun<'a> {
-    /// The event.
+    /// The event, with the tool's output as hooks before this one have changed it.
     pub event: &'a HookEvent,
+    /// The event as the host has fired it: if it was submitted in an `Arc`, this very one.
+    pub fired: &'a HookEvent,
     /// The hook. [`Hook::background`] says whether it runs in the background.
     pub hook: &'a Arc<Hook>,
     /// Whether hooks can block the event, as [`Outcome::can_block`](crate::Outcome::can_block).

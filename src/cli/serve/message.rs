@@ -4,22 +4,37 @@
 
 use std::borrow::Cow;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::LoadReport;
 use crate::cli::error::json_words;
 use crate::trust::Approved;
 
-/// The identity of a request, chosen by the host.
+/// The identity of a request, chosen by the host. A number that would come back changed is none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(untagged, expecting = "`id` is neither a number nor a text")]
+#[serde(
+    untagged,
+    expecting = "`id` is neither a whole number below 2^64 nor a text"
+)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Id {
-    Number(Number),
+    Number(u64),
+    Negative(i64),
     Text(String),
+}
+
+/// What is read from an object: of a list, the fields would be read in their order.
+pub(super) struct Object<T>(pub(super) T);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Map::deserialize(deserializer)?;
+        let value = T::deserialize(Value::Object(members));
+        value.map(Self).map_err(D::Error::custom)
+    }
 }
 
 /// Why a request has no result: the error of its response.
@@ -103,7 +118,11 @@ pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> 
     }
     let text = str::from_utf8(line);
     let text = text.map_err(|error| (None, Code::NotJson.refuses(error.to_string())))?;
-    serde_json::from_str(text).map_err(|why| {
+    let message = match text.trim_start().starts_with('[') {
+        true => Err(serde_json::Error::custom("a list")),
+        false => serde_json::from_str(text),
+    };
+    message.map_err(|why| {
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(error) => return (None, Code::NotJson.refuses(json_words(&error))),
@@ -179,8 +198,13 @@ pub(crate) struct Fire {
     /// The event, as a hook receives it; only `type` is required.
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::GivenEvent"))]
     pub(super) event: Map<String, Value>,
-    #[serde(default)]
-    pub(super) options: Options,
+    #[serde(default = "usual_options")]
+    #[cfg_attr(test, schemars(with = "Options"))]
+    pub(super) options: Object<Options>,
+}
+
+fn usual_options() -> Object<Options> {
+    Object(Options::default())
 }
 
 /// How an event is fired.

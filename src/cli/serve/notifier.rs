@@ -51,7 +51,7 @@ impl Notifier {
     }
 
     fn notify_of(&self, method: &'static str, run: &HookRun<'_>) {
-        let id = self.ids().get(&(&raw const *run.event).addr()).cloned();
+        let id = self.ids().get(&(&raw const *run.fired).addr()).cloned();
         let hook = run.hook.label();
         self.notify(method, OfHook { id, hook });
     }

@@ -271,7 +271,7 @@ impl Server {
         if open + size > MOST_OPEN {
             return Err(Refusal::queue_full());
         }
-        self.submit(id, event, params.options.into(), size, None)
+        self.submit(id, event, params.options.0.into(), size, None)
     }
 
     /// Reads an event. What is probably a typo is refused, since guards would not see the event.

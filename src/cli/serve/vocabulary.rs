@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::message::Object;
 use crate::cli::Failure;
 use crate::cli::files;
 use crate::{EventSpec, EventType, HooksBuilder};
@@ -13,7 +14,7 @@ use crate::{EventSpec, EventType, HooksBuilder};
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    events: Vec<Event>,
+    events: Vec<Object<Event>>,
     #[serde(default)]
     tools: Vec<String>,
 }
@@ -26,7 +27,7 @@ struct Event {
     description: String,
     can_block: bool,
     #[serde(default)]
-    data: Vec<Key>,
+    data: Vec<Object<Key>>,
     #[serde(default, rename = "variables")]
     _variables: IgnoredAny,
 }
@@ -47,8 +48,8 @@ pub(crate) fn declare(file: &Path, builder: HooksBuilder) -> Result<HooksBuilder
         let words = format!("cannot read `--vocabulary {}`: {why}", file.display());
         Failure::new(words).with_fix("write it in the form of `events --json`")
     };
-    let given: File = files::json_of(file).map_err(failed)?;
-    let events = given.events.into_iter().map(Event::spec);
+    let Object(given): Object<File> = files::json_of(file).map_err(failed)?;
+    let events = given.events.into_iter().map(|it| it.0.spec());
     Ok(events.fold(builder, HooksBuilder::event).tools(given.tools))
 }
 
@@ -56,7 +57,7 @@ impl Event {
     fn spec(self) -> EventSpec {
         let spec = EventSpec::new(self.name).description(self.description);
         let data = self.data.into_iter();
-        let spec = data.fold(spec, |spec, it| spec.data(it.key, it.description));
+        let spec = data.fold(spec, |spec, Object(it)| spec.data(it.key, it.description));
         match self.can_block {
             true => spec,
             false => spec.notify_only(),
