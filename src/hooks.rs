@@ -212,6 +212,13 @@ impl HooksBuilder {
     /// [`Trace`] to the file that it names. If that cannot be opened, a warning is logged.
     #[must_use]
     pub fn load(self) -> Hooks {
+        let hooks = self.without_hooks();
+        hooks.reload();
+        hooks
+    }
+
+    /// Builds the object without reading hooks files, for a command that needs the names alone.
+    pub(crate) fn without_hooks(self) -> Hooks {
         let vocabulary = Arc::new(self.vocabulary);
         let config = self.config.with_vocabulary(Arc::clone(&vocabulary));
         let trace = trace_of_the_user(config.profile());
@@ -229,7 +236,7 @@ impl HooksBuilder {
         });
         let own_store = || config.trust_store().map(TrustPolicy::Approved);
         let remains = executor.remains();
-        let hooks = Hooks {
+        Hooks {
             shared: Arc::new(Shared {
                 installed: Arc::new(Installed::new(Arc::clone(executor.registry()))),
                 policy: self.policy.or_else(own_store),
@@ -242,9 +249,7 @@ impl HooksBuilder {
                     executor: remains,
                 }),
             }),
-        };
-        hooks.reload();
-        hooks
+        }
     }
 }
 

@@ -152,6 +152,13 @@ pub(crate) struct Common {
     pub(crate) color: ColorChoice,
 }
 
+impl Common {
+    /// Whether other files are meant than those of the host.
+    pub(crate) fn selects_files(&self) -> bool {
+        !self.config.is_empty() || self.project.is_some() || self.no_global
+    }
+}
+
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Fire an event with the real engine, and show what each hook does.
@@ -192,6 +199,14 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether it works with the hooks that are loaded for it, and not only with the names of their host.
+    pub(crate) fn uses_hooks(&self) -> bool {
+        matches!(
+            self,
+            Self::Fire(_) | Self::Test(_) | Self::List(_) | Self::Serve { .. }
+        )
+    }
+
     /// Whether it changes the user's or the project's files, or their approval.
     pub(crate) fn changes_the_usual_files(&self) -> bool {
         match self {

@@ -25,11 +25,10 @@ impl Context<'_> {
     /// Loads the hooks that the common options select: the host's own, or another set with the same
     /// names.
     pub(crate) fn load(&self) -> Result<Hooks, Failure> {
-        let common = self.common;
-        if common.config.is_empty() && common.project.is_none() && !common.no_global {
+        if !self.common.selects_files() {
             return Ok(self.hooks.clone());
         }
-        self.load_under(match common.config.is_empty() {
+        self.load_under(match self.common.config.is_empty() {
             true => TrustPolicy::Approved(self.trust_store()?),
             // Naming a file on the command line approves it; no other file is read then.
             false => TrustPolicy::Everything,

@@ -100,7 +100,12 @@ pub fn run_standalone<A: Into<OsString>>(
             builder = serve::declare(file, builder)?;
         }
         let start = context::directory(Path::new("."))?;
-        Ok((builder.discover_project(start).load(), names))
+        let builder = builder.discover_project(start);
+        let hooks = match cli.command.uses_hooks() && !cli.common.selects_files() {
+            true => builder.load(),
+            false => builder.without_hooks(),
+        };
+        Ok((hooks, names))
     })
 }
 

@@ -23,6 +23,27 @@ fn init_writes_what_its_schema_describes() {
     }
 }
 
+/// A broken file is in the log once, and not at all where only names are needed.
+#[test]
+fn hooks_files_are_read_where_they_are_needed() {
+    let user = User::with_project_file("{");
+    user.write("trace.jsonl", "");
+    for (args, times) in [
+        (&["schema"][..], 0),
+        (&["completions", "bash"], 0),
+        (&["events"], 0),
+        (&["trace", "trace.jsonl"], 0),
+        (&["validate"], 1),
+        (&["fire", "session:start", "--no-global"], 1),
+        (&["fire", "session:start"], 1),
+    ] {
+        let mut command = user.command(args);
+        let printed = user.printed(command.env("RUST_LOG", "warn").output().unwrap());
+        let found = printed.err.matches("[WARN ").count();
+        assert_eq!(found, times, "{args:?} {printed:?}");
+    }
+}
+
 #[test]
 fn templates_added_at_once_all_arrive() {
     let names = "block_sudo git_auto_commit log_all notify_session_start";
