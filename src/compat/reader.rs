@@ -225,12 +225,13 @@ impl Reader<'_> {
             self.report(problem);
         }
         let protocol = ToolProtocol::new(&self.origin, &any.event, text, &self.allowance);
-        let found = &protocol.matcher;
-        // Why an expression cannot be used is known only once it is compiled.
-        if let Some(why) = found.fault().filter(|_| self.is_compiled) {
+        if !self.is_compiled {
+            return Ok(protocol);
+        }
+        if let Some(why) = protocol.matcher.fault() {
             return Err(matcher.error(why));
         }
-        if let Some(why) = found.untested().filter(|_| self.is_compiled) {
+        if let Some(why) = protocol.matcher.untested() {
             self.report(matcher.warning(format!("{why}; so the hook always runs")));
         }
         Ok(protocol)

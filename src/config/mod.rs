@@ -109,7 +109,7 @@ pub(crate) mod reading {
 /// | a pattern | 64 KiB |
 /// | values and keys | 100,000 |
 /// | conditions in `when` | 64 in an entry |
-/// | an expression of a condition | 64 KiB; 1 MiB when compiled, 256 KiB for ASCII only; all together 16 MiB |
+/// | an expression of a condition | 64 KiB; 256 KiB when compiled; all together 16 MiB |
 /// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |
 ///
 /// At most 1,000 problems of a file are reported. The time of a load is proportional to the length of the

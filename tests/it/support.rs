@@ -214,6 +214,13 @@ pub(crate) fn assert_computes_within<T>(
     what: &str,
     call: impl FnOnce() -> T,
 ) -> T {
+    let (result, took) = timed(call);
+    assert!(took < limit, "{took:?}: {what:.80}");
+    result
+}
+
+/// Returns also the processor time of a call, on this thread.
+pub(crate) fn timed<T>(call: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let before = processor_time();
     let result = call();
@@ -221,8 +228,7 @@ pub(crate) fn assert_computes_within<T>(
         (Some(before), Some(after)) => after - before,
         _ => start.elapsed(),
     };
-    assert!(took < limit, "{took:?}: {what:.80}");
-    result
+    (result, took)
 }
 
 /// The first number of `schedstat`: nanoseconds, or 0 if the kernel does not count them.
