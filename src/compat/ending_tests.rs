@@ -105,6 +105,8 @@ claude SessionStart 0 diagnostic <- {"sessionTitle": "t"}
 claude SessionStart 0 diagnostic <- {"terminalSequence": "x"}
 claude SessionStart 0 diagnostic <- OWN "watchPaths": ["/a"]}}
 claude PermissionRequest 0 allow; diagnostic <- OWN "decision": {"behavior": "allow", "updatedPermissions": []}}}
+claude PermissionRequest 2 block: not this one <- not this one
+codex PreToolUse 0 block: no; input: {"a":1} <- OWN "permissionDecision": "deny", "permissionDecisionReason": "no", "updatedInput": {"a": 1}}}
 claude PreToolUse 0  <- {"sessionTitle": null}
 gemini AfterTool 0 diagnostic <- {"hookSpecificOutput": {"tailToolCallRequest": {"x": {}}}}
 gemini AfterAgent 0 diagnostic <- {"hookSpecificOutput": {"clearContext": true}}

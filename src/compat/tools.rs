@@ -69,7 +69,7 @@ PreToolUse tool:pre_execute on=tool_name blocks tool_input={} tool_use_id
 PostToolUse tool:post_execute on=tool_name feeds_back tool_input={} tool_response=null tool_use_id
 PostToolUseFailure tool:error on=tool_name feeds_back \
     tool_input={} tool_use_id error is_interrupt=false
-PermissionRequest permission:prompt on=tool_name tool_input={}
+PermissionRequest permission:prompt on=tool_name blocks tool_input={}
 UserPromptSubmit user:prompt_submit ms=30000 blocks context prompt
 SessionStart session:start on=source context env_file source=startup model
 SessionEnd session:end on=reason ms=1500 reason=other
@@ -154,7 +154,7 @@ permissionDecision=ask - PreToolUse
 permissionDecision=allow updatedInput PreToolUse
 permissionDecision=deny permissionDecisionReason PreToolUse
 permissionDecisionReason permissionDecision PreToolUse
-updatedInput permissionDecision=allow PreToolUse
+updatedInput permissionDecision PreToolUse
 updatedInput - PermissionRequest
 updatedPermissions - PermissionRequest
 interrupt=true - PermissionRequest";
