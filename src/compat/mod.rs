@@ -27,6 +27,7 @@ mod protocol_tests;
 mod reader;
 mod rule;
 mod settings;
+mod shell;
 mod tool;
 mod tools;
 

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -14,20 +14,15 @@ use super::ending::{self, Strictness};
 use super::large_context::LargeContext;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::{Rule, session_dir};
-use super::tool::{Event, TOOL_NAME, Tool, Variable, pairs};
+use super::shell;
+use super::tool::{Event, TOOL_NAME, Tool, UsualShell, Variable, pairs};
 use crate::events::HookEvent;
 use crate::hook::{
     Answer, Call, End, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, Order,
     Protocol, ProtocolMismatch, Start,
 };
 use crate::process::Args;
-use crate::protocol::{command_line, posix, program};
-
-/// Real hooks use `[[` and arrays, at which another shell ends with exit code 2, and so blocks.
-static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join("bash").is_file())
-});
+use crate::protocol::{command_line, program};
 
 /// The host's names for tools that the tables do not contain.
 pub(super) type ToolAliases = Arc<Vec<(&'static Tool, String, String)>>;
@@ -155,17 +150,17 @@ impl ToolProtocol {
                 let expanded = |word: &String| self.expanded(word, call.working_dir).into();
                 Ok(program(words.iter().map(expanded)))
             }
-            HookCommand::Shell { text, shell: None } if cfg!(unix) => {
-                let (shell, option) = match self.tool().has_login_shell {
-                    true => (std::env::var_os("SHELL"), "-lc"),
-                    false => (HAS_BASH.then(|| "bash".into()), "-c"),
-                };
-                let shell = shell.filter(|shell| !shell.is_empty());
-                let shell = shell.unwrap_or_else(|| "/bin/sh".into());
-                Ok(posix(shell, option, text))
+            HookCommand::Shell { text, shell: None } => {
+                let line = shell::usual(self.tool().shell, text)
+                    .map_err(|why| Failure::new(FailureKind::NotStarted, why))?;
+                line.map_or_else(|| self.own_command_line(call.hook.command()), Ok)
             }
-            command => command_line(command, |name| self.is_of_event(name)),
+            command => self.own_command_line(command),
         }
+    }
+
+    fn own_command_line(&self, command: &HookCommand) -> Result<(OsString, Args), Failure> {
+        command_line(command, |name| self.is_of_event(name))
     }
 
     /// Whether the tool sets this variable to a value of an event. Windows ignores case.
@@ -282,7 +277,7 @@ impl Protocol for ToolProtocol {
             }
         }
         // A login shell may change what a command means.
-        start.may_be_direct = !self.tool().has_login_shell;
+        start.may_be_direct = self.tool().shell != UsualShell::Login;
         start.stdin = Some(Cow::Owned(self.input(event, working_dir)));
         Ok(start)
     }

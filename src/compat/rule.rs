@@ -52,7 +52,8 @@ impl Rule {
             None => (rule, None),
             Some((tool, rest)) => (tool, rest.strip_suffix(')')),
         };
-        let is_rule = is_tool(tool) && argument.is_some() == rule.contains('(');
+        let is_whole = argument.is_some() == rule.contains('(');
+        let is_rule = is_tool(tool) && is_whole && argument.is_none_or(closes_what_it_opens);
         let pattern = argument.filter(|_| is_rule).map(str::trim);
         let argument = pattern.and_then(|it| Argument::new(tool, it));
         Self {
@@ -71,7 +72,7 @@ impl Rule {
     pub(super) fn misunderstood(&self) -> Option<&'static str> {
         Some(match self.tool {
             _ if self.is_understood => return None,
-            None => "not a rule such as `Bash(git *)`: it is ignored, and the hook always runs",
+            None => "not one rule such as `Bash(git *)`: it is ignored, and the hook always runs",
             _ => "the text in brackets is not understood: the hook runs on each call of the tool",
         })
     }
@@ -110,6 +111,21 @@ fn is_tool(name: &str) -> bool {
     let is_of_server = name.starts_with("mcp__") || name == "*";
     let is_own = name.starts_with(char::is_uppercase) && !name.contains('*');
     name.chars().all(is_part) && (is_of_server || is_own)
+}
+
+/// Whether no bracket closes before it opens, as in `Bash(rm *)|Edit(x)`, which is two rules. `\(` is no bracket.
+fn closes_what_it_opens(argument: &str) -> bool {
+    let (mut open, mut is_escaped) = (0, false);
+    argument.chars().all(|c| {
+        match c {
+            _ if is_escaped => {}
+            '(' => open += 1,
+            ')' => open -= 1,
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        open >= 0
+    })
 }
 
 impl Argument {
@@ -294,6 +310,10 @@ Bash(rm*) == rm x | ls; rmdir x != ls
 Bash(git * main) == git push main != git push dev
 Bash(test \[ *) == test [ a != none
 Bash(echo \(x\)) == echo (x) != none
+Bash(echo $(date)) == echo $(date) != ls
+Bash(rm*)|Bash(x) == anything != none
+Bash(rm *) | Edit(*) == anything != none
+Bash(rm *), Bash(x) == anything != none
 rm* == anything != none
 rm * == anything != none
 bash(rm *) == anything != none

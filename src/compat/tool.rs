@@ -82,9 +82,8 @@ pub struct Tool {
     /// Names of tools, each with another one that a matcher may have for it.
     pub(super) also_called: Words,
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// Whether a command for which its handler names no shell runs in the user's own, as a login shell; else in `bash`,
-    /// where there is one. On Unix.
-    pub(super) has_login_shell: bool,
+    /// Of a command for which its handler names none.
+    pub(super) shell: UsualShell,
     /// Whether identical handlers run once.
     pub(super) runs_once: bool,
 
@@ -105,6 +104,16 @@ pub struct Tool {
     /// A line for each key, if need be with its value, that the answer must not have: without the key in the second
     /// word, or at all if that is `-`; on these events, or on all.
     pub(super) refused: Words,
+}
+
+/// The shell in which a tool runs a command whose handler names none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UsualShell {
+    Bash,
+    /// On Windows the system's own.
+    BashOnUnix,
+    /// The user's own, as a login shell. On Windows the system's own.
+    Login,
 }
 
 /// How a tool reads JSON.

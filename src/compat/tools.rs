@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::tool::{Reading, Tool, Variable, Words};
+use super::tool::{Reading, Tool, UsualShell, Variable, Words};
 
 /// All tools.
 pub const TOOLS: [&Tool; 3] = [CLAUDE, CODEX, GEMINI];
@@ -44,7 +44,7 @@ const CLAUDE_CODE: Tool = Tool {
         ("CLAUDE_EFFORT", Variable::Effort),
         ("CLAUDE_ENV_FILE", Variable::EnvFile),
     ],
-    has_login_shell: false,
+    shell: UsualShell::Bash,
     runs_once: true,
     reading: Reading::Typed,
     stop_denies: true,
@@ -125,7 +125,7 @@ pub const CODEX: &Tool = &Tool {
         ("PLUGIN_DATA", CODEX_DATA),
         ("CLAUDE_PLUGIN_DATA", CODEX_DATA),
     ],
-    has_login_shell: true,
+    shell: UsualShell::Login,
     runs_once: false,
     reading: Reading::Strict,
     stop_denies: false,
@@ -212,6 +212,7 @@ pub const GEMINI: &Tool = &Tool {
         ("GEMINI_CWD", Variable::Cwd),
         ("GEMINI_SESSION_ID", Variable::Session),
     ],
+    shell: UsualShell::BashOnUnix,
     reading: Reading::Tolerant,
     stop_denies: false,
     decisions: "allow approve ask deny block",

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, Hook, HookEvent, HookResult};
+use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{FailureKind, Hook, HookConfig, HookEvent, HookResult};
 use serde_json::json;
 
 use crate::support::{World, hook};
@@ -78,4 +80,27 @@ fn a_large_event_arrives_whole() {
     for result in world.fire(&event) {
         assert!(result.success(), "{result:?} {}", result.stderr);
     }
+}
+
+/// Where Git for Windows is installed, bash runs it.
+#[test]
+fn a_command_for_bash_does_not_run_in_cmd() {
+    let world = World::new();
+    let handler = json!({"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/guard.sh"});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
+    world.write("project/.claude/settings.json", &settings.to_string());
+    let tools = OtherTools::new(compat::TOOLS).with_home(world.path("home"));
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    let config = config.with_other_tools(tools);
+    let _ = config.load_into(
+        world.registry(),
+        world.path("project"),
+        TrustPolicy::Everything,
+    );
+    let outcome = world.outcome(&HookEvent::tool_pre_execute("bash", json!({})));
+    let error = outcome.results()[0].error.clone().unwrap_or_default();
+    assert!(
+        error.contains("needs bash") || outcome.results()[0].stderr.contains("guard.sh"),
+        "{error}"
+    );
 }
