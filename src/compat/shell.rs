@@ -1,0 +1,74 @@
+//! The shell for a command of another tool whose handler names none, or `bash`.
+//!
+//! Knows where bash is found; does not know what a command is for.
+
+use std::ffi::OsString;
+
+use super::tool::UsualShell;
+use crate::process::Args;
+use crate::protocol::posix;
+
+/// Returns the command line; none where a command is run as the host's own are. On Windows that is `cmd`.
+///
+/// # Errors
+/// A text that only bash understands, where there is none.
+pub(super) fn usual(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>, String> {
+    usual_here(shell, text)
+}
+
+#[cfg(unix)]
+fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>, String> {
+    use std::sync::LazyLock;
+
+    /// Real hooks use `[[` and arrays, at which another shell ends with exit code 2, and so blocks.
+    static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|directory| directory.join("bash").is_file())
+    });
+    let (shell, option) = match shell {
+        UsualShell::Login => (std::env::var_os("SHELL"), "-lc"),
+        UsualShell::Bash | UsualShell::BashOnUnix => (HAS_BASH.then(|| "bash".into()), "-c"),
+    };
+    let shell = shell.filter(|shell| !shell.is_empty());
+    let shell = shell.unwrap_or_else(|| "/bin/sh".into());
+    Ok(Some(posix(shell, option, text)))
+}
+
+#[cfg(windows)]
+fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>, String> {
+    if shell != UsualShell::Bash {
+        return Ok(None);
+    }
+    match bash_of_git() {
+        Some(bash) => Ok(Some(posix(bash, "-c", text))),
+        // `cmd` leaves `$NAME` and `${NAME}` as they are.
+        None if text.contains('$') => Err(
+            "the command needs bash, which was not found: install Git for \
+            Windows, or set `CLAUDE_CODE_GIT_BASH_PATH` to its `bash.exe`"
+                .to_owned(),
+        ),
+        None => Ok(None),
+    }
+}
+
+/// Returns the bash of Git for Windows. The one in the system's directory is of a virtual machine (WSL), which knows the
+/// files by other paths.
+#[cfg(windows)]
+fn bash_of_git() -> Option<OsString> {
+    use std::path::{Path, PathBuf};
+
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let system = variable("SystemRoot").map(PathBuf::from);
+    let is_of_system =
+        |directory: &Path| system.as_ref().is_some_and(|it| directory.starts_with(it));
+    let path = variable("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path)
+        .filter(|directory| directory.is_absolute() && !is_of_system(directory))
+        .map(|directory| directory.join("bash.exe"));
+    let installed = variable("ProgramFiles").map(|it| Path::new(&it).join(r"Git\bin\bash.exe"));
+    let chosen = variable("CLAUDE_CODE_GIT_BASH_PATH").map(PathBuf::from);
+    let mut places = chosen.into_iter().chain(on_path).chain(installed);
+    places
+        .find(|file| file.is_file())
+        .map(PathBuf::into_os_string)
+}
