@@ -156,7 +156,7 @@ impl Search<'_> {
             }
             let extensions = extensions(directory, tool);
             if extensions.len() > MOST_EXTENSIONS {
-                let words = "there are more than 1,000 extensions; the others are left out";
+                let words = "there are more than 1,000 extensions; those after the first 1,000, by name, are left out";
                 let within = tool.extensions.unwrap_or_default();
                 self.report(directory.join(within), owner, words);
             }
@@ -327,4 +327,27 @@ fn tool_of_text(text: &str) -> Option<&'static Tool> {
         events.any(|event| tool.event_named(event.key).is_some())
     };
     TOOLS.into_iter().find(knows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stays_inside;
+
+    #[test]
+    fn a_path_of_a_plugin_stays_in_it() {
+        for (path, stays) in [
+            ("x.json", true),
+            ("./hooks/x.json", true),
+            ("/x.json", false),
+            ("../x.json", false),
+            ("hooks/../../x.json", false),
+            // On Windows, a file in the current directory of a drive.
+            ("C:x.json", !cfg!(windows)),
+            (r"C:\x.json", !cfg!(windows)),
+            (r"..\x.json", !cfg!(windows)),
+            (r"\\server\x.json", !cfg!(windows)),
+        ] {
+            assert_eq!(stays_inside(path), stays, "{path}");
+        }
+    }
 }

@@ -102,7 +102,7 @@ const INTERPRETERS: [Interpreter; 12] = [
     Interpreter {
         names: &["perl"],
         flags: "acdlnpsSTtuUvwWX",
-        values: &["-I", "-M"],
+        values: &["-I", "-M", "-m"],
         programs: &["-e", "-E"],
         ..NONE
     },
@@ -155,6 +155,11 @@ pub(crate) fn interpreter(word: &str) -> Option<&'static Interpreter> {
     INTERPRETERS.iter().find(is_named)
 }
 
+/// Whether a word means standard input.
+pub(super) fn is_input(word: &str) -> bool {
+    matches!(word, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
 /// What a word behind an interpreter is.
 pub(super) enum Meaning<'a> {
     File,
@@ -182,7 +187,7 @@ impl Interpreter {
             Some((option, value)) => (option, Some(value)),
             None => (word, None),
         };
-        if word == "-" {
+        if is_input(word) && !self.only_values {
             return Meaning::Input;
         }
         if self.programs.contains(&option) {

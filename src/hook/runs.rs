@@ -3,7 +3,7 @@
 //! Knows no shell and looks at no files. It may find too many words; what a program runs by itself it does not find.
 
 use super::definition::Hook;
-use super::interpreters::{Interpreter, Meaning, interpreter};
+use super::interpreters::{Interpreter, Meaning, interpreter, is_input};
 use super::parts::HookCommand;
 use super::shell_words::{Token, tokens};
 
@@ -34,8 +34,9 @@ impl RunWord {
 
     /// Returns the names of the files that an interpreter may run for this word, after `text` has its variables replaced.
     pub(crate) fn names(&self, text: &str) -> Vec<String> {
-        const ENDINGS: [&str; 12] = [
-            ".sh", ".py", ".pyc", ".so", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".pm", ".lua",
+        const ENDINGS: [&str; 13] = [
+            ".sh", ".py", ".pyc", ".so", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".pm", ".pmc",
+            ".lua",
         ];
         const WITHIN: [&str; 4] = ["/index.js", "/package.json", "/__main__.py", "/__init__.py"];
         if text.is_empty() {
@@ -49,7 +50,13 @@ impl RunWord {
         let mut names: Vec<String> = completed.map(|end| format!("{text}{end}")).collect();
         if self.kind == RunKind::Module {
             let packages = text.match_indices('/').map(|(at, _)| &text[..at]);
-            names.extend(packages.map(|package| format!("{package}/__init__.py")));
+            names.extend(packages.flat_map(|package| {
+                ["py", "pyc", "so"].map(|ending| format!("{package}/__init__.{ending}"))
+            }));
+        }
+        if let (RunKind::Value, Some((name, _))) = (self.kind, text.split_once('=')) {
+            // As in `perl -MName=import`.
+            names.extend(self.names(name));
         }
         names.push(text);
         names
@@ -63,6 +70,8 @@ pub(crate) type Run = Vec<RunWord>;
 const DEEPEST: usize = 4;
 /// The most words of all runs. Each is looked up in several forms.
 const MOST_WORDS: usize = 200;
+/// The most words that are read behind one interpreter: each may be an interpreter again.
+const MOST_BEHIND: usize = 1000;
 /// The most bytes that are read, with those of texts within texts.
 const MOST_BYTES: usize = 512 * 1024;
 
@@ -136,7 +145,8 @@ fn read_tokens(all: &[Token], depth: usize, found: &mut Runs) {
             inputs: if is_piped { &named } else { &read },
         };
         part_of.read(depth, found);
-        is_piped = part.last() == Some(&Token::End { is_pipe: true });
+        // It may be for what stands in a group behind it: `cat guard | (cd x; sh)`.
+        is_piped |= part.last() == Some(&Token::End { is_pipe: true });
     }
 }
 
@@ -159,10 +169,15 @@ impl Part<'_> {
         let mut before = "";
         let mut name_at = None;
         for (at, word) in self.words.iter().enumerate() {
+            if found.is_cut {
+                return;
+            }
             // In `find . -name x` it is a directory, and in `sh -c '..' sh x` the name of the program.
             let is_command = (is_first || *word != ".") && name_at != Some(at);
             if let Some(interpreter) = interpreter_in(word).filter(|_| is_command) {
                 let behind = self.words.get(at + 1..).unwrap_or_default();
+                found.is_cut |= behind.len() > MOST_BEHIND;
+                let behind = &behind[..behind.len().min(MOST_BEHIND)];
                 let (run, program_at) = run_of(interpreter, behind, self.inputs);
                 found.push(run);
                 name_at = program_at.map(|program| at + 1 + program + 1);
@@ -217,7 +232,10 @@ fn run_of(interpreter: &Interpreter, behind: &[&str], inputs: &[&str]) -> (Run, 
             Meaning::Program => return (run, Some(at)),
             Meaning::Flag => continue,
             Meaning::Input => {
-                run.extend(inputs.clone());
+                // Once: it may stand there many times.
+                if std::mem::take(&mut reads_input) {
+                    run.extend(inputs.clone());
+                }
                 continue;
             }
             Meaning::File => {
@@ -231,7 +249,10 @@ fn run_of(interpreter: &Interpreter, behind: &[&str], inputs: &[&str]) -> (Run, 
             }
             Meaning::Module(name) => (name.or(next), RunKind::Module),
         };
-        run.push(RunWord::new(text.unwrap_or_default(), kind));
+        let text = text.unwrap_or_default();
+        // As in `make -f -`.
+        reads_input |= kind == RunKind::Value && is_input(text);
+        run.push(RunWord::new(text, kind));
         if kind == RunKind::Module {
             return (run, None);
         }
@@ -316,6 +337,17 @@ mod tests {
             ("jq -nrf filter data", "-filter"),
             ("make -frules -C sub all", "-rules ?-C"),
             ("make -sf rules", "-rules"),
+            ("make -f - <rules", "-- -rules"),
+            ("cat x | make -f -", "-- -cat -x -make --f --"),
+            ("cat x | jq . -", ""),
+            ("sh /dev/stdin <guard", "-guard"),
+            ("sh <>guard", "-guard"),
+            ("bash <(cat guard)", "cat guard"),
+            ("sh $'guard' $\"x\"", "guard x"),
+            ("cat x | (sh)", "-cat -x -sh"),
+            ("cat x |\nsh", "-cat -x -sh"),
+            ("cat x | { cd y; sh; }", "-cat -x -{ -cd -y -sh -}"),
+            ("perl -ma::b -Mc=d -e 1", "-a::b -c=d"),
             ("make --file=rules", "-rules"),
             ("echo \"$(sh guard)\"", "guard"),
             ("s'h' g\\uard", "guard"),
@@ -335,6 +367,10 @@ mod tests {
             deep = format!("sh -c {}", serde_json::to_string(&deep).unwrap());
         }
         assert!(is_cut(&deep));
+        // Neither takes time or memory that grows with the square of the length.
+        for word in ["sh ", "awk ", "a|sh - - - "] {
+            assert!(is_cut(&format!("x {}", word.repeat(20_000))));
+        }
     }
 
     #[test]

@@ -72,6 +72,8 @@ impl Splitter<'_> {
     fn read(&mut self, c: char) {
         match c {
             '\'' | '"' => self.quoted(c),
+            // `$'guard'`
+            '$' if matches!(self.chars.peek(), Some('\'' | '"')) => {}
             '\\' => {
                 let next = self.chars.next().filter(|c| *c != '\n');
                 self.word().extend(next);
@@ -118,7 +120,16 @@ impl Splitter<'_> {
         while self.chars.next_if_eq(&c).is_some() {
             length += 1;
         }
+        if (c, length) == ('<', 1) && self.chars.next_if_eq(&'(').is_some() {
+            // `sh <(cat guard)`: its words may be what runs.
+            self.next = Next::Word;
+            return;
+        }
         let is_other = self.chars.next_if(|c| matches!(c, '&' | '|')).is_some();
+        if !is_other && c == '<' {
+            // `<>` reads too.
+            self.chars.next_if_eq(&'>');
+        }
         self.next = match (c, length) {
             ('<', 1) if !is_other => Next::Input,
             // A text.
@@ -160,6 +171,9 @@ mod tests {
             ("a <<E b <<-E <<<'c d'", "a,b,c d"),
             ("a|b||c&&d|&e", "a,|,b,;,c,;,d,|,;,e"),
             ("a <&3 b", "a,b"),
+            ("a <>b c", "a,<b,c"),
+            ("a <(b c) d", "a,b,c,;,d"),
+            ("a $'b' $\"c\" $d", "a,b,c,$d"),
             ("a # don't\nb", "a,;,b"),
             ("a#b", "a#b"),
         ] {

@@ -31,10 +31,10 @@ const MOST_DIRECTORIES: usize = 8;
 const ENDINGS: &[&str] = &[
     "awk", "bash", "bat", "bats", "cjs", "clj", "cmd", "coffee", "com", "csh", "cts", "dart",
     "dash", "dll", "dylib", "egg", "el", "exe", "exs", "fish", "gawk", "go", "groovy", "hs", "jar",
-    "java", "jl", "jq", "js", "jsx", "ksh", "kts", "lua", "mjs", "mk", "mts", "nu", "php", "phtml",
-    "pl", "plx", "pm", "ps1", "psm1", "py", "pyc", "pyo", "pyw", "pyz", "r", "rake", "raku", "rb",
-    "rkt", "scm", "sed", "sh", "so", "swift", "tcl", "tcsh", "ts", "tsx", "vbs", "wasm", "whl",
-    "zip", "zsh",
+    "java", "jl", "jq", "js", "jsx", "ksh", "kts", "lua", "mjs", "mk", "mts", "node", "nu", "php",
+    "phtml", "pl", "plx", "pm", "pmc", "ps1", "psm1", "py", "pyc", "pyo", "pyw", "pyz", "r",
+    "rake", "raku", "rb", "rkt", "scm", "sed", "sh", "so", "swift", "tcl", "tcsh", "ts", "tsx",
+    "vbs", "wasm", "whl", "zip", "zsh",
 ];
 
 /// Files by their names below the root: the digest of a file's content, or of a link's text; or why there is none. The
@@ -207,17 +207,17 @@ impl Look<'_> {
         }
         let words = words.list.iter().map(|word| expanded(word));
         let paths: Vec<PathBuf> = words.flat_map(|word| places(&word, root)).collect();
-        if paths.iter().any(|path| is_unknown_in_proc(path)) {
-            self.note("places below `/proc` are not looked at");
-        }
         let mut starts = self.first_starts();
+        let own = root.join(starts.last().map_or(Path::new(""), |it| it));
         let mut next = 0;
         while let Some(start) = starts.get(next).cloned() {
+            // The command may have gone there.
+            self.tree.set_working_dir(root.join(&start));
             if next > 0 {
                 // As in `python3 DIRECTORY`.
                 self.look_up(&start, Path::new("__main__.py"), &mut starts);
             }
-            for path in paths.iter().filter(|path| next == 0 || !path.has_root()) {
+            for path in &paths {
                 self.look_up(&start, path, &mut starts);
             }
             next += 1;
@@ -225,6 +225,7 @@ impl Look<'_> {
         for run in &runs.list {
             self.add_run(run, &starts);
         }
+        self.tree.set_working_dir(own);
     }
 
     /// The directories in which words are looked up first: the root, and the working directory, which may be outside.
@@ -232,11 +233,10 @@ impl Look<'_> {
         let mut starts = vec![self.lookup.base.to_owned()];
         let start = self.tree.find(Path::new(""), self.lookup.working_dir);
         self.add(&start, "", &Wanted::Scripts);
-        if let End::At(real, _) | End::Outside(real) = start.end {
-            self.tree.set_working_dir(self.lookup.root.join(&real));
-            if !starts.contains(&real) {
-                starts.push(real);
-            }
+        if let End::At(real, _) | End::Outside(real) = start.end
+            && !starts.contains(&real)
+        {
+            starts.push(real);
         }
         starts
     }
@@ -263,6 +263,7 @@ impl Look<'_> {
                 .iter()
                 .flat_map(|start| paths.iter().map(move |it| (start, it)))
             {
+                self.tree.set_working_dir(self.tree.root.join(start));
                 let found = self.tree.find(start, path);
                 is_file |= matches!(&found.end, End::At(_, metadata) if metadata.is_file());
                 self.add(&found, "", &Wanted::All);
@@ -278,9 +279,6 @@ impl Look<'_> {
         if path.components().any(|part| part == Component::ParentDir) {
             ways.push(without_parents(&self.tree.root.join(start).join(path)));
         }
-        // As after `cd ..`.
-        let name = self.tree.root.file_name().unwrap_or_default();
-        ways.extend(path.strip_prefix(name).map(Path::to_owned));
         for path in ways {
             let found = self.tree.find(start, &path);
             let is_below = |path: &PathBuf| !path.as_os_str().is_empty();
@@ -288,6 +286,13 @@ impl Look<'_> {
             self.names_something |=
                 matches!(&found.end, End::At(real, it) if is_below(real) && !it.is_file());
             self.add_start(&found, starts);
+            if found.is_linked_directory()
+                && let Some(parent) = path.parent()
+            {
+                // For a shell this is its parent, as after `cd link && cd ..`.
+                let parent = self.tree.find(start, parent);
+                self.add_start(&parent, starts);
+            }
             self.add_data(&found);
             self.add(&found, "", &Wanted::Scripts);
         }
@@ -304,10 +309,16 @@ impl Look<'_> {
 
     /// Adds a directory in which words are looked up.
     fn add_start(&mut self, found: &Found, starts: &mut Vec<PathBuf>) {
-        if let End::At(real, metadata) = &found.end
-            && metadata.is_dir()
-            && !starts.contains(real)
-        {
+        let real = match &found.end {
+            End::At(real, metadata) if metadata.is_dir() => real,
+            End::Outside(real) if real == Path::new("/proc") => {
+                return self.note("places below `/proc` are not looked at");
+            }
+            // As after `cd ..`.
+            End::Outside(real) if self.tree.root.starts_with(real) => real,
+            _ => return,
+        };
+        if !starts.contains(real) {
             if starts.len() < MOST_DIRECTORIES {
                 starts.push(real.clone());
             } else {
@@ -553,26 +564,14 @@ fn plain(input: &str) -> String {
     }
 }
 
-/// Where the system keeps the files of each process; a hook's own working directory is known.
-const PROC: &str = "/proc";
-const WORKING_DIRS: [&str; 2] = ["/proc/self/cwd", "/proc/thread-self/cwd"];
-
-fn is_unknown_in_proc(path: &Path) -> bool {
-    path.starts_with(PROC) && !WORKING_DIRS.iter().any(|own| path.starts_with(own))
-}
-
 /// Returns the paths to look up for a word. What begins with `/` is also within the project, so that
-/// `"$CLAUDE_PROJECT_DIR"/x` is found, and what is below `/proc/self/cwd` within each directory of the command.
+/// `"$CLAUDE_PROJECT_DIR"/x` is found.
 fn places(word: &str, root: &Path) -> Vec<PathBuf> {
     let path = Path::new(word);
     let mut places = vec![path.to_owned()];
     if path.has_root() && !path.starts_with(root) {
         places.push(root.join(word.trim_start_matches('/')));
     }
-    let mut own = WORKING_DIRS
-        .iter()
-        .filter_map(|own| path.strip_prefix(own).ok());
-    places.extend(own.next().map(Path::to_owned));
     places
 }
 

@@ -29,6 +29,12 @@ pub(super) struct Found {
     pub(super) end: End,
 }
 
+impl Found {
+    pub(super) fn is_linked_directory(&self) -> bool {
+        !self.links.is_empty() && matches!(&self.end, End::At(_, metadata) if metadata.is_dir())
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) enum End {
     Missing,
