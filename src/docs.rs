@@ -2,7 +2,7 @@
 //!
 //! There is nothing in these modules but text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
-//! [`serve`], [`other_tools`], [`trace`], [`redaction`]. For both: [`program`], [`session`]. For maintainers: [`gotchas`],
+//! [`serve`], [`other_tools`], [`trace`], [`redaction`]. For both: [`sandbox`], [`program`], [`session`]. For maintainers: [`gotchas`],
 //! [`performance`].
 
 #[doc = include_str!("../docs/first-hook.md")]
@@ -16,6 +16,9 @@ pub mod protocol {}
 
 #[doc = include_str!("../docs/resident.md")]
 pub mod resident {}
+
+#[doc = include_str!("../docs/sandbox.md")]
+pub mod sandbox {}
 
 #[doc = include_str!("../docs/troubleshooting.md")]
 pub mod troubleshooting {}

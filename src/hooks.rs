@@ -17,6 +17,7 @@ use crate::events::{EventSpec, HookEvent, Vocabulary};
 use crate::executor::{
     FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains, SubmitError,
 };
+use crate::hook::Sandbox;
 use crate::lifecycle::Lifecycle;
 use crate::logging::warn;
 use crate::outcome::Outcome;
@@ -194,6 +195,15 @@ impl HooksBuilder {
     /// runs.
     pub fn trust(mut self, policy: TrustPolicy) -> Self {
         self.policy = Some(policy);
+        self
+    }
+
+    /// Confines each hook that comes from the project's files, those of other tools too: it can reach what this sandbox lets
+    /// it reach, and of that no more than its own sandbox does, if it has one. Paths are relative to the project's root.
+    /// Default: a project's hook is confined only if its entry says so. Where no sandbox is possible
+    /// ([`Sandbox::support`]), the project's hooks then fail.
+    pub fn sandbox_projects(mut self, sandbox: Sandbox) -> Self {
+        self.config = self.config.with_project_sandbox(sandbox);
         self
     }
 

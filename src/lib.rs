@@ -212,7 +212,7 @@ pub use executor::{
     CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun, Observer,
     SubmitError,
 };
-pub use hook::{FailurePolicy, Hook, HookError};
+pub use hook::{FailurePolicy, Hook, HookError, Sandbox};
 pub use hooks::{Hooks, HooksBuilder};
 pub use lifecycle::Lifecycle;
 pub use outcome::{

@@ -8,12 +8,13 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::hook::{FailurePolicy, Hook, Shell, Stdin};
+use crate::hook::{FailurePolicy, Hook, Reads, Sandbox, Shell, Stdin};
 use crate::profile::AppProfile;
 
 /// The templates for the default profile, by name.
 ///
-/// They are `log_all`, `notify_session_start`, `git_auto_commit` and `block_sudo`.
+/// They are `log_all`, `notify_session_start`, `git_auto_commit`, `block_sudo` and, on Linux in a [sandbox](crate::Sandbox),
+/// `block_private_keys`.
 ///
 /// ```
 /// use forge_hooks::{HOOK_TEMPLATES, HookRegistry};
@@ -58,6 +59,12 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
             block_sudo(),
             "Block sudo commands in bash",
         ),
+        (
+            "block_private_keys",
+            "tool:pre_execute:write",
+            block_private_keys(),
+            "Block writing private keys to files",
+        ),
     ];
     templates
         .into_iter()
@@ -72,8 +79,16 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
         .collect()
 }
 
-/// Configures everything but the command: only the guard can stop anything, and only it reads the event's JSON.
+/// Configures everything but the command: only the guards can stop anything.
 fn with_manners(name: &str, hook: Hook) -> Hook {
+    if name == "block_private_keys" {
+        let hook = hook.with_reads(Reads::Stdin);
+        return match cfg!(windows) {
+            true => hook.with_shell(Shell::PowerShell),
+            false if cfg!(target_os = "linux") => hook.with_sandbox(Sandbox::new()),
+            false => hook,
+        };
+    }
     let hook = hook.with_stdin(Stdin::None);
     match name {
         // `findstr` skips long lines, and `cmd` does not expand our variables before a pipe.
@@ -158,6 +173,21 @@ case $? in
     0) echo 'Blocked: sudo is not allowed'; exit 1 ;;
     1) exit 0 ;;
     *) echo 'Blocked: the command could not be searched for sudo'; exit 1 ;;
+esac"#
+        .to_owned()
+}
+
+/// Looks for the first line of a private key (PEM) in the event's JSON.
+fn block_private_keys() -> String {
+    if cfg!(windows) {
+        return "if ([Console]::In.ReadToEnd() -match '-----BEGIN [A-Z0-9 ]*PRIVATE KEY') { 'Blocked: the text has a private key'; exit 1 }"
+            .to_owned();
+    }
+    r#"grep -q -e '-----BEGIN [A-Z0-9 ]*PRIVATE KEY'
+case $? in
+    0) echo 'Blocked: the text has a private key'; exit 1 ;;
+    1) exit 0 ;;
+    *) echo 'Blocked: the text could not be searched for private keys'; exit 1 ;;
 esac"#
         .to_owned()
 }

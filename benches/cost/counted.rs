@@ -7,6 +7,8 @@
 
 use std::process::{Command, Output};
 
+use forge_hooks::Sandbox;
+
 use crate::approved::approved;
 use crate::one_hook::{event, executor, hook, run_bare, run_hook, variables_of_a_hook};
 use crate::table::{Effort, Figure, Measured};
@@ -32,8 +34,10 @@ pub(crate) fn run_child(way: &str, runs: &str) {
         APPROVED => approved(50, 50 * 1024),
         _ => (executor.clone(), tempfile::tempdir().expect("a directory")),
     };
+    let confined = crate::one_hook::executor(hook("exit 0").with_sandbox(Sandbox::new()));
     for _ in 0..runs.parse().expect("a number") {
         match way {
+            CONFINED => run_hook(&confined, &event),
             HOOK => run_hook(&executor, &event),
             APPROVED => run_hook(&approved, &event),
             _ => run_bare(&variables),
@@ -44,6 +48,7 @@ pub(crate) fn run_child(way: &str, runs: &str) {
 const HOOK: &str = "hook";
 const BARE: &str = "bare";
 const APPROVED: &str = "approved";
+const CONFINED: &str = "confined";
 
 /// Counts the user-space instructions of a hook beyond those of `Command::output()` with the same
 /// variables.
@@ -59,6 +64,11 @@ pub(crate) fn system_calls(_: Effort) -> Measured {
 
 pub(crate) fn system_calls_approved(_: Effort) -> Measured {
     per_run(system_calls_of, APPROVED).map(Figure::exactly)
+}
+
+pub(crate) fn system_calls_confined(_: Effort) -> Measured {
+    Sandbox::support().map_err(|error| error.to_string())?;
+    per_run(system_calls_of, CONFINED).map(Figure::exactly)
 }
 
 fn per_run(count: fn(&str, usize) -> Result<u64, String>, way: &str) -> Result<f64, String> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use forge_hooks::hook::Shell;
-use forge_hooks::{FireOptions, HookEvent, HookExecutor, HookHandle};
+use forge_hooks::{FireOptions, HookEvent, HookExecutor, HookHandle, Sandbox};
 
 use crate::one_hook::{
     THREADS, Variables, event, executor, hook, percentile, run_bare, run_hook, variables_of_a_hook,
@@ -69,6 +69,20 @@ pub(crate) fn overhead_in_a_large_host(effort: Effort) -> Measured {
     let figure = overhead(effort);
     black_box(memory);
     figure
+}
+
+/// What a sandbox adds, in nanoseconds.
+pub(crate) fn sandbox(effort: Effort) -> Measured {
+    Sandbox::support().map_err(|error| error.to_string())?;
+    let (open, event) = (executor(hook("exit 0")), event());
+    let confined = executor(hook("exit 0").with_sandbox(Sandbox::new()));
+    let (confined, open) = (|| run_hook(&confined, &event), || run_hook(&open, &event));
+    turns(effort.rounds(20), confined, open);
+    Ok(Figure::of_blocks(|| {
+        let (mut with, mut without) = turns(effort.rounds(300), confined, open);
+        let with = percentile(&mut with, 50).as_secs_f64();
+        (with - percentile(&mut without, 50).as_secs_f64()) * 1e9
+    }))
 }
 
 pub(crate) fn direct_exec(effort: Effort) -> Measured {

@@ -80,6 +80,17 @@ pub(crate) fn rows() -> Vec<Row> {
             86.0,
             counted::system_calls_approved,
         ),
+        time(
+            "a hook in a sandbox minus the same without, p50",
+            300e3,
+            process::sandbox,
+        ),
+        count(
+            "system calls of a hook in a sandbox",
+            80.0,
+            68.7,
+            counted::system_calls_confined,
+        ),
         ratio(
             "a lookup of 12 hooks among 100,000 / among 10",
             3.0,

@@ -18,7 +18,7 @@ use super::shell;
 use super::tool::{Event, TOOL_NAME, Tool, UsualShell, Variable, pairs};
 use crate::events::HookEvent;
 use crate::hook::{
-    Answer, Call, End, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, Order,
+    Answer, Call, End, Failure, FailureKind, FailurePolicy, Hook, HookCommand, HookOutput, Order,
     Protocol, ProtocolMismatch, Start,
 };
 use crate::process::Args;
@@ -192,9 +192,11 @@ impl ToolProtocol {
         }
     }
 
-    /// Creates the file for the variables of the session, on an event that has one.
-    fn env_file(&self) -> Result<Option<NamedTempFile>, Failure> {
-        let Some(name) = self.tool().env_file().filter(|_| self.event.has_env_file) else {
+    /// Creates the file for the variables of the session, on an event that has one. Not for a hook in a sandbox: these
+    /// variables are for commands outside of it.
+    fn env_file(&self, hook: &Hook) -> Result<Option<NamedTempFile>, Failure> {
+        let has_one = self.event.has_env_file && hook.sandboxes().next().is_none();
+        let Some(name) = self.tool().env_file().filter(|_| has_one) else {
             return Ok(None);
         };
         let mut named = tempfile::Builder::new();
@@ -270,7 +272,7 @@ impl Protocol for ToolProtocol {
         };
         let start = Start::with_args(program, args).timeout(self.event.timeout);
         let mut start = start.working_dir(working_dir);
-        start.env_file = self.env_file()?;
+        start.env_file = self.env_file(call.hook)?;
         for (name, variable) in self.tool().variables {
             if let Some(value) = self.value(*variable, call, &start) {
                 start = start.variable(*name, value);

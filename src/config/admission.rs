@@ -11,7 +11,7 @@ use super::report::{LoadReport, Problem, Severity, TrustPolicy};
 use super::sources::{switch_off, with_lost_protocol};
 use super::{HookConfig, log_problem};
 use crate::files::quoted;
-use crate::hook::{GateVerdict, Hook};
+use crate::hook::{GateVerdict, Hook, Sandbox};
 use crate::logging::info;
 use crate::printable::printable;
 use crate::profile::AppProfile;
@@ -48,6 +48,9 @@ impl HookConfig {
         let project = project.unwrap_or_default();
         // After approvals were checked: an approval is for a hook as its project has it.
         switch_off(&mut files, false);
+        if let Some(sandbox) = &self.project_sandbox {
+            confine(&mut files, sandbox);
+        }
 
         let mut report = LoadReport::default();
         files.iter().for_each(|file| file.add_to(&mut report));
@@ -149,6 +152,14 @@ impl Disabled {
         if !self.concern(&item.hook) {
             item.change(Hook::without_entry_text);
         }
+    }
+}
+
+/// Confines the hooks in the files of a project, whoever has named or approved them.
+fn confine(files: &mut [Loaded], sandbox: &Arc<Sandbox>) {
+    let of_project = files.iter_mut().filter(|file| file.is_in_project());
+    for item in of_project.flat_map(|file| &mut file.items) {
+        item.change(|hook| hook.with_host_sandbox(Arc::clone(sandbox)));
     }
 }
 

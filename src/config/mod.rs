@@ -33,7 +33,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::events::Vocabulary;
-use crate::hook::Hook;
+use crate::hook::{Hook, Sandbox};
 use crate::logging::{debug, warn};
 use crate::profile::AppProfile;
 use crate::redact::Redactor;
@@ -122,6 +122,8 @@ pub struct HookConfig {
     sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
+    /// What confines a project's hooks.
+    project_sandbox: Option<Arc<Sandbox>>,
 }
 
 /// Where the administrator's file is.
@@ -151,6 +153,7 @@ impl HookConfig {
             sources: Vec::new(),
             vocabulary: Arc::default(),
             approve_command: None,
+            project_sandbox: None,
         }
     }
 
@@ -221,6 +224,12 @@ impl HookConfig {
     /// Sets the command with which a person approves a project's hooks, for messages.
     pub(crate) fn with_approve_command(mut self, command: String) -> Self {
         self.approve_command = Some(command);
+        self
+    }
+
+    /// Confines the hooks in a project's files.
+    pub(crate) fn with_project_sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.project_sandbox = Some(Arc::new(sandbox));
         self
     }
 

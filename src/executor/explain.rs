@@ -162,7 +162,8 @@ impl HookExecutor {
         if let Some(variable) = self.disabling(hook) {
             return (Fate::DisabledBy(variable.to_owned()), false);
         }
-        let Some(result) = foreseen(hook) else {
+        let result = foreseen(hook).or_else(|| self.core().runner.unconfinable(hook));
+        let Some(result) = result else {
             return (Fate::Runs, false);
         };
         let stops = !hook.background() && !result.should_continue();

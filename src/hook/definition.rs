@@ -19,6 +19,7 @@ use super::parts::{
     DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
     SHORTEST_TIMEOUT, Shell, Stdin,
 };
+use super::sandbox::Sandbox;
 use super::when::When;
 use crate::events::HookEvent;
 use crate::pattern::EventPattern;
@@ -213,6 +214,8 @@ pub struct Hook {
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) gate_kind: GateKind,
+    /// The host's own limits for it, besides its own ones.
+    pub(super) host_sandbox: Option<Arc<Sandbox>>,
     pub(super) is_system: bool,
     /// Computed when it is first needed.
     pub(super) fingerprint: OnceLock<u64>,
@@ -314,6 +317,7 @@ impl Hook {
             base_dir: None,
             gate: None,
             gate_kind: GateKind::Other,
+            host_sandbox: None,
             is_system: false,
             fingerprint: OnceLock::new(),
         }
@@ -369,6 +373,36 @@ impl Hook {
             hook.gate = Some(gate);
             hook.gate_kind = GateKind::Other;
         })
+    }
+
+    /// Adds limits that the hook cannot widen. Not part of its entry.
+    pub(crate) fn with_host_sandbox(self, sandbox: Arc<Sandbox>) -> Self {
+        self.with(|hook| hook.host_sandbox = Some(sandbox))
+    }
+
+    /// The host's limits.
+    pub(crate) fn host_sandbox(&self) -> Option<&Sandbox> {
+        self.host_sandbox.as_deref()
+    }
+
+    /// Returns all that confines the hook: the host's limits, then its own.
+    pub(crate) fn sandboxes(&self) -> impl Iterator<Item = &Sandbox> {
+        self.host_sandbox
+            .as_deref()
+            .into_iter()
+            .chain(self.sandbox())
+    }
+
+    /// Returns what the hook's sandboxes let it reach, in words; none if it is in no sandbox.
+    pub(crate) fn reach(&self) -> Option<String> {
+        let layers: Vec<_> = self.sandboxes().map(ToString::to_string).collect();
+        match &layers[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            [host, own, ..] => Some(format!(
+                "{own}; and of that only what the host allows: {host}"
+            )),
+        }
     }
 
     pub(crate) fn with_source(self, source: HookSource) -> Self {
@@ -485,6 +519,8 @@ getters! {
     resident -> bool = |it| it.options.resident;
     /// The files that an approval covers besides the scripts that the entry names.
     inputs -> &[String] = |it| &it.options.inputs;
+    /// What the hook may reach, if it is in a sandbox of its own.
+    sandbox -> Option<&Sandbox> = |it| it.options.sandbox.as_ref();
     /// The variables of the host's own environment that are passed on, if the hook lists them.
     inherit -> Option<&[String]> = |it| it.options.inherit.as_deref();
 }
@@ -560,6 +596,8 @@ setters! {
     with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |it| {
         it.options.inputs = inputs.into_iter().map(Into::into).collect();
     };
+    /// Confines the hook: see [`Sandbox`]. Default: it may reach all that the user can.
+    with_sandbox(sandbox: Sandbox) = |it| it.options.sandbox = Some(sandbox);
     /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
     with_shell(chosen: Shell) = |it| {
         if let HookCommand::Shell { shell, .. } = &mut it.command {

@@ -19,10 +19,10 @@ use crate::pattern::EventPattern;
 
 /// The keys of an entry, in the order in which they are written.
 const KEYS: &str = "event when command args shell timeout working_dir env inherit enabled name description \
-                    on_failure stdin reads inputs background resident";
+                    on_failure stdin reads inputs background resident sandbox";
 
 /// What is expected of a key, or in place of what serde expects. Everything else is a string.
-const EXPECTED: [(&str, &str); 7] = [
+const EXPECTED: [(&str, &str); 8] = [
     ("event", "a string (a comma separates patterns)"),
     (
         "command",
@@ -30,6 +30,10 @@ const EXPECTED: [(&str, &str); 7] = [
     ),
     ("args", "a list of strings (a shell command is `command`)"),
     ("a sequence", "a list of strings"),
+    (
+        "sandbox",
+        "true, or an object with `read`, `write` and `network`",
+    ),
     ("a map", "an object of strings"),
     ("a boolean", "true or false"),
     ("f64", "a number of seconds"),

@@ -20,6 +20,8 @@ named! {
         NotExecutable = "not_executable",
         /// The operating system could not start it, for example because no process or memory was left.
         NotStarted = "not_started",
+        /// It has a [sandbox](crate::Sandbox), which this system cannot enforce, or one of whose paths is not there.
+        NoSandbox = "no_sandbox",
         /// A value of the event is too large for an environment variable and is in a file, and the hook is a guard
         /// that may read only the variable. Or, for any hook, a value is nested deeper than 128 levels. Or the line
         /// for a resident hook is longer than 16 MiB.

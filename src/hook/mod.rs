@@ -21,6 +21,7 @@ mod output;
 mod parts;
 mod protocol;
 mod runs;
+mod sandbox;
 mod shell_words;
 #[cfg(test)]
 mod tests;
@@ -47,5 +48,6 @@ pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
 pub(crate) use runs::{RunKind, RunWord, runs};
+pub use sandbox::{Sandbox, SandboxUnsupported};
 #[cfg(test)]
 pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS};

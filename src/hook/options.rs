@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::parts::{FailurePolicy, LONGEST_TIMEOUT, Reads, SHORTEST_TIMEOUT, Stdin};
+use super::sandbox::{self, Sandbox};
 
 /// The settings that are read and written as they are. The default is that of a key that is not there.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -27,6 +28,8 @@ pub(crate) struct Options {
     pub(super) inputs: Vec<String>,
     pub(super) background: bool,
     pub(super) resident: bool,
+    #[serde(deserialize_with = "sandbox::read")]
+    pub(super) sandbox: Option<Sandbox>,
 }
 
 fn lossy<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,6 +1,8 @@
 //! The environment of a process: the variables that it inherits, and those that are set for it.
 
 use std::borrow::Cow;
+#[cfg(unix)]
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
 
@@ -56,6 +58,30 @@ impl<'a> Environment<'a> {
         for (name, value) in &self.set {
             command.env(&**name, &**value);
         }
+    }
+
+    /// Returns all variables of the process, as [`apply_to`](Self::apply_to) makes them.
+    #[cfg(unix)]
+    pub(super) fn entries(&self, variable: (&str, &OsStr)) -> BTreeMap<OsString, OsString> {
+        let mut entries: BTreeMap<OsString, OsString> = match &self.inherited {
+            Inherited::AllBut(names) => {
+                let is_kept = |name: &OsString| !names.iter().any(|it| name == it.as_str());
+                std::env::vars_os()
+                    .filter(|(name, _)| is_kept(name))
+                    .collect()
+            }
+            Inherited::Only(variables) => {
+                let path = (OsString::from("PATH"), OsString::from(DEFAULT_PATH));
+                [path]
+                    .into_iter()
+                    .chain(variables.iter().cloned())
+                    .collect()
+            }
+        };
+        entries.insert(variable.0.into(), variable.1.into());
+        let set = self.set.iter();
+        entries.extend(set.map(|(name, value)| ((&**name).into(), (&**value).into())));
+        entries
     }
 
     /// The `PATH` on which the process will look for programs.

@@ -8,8 +8,11 @@
 
 mod cancel;
 mod capture;
+mod confinement;
 mod environment;
 mod start;
+#[cfg(unix)]
+mod temporary;
 #[cfg(unix)]
 #[allow(unsafe_code)]
 mod unix;
@@ -23,12 +26,17 @@ use std::time::{Duration, Instant};
 
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
+#[cfg_attr(target_os = "linux", allow(unused_imports))]
+pub(crate) use confinement::NOT_THIS_SYSTEM;
+pub(crate) use confinement::{Confinement, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited};
 pub(crate) use start::{StartError, StartErrorKind, interpreter_problem};
 #[cfg(unix)]
-pub(crate) use unix::{Broken, Exchange, Resident, process_is_gone, program_of, start_resident};
+pub(crate) use unix::{
+    Broken, Exchange, Resident, process_is_gone, program_of, sandbox_support, start_resident,
+};
 #[cfg(windows)]
-pub(crate) use windows::{command_interpreter, process_is_gone};
+pub(crate) use windows::{command_interpreter, process_is_gone, sandbox_support};
 
 /// How long [`run`] waits for the rest of the output of a process that has ended, if another process
 /// still holds the output open. Also how long it waits for a killed process to be gone.
@@ -63,6 +71,8 @@ pub(crate) struct Spec<'a> {
     /// How many bytes of standard output are kept, and how many of standard error.
     pub(crate) output_limit: usize,
     pub(crate) cancel: Option<&'a Cancel>,
+    /// None: the process may reach all that this one can.
+    pub(crate) confinement: Option<Confinement>,
 }
 
 /// The arguments of the program.

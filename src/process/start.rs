@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::{LARGEST_VARIABLE, Spec};
+use super::{LARGEST_VARIABLE, Refused, Spec};
 
 /// Why a command could not be started. The message names the file or setting that caused it.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct StartError {
 pub(crate) enum StartErrorKind {
     NotFound,
     NotExecutable,
+    /// The process was to be confined, which is not possible here.
+    NoSandbox,
     Other,
 }
 
@@ -32,8 +34,15 @@ fn is_executable(file: &Path) -> bool {
 
 /// Describes the error of a failed start.
 pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> StartError {
-    use StartErrorKind::{NotExecutable, NotFound, Other};
+    use StartErrorKind::{NoSandbox, NotExecutable, NotFound, Other};
     let (dir, shown) = (spec.working_dir.display(), program.display());
+    let refused = error.get_ref().and_then(|it| it.downcast_ref::<Refused>());
+    if let Some(refused) = refused {
+        return StartError {
+            kind: NoSandbox,
+            message: refused.to_string(),
+        };
+    }
     let (kind, message) = match error.kind() {
         _ if !spec.working_dir.exists() => (
             NotFound,
@@ -57,6 +66,12 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         io::ErrorKind::PermissionDenied if program.exists() && !is_executable(program) => (
             NotExecutable,
             format!("program `{shown}` is not executable: run `chmod +x` on it"),
+        ),
+        io::ErrorKind::PermissionDenied if spec.confinement.is_some() => (
+            NotExecutable,
+            format!(
+                "the sandbox does not let it read and execute `{shown}`: add its directory to `read`"
+            ),
         ),
         io::ErrorKind::PermissionDenied => (
             NotExecutable,

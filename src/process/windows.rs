@@ -33,7 +33,16 @@ use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
 /// How often the wait checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
+/// Returns why no process can be confined.
+pub(crate) fn sandbox_support() -> Result<(), Refused> {
+    Err(Refused(NOT_THIS_SYSTEM.to_owned()))
+}
+
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
+    if spec.confinement.is_some() {
+        let error = io::Error::other(Refused(NOT_THIS_SYSTEM.to_owned()));
+        return Err(explain(error, Path::new(&spec.program), spec));
+    }
     let program = &spec.program;
     run_program(spec, program, started).map_err(|error| explain(error, Path::new(program), spec))
 }

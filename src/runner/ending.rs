@@ -76,6 +76,7 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
             let kind = match start.kind {
                 StartErrorKind::NotFound => Kind::NotFound,
                 StartErrorKind::NotExecutable => Kind::NotExecutable,
+                StartErrorKind::NoSandbox => Kind::NoSandbox,
                 StartErrorKind::Other => Kind::NotStarted,
             };
             (-1, kind, start.message.clone())

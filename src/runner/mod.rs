@@ -16,6 +16,7 @@ mod resident;
 #[path = "no_resident.rs"]
 mod resident;
 mod run;
+mod sandbox;
 
 pub(crate) use firing::{Fired, Firing};
 pub(crate) use nesting::{Nesting, depth};

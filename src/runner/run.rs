@@ -15,6 +15,7 @@ use super::nesting::Nesting;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
+use super::sandbox;
 use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Protocol, Start};
 use crate::outcome::{FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, Args, Spec};
@@ -188,6 +189,15 @@ impl Runner {
         Ok(result)
     }
 
+    /// Returns the result of a hook whose sandbox is not possible here.
+    pub(crate) fn unconfinable(&self, hook: &Arc<Hook>) -> Option<HookResult> {
+        hook.sandboxes().next()?;
+        let directory = self.working_dir(hook);
+        let found = directory.and_then(|directory| sandbox::confinement(hook, &directory));
+        let failure = found.err()?;
+        Some(not_run(hook, failure.kind, failure.message))
+    }
+
     /// Checks what keeps any hook from being run.
     fn check(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<(), Failure> {
         let circular = self.native.naming().chain().check(hook, above);
@@ -221,6 +231,7 @@ impl Runner {
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             cancel: Some(&firing.cancel),
+            confinement: sandbox::confinement(call.hook, working_dir)?,
         };
         Ok(match &start.id {
             None => Ran::new(process::run(&spec)).explained(&spec),

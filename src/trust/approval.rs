@@ -239,12 +239,15 @@ impl fmt::Display for Approved {
         }
         // The keys of a hook that can be read are in their usual order.
         let entry = Hook::from_json(&self.definition);
-        let text = match entry.map(|hook| serde_json::to_string_pretty(&hook)) {
+        let text = match entry.as_ref().map(serde_json::to_string_pretty) {
             Ok(Ok(text)) => text,
             _ => format!("{:#}", self.definition),
         };
         for line in text.lines() {
             writeln!(f, "  {}", printable(line))?;
+        }
+        if let Some(sandbox) = entry.as_ref().ok().and_then(Hook::sandbox) {
+            writeln!(f, "  Sandbox: {}", printable(&sandbox.to_string()))?;
         }
         for line in self.covers() {
             writeln!(f, "  {line}")?;

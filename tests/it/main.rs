@@ -61,6 +61,8 @@ mod redaction;
 mod registry;
 #[cfg(unix)]
 mod resident;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod saving;
 mod saving_at_once;
 mod schedules;

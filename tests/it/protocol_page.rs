@@ -20,6 +20,9 @@ fn cause(failure: FailureKind) -> &'static str {
         }
         FailureKind::NotExecutable => "not executable; exit code 126",
         FailureKind::NotStarted => "the system could not start it",
+        FailureKind::NoSandbox => {
+            "its [sandbox](#sandbox) is not possible on this system, or one of its paths is not there"
+        }
         FailureKind::EventTooLarge => {
             "a value of the event does not fit into its variable, or is nested deeper than 128 levels; \
              for a resident hook, its line is longer than 16 MiB"

@@ -11,6 +11,7 @@ fn each_template_has_its_event() {
         ("notify_session_start", "session:start", 5),
         ("git_auto_commit", "tool:post_execute:write", 30),
         ("block_sudo", "tool:pre_execute:bash", 5),
+        ("block_private_keys", "tool:pre_execute:write", 5),
     ] {
         let template = &HOOK_TEMPLATES[name];
         let found = (template.event_pattern(), template.name());
@@ -19,9 +20,9 @@ fn each_template_has_its_event() {
         assert!(!template.description().is_empty() && template.enabled());
         assert_eq!(&Hook::from_json(&template.to_json()).unwrap(), template);
         let guards = template.on_failure() == FailurePolicy::Block;
-        assert_eq!(guards, name == "block_sudo", "only a guard may block");
+        assert_eq!(guards, name.starts_with("block"), "only a guard may block");
     }
-    assert_eq!(HOOK_TEMPLATES.len(), 4);
+    assert_eq!(HOOK_TEMPLATES.len(), 5);
     let of_host = templates::for_profile(&AppProfile::new("mygame"));
     assert!(of_host.keys().eq(HOOK_TEMPLATES.keys()));
     let commands = of_host.values().map(|it| it.command().to_string());
@@ -83,6 +84,31 @@ mod at_work {
         let nowhere = template("log_all").with_env("HOME", "/dev/null");
         let result = world.run(nowhere, &HookEvent::user_prompt_submit("hello"));
         assert!(!result.success() && result.should_continue());
+    }
+
+    #[test]
+    fn block_private_keys_finds_them_in_what_is_written() {
+        let world = World::new();
+        let key = |kind: &str| format!("text\n-----BEGIN {kind}PRIVATE KEY-----\nMII\n");
+        for (text, is_blocked) in [
+            (key(""), true),
+            (key("RSA "), true),
+            (key("OPENSSH "), true),
+            ("-----BEGIN PUBLIC KEY-----".to_owned(), false),
+            ("a PRIVATE KEY".to_owned(), false),
+            // Too large for a variable.
+            ("x".repeat(200_000) + &key("EC "), true),
+        ] {
+            let event = HookEvent::tool_pre_execute("write", json!({"path": "x", "content": text}));
+            let result = world.run(template("block_private_keys"), &event);
+            let expected = if is_blocked {
+                "Blocked: the text has a private key\n"
+            } else {
+                ""
+            };
+            assert_eq!(result.stdout, expected, "{result:?}");
+            assert_eq!(result.should_continue(), !is_blocked);
+        }
     }
 
     #[test]

@@ -84,6 +84,9 @@ fn settings(hook: &Hook, event: &HookEvent) -> String {
     if let Some(names) = inherited(hook) {
         words += &format!(", inherits {names}");
     }
+    if let Some(reach) = hook.reach() {
+        words += &format!(", in a sandbox ({reach})");
+    }
     if hook.resident() {
         words += ", resident";
     }

@@ -146,6 +146,9 @@ impl<'a, 'io> Show<'a, 'io> {
         if let Some(error) = &result.error {
             words += &format!(", {}", printable(without_place(error, hook)));
         }
+        if result.started() && hook.sandboxes().next().is_some() {
+            words += ", in a sandbox";
+        }
         if result.started() {
             words += result.residency.map_or("", residency);
             words += &format!(", {}", shown(result.duration));
@@ -215,7 +218,11 @@ impl<'a, 'io> Show<'a, 'io> {
             ),
         ];
         let probable = probable.into_iter().filter(|(is_it, _)| *is_it);
+        let has_failed = result.started() && !result.success();
+        let reach = hook.reach().filter(|_| has_failed);
+        let reach = reach.map(|reach| format!("its sandbox: {reach}"));
         untested
+            .chain(reach)
             .chain(probable.map(|(_, words)| words.to_owned()))
             .collect()
     }

@@ -1,43 +1,52 @@
-//! Starts a process and takes its exit status: the leader of a hook's process group, until it is reaped.
+//! Takes the exit status of a process: the leader of a hook's process group, until it is reaped.
 //!
 //! On Linux a pidfd reports its end. Without a pidfd, the process must be looked at from time to time. Nothing
 //! here handles a signal: a handler for SIGCHLD would be shared with the host (docs/gotchas.md).
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus};
 
 use crate::process::End;
+use crate::process::temporary::Temporary;
 
 /// Processes that could not be reaped in time: killed, but blocked in the kernel (for example by a dead
 /// network drive). The next start of a process tries to reap them again.
-static LEFTOVERS: Mutex<Vec<Child>> = Mutex::new(Vec::new());
+static LEFTOVERS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// A process that was started here, until it is reaped. If it is dropped before that, it is killed together with
 /// its group.
 #[derive(Debug)]
 pub(super) struct Leader {
-    child: Option<Child>,
     pid: Pid,
+    /// From then on its id is free.
+    is_reaped: bool,
     /// Other code in the host has reaped it, or the system has: from then on its id may be another group's.
     is_lost: AtomicBool,
     /// Readable when the process has ended.
     pub(super) pidfd: Option<OwnedFd>,
 }
 
+/// A process that was just started.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) leader: Leader,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    /// Of a confined process. Removed together with this value.
+    pub(super) temporary: Option<Temporary>,
+}
+
 impl Leader {
-    pub(super) fn new(child: Child) -> Self {
-        let pid = Pid::from_child(&child);
+    /// Takes over a process that this process has just started, and that nothing else here reaps.
+    pub(super) fn new(pid: Pid) -> Self {
         Self {
-            child: Some(child),
             pid,
+            is_reaped: false,
             is_lost: AtomicBool::new(false),
             pidfd: open_pidfd(pid),
         }
@@ -54,7 +63,7 @@ impl Leader {
     /// Checks whether the process has ended, without reaping it. A process that other code in the host has
     /// reaped counts as ended.
     pub(super) fn has_ended(&self) -> bool {
-        if self.child.is_none() || self.is_lost.load(Ordering::Relaxed) {
+        if self.is_reaped || self.is_lost.load(Ordering::Relaxed) {
             return true;
         }
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -73,7 +82,7 @@ impl Leader {
     /// can be done in either case.
     pub(super) fn signal(&self, signal: Signal) {
         let _ = self.has_ended();
-        if self.child.is_some() && !self.is_lost.load(Ordering::Relaxed) {
+        if !self.is_reaped && !self.is_lost.load(Ordering::Relaxed) {
             let _ = rustix::process::kill_process_group(self.pid, signal);
         }
     }
@@ -81,17 +90,20 @@ impl Leader {
     /// Takes the exit status; the process id is free after that. The status of an ended process can be
     /// delayed, for example when the host is traced: the tracer gets it first.
     pub(super) fn reap(&mut self, patience: Duration) -> End {
-        let Some(mut child) = self.child.take() else {
+        let is_reaped = std::mem::replace(&mut self.is_reaped, true);
+        // Its id may be that of another process of the host.
+        if is_reaped || self.is_lost.load(Ordering::Relaxed) {
             return End::StatusLost;
-        };
+        }
         let until = Instant::now() + patience;
         loop {
-            match child.try_wait() {
-                Ok(Some(status)) => return end_of(status),
+            match rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG) {
+                Ok(Some((_, status))) => return end_of(status),
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+                Err(Errno::INTR) => {}
                 // Killed, and still blocked in the kernel.
                 Ok(None) => {
-                    leave_over(child);
+                    leave_over(self.pid);
                     return End::StatusLost;
                 }
                 // Other code in the host has reaped it.
@@ -104,8 +116,8 @@ impl Leader {
 impl Drop for Leader {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        if let Some(child) = self.child.take() {
-            leave_over(child);
+        if !self.is_reaped && !self.is_lost.load(Ordering::Relaxed) {
+            leave_over(self.pid);
         }
     }
 }
@@ -121,18 +133,21 @@ fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
     }
 }
 
-fn leave_over(child: Child) {
+fn leave_over(pid: Pid) {
     let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
-    leftovers.push(child);
+    leftovers.push(pid);
 }
 
 pub(super) fn reap_leftovers() {
     let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
-    leftovers.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+    leftovers.retain(|pid| {
+        let look = rustix::process::waitpid(Some(*pid), WaitOptions::NOHANG);
+        matches!(look, Ok(None) | Err(Errno::INTR))
+    });
 }
 
-fn end_of(status: ExitStatus) -> End {
-    match (status.code(), status.signal()) {
+fn end_of(status: WaitStatus) -> End {
+    match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => End::Exited(code),
         (None, Some(signal)) => End::Signaled(signal),
         (None, None) => End::StatusLost,
@@ -149,25 +164,6 @@ pub(super) fn sigchld_is_ignored() -> bool {
         action.assume_init()
     };
     action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0
-}
-
-/// Starts the process. A program that was just written can be "busy" (ETXTBSY): the child of another
-/// thread holds it open for writing between its fork and its exec. So the start is tried again.
-pub(super) fn spawn_unless_busy(command: &mut Command, deadline: Instant) -> io::Result<Child> {
-    let mut pause = Duration::from_millis(1);
-    loop {
-        match command.spawn() {
-            Err(error)
-                if error.kind() == io::ErrorKind::ExecutableFileBusy
-                    && pause <= Duration::from_millis(128)
-                    && Instant::now() + pause < deadline =>
-            {
-                std::thread::sleep(pause);
-                pause *= 2;
-            }
-            other => return other,
-        }
-    }
 }
 
 /// Whether no process has this process id any more.

@@ -18,6 +18,25 @@ compile_error!(
 );
 
 mod child;
+#[cfg(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+))]
+mod confined;
+#[cfg(not(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )
+)))]
+#[path = "confined_elsewhere.rs"]
+mod confined;
 mod direct;
 mod input;
 mod poll;
@@ -34,26 +53,27 @@ mod tree;
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::process::Signal;
 
-use self::child::Leader;
+use self::child::{Leader, Started};
 use self::input::Rest;
 use self::poll::Waiter;
+use super::temporary::Temporary;
 use super::{Cancel, Captured, End, Finished, LINGER, Spec, StartError};
 
 pub(crate) use self::child::process_is_gone;
+pub(crate) use self::confined::support as sandbox_support;
 pub(crate) use self::program::program_of;
 pub(crate) use self::resident::{Broken, Exchange, Resident};
 
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
     direct::start(spec, |command| {
         let deadline = started + spec.timeout;
-        let (child, stdin) = spawn::with_input(spec, command, deadline)?;
-        Ok(Running::new(spec, child, stdin, deadline).run_to_the_end(started))
+        let (process, stdin) = spawn::with_input(spec, command, deadline)?;
+        Ok(Running::new(spec, process, stdin, deadline).run_to_the_end(started))
     })
 }
 
@@ -91,6 +111,9 @@ struct Running<'a> {
     /// The process has ended; it is not reaped yet.
     ended: bool,
     waiter: Waiter,
+    /// Removed at the end of the run.
+    #[allow(dead_code)]
+    temporary: Option<Temporary>,
 }
 
 /// One of the process's outputs. Without a descriptor it is at its end.
@@ -112,25 +135,26 @@ enum Source {
 impl<'a> Running<'a> {
     fn new(
         spec: &'a Spec<'a>,
-        mut child: Child,
+        started: Started,
         stdin: Option<Rest<'a>>,
         deadline: Instant,
     ) -> Self {
-        let pipe = |from: Option<OwnedFd>| Pipe {
-            from,
+        let pipe = |from: OwnedFd| Pipe {
+            from: Some(from),
             captured: Captured::with_limit(spec.output_limit),
         };
         Self {
             spec,
             stdin,
-            stdout: pipe(child.stdout.take().map(Into::into)),
-            stderr: pipe(child.stderr.take().map(Into::into)),
-            leader: Leader::new(child),
+            stdout: pipe(started.stdout),
+            stderr: pipe(started.stderr),
+            leader: started.leader,
             phase: Phase::Running,
             until: deadline,
             outside: tree::Outside::default(),
             ended: false,
             waiter: Waiter::new(),
+            temporary: started.temporary,
         }
     }
 

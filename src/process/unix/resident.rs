@@ -24,6 +24,7 @@ use rustix::process::Signal;
 use super::child::Leader;
 use super::poll::Waiter;
 use super::{input, spawn, tree};
+use crate::process::temporary::Temporary;
 use crate::process::{Cancel, Captured, End, LINGER, Spec};
 
 /// The time after its input was closed, and again the time after it got SIGTERM.
@@ -33,6 +34,9 @@ const PATIENCE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct Resident {
     leader: Leader,
+    /// Removed together with the process.
+    #[allow(dead_code)]
+    temporary: Option<Temporary>,
     /// None once the process is to end.
     stdin: Option<PipeWriter>,
     stdout: OwnedFd,
@@ -90,21 +94,16 @@ struct Talk<'a> {
 impl Resident {
     /// Starts the process. It does not get `spec.stdin`.
     pub(super) fn start(spec: &Spec<'_>, command: Command, deadline: Instant) -> io::Result<Self> {
-        let (mut child, stdin) = spawn::with_open_input(spec, command, deadline)?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let leader = Leader::new(child);
-        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
-            return Err(io::Error::other("no pipes"));
-        };
-        let (stdout, stderr) = (OwnedFd::from(stdout), OwnedFd::from(stderr));
-        for fd in [&stdout, &stderr] {
+        let (process, stdin) = spawn::with_open_input(spec, command, deadline)?;
+        for fd in [&process.stdout, &process.stderr] {
             rustix::io::ioctl_fionbio(fd, true)?;
         }
         Ok(Self {
-            leader,
+            leader: process.leader,
+            temporary: process.temporary,
             stdin: Some(stdin),
-            stdout,
-            stderr: Some(stderr),
+            stdout: process.stdout,
+            stderr: Some(process.stderr),
             started: Instant::now(),
             events: 0,
         })

@@ -1,14 +1,18 @@
 //! Starts a process with its working directory, its environment and its pipes.
 
 use std::ffi::OsStr;
-use std::io::{self, PipeWriter};
+use std::io::{self, PipeReader, PipeWriter};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::child;
+use rustix::process::Pid;
+
+use super::child::{self, Leader, Started};
+use super::confined;
 use super::input::{self, Rest};
+use crate::process::temporary::Temporary;
 use crate::process::{Args, Spec};
 
 /// Where a pipe cannot be created close-on-exec in one step, two threads that start processes at the same
@@ -26,43 +30,84 @@ pub(super) fn command(spec: &Spec<'_>, program: &OsStr) -> Command {
 /// Starts a process that reads `spec.stdin` to its end. Returns what did not fit into the pipe.
 pub(super) fn with_input<'a>(
     spec: &Spec<'a>,
-    mut command: Command,
+    command: Command,
     deadline: Instant,
-) -> io::Result<(Child, Option<Rest<'a>>)> {
+) -> io::Result<(Started, Option<Rest<'a>>)> {
     let _lock = lock_where_descriptors_leak();
-    let mut rest = None;
+    let (mut stdin, mut rest) = (None, None);
     if let Some(bytes) = spec.stdin {
         let (reader, left) = input::filled(bytes)?;
         rest = left;
-        command.stdin(reader);
-    } else {
-        command.stdin(Stdio::null());
+        stdin = Some(reader);
     }
-    Ok((start(spec, command, deadline)?, rest))
+    Ok((start(spec, command, stdin, deadline)?, rest))
 }
 
 /// Starts a process whose input stays open.
 pub(super) fn with_open_input(
     spec: &Spec<'_>,
-    mut command: Command,
+    command: Command,
     deadline: Instant,
-) -> io::Result<(Child, PipeWriter)> {
+) -> io::Result<(Started, PipeWriter)> {
     let _lock = lock_where_descriptors_leak();
     let (reader, stdin) = input::pipe()?;
-    command.stdin(reader);
-    Ok((start(spec, command, deadline)?, stdin))
+    Ok((start(spec, command, Some(reader), deadline)?, stdin))
 }
 
-/// Starts the process. The command is dropped here, together with its copy of the standard input: the
-/// process must be the only one that holds it.
-fn start(spec: &Spec<'_>, mut command: Command, deadline: Instant) -> io::Result<Child> {
+/// Starts the process. The reading end of its input is dropped here: the process must be the only one that holds it.
+fn start(
+    spec: &Spec<'_>,
+    mut command: Command,
+    stdin: Option<PipeReader>,
+    deadline: Instant,
+) -> io::Result<Started> {
     child::reap_leftovers();
-    command.current_dir(spec.working_dir).process_group(0);
     // A shell sets `PWD` by itself; another program would inherit the host's.
     let directory = ("PWD", spec.working_dir.as_os_str());
+    if let Some(confinement) = &spec.confinement {
+        let temporary = Temporary::new()?;
+        let mut environment = spec.environment.entries(directory);
+        environment.insert("TMPDIR".into(), temporary.path().into());
+        let start = confined::Start::new(&command, &environment, spec.working_dir)?;
+        let start = start.within(confinement, &temporary)?;
+        let mut started = unless_busy(deadline, || start.spawn(stdin.as_ref()))?;
+        started.temporary = Some(temporary);
+        return Ok(started);
+    }
+    command.current_dir(spec.working_dir).process_group(0);
     spec.environment.apply_to(&mut command, directory);
+    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    child::spawn_unless_busy(&mut command, deadline)
+    let mut child = unless_busy(deadline, || command.spawn())?;
+    let leader = Leader::new(Pid::from_child(&child));
+    match (child.stdout.take(), child.stderr.take()) {
+        (Some(stdout), Some(stderr)) => Ok(Started {
+            leader,
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            temporary: None,
+        }),
+        _ => Err(io::Error::other("no pipes")),
+    }
+}
+
+/// Starts a process. A program that was just written can be "busy" (ETXTBSY): the child of another thread holds it open
+/// for writing between its fork and its exec. So the start is tried again.
+fn unless_busy<T>(deadline: Instant, mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match start() {
+            Err(error)
+                if error.kind() == io::ErrorKind::ExecutableFileBusy
+                    && pause <= Duration::from_millis(128)
+                    && Instant::now() + pause < deadline =>
+            {
+                std::thread::sleep(pause);
+                pause *= 2;
+            }
+            other => return other,
+        }
+    }
 }
 
 fn lock_where_descriptors_leak() -> Option<std::sync::MutexGuard<'static, ()>> {

@@ -15,10 +15,11 @@ fn spec<'a>(command: &str, timeout: Duration) -> Spec<'a> {
         kill_grace: Duration::from_millis(200),
         output_limit: 1000,
         cancel: None,
+        confinement: None,
     }
 }
 
-fn start<'a>(spec: &Spec<'a>, deadline: Instant) -> (Child, Option<Rest<'a>>) {
+fn start<'a>(spec: &Spec<'a>, deadline: Instant) -> (Started, Option<Rest<'a>>) {
     let command = spawn::command(spec, &spec.program);
     spawn::with_input(spec, command, deadline).unwrap()
 }
@@ -28,9 +29,9 @@ const LONG: Duration = Duration::from_secs(30);
 #[test]
 fn dropping_a_run_kills_its_process() {
     let spec = spec("sleep 30", LONG);
-    let (child, input) = start(&spec, Instant::now() + LONG);
-    let pid = child.id();
-    drop(Running::new(&spec, child, input, Instant::now() + LONG));
+    let (process, input) = start(&spec, Instant::now() + LONG);
+    let pid = process.leader.pid().as_raw_nonzero().get().unsigned_abs();
+    drop(Running::new(&spec, process, input, Instant::now() + LONG));
     let patience = Instant::now() + Duration::from_secs(10);
     while !process_is_gone(pid) {
         assert!(Instant::now() < patience, "it is still alive");
@@ -46,9 +47,9 @@ fn an_early_cancellation_is_seen() {
         ..spec("sleep 30", LONG)
     };
     let started = Instant::now();
-    let (child, input) = start(&spec, started + LONG);
+    let (process, input) = start(&spec, started + LONG);
     cancel.request();
-    let finished = Running::new(&spec, child, input, started + LONG).run_to_the_end(started);
+    let finished = Running::new(&spec, process, input, started + LONG).run_to_the_end(started);
     assert!(matches!(finished.end, End::Cancelled), "{finished:?}");
     assert!(finished.duration < LONG / 2);
 }
@@ -62,8 +63,7 @@ fn the_group_of_a_process_that_others_reaped_is_not_signalled() {
     use rustix::process::Pid;
 
     let spec = spec("exit 0", LONG);
-    let (child, _) = start(&spec, Instant::now() + LONG);
-    let leader = Leader::new(child);
+    let leader = start(&spec, Instant::now() + LONG).0.leader;
     let group = leader.pid().as_raw_nonzero().get();
     let mut stranger = Command::new("sleep");
     let mut stranger = stranger.arg("30").process_group(group).spawn().unwrap();

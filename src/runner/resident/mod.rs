@@ -293,6 +293,7 @@ mod tests {
             kill_grace: Duration::ZERO,
             output_limit: 0,
             cancel: None,
+            confinement: None,
         };
         residents.exchange(hook, &spec, "a")
     }

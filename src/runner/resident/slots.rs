@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::hook::Hook;
 use crate::named::Stamps;
-use crate::process::{Cancel, End, Resident, Spec};
+use crate::process::{Cancel, Confinement, End, Resident, Spec};
 
 /// The most processes that are kept at once, including busy ones.
 const MOST: usize = 16;
@@ -33,11 +33,12 @@ pub(super) struct Kept {
     pub(super) since: Instant,
 }
 
-/// One hook in one working directory.
+/// One hook in one working directory, confined in one way.
 #[derive(Debug)]
 pub(super) struct Slot {
     hook: Hook,
     working_dir: PathBuf,
+    confinement: Option<Confinement>,
     state: Mutex<State>,
     /// Signalled when another event may have its turn.
     turns: Condvar,
@@ -86,6 +87,7 @@ impl Slot {
             && self.hook == *hook
             && self.hook.base_dir() == hook.base_dir()
             && self.working_dir == spec.working_dir
+            && self.confinement == spec.confinement
     }
 }
 
@@ -119,6 +121,7 @@ impl Slots {
         let slot = Arc::new(Slot {
             hook: hook.clone(),
             working_dir: spec.working_dir.to_owned(),
+            confinement: spec.confinement.clone(),
             state: Mutex::default(),
             turns: Condvar::new(),
         });

@@ -9,6 +9,8 @@ mod other_tools;
 mod printing;
 #[cfg(unix)]
 mod resident;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod schemas;
 #[cfg(unix)]
 mod serve;

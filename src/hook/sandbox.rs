@@ -1,0 +1,183 @@
+//! What a hook in a sandbox may reach, as a value; its form in hooks.json.
+//!
+//! Does not know how a process is confined.
+
+use std::fmt;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserializer, Serialize, Serializer};
+
+/// What a hook in a sandbox may reach (Linux): it reads what the user can read, writes its own temporary directory, and
+/// opens no socket; the methods widen or narrow that. Where the system cannot enforce it, the hook fails without running,
+/// with [`FailureKind::NoSandbox`](crate::FailureKind::NoSandbox). See [docs/sandbox.md](crate::docs::sandbox).
+///
+/// Paths are relative to the hook's working directory, or begin with `~`. A path that is not there is an error, and so is one
+/// in the hook's project (without a project: in its working directory) that leads out of it, by `..` or by a link. A hook with
+/// such a path fails.
+///
+/// ```
+/// use forge_hooks::{Hook, Sandbox};
+///
+/// let tests = Sandbox::new().writing(["."]).with_network();
+/// let hook = Hook::new("agent:stop", "npm test")?.with_sandbox(tests.clone());
+/// assert_eq!(hook.sandbox(), Some(&tests));
+/// assert_eq!(tests.to_string(), "reads everything, writes `.` and its temporary directory, opens network sockets");
+/// # Ok::<(), forge_hooks::HookError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Sandbox {
+    pub(super) read: Option<Vec<String>>,
+    pub(super) write: Vec<String>,
+    pub(super) network: bool,
+}
+
+/// Why no hook can run in a sandbox here.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{reason}")]
+pub struct SandboxUnsupported {
+    reason: String,
+}
+
+impl Sandbox {
+    /// A sandbox that reads everything, writes nowhere but in its temporary directory, and opens no socket.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets the hook read and execute only what is below these paths, besides the system's directories (`/usr`, `/etc` and
+    /// others, but not `/home`) and what it may write.
+    #[must_use]
+    pub fn reading(mut self, paths: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.read = Some(paths.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Lets the hook create, change and remove what is below these paths.
+    #[must_use]
+    pub fn writing(mut self, paths: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.write = paths.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Lets the hook open IPv4, IPv6 and netlink sockets. So it reaches what listens on this machine, too.
+    #[must_use]
+    pub fn with_network(mut self) -> Self {
+        self.network = true;
+        self
+    }
+
+    /// Whether hooks can run in a sandbox on this system: Linux on x86_64, aarch64 or riscv64 with Landlock (since 6.2) and
+    /// seccomp.
+    ///
+    /// # Errors
+    /// Why not. Each hook with a sandbox then fails without running.
+    pub fn support() -> Result<(), SandboxUnsupported> {
+        crate::process::sandbox_support().map_err(|refused| SandboxUnsupported {
+            reason: refused.to_string(),
+        })
+    }
+
+    /// The paths that it may read, if they are listed.
+    pub(crate) fn read(&self) -> Option<&[String]> {
+        self.read.as_deref()
+    }
+
+    /// The paths that it may write.
+    pub(crate) fn write(&self) -> &[String] {
+        &self.write
+    }
+
+    /// Whether it may open network sockets.
+    pub(crate) fn network(&self) -> bool {
+        self.network
+    }
+}
+
+/// The form in messages: what it reads, writes and opens.
+impl fmt::Display for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed = |paths: &[String]| {
+            let paths: Vec<_> = paths.iter().map(|path| format!("`{path}`")).collect();
+            paths.join(", ")
+        };
+        match self.read.as_deref() {
+            None => f.write_str("reads everything")?,
+            Some([]) => f.write_str("reads the system's directories")?,
+            Some(paths) => write!(f, "reads {} and the system's directories", listed(paths))?,
+        }
+        match &*self.write {
+            [] => f.write_str(", writes its temporary directory")?,
+            paths => write!(f, ", writes {} and its temporary directory", listed(paths))?,
+        }
+        f.write_str(match self.network {
+            true => ", opens network sockets",
+            false => ", no network",
+        })
+    }
+}
+
+impl Serialize for Sandbox {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if *self == Self::default() {
+            return serializer.serialize_bool(true);
+        }
+        let mut keys = serializer.serialize_map(None)?;
+        if let Some(paths) = &self.read {
+            keys.serialize_entry("read", paths)?;
+        }
+        if !self.write.is_empty() {
+            keys.serialize_entry("write", &self.write)?;
+        }
+        if self.network {
+            keys.serialize_entry("network", &true)?;
+        }
+        keys.end()
+    }
+}
+
+/// Reads `true` or an object; `false` and `null` are no sandbox.
+pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Sandbox>, D::Error> {
+    from.deserialize_any(Form)
+}
+
+/// The form in hooks.json.
+struct Form;
+
+impl<'de> Visitor<'de> for Form {
+    type Value = Option<Sandbox>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("true, or an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E>(self, is_confined: bool) -> Result<Self::Value, E> {
+        Ok(is_confined.then(Sandbox::new))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<Self::Value, A::Error> {
+        let mut sandbox = Sandbox::new();
+        while let Some(key) = keys.next_key::<String>()? {
+            match key.as_str() {
+                "read" => sandbox.read = keys.next_value()?,
+                "write" => sandbox.write = keys.next_value::<Option<_>>()?.unwrap_or_default(),
+                "network" => sandbox.network = keys.next_value::<Option<_>>()?.unwrap_or_default(),
+                _ => {
+                    let words =
+                        format!("expected one of `read`, `write`, `network`, found `{key}`");
+                    return Err(A::Error::custom(words));
+                }
+            }
+        }
+        let mut paths = sandbox.read.iter().flatten().chain(&sandbox.write);
+        match paths.any(String::is_empty) {
+            true => Err(A::Error::custom("expected paths, found an empty string")),
+            false => Ok(Some(sandbox)),
+        }
+    }
+}

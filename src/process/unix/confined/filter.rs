@@ -1,0 +1,271 @@
+//! What a confined process may ask of the kernel besides files, as a program for seccomp.
+//!
+//! <https://docs.kernel.org/userspace-api/seccomp_filter.html> It has two parts, since the compiler knows one answer for each: the
+//! first says that all went well and changes nothing, the second refuses.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::LazyLock;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, sock_filter,
+};
+
+use crate::process::Refused;
+
+/// The newest system call that is known here (`file_setattr`, Linux 6.17): one with a larger number is answered as by a
+/// kernel that does not have it. So are the numbers of x32, which begin at 0x4000_0000.
+const NEWEST: i64 = 469;
+const FILE_SETATTR: i64 = 469;
+const SETXATTRAT: i64 = 463;
+const REMOVEXATTRAT: i64 = 466;
+const FCHMODAT2: i64 = 452;
+
+/// Requests of `ioctl` that put text into a terminal: TIOCSTI, TIOCLINUX.
+const PUT_TEXT: [u32; 2] = [0x5412, 0x541c];
+
+/// Requests that change a file's attributes: FS_IOC_SETFLAGS (of two sizes), FS_IOC_FSSETXATTR.
+const SET_ATTRIBUTES: [u32; 3] = [0x4008_6602, 0x4004_6602, 0x401c_5820];
+
+/// The kinds of requests that are allowed, in their second byte: of terminals, pipes and sockets.
+const KINDS_OF_REQUESTS: [u32; 2] = [0x5400, 0x8900];
+
+/// What else is asked of files: FIGETBSZ, FS_IOC_GETFLAGS (of two sizes), FS_IOC_FSGETXATTR, FS_IOC_GETVERSION, FS_IOC_FIEMAP,
+/// FICLONE, FICLONERANGE. Other requests change files that were only opened for reading (FS_IOC_ENABLE_VERITY, btrfs).
+const REQUESTS: [u32; 8] = [
+    2,
+    0x8008_6601,
+    0x8004_6601,
+    0x801c_581f,
+    0x8008_7601,
+    0xc020_660b,
+    0x4004_9409,
+    0x4020_940d,
+];
+
+/// The answer of a program that refuses a call with the number in its low half.
+pub(super) const SECCOMP_RET_ERRNO: u32 = 0x0005_0000;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Refused in every sandbox.
+const NEVER: &[i64] = &[
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // What is shared by number or name.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmdt,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_mq_timedsend,
+    libc::SYS_mq_timedreceive,
+    libc::SYS_mq_notify,
+    libc::SYS_mq_getsetattr,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    // Ways around a filter, or into the kernel.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_open_by_handle_at,
+];
+
+/// Changes of mode, owner, times and attributes, which Landlock does not know.
+const ATTRIBUTES: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SETXATTRAT,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
+
+/// Returns the program of a sandbox.
+pub(super) fn program(network: bool, writes: bool) -> io::Result<&'static BpfProgram> {
+    static MADE: LazyLock<[Made; 4]> = LazyLock::new(|| {
+        [(false, false), (false, true), (true, false), (true, true)]
+            .map(|(network, writes)| made(network, writes))
+    });
+    let made = &MADE[usize::from(network) * 2 + usize::from(writes)];
+    let refused = |why: &String| io::Error::other(Refused(format!("seccomp: {why}")));
+    made.as_ref().map_err(refused)
+}
+
+type Made = Result<BpfProgram, String>;
+
+/// Joins programs to one, since the kernel takes as long to prepare each: what one of them lets pass, the next one checks.
+fn made(network: bool, writes: bool) -> Made {
+    let mut all = newest_calls();
+    if !writes {
+        let rules = ATTRIBUTES.iter().map(|call| (*call, Vec::new())).collect();
+        all.extend(compiled(rules, 0)?);
+    }
+    let rules = refused(network).map_err(|error| error.to_string())?;
+    all.extend(compiled(rules, libc::EPERM.unsigned_abs())?);
+    all.extend(requests(writes));
+    Ok(all)
+}
+
+/// Compiles a program that answers these calls with an error, and goes on to what follows it for the others. Kills a program
+/// of another architecture.
+fn compiled(rules: Rules, error: u32) -> Made {
+    let program = || {
+        let architecture = std::env::consts::ARCH.try_into()?;
+        let (others, these) = (SeccompAction::Allow, SeccompAction::Errno(error));
+        BpfProgram::try_from(SeccompFilter::new(rules, others, these, architecture)?)
+    };
+    let program = program().map_err(|error: seccompiler::BackendError| error.to_string());
+    let mut program = program?;
+    let last = program.pop().map(|last| (last.code, last.k));
+    match last == Some((RETURN, SECCOMP_RET_ALLOW)) {
+        true => Ok(program),
+        false => Err("a program ends otherwise than expected".to_owned()),
+    }
+}
+
+// Instructions, as in `linux/bpf_common.h`: BPF_LD | BPF_W | BPF_ABS, BPF_ALU | BPF_AND, BPF_JMP | BPF_JEQ, BPF_JMP | BPF_JGT,
+// BPF_RET.
+const LOAD: u16 = 0x20;
+const AND: u16 = 0x54;
+const EQUALS: u16 = 0x15;
+const IS_ABOVE: u16 = 0x25;
+const RETURN: u16 = 0x06;
+
+/// The places of a call's number and of its second argument's low half in `struct seccomp_data`.
+const NUMBER: u32 = 0;
+const SECOND: u32 = 24;
+
+const SECCOMP_RET_ALLOW: u32 = 0x7fff_0000;
+
+fn step(code: u16, k: u32) -> sock_filter {
+    sock_filter {
+        code,
+        jt: 0,
+        jf: 0,
+        k,
+    }
+}
+
+/// Returns the instructions that end the program with an answer if the test is met.
+fn answer_if(test: u16, value: u32, answer: u32) -> [sock_filter; 2] {
+    let skips = sock_filter {
+        jf: 1,
+        ..step(test, value)
+    };
+    [skips, step(RETURN, answer)]
+}
+
+fn error(number: i32) -> u32 {
+    SECCOMP_RET_ERRNO | number.unsigned_abs()
+}
+
+/// Answers a call that is newer than this list as a kernel does that does not have it.
+fn newest_calls() -> BpfProgram {
+    let newest = u32::try_from(NEWEST).unwrap_or(u32::MAX);
+    let mut program = vec![step(LOAD, NUMBER)];
+    program.extend(answer_if(IS_ABOVE, newest, error(libc::ENOSYS)));
+    program
+}
+
+/// Lets only some requests of `ioctl` pass, and all other calls. Must be the last.
+fn requests(writes: bool) -> BpfProgram {
+    let ioctl = u32::try_from(libc::SYS_ioctl).unwrap_or(u32::MAX);
+    let set = if writes { SECCOMP_RET_ALLOW } else { error(0) };
+    let answers = PUT_TEXT.map(|it| (it, error(libc::EPERM))).into_iter();
+    let answers = answers.chain(SET_ATTRIBUTES.map(|it| (it, set)));
+    let answers = answers.chain(REQUESTS.map(|it| (it, SECCOMP_RET_ALLOW)));
+    let is_ioctl = sock_filter {
+        jt: 1,
+        ..step(EQUALS, ioctl)
+    };
+    let mut program = vec![
+        step(LOAD, NUMBER),
+        is_ioctl,
+        step(RETURN, SECCOMP_RET_ALLOW),
+    ];
+    program.push(step(LOAD, SECOND));
+    program.extend(answers.flat_map(|(request, answer)| answer_if(EQUALS, request, answer)));
+    program.push(step(AND, 0xff00));
+    let kinds = KINDS_OF_REQUESTS.into_iter();
+    program.extend(kinds.flat_map(|kind| answer_if(EQUALS, kind, SECCOMP_RET_ALLOW)));
+    program.push(step(RETURN, error(libc::EPERM)));
+    program
+}
+
+fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
+    use SeccompCmpOp::Ne;
+    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+    let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let sockets = match network {
+        // None of these.
+        true => vec![rule(
+            families.map(|family| (0, Ne, family.unsigned_abs().into())),
+        )?],
+        false => Vec::new(),
+    };
+    rules.insert(libc::SYS_socket, sockets);
+    // Connected streams, which reach no one else, with any flags.
+    let (on_exec, at_once) = (libc::SOCK_CLOEXEC, libc::SOCK_NONBLOCK);
+    let flags = [0, on_exec, at_once, on_exec | at_once];
+    let streams = flags.map(|flags| (libc::SOCK_STREAM | flags).unsigned_abs().into());
+    let unix = libc::AF_UNIX.unsigned_abs().into();
+    let pairs = vec![
+        rule([(0, Ne, unix)])?,
+        rule(streams.map(|kind| (1, Ne, kind)))?,
+    ];
+    rules.insert(libc::SYS_socketpair, pairs);
+    rules.insert(libc::SYS_prlimit64, vec![rule([(0, Ne, 0)])?]);
+    Ok(rules)
+}
+
+/// A rule that is met if all its conditions are: an argument of the call, of which the kernel reads 32 bits here, compared
+/// with a value.
+fn rule<const N: usize>(
+    conditions: [(u8, SeccompCmpOp, u64); N],
+) -> Result<SeccompRule, seccompiler::BackendError> {
+    let conditions = conditions.into_iter().map(|(argument, compared, value)| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compared, value)
+    });
+    SeccompRule::new(conditions.collect::<Result<_, _>>()?)
+}

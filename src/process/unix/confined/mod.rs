@@ -1,0 +1,330 @@
+//! Starts a confined process: it confines itself between its creation and `execve`, by Landlock and seccomp.
+//!
+//! No thread of this program is ever confined: the process could read this program's memory through one that is, as both
+//! were in the same domain of Landlock. Nor is the program copied (`fork`), which takes long if it has much memory. So the
+//! process begins in this program's memory, on a stack of its own (`CLONE_VM`), while the calling thread waits (`CLONE_VFORK`);
+//! it makes system calls with what was prepared before, and nothing else: no allocation, no lock, no panic.
+
+mod filter;
+mod ruleset;
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_long, c_void};
+use std::io::{self, PipeReader};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use super::child::{Leader, Started};
+use crate::process::temporary::Temporary;
+use crate::process::{Confinement, Refused};
+
+/// Enough for a few calls.
+const STACK: usize = 64 * 1024;
+
+/// The exit code of a process that could not be started; nobody sees it.
+const FAILED: c_int = 127;
+
+/// The kernel's own numbers, for which `libc` has no names on each system.
+const SECCOMP_SET_MODE_FILTER: c_long = 1;
+const SECCOMP_GET_ACTION_AVAIL: c_long = 2;
+const CLOSE_RANGE_CLOEXEC: c_long = 4;
+const SIGNALS: c_int = 64;
+/// The size of a set of signals, in bytes.
+const SIGNAL_SET: c_long = 8;
+
+/// What root keeps of its privileges: those on files (CAP_CHOWN to CAP_FSETID).
+const KEPT_CAPABILITIES: u32 = 0x1f;
+const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
+
+/// Returns why no process can be confined here; see [`Sandbox::support`](crate::Sandbox::support).
+pub(crate) fn support() -> Result<(), Refused> {
+    static FOUND: LazyLock<Result<(), String>> = LazyLock::new(|| {
+        ruleset::version()?;
+        let (call, answer) = (libc::SYS_seccomp, filter::SECCOMP_RET_ERRNO);
+        // SAFETY: the kernel reads the four bytes of the number.
+        let known = unsafe { libc::syscall(call, SECCOMP_GET_ACTION_AVAIL, 0, &raw const answer) };
+        if known != 0 {
+            let error = io::Error::last_os_error();
+            return Err(format!(
+                "the kernel has no filters for system calls (seccomp): {error}"
+            ));
+        }
+        let program = filter::program(false, false);
+        program.map(drop).map_err(|error| error.to_string())
+    });
+    FOUND.clone().map_err(Refused)
+}
+
+/// A process that is to be started, perhaps more than once.
+pub(super) struct Start {
+    program: CString,
+    args: Vec<CString>,
+    environment: Vec<CString>,
+    working_dir: CString,
+    rulesets: Vec<OwnedFd>,
+    filter: Option<libc::sock_fprog>,
+    capabilities: Option<Capabilities>,
+}
+
+/// All that the new process reads, and where it says what failed.
+struct Plan<'a> {
+    start: &'a Start,
+    args: *const *const c_char,
+    environment: *const *const c_char,
+    descriptors: [c_int; 3],
+    failed: Option<(Step, c_int)>,
+}
+
+/// A part of the start that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// As of any process.
+    Usual,
+    Confining(&'static str),
+}
+
+/// The argument of `capset`.
+#[repr(C)]
+struct Capabilities {
+    header: [u32; 2],
+    /// Effective, permitted and inheritable ones, of which the second half has the larger numbers.
+    sets: [u32; 6],
+}
+
+impl Start {
+    pub(super) fn new(
+        command: &Command,
+        environment: &BTreeMap<OsString, OsString>,
+        working_dir: &Path,
+    ) -> io::Result<Self> {
+        support().map_err(io::Error::other)?;
+        let program = command.get_program();
+        let args = [program].into_iter().chain(command.get_args());
+        let variables = environment.iter().map(|(name, value)| {
+            let mut variable = name.clone();
+            variable.push("=");
+            variable.push(value);
+            c_string(&variable)
+        });
+        Ok(Self {
+            program: c_string(program)?,
+            args: args.map(c_string).collect::<io::Result<_>>()?,
+            environment: variables.collect::<io::Result<_>>()?,
+            working_dir: c_string(working_dir.as_os_str())?,
+            rulesets: Vec::new(),
+            filter: None,
+            capabilities: Capabilities::to_drop(),
+        })
+    }
+
+    /// Sets what the process may reach.
+    pub(super) fn within(
+        mut self,
+        confinement: &Confinement,
+        temporary: &Temporary,
+    ) -> io::Result<Self> {
+        for layer in &confinement.layers {
+            self.rulesets
+                .push(ruleset::ruleset(layer, temporary.path())?);
+        }
+        // The kernel knows nothing of layers here: what one of them refuses is refused.
+        let writes = confinement.layers.iter().all(|it| !it.write.is_empty());
+        let program = filter::program(confinement.network, writes)?;
+        self.filter = Some(libc::sock_fprog {
+            len: u16::try_from(program.len()).unwrap_or(u16::MAX),
+            // The kernel only reads it.
+            filter: program.as_ptr().cast_mut().cast(),
+        });
+        Ok(self)
+    }
+
+    /// Starts the process, with this standard input, else with none.
+    pub(super) fn spawn(&self, stdin: Option<&PipeReader>) -> io::Result<Started> {
+        let stdin = match stdin {
+            Some(pipe) => above_standard(pipe)?,
+            None => above_standard(std::fs::File::open("/dev/null")?)?,
+        };
+        let ((stdout, to_stdout), (stderr, to_stderr)) = (io::pipe()?, io::pipe()?);
+        let (to_stdout, to_stderr) = (above_standard(to_stdout)?, above_standard(to_stderr)?);
+        let (args, environment) = (pointers(&self.args), pointers(&self.environment));
+        let mut plan = Plan {
+            start: self,
+            args: args.as_ptr(),
+            environment: environment.as_ptr(),
+            descriptors: [&stdin, &to_stdout, &to_stderr].map(AsRawFd::as_raw_fd),
+            failed: None,
+        };
+        let pid = begin(&mut plan)?;
+        match plan.failed {
+            None => Ok(Started {
+                leader: Leader::new(pid),
+                stdout: stdout.into(),
+                stderr: stderr.into(),
+                temporary: None,
+            }),
+            Some((step, number)) => {
+                // It has ended: `begin` returns no earlier.
+                while let Err(Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
+                Err(step.error(io::Error::from_raw_os_error(number)))
+            }
+        }
+    }
+}
+
+impl Step {
+    fn error(self, error: io::Error) -> io::Error {
+        match self {
+            Self::Usual => error,
+            Self::Confining(what) => {
+                io::Error::other(Refused(format!("the kernel refused {what}: {error}")))
+            }
+        }
+    }
+}
+
+impl Capabilities {
+    /// Returns what is left of this thread's capabilities, if it has more than a process may keep.
+    fn to_drop() -> Option<Self> {
+        let mut own = Self {
+            header: [CAPABILITY_VERSION_3, 0],
+            sets: [0; 6],
+        };
+        // SAFETY: the kernel reads the header and writes three numbers twice, for which there is room.
+        let found =
+            unsafe { libc::syscall(libc::SYS_capget, own.header.as_ptr(), own.sets.as_mut_ptr()) };
+        let [_, permitted, _, _, permitted_high, _] = own.sets;
+        if found == 0 && permitted & !KEPT_CAPABILITIES == 0 && permitted_high == 0 {
+            return None;
+        }
+        let kept = permitted & KEPT_CAPABILITIES;
+        own.sets = [kept, kept, 0, 0, 0, 0];
+        Some(own)
+    }
+}
+
+/// Creates the process, and returns once it has executed its program or has ended.
+fn begin(plan: &mut Plan<'_>) -> io::Result<Pid> {
+    let mut stack = Box::<[u8]>::new_uninit_slice(STACK);
+    // The first free byte above the stack, at a multiple of 16.
+    let end = stack.as_mut_ptr_range().end;
+    let top = end.wrapping_sub(end.addr() % 16).cast::<c_void>();
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let argument = std::ptr::from_mut(plan).cast::<c_void>();
+    let mut mask = MaybeUninit::<u64>::uninit();
+    // SAFETY: `confine` gets a pointer to a `Plan` that lives until `clone` has returned, which is when the process no
+    // longer uses this memory (`CLONE_VFORK`); so does the stack, of which the process uses a small part. All signals are
+    // blocked in this thread meanwhile, so that none of this program's handlers runs in the new process, and the mask is set
+    // back to what was read before. 8 bytes are the size of the kernel's set of signals on the architectures of this file.
+    let pid = unsafe {
+        let (all, before) = (u64::MAX, mask.as_mut_ptr());
+        let call = libc::SYS_rt_sigprocmask;
+        libc::syscall(call, libc::SIG_SETMASK, &raw const all, before, SIGNAL_SET);
+        let pid = libc::clone(confine, top, flags, argument);
+        let error = io::Error::last_os_error();
+        libc::syscall(call, libc::SIG_SETMASK, before, 0, SIGNAL_SET);
+        if pid == -1 { Err(error) } else { Ok(pid) }
+    };
+    Pid::from_raw(pid?).ok_or_else(|| io::ErrorKind::Other.into())
+}
+
+/// What the new process does. It returns only if it failed.
+extern "C" fn confine(argument: *mut c_void) -> c_int {
+    // SAFETY: `begin` passes a `Plan`, which nothing else uses while its thread waits.
+    let plan = unsafe { &mut *argument.cast::<Plan<'_>>() };
+    // SAFETY: as for `try_to_confine`, which gets what `Start::spawn` has made.
+    plan.failed = unsafe { try_to_confine(plan) }.err();
+    // SAFETY: ends this process alone, and runs no handlers of its parent.
+    unsafe { libc::_exit(FAILED) }
+}
+
+/// # Safety
+/// The pointers of the plan are lists of C strings that end with a null pointer. Must run in a process of its own.
+unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
+    use Step::{Confining, Usual};
+    let start = plan.start;
+    let default_action = [0_u64; 4];
+    let none = 0_u64;
+    // SAFETY: each call gets numbers, descriptors that this process has, or pointers to values that live until it has
+    // returned and have the form that it expects: a `sigaction` of the kernel is at most 32 bytes, of which zeros are the
+    // default action; a set of signals has 8 bytes.
+    unsafe {
+        check(Usual, libc::syscall(libc::SYS_setpgid, 0, 0))?;
+        for (target, source) in (0..).zip(plan.descriptors) {
+            check(
+                Usual,
+                libc::syscall(libc::SYS_dup3, source, target as c_int, 0),
+            )?;
+        }
+        check(
+            Usual,
+            libc::syscall(libc::SYS_chdir, start.working_dir.as_ptr()),
+        )?;
+        for signal in 1..=SIGNALS {
+            // Two of them cannot be changed.
+            let action = &raw const default_action;
+            libc::syscall(libc::SYS_rt_sigaction, signal, action, 0, SIGNAL_SET);
+        }
+        let (call, set) = (libc::SYS_rt_sigprocmask, &raw const none);
+        check(
+            Usual,
+            libc::syscall(call, libc::SIG_SETMASK, set, 0, SIGNAL_SET),
+        )?;
+        if let Some(capabilities) = &start.capabilities {
+            let (header, sets) = (capabilities.header.as_ptr(), capabilities.sets.as_ptr());
+            let step = Confining("to drop privileges");
+            check(step, libc::syscall(libc::SYS_capset, header, sets))?;
+        }
+        let flag = libc::PR_SET_NO_NEW_PRIVS;
+        let step = Confining("`no_new_privs`");
+        check(step, libc::syscall(libc::SYS_prctl, flag, 1, 0, 0, 0))?;
+        let (first, last) = (3, c_long::from(u32::MAX));
+        let step = Confining("to close descriptors");
+        let call = libc::SYS_close_range;
+        check(step, libc::syscall(call, first, last, CLOSE_RANGE_CLOEXEC))?;
+        for ruleset in &start.rulesets {
+            let (call, rules) = (libc::SYS_landlock_restrict_self, ruleset.as_raw_fd());
+            check(Confining("Landlock"), libc::syscall(call, rules, 0))?;
+        }
+        if let Some(program) = &start.filter {
+            let (call, mode) = (libc::SYS_seccomp, SECCOMP_SET_MODE_FILTER);
+            let program = std::ptr::from_ref(program);
+            check(Confining("seccomp"), libc::syscall(call, mode, 0, program))?;
+        }
+        let program = start.program.as_ptr();
+        let call = libc::SYS_execve;
+        check(
+            Usual,
+            libc::syscall(call, program, plan.args, plan.environment),
+        )
+    }
+}
+
+/// Returns the number of the error if the call has failed.
+fn check(step: Step, returned: c_long) -> Result<(), (Step, c_int)> {
+    if returned != -1 {
+        return Ok(());
+    }
+    // SAFETY: the pointer is valid for as long as this thread lives, whose memory this process shares.
+    Err((step, unsafe { *libc::__errno_location() }))
+}
+
+/// Returns a copy of the descriptor with a number that is not that of a standard one, which the process replaces.
+fn above_standard(descriptor: impl AsFd) -> io::Result<OwnedFd> {
+    Ok(rustix::io::fcntl_dupfd_cloexec(descriptor, 3)?)
+}
+
+fn c_string(text: &OsStr) -> io::Result<CString> {
+    Ok(CString::new(text.as_bytes())?)
+}
+
+fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    let texts = texts.iter().map(|text| CStr::as_ptr(text));
+    texts.chain([std::ptr::null()]).collect()
+}

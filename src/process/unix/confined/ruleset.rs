@@ -1,0 +1,190 @@
+//! What a confined process may do with files, as rules of Landlock.
+//!
+//! <https://docs.kernel.org/userspace-api/landlock.html> Three system calls and one table of rights: a crate for them would
+//! bring five.
+
+use std::ffi::c_long;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::io::Errno;
+
+use crate::process::{Reach, Refused};
+
+/// The version without which there is no sandbox (Linux 6.2): it is the first that knows truncation.
+const NEEDED: c_long = 3;
+
+// Rights, as in `linux/landlock.h`.
+const EXECUTE: u64 = 1;
+const WRITE_FILE: u64 = 1 << 1;
+const READ_FILE: u64 = 1 << 2;
+const READ_DIR: u64 = 1 << 3;
+const MAKE_CHAR: u64 = 1 << 6;
+const MAKE_BLOCK: u64 = 1 << 11;
+const TRUNCATE: u64 = 1 << 14;
+/// All up to truncation.
+const ALL: u64 = (1 << 15) - 1;
+const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
+/// All but creating devices, which would let a process write what they stand for.
+const WRITE: u64 = ALL & !READ & !MAKE_CHAR & !MAKE_BLOCK;
+/// Since version 5 (Linux 6.10).
+const IOCTL_DEV: u64 = 1 << 15;
+const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
+
+/// Abstract sockets and signals of other processes, since version 6 (Linux 6.12).
+const SCOPES: u64 = 3;
+
+const VERSION: c_long = 1;
+const PATH_BENEATH: c_long = 1;
+
+/// What programs need to run, where `read` lists what may be read.
+const SYSTEM: [&str; 18] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/snap",
+    "/proc",
+    "/sys",
+    "/run/systemd/resolve",
+    "/run/current-system",
+    "/var/lib/ca-certificates",
+    "/dev/fd",
+];
+
+/// Written by programs that expect it to have no effect.
+const DEVICES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// `struct landlock_ruleset_attr`. An older kernel accepts what it does not know if it is zero.
+#[repr(C)]
+struct Attributes {
+    files: u64,
+    network: u64,
+    scopes: u64,
+}
+
+/// `struct landlock_path_beneath_attr`.
+#[repr(C, packed)]
+struct Beneath {
+    rights: u64,
+    place: i32,
+}
+
+/// Returns the kernel's version of Landlock, or why it is not enough.
+pub(super) fn version() -> Result<c_long, String> {
+    static FOUND: LazyLock<c_long> = LazyLock::new(|| {
+        let call = libc::SYS_landlock_create_ruleset;
+        // SAFETY: with this flag the call reads no memory, and returns a number.
+        unsafe { libc::syscall(call, 0, 0, VERSION) }
+    });
+    match *FOUND {
+        ..=0 => Err("the kernel has no Landlock (Linux 6.2 or later, enabled at boot)".to_owned()),
+        found if found < NEEDED => Err(format!(
+            "the kernel's Landlock has version {found}, and {NEEDED} is needed (Linux 6.2 or later)"
+        )),
+        found => Ok(found),
+    }
+}
+
+/// Returns the rules of a layer, as the descriptor that the kernel gives for them.
+pub(super) fn ruleset(layer: &Reach, temporary: &Path) -> io::Result<OwnedFd> {
+    let version = version().map_err(|why| io::Error::other(Refused(why)))?;
+    let ioctl = if version >= 5 { IOCTL_DEV } else { 0 };
+    let attributes = Attributes {
+        files: ALL | ioctl,
+        network: 0,
+        scopes: if version >= 6 { SCOPES } else { 0 },
+    };
+    let size = size_of::<Attributes>();
+    let call = libc::SYS_landlock_create_ruleset;
+    // SAFETY: the kernel reads the structure, which has the size that is passed.
+    let created = unsafe { libc::syscall(call, &raw const attributes, size, 0) };
+    let created = i32::try_from(created).ok().filter(|it| *it >= 0);
+    let created = created.ok_or_else(|| refused("its rules"))?;
+    // SAFETY: the kernel has just created the descriptor, and nothing else has it.
+    let rules = unsafe { OwnedFd::from_raw_fd(created) };
+
+    let usual = |place: &str, rights| allow(&rules, Path::new(place), rights, Links::Followed);
+    for device in DEVICES {
+        usual(device, READ_FILE | WRITE_FILE | TRUNCATE | ioctl)?;
+    }
+    let chosen = |place: &Path, rights| allow(&rules, place, rights, Links::Refused);
+    match &layer.read {
+        None => usual("/", READ)?,
+        Some(places) => {
+            SYSTEM.iter().try_for_each(|place| usual(place, READ))?;
+            places.iter().try_for_each(|place| chosen(place, READ))?;
+        }
+    }
+    let write = layer.write.iter().map(AsRef::as_ref);
+    write
+        .chain([temporary])
+        .try_for_each(|place| chosen(place, READ | WRITE))?;
+    Ok(rules)
+}
+
+/// What to do with links in a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    /// A place that is not there is left out.
+    Followed,
+    /// The path was real. If there is a link now, another process has put it there.
+    Refused,
+}
+
+/// Adds the rights on a place and what is below it.
+fn allow(rules: &OwnedFd, place: &Path, rights: u64, links: Links) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let resolve = match links {
+        Links::Followed => ResolveFlags::empty(),
+        Links::Refused => ResolveFlags::NO_SYMLINKS,
+    };
+    let opened = match openat2(CWD, place, flags, Mode::empty(), resolve) {
+        Ok(opened) => opened,
+        Err(Errno::NOENT | Errno::ACCESS) if links == Links::Followed => return Ok(()),
+        Err(error @ (Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::LOOP)) => {
+            let words = format!("`{}` has changed meanwhile: {error}", place.display());
+            return Err(io::Error::other(Refused(words)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let is_of_files = rights & !OF_FILES == 0;
+    let is_whole = is_of_files || FileType::from_raw_mode(fstat(&opened)?.st_mode).is_dir();
+    let beneath = Beneath {
+        rights: if is_whole { rights } else { rights & OF_FILES },
+        place: opened.as_raw_fd(),
+    };
+    let call = libc::SYS_landlock_add_rule;
+    // SAFETY: the kernel reads the structure, whose form belongs to this kind of rule, and the descriptor in it is open.
+    let added =
+        unsafe { libc::syscall(call, rules.as_raw_fd(), PATH_BENEATH, &raw const beneath, 0) };
+    match added {
+        0 => Ok(()),
+        _ => Err(refused("a rule")),
+    }
+}
+
+/// Returns why the last call failed. A lack of what any start needs is not the sandbox's.
+fn refused(what: &str) -> io::Error {
+    let error = io::Error::last_os_error();
+    if let Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) = error.raw_os_error() {
+        return error;
+    }
+    io::Error::other(Refused(format!("Landlock refused {what}: {error}")))
+}

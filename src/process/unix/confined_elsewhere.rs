@@ -1,0 +1,38 @@
+//! Where no process can be confined: it is not started.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, PipeReader};
+use std::path::Path;
+use std::process::Command;
+
+use super::child::Started;
+use crate::process::temporary::Temporary;
+use crate::process::{Confinement, NOT_THIS_SYSTEM, Refused};
+
+/// Returns why no process can be confined.
+pub(crate) fn support() -> Result<(), Refused> {
+    Err(Refused(NOT_THIS_SYSTEM.to_owned()))
+}
+
+pub(super) struct Start;
+
+impl Start {
+    pub(super) fn new(
+        _command: &Command,
+        _environment: &BTreeMap<OsString, OsString>,
+        _working_dir: &Path,
+    ) -> io::Result<Self> {
+        support().map_err(io::Error::other)?;
+        Ok(Self)
+    }
+
+    pub(super) fn within(self, _to: &Confinement, _temporary: &Temporary) -> io::Result<Self> {
+        Ok(self)
+    }
+
+    pub(super) fn spawn(&self, _stdin: Option<&PipeReader>) -> io::Result<Started> {
+        support().map_err(io::Error::other)?;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

@@ -1,0 +1,114 @@
+//! Where a sandbox is not possible, the hook fails without running, and says why.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use forge_hooks::{FailureKind, FailurePolicy, HookEvent, Sandbox};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+
+use super::{confined, is_possible};
+use crate::support::{World, alone, blocking_event};
+
+/// As [`is_possible`](super::is_possible), without asking the kernel: this process would remember the answer.
+fn is_wanted() -> bool {
+    std::env::var_os("FORGE_HOOKS_NO_SANDBOX").is_none()
+}
+
+/// Refuses these system calls to this process.
+fn without(calls: &[i64], error: i32) {
+    let rules: BTreeMap<_, _> = calls.iter().map(|call| (*call, Vec::new())).collect();
+    let answer = SeccompAction::Errno(error.unsigned_abs());
+    let architecture = std::env::consts::ARCH.try_into().unwrap();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture).unwrap();
+    let program: BpfProgram = filter.try_into().unwrap();
+    seccompiler::apply_filter_all_threads(&program).unwrap();
+}
+
+/// Fires at a guard in a sandbox that would leave a file.
+#[track_caller]
+fn fails_with(words: &str) {
+    let world = World::new();
+    let sandbox = Sandbox::new().writing(["."]);
+    let hook = confined(": >ran", sandbox);
+    let result = world.one(hook.clone());
+    assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
+    assert!(!result.should_continue() && result.pid.is_none());
+    let error = result.error.clone().unwrap();
+    assert!(error.contains(words), "{error}");
+    let result = world.one(hook.clone().with_on_failure(FailurePolicy::Continue));
+    assert!(result.should_continue() && !result.success());
+    let result = world.run(hook.with_resident(), &HookEvent::session_start("s"));
+    assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
+    assert!(!world.path("ran").exists(), "nothing runs");
+    // A hook without a sandbox is not concerned.
+    let result = world.one(forge_hooks::Hook::new("*", "true").unwrap());
+    assert!(result.success());
+}
+
+#[test]
+fn a_kernel_without_landlock() {
+    if !is_wanted() || !alone("sandbox::fails::a_kernel_without_landlock") {
+        return;
+    }
+    without(&[libc::SYS_landlock_create_ruleset], libc::ENOSYS);
+    let error = Sandbox::support().unwrap_err();
+    assert!(error.to_string().contains("no Landlock"), "{error}");
+    fails_with("no Landlock");
+    let world = World::new();
+    world.add(confined("true", Sandbox::new()));
+    let explained = world
+        .executor
+        .explain(&blocking_event(), Default::default());
+    let fate = explained[0].fate.to_string();
+    assert!(fate.contains("no Landlock"), "{fate}");
+}
+
+#[test]
+fn a_kernel_without_seccomp() {
+    if !is_wanted() || !alone("sandbox::fails::a_kernel_without_seccomp") {
+        return;
+    }
+    without(&[libc::SYS_seccomp], libc::EINVAL);
+    assert!(Sandbox::support().is_err());
+    fails_with("seccomp");
+}
+
+/// What is only refused in the new process.
+#[test]
+fn a_kernel_that_refuses_the_rules() {
+    if !is_wanted() || !alone("sandbox::fails::a_kernel_that_refuses_the_rules") {
+        return;
+    }
+    without(&[libc::SYS_landlock_restrict_self], libc::EPERM);
+    Sandbox::support().unwrap();
+    fails_with("the kernel refused Landlock");
+}
+
+/// The kernel allows 16 sandboxes within each other: this test runs itself in one until there is no other.
+#[test]
+fn a_sandbox_within_sandboxes() {
+    if !is_possible() {
+        return;
+    }
+    let level = std::env::var("FORGE_HOOKS_TEST_LEVEL").map_or(0, |it| it.parse().unwrap());
+    let world = World::new();
+    let binary = std::env::current_exe().unwrap();
+    let command = format!(
+        "env -u FORGE_HOOK_CHAIN FORGE_HOOKS_TEST_LEVEL={} '{}' --exact sandbox::fails::a_sandbox_within_sandboxes --nocapture",
+        level + 1,
+        binary.display()
+    );
+    let hook = confined(&command, Sandbox::new()).with_timeout(Duration::from_secs(60));
+    let result = world.one(hook);
+    match &result.error {
+        _ if level == 0 => assert!(
+            result
+                .stdout
+                .contains("level 16: no sandbox is possible here: the kernel refused Landlock"),
+            "{}",
+            result.stdout
+        ),
+        Some(error) => println!("level {level}: {error}"),
+        None => println!("{}", result.stdout),
+    }
+}

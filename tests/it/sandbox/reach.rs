@@ -1,0 +1,97 @@
+//! What a hook in a sandbox can reach: each promise is an attempt to break it, which succeeds without the sandbox.
+
+use std::collections::BTreeMap;
+use std::os::unix::net::UnixListener;
+use std::process::Command;
+
+use forge_hooks::{Hook, Sandbox};
+
+use super::is_possible;
+use crate::support::World;
+
+const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/sandbox");
+
+/// The python that runs the attempts, without the wrappers of version managers, and the directory with its libraries.
+fn python() -> (String, String) {
+    let words = "import os, sys; print(os.path.realpath(sys.executable)); print(sys.base_prefix)";
+    let said = Command::new("python3")
+        .args(["-c", words])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    let mut lines = said.lines().map(str::to_owned);
+    (lines.next().unwrap(), lines.next().unwrap())
+}
+
+/// Runs all attempts in a new place, and returns what was said of each.
+fn tried(sandbox: Option<Sandbox>) -> BTreeMap<String, String> {
+    let world = World::new();
+    for name in ["file", "movable", "removable"] {
+        world.write(&format!("place/{name}"), "text");
+    }
+    world.script("place/script", "#!/bin/sh\n");
+    for name in ["place/empty", "own"] {
+        std::fs::create_dir(world.path(name)).unwrap();
+    }
+    let _listener = UnixListener::bind(world.path("place/socket")).unwrap();
+    let host = std::process::id().to_string();
+    let place = world.path("place").display().to_string();
+    let attempts = format!("{HERE}/attempts.py");
+    let hook = Hook::program("*", [&python().0, &attempts, &place, &host]).unwrap();
+    let hook = hook.with_working_dir(&place);
+    let result = world.one(match sandbox {
+        Some(sandbox) => hook.with_sandbox(sandbox),
+        None => hook.with_env("TMPDIR", world.path("own").to_str().unwrap()),
+    });
+    assert_eq!(result.exit_code, 0, "{result:?}");
+    let lines = result
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_once(": "));
+    lines
+        .map(|(name, said)| (name.to_owned(), said.to_owned()))
+        .collect()
+}
+
+/// A row: the attempt; how it ends without a sandbox; with one; if it may write there; if it has the network; if `read` does
+/// not contain the place. A `-`, and what is missing, is what the row has before. The first column is compared where the tests run as root: others
+/// may do less. A `?` depends on the machine.
+#[test]
+fn each_attempt_ends_as_the_table_says() {
+    if !is_possible() {
+        return;
+    }
+    let ways = [
+        None,
+        Some(Sandbox::new()),
+        Some(Sandbox::new().writing(["."])),
+        Some(Sandbox::new().with_network()),
+        Some(Sandbox::new().reading([HERE, &*python().1])),
+    ];
+    let tried = ways.map(tried);
+    let is_root = rustix::process::getuid().is_root();
+    let mut failures = Vec::new();
+    let rows = include_str!("attempts.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'));
+    let mut names = Vec::new();
+    for row in rows {
+        let mut columns = row.split(" | ");
+        let name = columns.next().unwrap();
+        names.push(name);
+        let mut expected = "";
+        for (way, tried) in tried.iter().enumerate() {
+            expected = columns.next().filter(|it| *it != "-").unwrap_or(expected);
+            let said = &tried[name];
+            let is_compared = expected != "?" && (way > 0 || is_root);
+            if is_compared && said != expected {
+                failures.push(format!("{name}, column {way}: {said}, not {expected}"));
+            }
+        }
+    }
+    let mut known: Vec<_> = tried[0].keys().collect();
+    names.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(names, known, "the table has other attempts");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

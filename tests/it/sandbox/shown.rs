@@ -1,0 +1,90 @@
+//! What a person sees of a sandbox: before an approval, in an explanation, and in a trace.
+
+use forge_hooks::trust::Approval;
+use forge_hooks::{AppProfile, Hook, Hooks, Sandbox};
+use serde_json::{Value, json};
+
+use super::{confined, is_possible};
+use crate::support::{World, blocking_event};
+
+/// The value of `sandbox`, and the same in words.
+#[test]
+fn its_form_in_a_file_and_in_words() {
+    for (written, words) in [
+        (
+            json!(true),
+            "reads everything, writes its temporary directory, no network",
+        ),
+        (
+            json!({"write": [".", "~/.cache"]}),
+            "reads everything, writes `.`, `~/.cache` and its temporary directory, no network",
+        ),
+        (
+            json!({"read": [], "network": true}),
+            "reads the system's directories, writes its temporary directory, opens network sockets",
+        ),
+        (
+            json!({"read": ["src"], "write": ["out"], "network": true}),
+            "reads `src` and the system's directories, writes `out` and its temporary directory, opens network sockets",
+        ),
+    ] {
+        let entry = json!({"event": "*", "command": "true", "sandbox": written});
+        let hook = Hook::from_json(&entry).unwrap();
+        assert_eq!(hook.sandbox().unwrap().to_string(), words);
+        assert_eq!(hook.to_json(), entry);
+    }
+    for written in [json!(false), json!(null)] {
+        let hook =
+            Hook::from_json(&json!({"event": "*", "command": "true", "sandbox": written})).unwrap();
+        assert_eq!(
+            (hook.sandbox(), hook.to_json().get("sandbox")),
+            (None, None)
+        );
+    }
+    let empty = json!({"event": "*", "command": "true", "sandbox": {}});
+    assert_eq!(
+        Hook::from_json(&empty).unwrap().sandbox(),
+        Some(&Sandbox::new())
+    );
+    for (written, expected) in [
+        (json!("yes"), "true, or an object"),
+        (json!({"reads": ["."]}), "`read`, `write`, `network`"),
+        (json!({"write": "."}), "`sandbox.write`"),
+        (json!({"write": [""]}), "an empty string"),
+        (json!({"network": "no"}), "`sandbox.network`"),
+    ] {
+        let entry = json!({"event": "*", "command": "true", "sandbox": written});
+        let error = Hook::from_json(&entry).unwrap_err().to_string();
+        assert!(error.contains(expected), "{written}: {error}");
+    }
+}
+
+#[test]
+fn an_approval_and_a_trace_have_it_in_words() {
+    let world = World::new();
+    let hook = confined("true", Sandbox::new());
+    let approval = Approval::of(world.directory(), [&hook]).unwrap();
+    let words = "\n  Sandbox: reads everything, writes its temporary directory, no network\n";
+    assert!(approval.to_string().contains(words), "{approval}");
+    let open = Approval::of(world.directory(), [&Hook::new("*", "true").unwrap()]).unwrap();
+    assert_ne!(approval.digest(), open.digest());
+    if !is_possible() {
+        return;
+    }
+    let trace = forge_hooks::Trace::builder(world.path("trace.jsonl"))
+        .build()
+        .unwrap();
+    let hooks = Hooks::builder(AppProfile::new("agent"))
+        .config_home(world.path("config"))
+        .executor(forge_hooks::HookExecutor::builder().observer(trace.clone()))
+        .load();
+    hooks.registry().register(hook);
+    assert!(hooks.execute(&blocking_event()).allowed());
+    assert!(trace.flush(std::time::Duration::from_secs(10)));
+    let line: Value =
+        serde_json::from_str(world.read("trace.jsonl").lines().next().unwrap()).unwrap();
+    assert_eq!(
+        line["sandbox"],
+        words.trim().trim_start_matches("Sandbox: ")
+    );
+}

@@ -1,0 +1,354 @@
+//! Every way in which a hook starts is confined, and the host never is.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forge_hooks::compat::{CLAUDE, OtherTools};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::outcome::Residency;
+use forge_hooks::{AppProfile, FailureKind, Hook, HookEvent, Hooks, Sandbox};
+use serde_json::json;
+
+use super::{confined, is_possible};
+use crate::support::{World, blocking_event, eventually};
+
+/// Writes its temporary directory, and tries to write outside of it.
+const WRITES: &str = "echo \"$TMPDIR\" && : >\"$TMPDIR/own\" && ! (: >outside)";
+
+/// Answers each line of a kept process with what it could write.
+const KEPT: &str = r#"
+while IFS= read -r event; do
+    id=${event##*\"id\":\"}
+    wrote=none; (: >outside) 2>/dev/null && wrote=outside
+    printf '{"id":"%s","additionalContext":"%s %s"}\n' "${id%\"\}}" "$wrote" "$TMPDIR"
+done
+"#;
+
+#[test]
+fn every_start_is_confined() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    world.script("script", &format!("#!/bin/sh\n{WRITES}\n"));
+    for hook in [
+        Hook::new("*", WRITES).unwrap(),
+        Hook::new("*", "./script").unwrap(),
+        Hook::program("*", ["./script"]).unwrap(),
+        Hook::program("*", ["sh", "-c", WRITES]).unwrap(),
+    ] {
+        let result = world.one(hook.with_sandbox(Sandbox::new()));
+        assert_eq!(result.exit_code, 0, "{result:?}");
+        let own = PathBuf::from(result.stdout.trim());
+        assert!(own.is_absolute() && !own.exists(), "{own:?} is removed");
+        assert!(!world.path("outside").exists());
+    }
+    let background = format!("({WRITES}); echo $? >\"$DONE/done\"");
+    let done = world.path("done");
+    std::fs::create_dir(&done).unwrap();
+    let background = confined(&background, Sandbox::new().writing(["done"]))
+        .with_env("DONE", done.to_str().unwrap())
+        .with_background();
+    world.add(background);
+    world.fire(&blocking_event());
+    world.await_file("done/done");
+    eventually("it has ended", || world.read("done/done") == "0\n");
+    assert!(!world.path("outside").exists());
+}
+
+#[test]
+fn a_kept_process_is_confined_as_its_hook_is() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    world.write("kept.sh", KEPT);
+    let kept = |sandbox: Option<Sandbox>| {
+        let hook = Hook::program("*", ["sh", "kept.sh"])
+            .unwrap()
+            .with_resident();
+        let result = world.one(match sandbox {
+            Some(sandbox) => hook.with_sandbox(sandbox),
+            None => hook,
+        });
+        let context = result.output().and_then(|it| it.additional_context.clone());
+        let context = context.unwrap_or_else(|| panic!("{result:?}"));
+        assert_eq!(result.residency, Some(Residency::Started));
+        let (wrote, own) = context.split_once(' ').unwrap();
+        (wrote.to_owned(), own.to_owned())
+    };
+    let first = kept(Some(Sandbox::new()));
+    assert_eq!(first.0, "none", "{first:?}");
+    assert!(
+        PathBuf::from(&first.1).exists(),
+        "it lives as long as the process"
+    );
+    assert_eq!(kept(Some(Sandbox::new().writing(["."]))).0, "outside");
+    assert_eq!(kept(None).0, "outside");
+    drop(world);
+    eventually("its directory is removed", || {
+        !PathBuf::from(&first.1).exists()
+    });
+}
+
+/// The same entry of two owners: what the host confines is not the user's process.
+#[test]
+fn a_kept_process_serves_no_hook_that_is_confined_otherwise() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    world.write("kept.sh", KEPT);
+    let args = ["sh", "kept.sh"];
+    let entry =
+        json!({"event": "*", "args": args, "resident": true, "working_dir": world.directory()});
+    let file = json!({"hooks": [entry]}).to_string();
+    world.write("config/agent/hooks.json", &file);
+    world.write(".agent/hooks.json", &file);
+    let hooks = Hooks::builder(AppProfile::new("agent"))
+        .config_home(world.path("config"))
+        .project(world.directory())
+        .trust(TrustPolicy::Everything)
+        .sandbox_projects(Sandbox::new())
+        .load();
+    let outcome = hooks.execute(&blocking_event());
+    let context = outcome.additional_context().unwrap_or_default();
+    let wrote: Vec<_> = context
+        .lines()
+        .filter_map(|it| it.split(' ').next())
+        .collect();
+    assert_eq!(wrote, ["outside", "none"], "{outcome:?}");
+    let kept = |it: &forge_hooks::HookResult| it.residency == Some(Residency::Started);
+    assert!(outcome.results().iter().all(kept), "{outcome:?}");
+}
+
+#[test]
+fn a_host_confines_all_hooks_of_projects() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let writes = |name: &str| format!("(: >shared/{name}); (: >other/{name}); true");
+    let entry =
+        |name: &str, sandbox| json!({"event": "*", "command": writes(name), "sandbox": sandbox});
+    let own = json!({"hooks": [
+        entry("plain", json!(false)),
+        entry("narrow", json!(true)),
+        entry("wide", json!({"write": ["."]})),
+    ]});
+    world.write(".agent/hooks.json", &own.to_string());
+    let user = json!({"hooks": [{"event": "*", "command": writes("user")}]});
+    world.write("config/agent/hooks.json", &user.to_string());
+    let handler = json!({"type": "command", "command": "echo ${CLAUDE_ENV_FILE-none}; (: >shared/other); (: >other/other); true"});
+    let settings = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
+    world.write(".claude/settings.json", &settings.to_string());
+    for name in ["shared", "other"] {
+        std::fs::create_dir(world.path(name)).unwrap();
+    }
+    let hooks = Hooks::builder(AppProfile::new("agent"))
+        .config_home(world.path("config"))
+        .project(world.directory())
+        .other_tools(OtherTools::new([CLAUDE]).with_home(world.path("home")))
+        .trust(TrustPolicy::Everything)
+        .sandbox_projects(Sandbox::new().writing(["shared"]))
+        .executor(forge_hooks::HookExecutor::builder().working_dir(world.directory()))
+        .load();
+    let outcome = hooks.execute(&HookEvent::session_start("s"));
+    assert_eq!(outcome.results().len(), 5, "{outcome:?}");
+    for (file, is_there) in [
+        ("shared/user", true),
+        ("other/user", true),
+        ("shared/plain", true),
+        ("other/plain", false),
+        ("shared/narrow", false),
+        ("other/narrow", false),
+        ("shared/wide", true),
+        ("other/wide", false),
+        ("shared/other", true),
+        ("other/other", false),
+    ] {
+        assert_eq!(world.path(file).exists(), is_there, "{file}");
+    }
+    let said: String = outcome
+        .results()
+        .iter()
+        .map(|it| it.stdout.as_str())
+        .collect();
+    assert_eq!(said, "none\n", "no file for the session's variables");
+}
+
+#[test]
+fn its_directory_is_its_own_and_goes_with_all_that_is_in_it() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let command = "stat -c %a \"$TMPDIR\"; echo \"$TMPDIR\"; cd \"$TMPDIR\" && mkdir -p a/b/c && \
+        i=0; while [ $i -lt 300 ]; do : >a/b/$i; i=$((i+1)); done; ln -s / link";
+    let result = world.one(confined(command, Sandbox::new()));
+    let mut lines = result.stdout.lines();
+    assert_eq!(lines.next(), Some("700"), "{result:?}");
+    let own = PathBuf::from(lines.next().unwrap());
+    eventually("it is removed", || !own.exists());
+    let names = |result: forge_hooks::HookResult| result.stdout;
+    let twice = [(); 2].map(|()| names(world.one(confined("echo \"$TMPDIR\"", Sandbox::new()))));
+    assert_ne!(twice[0], twice[1]);
+}
+
+/// What is in `path` may be `@`: the directory of the test.
+#[test]
+fn a_path_of_a_sandbox_stays_where_it_begins() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(world.path("dir/below")).unwrap();
+    world.write("file", "");
+    symlink(outside.path(), world.path("out")).unwrap();
+    symlink(world.path("dir"), world.path("in")).unwrap();
+    let directory = world.directory().display().to_string();
+    for (path, expected) in [
+        (".", Ok("dir/x")),
+        ("dir", Ok("dir/x")),
+        ("dir/below/..", Ok("dir/x")),
+        ("in", Ok("dir/x")),
+        ("@/dir", Ok("dir/x")),
+        ("~", Ok("")),
+        ("file", Ok("file")),
+        ("missing", Err("`sandbox.write`: `missing` is not there")),
+        ("..", Err("leads out of")),
+        ("out", Err("leads out of")),
+        ("@/out", Err("leads out of")),
+        ("dir/../out", Err("leads out of")),
+        ("~root", Err("after `~` comes `/`")),
+    ] {
+        let path = path.replace('@', &directory);
+        let command = format!(
+            ": >{}",
+            expected
+                .ok()
+                .filter(|it| !it.is_empty())
+                .unwrap_or("/dev/null")
+        );
+        let result = world.one(confined(&command, Sandbox::new().writing([path.as_str()])));
+        match expected {
+            Ok(_) => assert_eq!(result.exit_code, 0, "{path}: {result:?}"),
+            Err(words) => {
+                assert_eq!(
+                    result.failure,
+                    Some(FailureKind::NoSandbox),
+                    "{path}: {result:?}"
+                );
+                let error = result.error.clone().unwrap();
+                assert!(error.contains(words), "{path}: {error}");
+                assert!(!result.should_continue());
+            }
+        }
+    }
+    // In full, the path may be anywhere else.
+    let elsewhere = outside.path().to_str().unwrap();
+    let result = world.one(confined(
+        &format!(": >{elsewhere}/x"),
+        Sandbox::new().writing([elsewhere]),
+    ));
+    assert_eq!(result.exit_code, 0, "{result:?}");
+    let result = world.one(confined("ls dir", Sandbox::new().reading(["file"])));
+    assert!(!result.success());
+}
+
+/// The lines of the status of each thread that say whether it is confined.
+fn rights_of_all_threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let status = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
+    let mut found = Vec::new();
+    for line in status.flat_map(|it| it.lines().map(str::to_owned).collect::<Vec<_>>()) {
+        let is_right = ["NoNewPrivs:", "Seccomp:", "SigBlk:"]
+            .iter()
+            .any(|it| line.starts_with(it));
+        found.extend(is_right.then_some(line));
+    }
+    found
+}
+
+/// The host runs, cancels and loses confined hooks on many threads, and keeps its rights, its memory, and no process.
+#[test]
+fn the_host_keeps_its_rights() {
+    if !is_possible() || !crate::support::alone("sandbox::starts::the_host_keeps_its_rights") {
+        return;
+    }
+    let seconds = std::env::var("FORGE_HOOKS_TEST_SECONDS")
+        .ok()
+        .and_then(|it| it.parse().ok());
+    let until = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(1.0));
+    let world = World::new();
+    let python = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .unwrap();
+    let python = String::from_utf8(python.stdout).unwrap();
+    // It looks for a thread of the host whose memory it can read.
+    let races = format!(
+        "import glob, os, time\nend = time.time() + {}\nwhile time.time() < end:\n for name in glob.glob('/proc/{}/task/*/mem') + glob.glob('/proc/{0}/mem'):\n  try:\n   os.close(os.open(name, os.O_RDONLY)); print('reached', name)\n  except OSError: pass\n",
+        seconds.unwrap_or(1.0),
+        std::process::id(),
+    );
+    let racing = Hook::program("session:start", [python.trim(), "-c", &races]).unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let (world, is_over) = (&world, &is_over);
+            scope.spawn(move || {
+                let executor = forge_hooks::HookExecutor::builder()
+                    .working_dir(world.directory())
+                    .build();
+                let timeout = Duration::from_millis(if number == 0 { 3 } else { 5000 });
+                let ends = [
+                    ("true", 0),
+                    ("exit 3", 1),
+                    ("no-such-program", 2),
+                    ("sleep 5", 3),
+                ];
+                let hook = confined(ends[number].0, Sandbox::new()).with_timeout(timeout);
+                executor.registry().register(hook);
+                while !is_over.load(Ordering::Relaxed) {
+                    let handle = executor
+                        .submit(blocking_event(), Default::default())
+                        .unwrap();
+                    if number == 3 {
+                        handle.cancel();
+                    }
+                    let _ = handle.wait();
+                }
+            });
+        }
+        let racing = racing
+            .with_sandbox(Sandbox::new())
+            .with_timeout(Duration::from_secs(60));
+        let result = world.run(racing, &HookEvent::session_start("s"));
+        while Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(
+            (result.exit_code, result.stdout.as_str()),
+            (0, ""),
+            "{result:?}"
+        );
+    });
+    for line in rights_of_all_threads() {
+        let (_, value) = line.split_once(':').unwrap();
+        assert!(value.trim().chars().all(|digit| digit == '0'), "{line}");
+    }
+    world.write("file", "");
+    std::fs::set_permissions(world.path("file"), PermissionsExt::from_mode(0o600)).unwrap();
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mine = format!("/proc/{}/task/{0}/children", std::process::id());
+    eventually("no process is left", || {
+        std::fs::read_to_string(&mine).unwrap().is_empty()
+    });
+}
