@@ -7,6 +7,7 @@ use crate::cli::Failure;
 use crate::cli::args::{self, Common};
 use crate::compat::Tool;
 use crate::config::TrustPolicy;
+use crate::files::quoted;
 use crate::trust::TrustStore;
 use crate::{AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, templates};
 
@@ -166,18 +167,6 @@ impl Context<'_> {
             command += &format!(" --project {}", quoted(&root.to_string_lossy()));
         }
         command
-    }
-}
-
-/// As one word of a shell.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+".contains(c);
-    if text.chars().all(is_plain) {
-        text.to_owned()
-    } else if cfg!(windows) {
-        format!("\"{text}\"")
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

@@ -17,7 +17,8 @@ pub(crate) use regular::{is_executable, open};
 
 /// Quotes a text as one word for a shell, for a command that a person copies.
 pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    let is_plain =
+        |c: char| c.is_alphanumeric() || "/._-+:".contains(c) || cfg!(windows) && c == '\\';
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()
     } else if cfg!(windows) {

@@ -191,3 +191,21 @@ fn a_host_says_when_commands_end() {
         assert_eq!(ended.status, 130, "{args:?}");
     }
 }
+
+/// In a shell, a backslash stands for itself only in quotes.
+#[cfg(unix)]
+#[test]
+fn a_suggested_command_names_the_same_project() {
+    let home = home_with(GUARDED);
+    for (name, word) in [("a\\b", "'PATH'"), ("a b", "'PATH'"), ("a:b", "PATH")] {
+        let project = home.path().join(name);
+        std::fs::create_dir(&project).unwrap();
+        let project = project.to_str().unwrap();
+        let printed = run(home.path(), &["trust", "--project", project]);
+        let expected = format!(
+            "mygame hooks init --project {}",
+            word.replace("PATH", project)
+        );
+        assert!(printed.err.contains(&expected), "{printed:?}");
+    }
+}
