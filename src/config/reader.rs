@@ -352,7 +352,8 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
 
 /// Returns the number of seconds in a text such as `5s`.
 fn seconds_in(text: &str) -> Option<f64> {
-    text.trim_end_matches('s').trim().parse().ok()
+    let seconds = text.trim_end_matches('s').trim().parse::<f64>().ok();
+    seconds.filter(|it| it.is_finite() && *it > 0.0)
 }
 
 /// Returns the value of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`.
