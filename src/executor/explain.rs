@@ -133,8 +133,10 @@ impl HookExecutor {
         all.extend(others.into_iter().map(|hook| {
             let fate = match hook.mismatches(event, can_block) {
                 mismatches if !mismatches.is_empty() => Fate::Mismatch(mismatches),
-                _ if hook.enabled() => Fate::Replaced,
-                _ => Fate::Disabled,
+                _ => match self.fate_of(&hook) {
+                    Fate::Runs | Fate::Fails { .. } => Fate::Replaced,
+                    fate => fate,
+                },
             };
             Explanation {
                 hook,

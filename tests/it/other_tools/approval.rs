@@ -1,7 +1,7 @@
 //! A project's hooks for other tools run when a person has approved them, the user's in any case.
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::{FailureKind, HookEvent, HookResult};
+use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult};
 use serde_json::json;
 
 use super::{CLAUDE, Place, command, groups, settings};
@@ -103,4 +103,29 @@ fn an_unapproved_handler_hides_no_other() {
     let _ = place.load_approved();
     let results = place.world.fire(&blocking_event());
     assert!(results.iter().any(HookResult::started), "{results:?}");
+}
+
+/// What runs in its place is not why it does not run.
+#[test]
+fn an_unapproved_handler_is_explained_as_such() {
+    let text = |matcher| settings("PreToolUse", matcher, &command("true"));
+    let place = Place::new([(CLAUDE, &*text("*"))]);
+    let _ = place.approve();
+    let local = "project/.claude/settings.local.json";
+    let both = format!("{}, {}", command("true"), command("false"));
+    place
+        .world
+        .write(local, &settings("PreToolUse", "B.*", &both));
+    let _ = place.load_approved();
+    let explained = place
+        .world
+        .executor
+        .explain(&blocking_event(), FireOptions::default());
+    let fates: Vec<_> = explained.iter().map(|it| it.fate.to_string()).collect();
+    let fates: Vec<_> = fates
+        .iter()
+        .map(|it| it.starts_with("does not run: it comes"))
+        .collect();
+    assert_eq!(explained.len(), 3);
+    assert_eq!(fates, [false, true, true], "{explained:?}");
 }
