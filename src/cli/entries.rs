@@ -135,7 +135,7 @@ impl Entry {
         entries
     }
 
-    /// Returns the hooks that the user's file disables by their names, which are not registered.
+    /// Returns the hooks that the administrator's or the user's file disables by their names, which are not registered.
     pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Self> {
         let disabled = &found.report().disabled;
         if disabled.is_empty() {
@@ -146,9 +146,15 @@ impl Entry {
             None => found.config().load_global(),
         };
         all.retain(|hook| disabled.iter().any(|name| hook.name() == Some(name)));
+        let by = match found.config().system_path() {
+            Some(system) if found.report().files.contains(&system) => {
+                "the administrator's or the user's file"
+            }
+            _ => "the user's file",
+        };
         let entry = |hook| Self {
             state: State::DisabledByName,
-            why: Some("does not run: disabled by name in the user's file".to_owned()),
+            why: Some(format!("does not run: disabled by name in {by}")),
             ..Self::new(Arc::new(hook), &Fate::Disabled)
         };
         all.into_iter().map(entry).collect()

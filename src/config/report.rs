@@ -45,7 +45,8 @@ pub struct LoadReport {
     /// last good hooks stay registered, and this counts them. 0 in a report of
     /// [`check`](crate::HookConfig::check).
     pub in_use: usize,
-    /// The names of the hooks that are not registered because the user's file disables them.
+    /// The names of the hooks that are not registered because the administrator's or the user's file disables
+    /// them.
     pub disabled: Vec<String>,
     /// The hooks of the project that are not approved, by name or else by description or pattern. They are
     /// skipped. Empty under [`TrustPolicy::Everything`].

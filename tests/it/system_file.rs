@@ -96,6 +96,24 @@ fn it_disables_hooks_of_any_file() {
     assert_eq!(blocked(&hooks), None);
 }
 
+/// What the user says of it counts as little as if they had said nothing.
+#[test]
+fn what_both_disable_is_disabled() {
+    let world = World::new();
+    let disable = |it| json!({"disable": ["own", "theirs"], "hooks": [guard(it)]}).to_string();
+    world.write(SYSTEM, &disable("own"));
+    world.write(USERS, &disable("theirs"));
+    let hooks = host(&world).load();
+    assert_eq!(names(&hooks), [""; 0]);
+    assert_eq!(hooks.report().disabled, ["own", "theirs"]);
+    #[cfg(feature = "cli")]
+    {
+        let (out, _) = printed(&hooks, &["list"]);
+        let words = "disabled by name in the administrator's or the user's file";
+        assert!(out.contains(words), "{out}");
+    }
+}
+
 #[test]
 fn a_broken_one_blocks() {
     let world = World::new();
