@@ -147,3 +147,12 @@ fn times_are_written_in_utc() {
         assert_eq!(input(GEMINI, "SessionStart", &event)["timestamp"], expected);
     }
 }
+
+/// A model may have written no object.
+#[test]
+fn a_text_as_input_comes_back() {
+    let fields = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": "ls"});
+    let event = CLAUDE.event(fields).unwrap();
+    assert_eq!(event.data["tool_args"], "ls");
+    assert_eq!(input(CLAUDE, "PreToolUse", &event)["tool_input"], "ls");
+}

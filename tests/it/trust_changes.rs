@@ -189,6 +189,82 @@ fn a_worktree_needs_no_approval_of_its_own() {
     assert_eq!(in_tree("forged").0, 1);
 }
 
+/// A host that loads hooks of no other tool approves its own file in a worktree.
+#[test]
+fn approving_in_a_worktree_keeps_what_is_approved_of_other_files() {
+    let world = World::new();
+    let handler = json!({"type": "command", "command": "exit 0"});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
+    let entry =
+        |command: &str| json!({"hooks": [{"event": "tool:*", "command": command}]}).to_string();
+    world.write(
+        "project/.git/worktrees/tree/gitdir",
+        "../../../../tree/.git\n",
+    );
+    world.write("tree/.git", "gitdir: ../project/.git/worktrees/tree\n");
+    for root in ["project", "tree"] {
+        world.write(
+            &format!("{root}/.claude/settings.json"),
+            &settings.to_string(),
+        );
+        world.write(&format!("{root}/.myagent/hooks.json"), &entry("true"));
+    }
+    assert!(host(&world).approve_with(|_| true).unwrap());
+    let tree = || host(&world).to_builder().project(world.path("tree"));
+    let states = || {
+        let hooks = tree().load();
+        (hooks.report().unapproved.len(), lost(&hooks))
+    };
+    assert_eq!(states(), (0, None));
+    world.write("tree/.myagent/hooks.json", &entry("exit 0"));
+    let own = tree().other_tools([]).load();
+    assert!(own.approve_with(|_| true).unwrap());
+    assert_eq!(states(), (0, None));
+    let main = host(&world);
+    assert_eq!((main.report().unapproved.len(), lost(&main)), (0, None));
+}
+
+/// Each covers the hooks directory beside its own file.
+#[test]
+fn the_same_entry_in_two_files_has_two_approvals() {
+    let world = World::new();
+    let entry = r#"{"hooks": [{"event": "tool:*", "command": "true"}]}"#;
+    for file in ["a/hooks.json", "b/hooks.json"] {
+        world.write(&format!("project/{file}"), entry);
+    }
+    world.write("project/a/hooks/of_a.sh", "true\n");
+    world.write("project/b/hooks/of_b.sh", "true\n");
+    let profile = AppProfile::new("myagent").with_project_files(["a/hooks.json", "b/hooks.json"]);
+    let hooks = Hooks::builder(profile)
+        .config_home(world.path("config"))
+        .project(world.path("project"))
+        .load();
+    let again = || hooks.to_builder().project(world.path("project")).load();
+    assert!(hooks.approve_with(|_| true).unwrap());
+    let fails = |hooks: &Hooks| -> Vec<bool> {
+        let options = FireOptions::new().stop_on_failure(false);
+        let outcome = hooks.execute_with(&blocking_event(), options);
+        let lost = |failure| failure == Some(FailureKind::ApprovalLost);
+        outcome
+            .results()
+            .iter()
+            .map(|it| lost(it.failure))
+            .collect()
+    };
+    assert_eq!(fails(&hooks), [false, false]);
+    for (script, expected) in [
+        ("a/hooks/of_a.sh", [true, false]),
+        ("b/hooks/of_b.sh", [false, true]),
+    ] {
+        let path = format!("project/{script}");
+        world.write(&path, "false\n");
+        for hooks in [&hooks, &again()] {
+            assert_eq!(fails(hooks), expected, "{script}");
+        }
+        world.write(&path, "true\n");
+    }
+}
+
 /// The entries in a text of JSON: a file, an entry, or one entry a line.
 fn entries_of(text: &str) -> Vec<Value> {
     let whole = serde_json::from_str::<Value>(text).ok();

@@ -232,3 +232,21 @@ fn a_host_with_streams_of_its_own_is_refused() {
     let words = "standard input and output of the process";
     assert!(printed.err.contains(words), "{}", printed.err);
 }
+
+/// A change is fired once more at all hooks but those in the background.
+#[test]
+fn a_background_hook_behind_a_change_runs_once() {
+    let user = user_with(&json!([
+        {"event": "tool:*", "command": "echo '{\"updatedInput\": {\"command\": \"id\"}}'; echo x >>before"},
+        {"event": "tool:*", "command": "echo x >>ran", "background": true},
+    ]));
+    let mut served = Served::new(&user);
+    let fired = served.fire("ls");
+    assert_eq!(
+        fired["again"]["event"]["data"]["tool_args"]["command"],
+        "id"
+    );
+    served.result("shutdown", &json!({"deadline": PATIENCE.as_secs()}));
+    assert_eq!(user.read("project/before"), "x\nx\n");
+    assert_eq!(user.read("project/ran"), "x\n");
+}

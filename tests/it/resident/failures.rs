@@ -279,3 +279,28 @@ fn turns_are_taken_in_order() {
     let total = begun.elapsed();
     assert!(longest < total * 3 / 4, "{longest:?} of {total:?}");
 }
+
+/// It waits for its turn, and then gets no kept process: all of that is one timeout.
+#[test]
+fn what_waits_and_then_runs_alone_has_one_timeout() {
+    let world = World::new();
+    let program = "read -r event; test -e third || exit 1
+        test -e reached && exec sleep 60; : >reached; sleep 3; exit 1";
+    world.add(shell(&world, program).with_timeout(5 * SECOND));
+    for how in [Residency::Started, Residency::Replaced] {
+        assert_eq!(fire(&world).residency, Some(how));
+    }
+    world.write("third", "");
+    let third = world.submit(blocking_event());
+    world.await_file("reached");
+    let waits = world.submit(blocking_event());
+    let outcome = waits.wait();
+    let result = &outcome.results()[0];
+    assert_eq!(
+        third.wait().results()[0].failure,
+        Some(FailureKind::NoAnswer)
+    );
+    assert_eq!(result.residency, Some(Residency::OneShot));
+    assert_failed(result, FailureKind::TimedOut, "timed out");
+    assert!(result.duration < 7 * SECOND, "{result:?}");
+}
