@@ -76,9 +76,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         let mut others = LoadReport::clone(&loaded);
         if project.is_some() {
             // The summary says what is to be approved.
-            let trust = context.command("trust");
-            let is_other = |it: &Problem| !it.help.as_ref().is_some_and(|it| it.contains(&trust));
-            others.problems.retain(is_other);
+            others.problems.retain(|it| !it.is_of_approval);
         }
         context.warn(&found, &others, terminal)?;
     }

@@ -183,7 +183,7 @@ fn set_gates(
         match verdict {
             GateVerdict::ApprovalLost(why) => {
                 let problem = problem_of(item, &file.path, why);
-                file.report(problem.with_help(after_review(command)));
+                file.report(ended_by(problem, after_review(command)));
             }
             GateVerdict::NotApproved(_) => {
                 found.not_approved += 1;
@@ -251,7 +251,15 @@ fn about_vanished(found: &Admission, path: &Path, command: &str) -> Option<Probl
         ),
     };
     let problem = Problem::of_file(Severity::Error, path, words);
-    Some(problem.with_help(after_review(command)).made_printable())
+    Some(ended_by(problem, after_review(command)).made_printable())
+}
+
+/// The problem, whose next step is an approval.
+fn ended_by(problem: Problem, help: String) -> Problem {
+    Problem {
+        is_of_approval: true,
+        ..problem.with_help(help)
+    }
 }
 
 fn after_review(command: &str) -> String {
@@ -275,8 +283,8 @@ fn about_unapproved(found: &Admission, path: &Path, command: &str) -> Option<Pro
     };
     let path = found.unapproved_in.as_deref().unwrap_or(path);
     let help = format!("to approve: `{command}`");
-    let problem = Problem::of_file(Severity::Warning, path, words).with_help(help);
-    Some(problem.made_printable())
+    let problem = Problem::of_file(Severity::Warning, path, words);
+    Some(ended_by(problem, help).made_printable())
 }
 
 /// The most hooks that a message names.

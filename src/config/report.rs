@@ -132,6 +132,9 @@ pub struct Problem {
     /// It is a limit of this crate: another program may have read the file.
     #[serde(skip)]
     pub(super) is_limit: bool,
+    /// An approval is what would end it.
+    #[serde(skip)]
+    pub(crate) is_of_approval: bool,
 }
 
 impl Problem {
@@ -163,6 +166,7 @@ impl Problem {
             help: None,
             bytes: 0..0,
             is_limit: false,
+            is_of_approval: false,
         }
     }
 

@@ -209,3 +209,18 @@ fn a_suggested_command_names_the_same_project() {
         assert!(printed.err.contains(&expected), "{printed:?}");
     }
 }
+
+/// Also where the host names no command that approves, so that its own messages have another one.
+#[test]
+fn a_missing_approval_is_listed_once() {
+    let home = home_with(GUARDED);
+    let project = home.path().join("project");
+    std::fs::create_dir_all(project.join(".mygame")).unwrap();
+    std::fs::write(project.join(".mygame/hooks.json"), GUARDED).unwrap();
+    let hooks = host(home.path());
+    let hooks = hooks.to_builder().project(project).load();
+    let printed = run_of(&hooks, &["list"], usize::MAX);
+    let text = printed.out + &printed.err;
+    assert_eq!(text.matches("to approve").count(), 0, "{text}");
+    assert_eq!(text.matches("mygame hooks trust").count(), 1, "{text}");
+}
