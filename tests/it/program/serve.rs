@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::schemas::{is_valid, validator};
 use super::{User, hosted};
+use crate::support::eventually;
 
 /// Long enough for a busy machine: what comes later counts as never.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -249,4 +250,40 @@ fn a_background_hook_behind_a_change_runs_once() {
     served.result("shutdown", &json!({"deadline": PATIENCE.as_secs()}));
     assert_eq!(user.read("project/before"), "x\nx\n");
     assert_eq!(user.read("project/ran"), "x\n");
+}
+
+/// It may come when the hooks have ended, and the change has not been fired yet: here the server reads a long line meanwhile.
+#[test]
+fn what_was_cancelled_is_not_fired_once_more() {
+    let first = "cat >/dev/null; : >waits; until test -e go; do sleep 0.01; done; rm go
+        echo '{\"updatedInput\": {\"command\": \"again\"}}'";
+    let second = "case $FORGE_TOOL_ARGS in *again*) exec sleep 20;; esac";
+    let user = user_with(&json!([
+        {"event": "tool:*", "command": format!("{second}\n{first}")},
+    ]));
+    let values = "1,".repeat(1024 * 1024);
+    for round in 0..6 {
+        let mut served = Served::new(&user);
+        served.request(&json!(round), "fire", &json!({"event": bash("ls")}));
+        eventually("the hook waits", || user.path("project/waits").exists());
+        std::fs::remove_file(user.path("project/waits")).unwrap();
+        let event = json!({"type": "no:hooks", "data": {"long": 0}});
+        let long = request(&json!("long"), "fire", &json!({ "event": event }));
+        let long = long
+            .to_string()
+            .replace("\"long\":0", &format!("\"long\":[{values}1]"));
+        served.send_text(&format!("{long}\n"));
+        user.write("project/go", "");
+        served.cancel(&json!(round));
+        let responses = [(); 2].map(|()| served.unchecked());
+        let response = responses.iter().find(|it| it["id"] == round).unwrap();
+        let result = &response["result"];
+        let last = if result["again"].is_null() {
+            result
+        } else {
+            &result["again"]
+        };
+        let is_cancelled = last["results"][0]["failure"] == "cancelled";
+        assert!(result["again"].is_null() || is_cancelled, "{response}");
+    }
 }
