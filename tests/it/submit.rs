@@ -94,6 +94,20 @@ fn time_in_the_queue_is_separate() {
     assert_eq!(blocking.results()[0].queued, Duration::ZERO);
 }
 
+/// Also of hooks that run at once, which other threads start.
+#[test]
+fn all_hooks_of_an_event_have_waited_as_long() {
+    let world = World::running(["exit 0"; 2]);
+    let options = FireOptions::default().parallel();
+    let handle = world.executor.submit(custom("a:b"), options).unwrap();
+    let outcome = handle.wait();
+    let waited: Vec<_> = outcome.results().iter().map(|it| it.queued).collect();
+    assert!(
+        waited[0] > Duration::ZERO && waited[0] == waited[1],
+        "{waited:?}"
+    );
+}
+
 #[test]
 fn hooks_are_chosen_at_submission() {
     let world = World::with(|builder| builder.workers(1));

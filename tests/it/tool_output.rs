@@ -218,6 +218,18 @@ fn a_broken_file_withholds() {
 }
 
 /// The model must not get the output before the hook has ended.
+/// It never sees what was redacted before it.
+#[test]
+fn a_hook_in_the_background_sees_what_hooks_before_it_have_left() {
+    for options in both_ways() {
+        let hooks = [sees().with_background(), redacts(&replaces("abc", "x"))];
+        let (world, _) = fired(hooks, options);
+        assert!(world.executor.shutdown(Duration::from_secs(10)));
+        assert_eq!(world.read("seen"), r#""pw=x""#);
+        assert!(!world.read("seen.json").contains("abc"));
+    }
+}
+
 #[test]
 fn a_redacting_hook_is_not_in_the_background() {
     let hook = redacts("exit 1").with_background();

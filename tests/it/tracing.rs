@@ -209,6 +209,8 @@ fn every_end_of_a_hook_has_its_line() {
             assert_eq!(found.trim_matches('"'), value, "{key} of {line}");
         }
     }
+    let skipped = traced.one(quick());
+    assert_eq!(skipped["reason"], "no person has approved it");
     // Whether it could be blocked is another question.
     traced.world.registry().clear();
     traced.world.hook("*", "exit 1");
