@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use forge_hooks::config::TrustPolicy;
+use forge_hooks::executor::Fate;
 use forge_hooks::outcome::SkipReason;
 use forge_hooks::protocol::GateVerdict;
 use forge_hooks::trust::{Approval, TrustError, TrustStore};
@@ -363,4 +364,28 @@ fn a_place_that_cannot_be_named_is_never_approved() {
         let outcome = project.guard();
         assert!(outcome.results().iter().all(|it| it.skipped.is_some()));
     }
+}
+
+/// A hook in the background stops no others, in an explanation either.
+#[test]
+fn a_background_hook_without_its_approval_stops_none() {
+    let project = Project::new();
+    let entry = |command: &str, more: &str| {
+        format!(r#"{{"event": "tool:*", "command": "{command}"{more}}}"#)
+    };
+    let behind = entry("sh guard.sh", r#", "background": true"#);
+    let text = format!(r#"{{"hooks": [{behind}, {}]}}"#, entry("exit 0", ""));
+    project.world.write(PROJECT, &text);
+    project.world.write("project/guard.sh", "true");
+    project.approve();
+    let _ = project.load();
+    project.world.write("project/guard.sh", "false");
+    let options = FireOptions::default();
+    let explained = project.world.executor.explain(&blocking_event(), options);
+    let fates: Vec<_> = explained.iter().map(|it| &it.fate).collect();
+    assert!(
+        matches!(fates[..], [Fate::Fails { .. }, Fate::Runs]),
+        "{fates:?}"
+    );
+    assert!(project.world.outcome(&blocking_event()).allowed());
 }

@@ -97,6 +97,27 @@ fn nothing_of_a_clone_changes_an_outcome() {
     }
 }
 
+/// They are not compiled, so they count as met.
+#[test]
+fn conditions_of_a_clone_are_no_reason() {
+    let world = World::new();
+    let when = json!({"/tool_args/command": {"regex": "[ab]*a[ab]{1000}c"}});
+    write(
+        &world,
+        &[json!({"event": "tool:*", "command": "true", "when": when})],
+    );
+    let hooks = host(&world);
+    let hook = &hooks.registry().hooks()[0];
+    let event = &events()[0];
+    assert!(hook.matches(event, true));
+    assert_eq!(hook.mismatches(event, true), []);
+    approve(&world);
+    let hooks = host(&world);
+    let hook = &hooks.registry().hooks()[0];
+    assert!(!hook.matches(event, true));
+    assert_eq!(hook.mismatches(event, true).len(), 1);
+}
+
 #[test]
 fn nothing_of_other_tools_changes_an_outcome() {
     let handler =

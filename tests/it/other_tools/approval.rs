@@ -129,3 +129,20 @@ fn an_unapproved_handler_is_explained_as_such() {
     assert_eq!(explained.len(), 3);
     assert_eq!(fates, [false, true, true], "{explained:?}");
 }
+
+/// An approval is for a hook as its project has it.
+#[test]
+fn the_users_switch_is_no_change_of_an_approved_hook() {
+    let guard = command("echo no >&2; exit 2");
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", "*", &guard))]);
+    let _ = place.approve();
+    for (switch, allowed) in [("true", true), ("false", false)] {
+        let text = format!(r#"{{"disableAllHooks": {switch}}}"#);
+        place.world.write("home/.claude/settings.json", &text);
+        let report = place.load_approved();
+        assert_eq!(place.problems(&report), [""; 0]);
+        assert_eq!(report.in_use, usize::from(!allowed));
+        let outcome = place.world.outcome(&blocking_event());
+        assert_eq!(outcome.allowed(), allowed, "{outcome:?}");
+    }
+}

@@ -169,6 +169,18 @@ fn the_keys_of_a_handler_are_read() {
     assert_eq!(found, ("matcher", Some("Edit")));
 }
 
+/// The agent waits for the hooks of its last event, so that they end with it.
+#[test]
+fn no_hook_of_the_last_event_is_left_in_the_background() {
+    let handler = r#"{"type": "command", "command": "x", "async": true}"#;
+    let both = ["Stop", "SessionEnd"].map(|event| {
+        let place = Place::new([(CODEX, &*settings(event, "", handler))]);
+        let _ = place.load();
+        place.hooks()[0].background()
+    });
+    assert_eq!(both, [true, false]);
+}
+
 #[test]
 fn timeouts_have_the_tools_unit_and_default() {
     let handler =
