@@ -165,6 +165,8 @@ fn block_outranks_ask_and_ask_allow() {
             let decision = blocked.or(asks).unwrap_or(Allow);
             assert_eq!(decision, expected, "{answers:?} {options:?}");
             assert_eq!(outcome.allowed(), expected != Block);
+            // Nobody is asked about what is blocked in any case.
+            assert_eq!(outcome.asks().is_some(), expected == Ask);
         }
     }
 }

@@ -74,3 +74,31 @@ fn a_variable_disables_all_hooks() {
         assert!(!outcome.allowed());
     }
 }
+
+/// Where a host lets no variable disable hooks, its commands do not either.
+#[cfg(feature = "cli")]
+#[test]
+fn a_host_that_forbids_it_forbids_it_to_its_commands() {
+    use forge_hooks::Hooks;
+    use forge_hooks::cli::{self, Io};
+    let test = "disabling::a_host_that_forbids_it_forbids_it_to_its_commands";
+    if !alone_with(test, &[("MYGAME_HOOKS_DISABLE", "1")]) {
+        return;
+    }
+    let world = World::new();
+    let text = r#"{"hooks": [{"event": "*", "command": "echo ran"}]}"#;
+    world.write("config/mygame/hooks.json", text);
+    for (is_allowed, ran) in [(true, 0), (false, 1)] {
+        let hooks = Hooks::builder(AppProfile::new("mygame"))
+            .config_home(world.path("config"))
+            .executor(HookExecutor::builder().allow_disable(is_allowed))
+            .load();
+        assert_eq!(hooks.execute(&blocking_event()).results().len(), ran);
+        let (mut out, mut errors) = (Vec::new(), Vec::new());
+        let mut io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut errors);
+        let _ = cli::run(&hooks, ["fire", "session:start", "--json"], &mut io);
+        drop(io);
+        let fired: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(fired["results"].as_array().unwrap().len(), ran, "{fired}");
+    }
+}

@@ -79,6 +79,17 @@ fn a_hook_grants_if_it_may() {
     assert!(host.names().ends_with(" permission:denied"));
 }
 
+/// The host asks its own hooks before the prompt, which only another tool's hook can answer.
+#[test]
+fn the_hosts_own_hook_does_not_answer_the_prompt() {
+    let host = Host::with([("permission:prompt", json!({"decision": "allow"}))]);
+    let hooks = host.lifecycle();
+    for user in [true, false] {
+        let request = hooks.permission("bash", "execute").hooks_may_grant();
+        assert_eq!(request.run(|_| user).unwrap().granted, user);
+    }
+}
+
 #[test]
 fn a_question_outranks_a_tools_grant() {
     let host = Host::with([]);

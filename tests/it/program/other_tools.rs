@@ -204,3 +204,23 @@ fn scripts_of_python_and_node_are_run() {
         is_as(&report, &denied, program);
     }
 }
+
+/// In a session of the tool, also what a hook in the background has set.
+#[cfg(unix)]
+#[test]
+fn what_hooks_set_is_appended_to_the_sessions_file() {
+    let user = User::new();
+    let sets = |name: &str| format!("echo export {name}=1 >>\"$CLAUDE_ENV_FILE\"");
+    let behind = json!({"type": "command", "command": sets("B"), "async": true});
+    let hooks = [command(&sets("A")), behind];
+    let groups = json!({"hooks": {"SessionStart": [{"hooks": hooks}]}});
+    let file = user.write("settings.json", &groups.to_string());
+    let kept = user.write("session.env", "export X=1\n");
+    let args = ["fire", "--as", "claude", "--event-json", "-", "--settings"];
+    let mut fire = user.command(&with(&args, &[file.to_str().unwrap()]));
+    fire.env("CLAUDE_ENV_FILE", &kept);
+    let printed = user.feed(fire, &payload(&user, "SessionStart").to_string());
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let lines = user.read("session.env");
+    assert_eq!(lines, "export X=1\nexport A=1\nexport B=1\n");
+}

@@ -3,10 +3,11 @@
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
+use forge_hooks::config::TrustPolicy;
 use forge_hooks::outcome::Residency;
-use forge_hooks::{FailureKind, FireOptions, Hook, HookExecutor, HookResult, HookRun};
+use forge_hooks::{FailureKind, FireOptions, Hook, HookConfig, HookExecutor, HookResult, HookRun};
 
-use super::{PYTHON, SHELL, fire, fires, has_ended, is_gone, reason, resident, shell};
+use super::{PYTHON, SHELL, assert_kept, fire, fires, has_ended, is_gone, reason, resident, shell};
 use crate::support::{Moment, World, blocking_event, custom, eventually};
 use crate::trust::{PROJECT, Project};
 
@@ -302,4 +303,27 @@ fn approval_is_checked_when_its_turn_comes() {
         let failure = second.join().unwrap().failure;
         assert_eq!(failure, Some(FailureKind::ApprovalLost));
     });
+}
+
+/// The same entry in two projects, for one executor: each process answers for its own.
+#[test]
+fn each_project_has_a_process_of_its_own() {
+    let world = World::new();
+    let answers = SHELL.replace("\"$$\"", "\"$(pwd -P)\"");
+    let entry = r#"{"hooks": [{"event": "*", "args": ["sh", "hook.sh"], "resident": true}]}"#;
+    let mut expected = Vec::new();
+    for project in ["a", "b"] {
+        world.write(&format!("{project}/.src/forge/hooks.json"), entry);
+        world.write(&format!("{project}/hook.sh"), &answers);
+        let root = world.path(project).canonicalize().unwrap();
+        let config = HookConfig::default().with_config_home(world.path("config"));
+        let _ = config.load_into(world.registry(), &root, TrustPolicy::Everything);
+        expected.push(root.to_str().unwrap().to_owned());
+    }
+    for how in [Residency::Started, Residency::Kept] {
+        let results = world.fire(&blocking_event());
+        let found: Vec<_> = results.iter().map(reason).collect();
+        assert_eq!(found, expected);
+        results.iter().for_each(|result| assert_kept(result, how));
+    }
 }
