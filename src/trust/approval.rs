@@ -128,7 +128,9 @@ impl Approval {
         let mut changes = Vec::new();
         for (now, hook) in approval.hooks.iter().zip(hooks) {
             let label = &now.label;
-            match before.iter().find(|old| old.digest == now.digest) {
+            let same = || before.iter().filter(|old| old.digest == now.digest);
+            let of_file = same().find(|old| old.source == now.source);
+            match of_file.or_else(|| same().next()) {
                 Some(old) => {
                     let files = Unchanged::new(&project, &old.files).differences(hook);
                     changes.extend(files.iter().map(|(file, what)| format!("`{file}` {what}")));

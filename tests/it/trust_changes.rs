@@ -252,6 +252,7 @@ fn the_same_entry_in_two_files_has_two_approvals() {
             .collect()
     };
     assert_eq!(fails(&hooks), [false, false]);
+    assert_eq!(asked(&hooks, true), None);
     for (script, expected) in [
         ("a/hooks/of_a.sh", [true, false]),
         ("b/hooks/of_b.sh", [false, true]),
