@@ -274,6 +274,27 @@ fn observer_nesting_ends_in_on_drop() {
     );
 }
 
+/// An observer that submits an event for each hook, and waits for none.
+#[test]
+fn observer_nesting_ends_across_threads() {
+    let (sender, handles) = std::sync::mpsc::channel();
+    let world = World::acting(unchanged, move |executor, _, moment| {
+        if let Moment::Start = moment {
+            let handle = executor.submit(blocking_event(), ALL).unwrap();
+            sender.send(handle).unwrap();
+        }
+    });
+    world.hook("*", "exit 0");
+    let mut failures = vec![world.outcome(&blocking_event()).results()[0].failure];
+    while failures.last() == Some(&None) && failures.len() < 20 {
+        let outcome = handles.recv().unwrap().wait();
+        failures.push(outcome.results()[0].failure);
+    }
+    let mut expected = vec![None; 8];
+    expected.push(Some(FailureKind::Circular));
+    assert_eq!(failures, expected);
+}
+
 #[test]
 fn firing_on_a_full_queue_reports_one_drop() {
     let drops = Arc::new(Notes::default());

@@ -155,6 +155,31 @@ fn a_hook_in_the_background_never_blocks() {
     eventually("its timeout holds too", || ended() == 2);
 }
 
+/// It has no result, so its observers are told.
+#[test]
+fn a_background_hook_of_a_cancelled_event_is_reported() {
+    let drops = Arc::new(Notes::default());
+    let notes = Arc::clone(&drops);
+    let world = World::acting(
+        |builder| builder,
+        move |_, run, moment| {
+            if let Moment::Drop(reason) = moment {
+                notes.add(format!("{} {reason}", run.hook.label()));
+            }
+        },
+    );
+    world.hook("*", &meets("begun", "never"));
+    world.add(in_background("exit 0").with_name("behind"));
+    for options in [FireOptions::new(), PARALLEL] {
+        let handle = world.executor.submit(blocking_event(), options).unwrap();
+        world.await_file("begun");
+        handle.cancel();
+        assert_eq!(handle.wait().results().len(), 1);
+        std::fs::remove_file(world.path("begun")).unwrap();
+    }
+    assert_eq!(drops.all(), ["behind cancelled"]);
+}
+
 #[test]
 fn at_most_sixteen_background_hooks_run() {
     let notes = Arc::new(Notes::default());

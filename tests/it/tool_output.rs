@@ -194,6 +194,7 @@ withholds passes {"hooks": [POST, "on_failure": "withold"}]}
 withholds passes {"hooks": [POST, "on_failure": 1}]}
 shows passes {"hooks": [POST, "timeout": "x"}]}
 shows passes {"hooks": [POST, "timeout": "x", "on_failure": "continue"}]}
+withholds blocks {"hooks": [{"event": "tool:pre_execute", "command": "exit 0", "on_failure": "withold"}]}
 withholds blocks {"hooks": [
 withholds blocks {"hooks": {}}
 withholds blocks {"hooks": [7]}
@@ -217,7 +218,6 @@ fn a_broken_file_withholds() {
     }
 }
 
-/// The model must not get the output before the hook has ended.
 /// It never sees what was redacted before it.
 #[test]
 fn a_hook_in_the_background_sees_what_hooks_before_it_have_left() {
@@ -230,6 +230,7 @@ fn a_hook_in_the_background_sees_what_hooks_before_it_have_left() {
     }
 }
 
+/// The model must not get the output before the hook has ended.
 #[test]
 fn a_redacting_hook_is_not_in_the_background() {
     let hook = redacts("exit 1").with_background();
