@@ -180,7 +180,20 @@ fn definitions_are_part_of_a_hooks_identity() {
         let tools = OtherTools::new([]).with_settings(compat::CLAUDE, file);
         config.with_other_tools(tools).load_global().remove(0)
     };
+    let codex = |key: &str, value: Value| {
+        let handler = json!({"type": "command", "command": "true", key: value});
+        let file = world.path("hooks.json");
+        let hooks = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
+        std::fs::write(&file, hooks.to_string()).unwrap();
+        let config = HookConfig::default().with_config_home(world.directory());
+        let tools = OtherTools::new([]).with_settings(compat::CODEX, file);
+        config.with_other_tools(tools).load_global().remove(0)
+    };
+    let limit = |tokens: u32| codex("additionalContextLimit", json!(tokens));
+    let status = |text: &str| codex("statusMessage", json!(text));
     for (one, other) in [
+        (limit(5), limit(6)),
+        (status("a"), status("b")),
         (by("bash"), by("write")),
         (by("bash"), hook("tool:*", "true")),
         (claude("Bash(a)", "Bash"), claude("Bash(b)", "Bash")),

@@ -1,6 +1,8 @@
 //! A project's hooks for other tools run when a person has approved them, the user's in any case.
 
+use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
 use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult};
 use serde_json::json;
 
@@ -80,6 +82,50 @@ fn an_approved_hook_that_is_gone_blocks() {
     let config = place.config_with(place.tools().with_tools([]));
     let _ = place.load_with(&config, TrustPolicy::Approved(place.store()));
     assert!(place.world.outcome(&blocking_event()).allowed());
+}
+
+/// It blocks what it has guarded, and no other tool.
+#[test]
+fn an_approved_hook_that_is_gone_blocks_where_it_was_for() {
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", "Write", &command("true")))]);
+    let _ = place.approve();
+    place.world.write(CLAUDE, "{}");
+    let _ = place.load_approved();
+    for (tool, allowed) in [("write", false), ("bash", true)] {
+        let event = HookEvent::tool_pre_execute(tool, json!({}));
+        assert_eq!(place.world.outcome(&event).allowed(), allowed, "{tool}");
+    }
+}
+
+/// Also where the host loads no tool, but this plugin.
+#[test]
+fn an_approved_hook_that_is_gone_from_a_plugin_blocks() {
+    let file = "project/p/hooks/hooks.json";
+    let hook = settings("PreToolUse", "", &command("true"));
+    let place = Place::new([(file, &*hook)]);
+    let tools = place.tools().with_tools([]);
+    let config = place.config_with(tools.with_plugin(place.world.path("project/p")));
+    let approval = Approval::of(place.root(), config.load_project(place.root())).unwrap();
+    place.store().approve(&approval).unwrap();
+    for (text, allowed) in [(&*hook, true), ("{}", false)] {
+        place.world.write(file, text);
+        let _ = place.load_with(&config, TrustPolicy::Approved(place.store()));
+        assert_eq!(place.world.outcome(&blocking_event()).allowed(), allowed);
+    }
+}
+
+/// Who names it means it, although the project has it.
+#[test]
+fn a_file_of_the_project_that_is_named_needs_no_approval() {
+    let guard = command("echo no >&2; exit 2");
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", "", &guard))]);
+    let named = |tools: OtherTools| tools.with_settings(compat::CLAUDE, place.world.path(CLAUDE));
+    for (tools, reason) in [(place.tools(), None), (named(place.tools()), Some("no"))] {
+        let config = place.config_with(tools);
+        let report = place.load_with(&config, TrustPolicy::Approved(place.store()));
+        assert_eq!(report.unapproved.is_empty(), reason.is_some());
+        assert_eq!(place.world.outcome(&blocking_event()).reason(), reason);
+    }
 }
 
 #[test]
