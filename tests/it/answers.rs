@@ -171,6 +171,23 @@ fn block_outranks_ask_and_ask_allow() {
     }
 }
 
+/// The end of an agent is what the host does then, so nothing keeps it from it.
+#[test]
+fn a_stop_of_the_turn_does_not_block_the_end_of_an_agent() {
+    let event = HookEvent::agent_stop(false);
+    for (others, allowed) in [(vec![], false), (vec![json!({"continue": false})], true)] {
+        let world = World::new();
+        world.answering(json!({"decision": "block", "reason": "go on"}));
+        others.iter().for_each(|answer| world.answering(answer));
+        let options = FireOptions::default().stop_on_failure(false);
+        let outcome = world.executor.execute(&event, options);
+        assert_eq!(
+            (outcome.allowed(), outcome.stops_turn()),
+            (allowed, allowed)
+        );
+    }
+}
+
 #[test]
 fn a_question_goes_to_a_host_that_asks() {
     let world = World::new();

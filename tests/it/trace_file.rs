@@ -122,6 +122,26 @@ fn hooks_that_end_with_the_host_are_in_its_trace() {
     drop(hooks);
 }
 
+/// A host that ends by `exit` drops nothing.
+#[cfg(unix)]
+#[test]
+fn all_lines_of_the_users_trace_are_written_at_a_shutdown() {
+    let world = World::new();
+    let file = world.path("hooks.jsonl");
+    let test = "trace_file::all_lines_of_the_users_trace_are_written_at_a_shutdown";
+    if !alone_with(test, &[("ENDS_HOOKS_TRACE", file.to_str().unwrap())]) {
+        return;
+    }
+    let file = std::env::var("ENDS_HOOKS_TRACE").unwrap();
+    let hooks = Hooks::builder(AppProfile::new("ends")).load();
+    hooks.executor().registry().register(quick());
+    for _ in 0..500 {
+        let _ = hooks.execute(&blocking_event());
+    }
+    assert!(hooks.shutdown(Duration::from_secs(10)));
+    assert_eq!(lines(file.as_ref()).len(), 500);
+}
+
 #[test]
 fn lost_lines_are_counted() {
     const EVENTS: u64 = 200;

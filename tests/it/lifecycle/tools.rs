@@ -2,13 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_hooks::{Decision, Lifecycle};
+use forge_hooks::{Decision, FailurePolicy, HookExecutor, Lifecycle};
 use serde_json::json;
 
 use super::{Host, PRE, never, works};
-use crate::support::World;
-#[cfg(unix)]
-use crate::support::hook;
+use crate::support::{World, alone_with, hook};
 
 #[test]
 fn a_tool_has_its_events_around_it() {
@@ -260,4 +258,23 @@ fn a_call_can_be_held_across_an_await() {
         llm:post_response agent:stop session:end";
     assert_eq!(host.names(), names);
     assert!(host.all_are_of("s1"), "what is in a session has its id");
+}
+
+/// A redacting hook that a person has disabled holds no tool up.
+#[test]
+fn a_disabled_redaction_is_not_waited_for() {
+    let test = "lifecycle::tools::a_disabled_redaction_is_not_waited_for";
+    if !alone_with(test, &[("FORGE_HOOKS_DISABLE", "1")]) {
+        return;
+    }
+    let world = World::new();
+    let redacts = hook("tool:post_execute", "exit 0").with_on_failure(FailurePolicy::Withhold);
+    world.add(redacts);
+    for is_allowed in [true, false] {
+        let executor = HookExecutor::builder().registry(world.registry().clone());
+        let executor = executor.allow_disable(is_allowed).build();
+        let hooks = Lifecycle::new(executor).without_waiting();
+        let run = hooks.tool("bash", json!({})).run(works).unwrap();
+        assert_eq!(run.after.is_none(), is_allowed);
+    }
 }
