@@ -5,8 +5,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use forge_hooks::protocol::{Answer, Call, End, Failure, Protocol, Start};
-use forge_hooks::{FailureKind, FireOptions, HookEvent, HookOutput, HookResult, Trace};
+use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, Trace};
 use serde_json::Value;
 
 use crate::support::{Notes, World, alone, eventually, hook};
@@ -163,39 +162,47 @@ fn data_of_128_levels_reaches_the_hook() {
     assert!(world.fire(&wide)[0].started());
 }
 
-/// A protocol of the host's own, whose hooks leave an output of this depth.
-#[derive(Debug)]
-struct Deepens(usize);
-
-impl Protocol for Deepens {
-    fn name(&self) -> &str {
-        "deepens"
-    }
-
-    fn definition(&self) -> Value {
-        Value::Null
-    }
-
-    fn prepare<'a>(&'a self, _call: &Call<'a>) -> Result<Start<'a>, Failure> {
-        Ok(Start::program("true"))
-    }
-
-    fn read(&self, _call: &Call<'_>, _start: &Start<'_>, _end: &End<'_>) -> Answer {
-        let mut output = HookOutput::default();
-        output.updated_output = Some(nested(self.0));
-        Answer::of(output)
-    }
-}
-
+/// Hooks of a protocol that is the host's own: an answer in JSON cannot be as deep.
 #[cfg(unix)]
-#[test]
-fn an_output_that_has_become_too_deep_is_too_large() {
-    for (levels, failure) in [(128, None), (129, Some(FailureKind::EventTooLarge))] {
-        let world = World::new();
-        world.add(hook("*", "x").with_protocol(Arc::new(Deepens(levels))));
-        world.hook("*", "true");
-        let event = HookEvent::tool_post_execute("bash", "ls", "");
-        let results = world.fire(&event);
-        assert_eq!(results[1].failure, failure, "{levels}");
+mod changed {
+    use forge_hooks::HookOutput;
+    use forge_hooks::protocol::{Answer, Call, End, Failure, Protocol, Start};
+
+    use super::*;
+
+    /// Its hooks leave an output of this depth.
+    #[derive(Debug)]
+    struct Deepens(usize);
+
+    impl Protocol for Deepens {
+        fn name(&self) -> &str {
+            "deepens"
+        }
+
+        fn definition(&self) -> Value {
+            Value::Null
+        }
+
+        fn prepare<'a>(&'a self, _call: &Call<'a>) -> Result<Start<'a>, Failure> {
+            Ok(Start::program("true"))
+        }
+
+        fn read(&self, _call: &Call<'_>, _start: &Start<'_>, _end: &End<'_>) -> Answer {
+            let mut output = HookOutput::default();
+            output.updated_output = Some(nested(self.0));
+            Answer::of(output)
+        }
+    }
+
+    #[test]
+    fn an_output_that_has_become_too_deep_is_too_large() {
+        for (levels, failure) in [(128, None), (129, Some(FailureKind::EventTooLarge))] {
+            let world = World::new();
+            world.add(hook("*", "x").with_protocol(Arc::new(Deepens(levels))));
+            world.hook("*", "true");
+            let event = HookEvent::tool_post_execute("bash", "ls", "");
+            let results = world.fire(&event);
+            assert_eq!(results[1].failure, failure, "{levels}");
+        }
     }
 }
