@@ -24,14 +24,19 @@ pub(crate) struct Reach {
     pub(crate) write: Vec<PathBuf>,
 }
 
-/// The reason on every system but Linux.
-#[cfg_attr(target_os = "linux", allow(dead_code))]
-pub(crate) const NOT_THIS_SYSTEM: &str =
-    "it needs Linux on x86_64, aarch64 or riscv64, with Landlock (since 6.2) and seccomp";
-
 /// Why a process cannot be confined here, and so was not started.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) String);
+
+impl Refused {
+    /// The reason on every other system.
+    #[cfg_attr(target_os = "linux", allow(dead_code))]
+    pub(crate) fn on_this_system() -> Self {
+        let needs =
+            "it needs Linux on x86_64, aarch64 or riscv64, with Landlock (since 6.2) and seccomp";
+        Self(needs.to_owned())
+    }
+}
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

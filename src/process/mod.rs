@@ -26,8 +26,6 @@ use std::time::{Duration, Instant};
 
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
-#[cfg_attr(target_os = "linux", allow(unused_imports))]
-pub(crate) use confinement::NOT_THIS_SYSTEM;
 pub(crate) use confinement::{Confinement, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited};
 pub(crate) use start::{StartError, StartErrorKind, interpreter_problem};

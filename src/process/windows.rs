@@ -28,19 +28,19 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::start::{StartError, explain};
-use super::{Args, Cancel, Captured, End, Finished, LINGER, Spec};
+use super::{Args, Cancel, Captured, End, Finished, LINGER, Refused, Spec};
 
 /// How often the wait checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Returns why no process can be confined.
 pub(crate) fn sandbox_support() -> Result<(), Refused> {
-    Err(Refused(NOT_THIS_SYSTEM.to_owned()))
+    Err(Refused::on_this_system())
 }
 
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
     if spec.confinement.is_some() {
-        let error = io::Error::other(Refused(NOT_THIS_SYSTEM.to_owned()));
+        let error = io::Error::other(Refused::on_this_system());
         return Err(explain(error, Path::new(&spec.program), spec));
     }
     let program = &spec.program;

@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use forge_hooks::Trace;
 use forge_hooks::trace::TraceError;
-use forge_hooks::{AppProfile, FireOptions, Hooks, Trace};
+#[cfg(unix)]
+use forge_hooks::{AppProfile, FireOptions, Hooks};
 use serde_json::Value;
 
-use crate::support::{World, alone_with, blocking_event, custom, eventually, hook, meets};
+use crate::support::{World, blocking_event, eventually};
+#[cfg(unix)]
+use crate::support::{alone_with, custom, hook, meets};
 use crate::tracing::{Traced, flush, lines, quick, reported, traced_by};
 
 #[test]

@@ -8,11 +8,11 @@ use std::process::Command;
 
 use super::child::Started;
 use crate::process::temporary::Temporary;
-use crate::process::{Confinement, NOT_THIS_SYSTEM, Refused};
+use crate::process::{Confinement, Refused};
 
 /// Returns why no process can be confined.
 pub(crate) fn support() -> Result<(), Refused> {
-    Err(Refused(NOT_THIS_SYSTEM.to_owned()))
+    Err(Refused::on_this_system())
 }
 
 pub(super) struct Start;
