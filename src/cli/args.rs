@@ -110,7 +110,13 @@ pub(crate) fn profile_name(text: &str) -> Result<String, &'static str> {
 
 /// Adds the ends of the help texts, with the name of the program.
 fn called(command: clap::Command, program: &str) -> clap::Command {
-    let command = command.mut_subcommands(|command| called(command, program));
+    let commands: Vec<_> = command
+        .get_subcommands()
+        .map(|it| it.get_name().to_owned())
+        .collect();
+    let command = commands.into_iter().fold(command, |all, name| {
+        all.mut_subcommand(name, |command| called(command, program))
+    });
     let ends = include_str!("help.txt").split("== ");
     let mut ends = ends.filter_map(|end| end.split_once('\n'));
     match ends.find(|(name, _)| *name == command.get_name()) {
