@@ -4,22 +4,31 @@
 //! Knows neither the tool nor the answer in which the context was.
 
 use std::collections::VecDeque;
+use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use crate::protocol::Spill;
+use tempfile::NamedTempFile;
 
 /// The most files at a time; the oldest one goes first.
 const MOST_FILES: usize = 16;
-
-/// The name of each file, in a directory of its own.
-const NAME: &str = "context.txt";
 
 /// Tokens of a text, as Codex estimates them.
 const BYTES_OF_TOKEN: usize = 4;
 
 /// The files of a settings file's hooks. They are removed with these hooks: when the host drops or reloads them.
 #[derive(Debug, Default)]
-pub(super) struct LargeContext(Mutex<VecDeque<Spill>>);
+pub(super) struct LargeContext(Mutex<VecDeque<NamedTempFile>>);
+
+/// Writes a file that only this user can read.
+fn written(text: &str) -> io::Result<NamedTempFile> {
+    let mut named = tempfile::Builder::new();
+    let mut file = named
+        .prefix("forge-hooks-context-")
+        .suffix(".txt")
+        .tempfile()?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
 
 impl LargeContext {
     /// Returns what the model receives of a text, and if there is no file for all of it, the reason.
@@ -31,9 +40,9 @@ impl LargeContext {
         let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
         let beginning = &text[..end.unwrap_or_default()];
         let length = text.len();
-        let (words, why) = match Spill::write([(NAME, text.as_str())].into_iter()) {
+        let (words, why) = match written(&text) {
             Ok(file) => {
-                let path = file.path(NAME);
+                let path = file.path().display().to_string();
                 self.keep(file);
                 let words = format!("{length} bytes of context; all of it is in {path}");
                 (words, None)
@@ -47,7 +56,7 @@ impl LargeContext {
         (format!("{beginning}\n[{words}]"), why)
     }
 
-    fn keep(&self, file: Spill) {
+    fn keep(&self, file: NamedTempFile) {
         let oldest = {
             let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             files.push_back(file);

@@ -22,7 +22,7 @@ named! {
         NotStarted = "not_started",
         /// It has a [sandbox](crate::Sandbox), which this system cannot enforce, or one of whose paths is not there.
         NoSandbox = "no_sandbox",
-        /// A value of the event is too large for an environment variable and is in a file, and the hook is a guard
+        /// A value of the event is too large for an environment variable, and the hook is a guard
         /// that may read only the variable. Or, for any hook, a value is nested deeper than 128 levels. Or the line
         /// for a resident hook is longer than 16 MiB.
         EventTooLarge = "event_too_large",

@@ -29,12 +29,12 @@ pub(crate) use capture::Captured;
 pub(crate) use confinement::{Confinement, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited};
 pub(crate) use start::{StartError, StartErrorKind, interpreter_problem};
+#[cfg(all(test, unix))]
+pub(crate) use unix::process_is_gone;
 #[cfg(unix)]
-pub(crate) use unix::{
-    Broken, Exchange, Resident, process_is_gone, program_of, sandbox_support, start_resident,
-};
+pub(crate) use unix::{Broken, Exchange, Resident, program_of, sandbox_support, start_resident};
 #[cfg(windows)]
-pub(crate) use windows::{command_interpreter, process_is_gone, sandbox_support};
+pub(crate) use windows::{command_interpreter, sandbox_support};
 
 /// How long [`run`] waits for the rest of the output of a process that has ended, if another process
 /// still holds the output open. Also how long it waits for a killed process to be gone.

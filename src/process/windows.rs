@@ -18,14 +18,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use wait_timeout::ChildExt;
-use windows_sys::Win32::Foundation::{CloseHandle, GetLastError};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, TerminateJobObject,
 };
 use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryW;
-use windows_sys::Win32::System::Threading::{
-    CREATE_NO_WINDOW, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
-};
+use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::start::{StartError, explain};
 use super::{Args, Cancel, Captured, End, Finished, LINGER, Refused, Spec};
@@ -234,18 +231,4 @@ pub(crate) fn command_interpreter() -> PathBuf {
     // If the path did not fit, this would be the length that it needs. No Windows has such a path.
     let directory = &directory[..directory.len().min(length as usize)];
     PathBuf::from(OsString::from_wide(directory)).join("cmd.exe")
-}
-
-/// Whether no process has this process id any more.
-pub(crate) fn process_is_gone(pid: u32) -> bool {
-    const ERROR_INVALID_PARAMETER: u32 = 87;
-    // SAFETY: no pointers; the handle is closed here and not passed on.
-    unsafe {
-        let handle = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid);
-        if handle.is_null() {
-            return GetLastError() == ERROR_INVALID_PARAMETER;
-        }
-        CloseHandle(handle);
-        false
-    }
 }

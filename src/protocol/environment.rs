@@ -5,13 +5,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::circular::HookChain;
 use super::names::{Names, VariableName, prefixed};
-use super::spill::Spill;
 use crate::events::{DEEPEST_DATA, HookEvent};
 use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Reads, Stdin, inherits};
 use crate::logging::warn;
@@ -290,8 +289,8 @@ pub(crate) type Variables<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
 #[derive(Debug)]
 pub(crate) struct EventVariables {
     fitting: Vec<Variable>,
+    /// They are only on standard input.
     too_large: Vec<Variable>,
-    spill: OnceLock<Result<Spill, String>>,
 }
 
 /// Error passing an event to a hook.
@@ -305,8 +304,6 @@ pub(crate) enum VariablesError {
         "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, which hooks do not receive; the program that fires the event can flatten it, or pass it as a string of JSON"
     )]
     TooDeep { key: String },
-    #[error("cannot write the large value of `{name}` to a file: {cause}")]
-    NoSpill { name: String, cause: String },
     #[error("`{name}` is not a valid name of a variable")]
     BadName { name: String },
 }
@@ -323,9 +320,7 @@ impl From<VariablesError> for Failure {
             VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
                 FailureKind::EventTooLarge
             }
-            VariablesError::NoSpill { .. } | VariablesError::BadName { .. } => {
-                FailureKind::NotStarted
-            }
+            VariablesError::BadName { .. } => FailureKind::NotStarted,
         };
         Self::new(kind, error.to_string())
     }
@@ -351,18 +346,13 @@ impl EventVariables {
             total -= size(&largest);
             too_large.push(largest);
         }
-        Self {
-            fitting,
-            too_large,
-            spill: OnceLock::new(),
-        }
+        Self { fitting, too_large }
     }
 
     /// Adds the variables of the event for a hook.
     ///
     /// # Errors
-    /// If a value is too large and the hook is a guard that would not receive it; if the value cannot be written to a
-    /// file.
+    /// If a value is too large and the hook is a guard that would not receive it.
     pub(crate) fn add<'a>(
         &'a self,
         hook: &Hook,
@@ -377,46 +367,24 @@ impl EventVariables {
             }
         }
         naming.add_directory(working_dir, variables);
-        self.add_files(hook, can_block, naming, variables)
+        self.check(hook, can_block)
     }
 
-    /// Adds variables with the names of files, for the values that do not fit.
-    fn add_files(
-        &self,
-        hook: &Hook,
-        can_block: bool,
-        naming: &Naming,
-        variables: &mut Variables<'_>,
-    ) -> Result<(), VariablesError> {
+    /// Checks that the hook does not miss a value that it may decide on.
+    fn check(&self, hook: &Hook, can_block: bool) -> Result<(), VariablesError> {
         let Some(first) = self.too_large.first() else {
             return Ok(());
         };
-        let profile = naming.profile();
-        let name = format!("{COMMON_PREFIX}_{}", first.name.plain);
-        let guards = match hook.on_failure() {
+        let may_decide = match hook.on_failure() {
             FailurePolicy::Continue => false,
             _ => hook.guards(can_block),
         };
         let sees_input = hook.reads() == Reads::Stdin && hook.stdin() == Stdin::Json;
-        if guards && !sees_input {
+        if may_decide && !sees_input {
             return Err(VariablesError::TooLarge {
-                name,
+                name: format!("{COMMON_PREFIX}_{}", first.name.plain),
                 bytes: first.value.len(),
             });
-        }
-        let values = self.too_large.iter();
-        let values = values.map(|Variable { name, value }| (name.plain.as_str(), value.as_str()));
-        let write = || Spill::write(values.clone()).map_err(|error| error.to_string());
-        let spill = self.spill.get_or_init(write).as_ref();
-        let spill = spill.map_err(|cause| VariablesError::NoSpill {
-            name,
-            cause: cause.clone(),
-        })?;
-        for Variable { name, .. } in &self.too_large {
-            let path = spill.path(&name.plain);
-            for file in prefixed(profile, &format!("{}_FILE", name.plain)) {
-                variables.push((file.into(), path.clone().into()));
-            }
         }
         Ok(())
     }

@@ -20,7 +20,6 @@ mod members;
 mod names;
 mod native;
 mod resident;
-mod spill;
 
 pub use crate::hook::{
     Answer, Call, End, Failure, Gate, GateVerdict, Order, Protocol, ProtocolMismatch, Start,
@@ -33,4 +32,3 @@ pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;
-pub(crate) use spill::Spill;

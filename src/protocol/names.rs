@@ -13,8 +13,7 @@ use crate::profile::{AppProfile, COMMON_PREFIX};
 /// The variables of every event.
 const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
 
-/// The further names that the engine sets or reads. Data can set neither these names, nor those of an event, nor
-/// a name that ends in `_FILE`.
+/// The further names that the engine sets or reads. Data can set neither these names nor those of an event.
 const OF_ENGINE: [&str; 6] = [
     "WORKING_DIR",
     "RESIDENT",
@@ -173,7 +172,7 @@ fn name_of_key(key: &str) -> Option<String> {
     let taken = OF_EVENT.contains(&&*name)
         || OF_ENGINE.contains(&&*name)
         || OF_DATA.iter().any(|key| key.eq_ignore_ascii_case(&name));
-    (!name.is_empty() && !name.ends_with("_FILE") && !taken).then_some(name)
+    (!name.is_empty() && !taken).then_some(name)
 }
 
 /// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. So a

@@ -4,8 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use forge_hooks::hook::Reads;
-use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookEvent, HookResult};
+use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::support::{World, alone, blocking_event, hook, run_alone};
@@ -83,23 +82,8 @@ fn too_few_processes_fail_one_hook() {
     }
 }
 
-fn large() -> HookEvent {
-    HookEvent::user_prompt_submit("x".repeat(200_000))
-}
-
-/// A hook that is not blocked from running by a large value, and finds it in a file.
-fn finds_a_file(world: &World) -> HookResult {
-    let reader = hook("*", "wc -c < \"$FORGE_CONTENT_FILE\"");
-    world.run(reader.with_on_failure(FailurePolicy::Continue), &large())
-}
-
-fn no_room(result: &HookResult) {
-    assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
-    let error = result.error.as_ref().unwrap();
-    let words = "cannot write the large value of `FORGE_CONTENT` to a file: ";
-    assert!(error.starts_with(words), "{error}");
-}
-
+/// A sandbox has a directory of its own there.
+#[cfg(target_os = "linux")]
 #[test]
 fn no_temporary_directory_is_reported() {
     let test = "limits::no_temporary_directory_is_reported";
@@ -107,28 +91,15 @@ fn no_temporary_directory_is_reported() {
         return run_alone(test, |command| command.env("TMPDIR", "/dev/null"));
     }
     let world = World::below("/var/tmp");
-    no_room(&finds_a_file(&world));
-    let counts = hook("*", "wc -c").with_reads(Reads::Stdin);
-    no_room(&world.run(counts, &large()));
-    let result = world.one(hook("*", "exit 0"));
-    assert!(result.success(), "small events work");
-}
-
-#[test]
-fn a_full_disk_is_reported_and_cleaned_up() {
-    if alone("limits::a_full_disk_is_reported_and_cleaned_up") {
-        // SAFETY: no handler of ours.
-        #[allow(unsafe_code)]
-        unsafe {
-            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-        }
-        let world = World::new();
-        let before = limit(Resource::Fsize, Some(4096));
-        no_room(&finds_a_file(&world));
-        limit(Resource::Fsize, before);
-        assert_eq!(crate::endurance::spilled(), 0);
-        assert_eq!(finds_a_file(&world).stdout.trim(), "200000");
-    }
+    let confined = hook("*", "exit 0").with_sandbox(forge_hooks::Sandbox::new());
+    let result = world.one(confined);
+    assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
+    let error = result.error.as_ref().unwrap();
+    assert!(
+        error.contains("cannot create a temporary directory"),
+        "{error}"
+    );
+    assert!(world.one(hook("*", "exit 0")).success(), "others work");
 }
 
 /// `script` gives it a terminal of its own; the hook is a group in the background there.

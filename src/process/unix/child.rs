@@ -167,6 +167,7 @@ pub(super) fn sigchld_is_ignored() -> bool {
 }
 
 /// Whether no process has this process id any more.
+#[cfg(test)]
 pub(crate) fn process_is_gone(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_none_or(|pid| rustix::process::test_kill_process(pid) == Err(Errno::SRCH))

@@ -64,6 +64,7 @@ use self::poll::Waiter;
 use super::temporary::Temporary;
 use super::{Cancel, Captured, End, Finished, LINGER, Spec, StartError};
 
+#[cfg(test)]
 pub(crate) use self::child::process_is_gone;
 pub(crate) use self::confined::support as sandbox_support;
 pub(crate) use self::program::program_of;
