@@ -26,6 +26,8 @@ NUMBERS = {
     "semget": (64, 190), "mq_open": (240, 180), "ptrace": (101, 117), "process_vm_readv": (310, 270),
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "tgkill": (234, 131), "fchmodat2": (452, 452),
     "open_by_handle_at": (304, 265), "none": (500, 500), "prlimit64": (302, 261),
+    "clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
+    "fsopen": (430, 430), "fspick": (433, 433),
 }
 
 def call(name, *args):
@@ -126,6 +128,28 @@ def i386():
     if status:
         raise OSError(errno.ENOSYS, f"status {status}")
 
+def in_a_child(function):
+    """A call that changes the process that makes it."""
+    def attempt():
+        child = os.fork()
+        if child == 0:
+            try:
+                function()
+                os._exit(0)
+            except OSError as error:
+                os._exit(error.errno)
+        number = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if number:
+            raise OSError(number, "in a child")
+    return attempt
+
+def clone_user():
+    """A child in a user namespace of its own, by CLONE_NEWUSER and SIGCHLD."""
+    child = call("clone", 0x1000_0000 | 17, 0, 0, 0, 0)
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
 def chmod_child():
     changed(lambda: subprocess.run(["chmod", "0600", file_there()], check=True), mode)
 
@@ -215,6 +239,13 @@ ATTEMPTS = {
     "handle": lambda: call("open_by_handle_at", -100, 0, 0),
     "terminal text": lambda: fcntl.ioctl(0, 0x5412, b"x"),
     "terminal text, 64 bits": lambda: call(16 if IS_X86 else 29, 0, 0x1_0000_5412, b"x"),
+    "user namespace": in_a_child(lambda: call("unshare", 0x1000_0000)),
+    "cloned user namespace": clone_user,
+    "clone3": lambda: call("clone3", 0, 0),
+    "setns": lambda: call("setns", -1, 0),
+    "mount": lambda: call("mount", 0, 0, 0, 0, 0),
+    "fsopen": lambda: call("fsopen", 0, 0),
+    "fspick": lambda: call("fspick", -1, 0, 0),
     "new call": lambda: call("none"),
     "x32": lambda: call(0x4000_0000 + 39),
     "i386": i386,

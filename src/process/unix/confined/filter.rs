@@ -88,6 +88,11 @@ const NEVER: &[i64] = &[
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_open_by_handle_at,
+    // A mount can write where its process cannot: overlayfs empties a directory `work`.
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
 ];
 
 /// Changes of mode, owner, times and attributes, which Landlock does not know.
@@ -200,11 +205,14 @@ fn error(number: i32) -> u32 {
     SECCOMP_RET_ERRNO | number.unsigned_abs()
 }
 
-/// Answers a call that is newer than this list as a kernel does that does not have it.
+/// Answers a call that is newer than this list as a kernel does that does not have it. So it does with `clone3`, whose flags
+/// cannot be read here: programs then use `clone`.
 fn newest_calls() -> BpfProgram {
-    let newest = u32::try_from(NEWEST).unwrap_or(u32::MAX);
+    let [newest, clone] =
+        [NEWEST, libc::SYS_clone3].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
     let mut program = vec![step(LOAD, NUMBER)];
     program.extend(answer_if(IS_ABOVE, newest, error(libc::ENOSYS)));
+    program.extend(answer_if(EQUALS, clone, error(libc::ENOSYS)));
     program
 }
 
@@ -234,7 +242,7 @@ fn requests(writes: bool) -> BpfProgram {
 }
 
 fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
-    use SeccompCmpOp::Ne;
+    use SeccompCmpOp::{MaskedEq, Ne};
     let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let sockets = match network {
@@ -256,6 +264,11 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     ];
     rules.insert(libc::SYS_socketpair, pairs);
     rules.insert(libc::SYS_prlimit64, vec![rule([(0, Ne, 0)])?]);
+    // All privileges in a namespace of its own, and so mounts.
+    let user = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
+    for call in [libc::SYS_clone, libc::SYS_unshare] {
+        rules.insert(call, vec![rule([(0, MaskedEq(user), user)])?]);
+    }
     Ok(rules)
 }
 
