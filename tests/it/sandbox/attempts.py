@@ -27,7 +27,7 @@ NUMBERS = {
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "tgkill": (234, 131), "fchmodat2": (452, 452),
     "open_by_handle_at": (304, 265), "none": (500, 500), "prlimit64": (302, 261),
     "clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
-    "fsopen": (430, 430), "fspick": (433, 433),
+    "ioprio_set": (251, 30), "sched_setattr": (314, 274), "fsopen": (430, 430), "fspick": (433, 433),
 }
 
 def call(name, *args):
@@ -128,6 +128,16 @@ def i386():
     if status:
         raise OSError(errno.ENOSYS, f"status {status}")
 
+def of_another(function):
+    """What is done to a process with the same rights."""
+    def attempt():
+        with subprocess.Popen(["sleep", "60"]) as other:
+            try:
+                function(other.pid)
+            finally:
+                other.kill()
+    return attempt
+
 def in_a_child(function):
     """A call that changes the process that makes it."""
     def attempt():
@@ -225,6 +235,15 @@ ATTEMPTS = {
     "thread signal": lambda: call("tgkill", HOST, HOST, 0),
     "limits": limits_of_host,
     "own limits": lambda: resource.getrlimit(resource.RLIMIT_NOFILE),
+    "priority": of_another(lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 1)),
+    # There is no such class: a priority that exists would reach the user's whole machine.
+    "priority of the user": lambda: call("ioprio_set", 3, 0, 7 << 13),
+    "own priority": in_a_child(lambda: os.nice(1) and os.setpriority(os.PRIO_PROCESS, 0, 2)),
+    "priority of files": of_another(lambda pid: call("ioprio_set", 1, pid, 3 << 13)),
+    "processors": of_another(lambda pid: os.sched_setaffinity(pid, os.sched_getaffinity(pid))),
+    "own processors": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
+    "scheduler": of_another(lambda pid: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0))),
+    "scheduler by attributes": of_another(lambda pid: call("sched_setattr", pid, 0, 0)),
     "environment": lambda: open(f"/proc/{HOST}/environ", "rb").read(1),
     "shared memory": lambda: call("shmget", 0, 4096, 0o1600),
     "message queue": lambda: call("msgget", 0, 0o1600),

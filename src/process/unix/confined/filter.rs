@@ -242,7 +242,7 @@ fn requests(writes: bool) -> BpfProgram {
 }
 
 fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
-    use SeccompCmpOp::{MaskedEq, Ne};
+    use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let sockets = match network {
@@ -264,6 +264,18 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     ];
     rules.insert(libc::SYS_socketpair, pairs);
     rules.insert(libc::SYS_prlimit64, vec![rule([(0, Ne, 0)])?]);
+    // Of other processes: by their number, or by their user (PRIO_USER, IOPRIO_WHO_USER).
+    for call in [
+        libc::SYS_sched_setattr,
+        libc::SYS_sched_setscheduler,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setaffinity,
+    ] {
+        rules.insert(call, vec![rule([(0, Ne, 0)])?]);
+    }
+    for (call, user) in [(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)] {
+        rules.insert(call, vec![rule([(1, Ne, 0)])?, rule([(0, Eq, user)])?]);
+    }
     // All privileges in a namespace of its own, and so mounts.
     let user = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
     for call in [libc::SYS_clone, libc::SYS_unshare] {
