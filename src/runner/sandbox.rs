@@ -72,9 +72,11 @@ impl Places<'_> {
         let is_relative = home.is_none() && Path::new(path).is_relative();
         let whole = home.unwrap_or_else(|| self.base.join(path));
         let place = real(&whole)?;
-        // What a project has put there must not choose another place.
-        let is_in_project = is_relative || whole.starts_with(self.project);
-        if is_in_project && !place.starts_with(real(self.project)?) {
+        // What a project has put there must not choose another place, however the path comes into the project.
+        let project = real(self.project)?;
+        let is_in_project = |above: &Path| real(above).is_ok_and(|it| it.starts_with(&project));
+        let passes = is_relative || whole.ancestors().any(is_in_project);
+        if passes && !place.starts_with(&project) {
             return Err(format!(
                 "leads out of `{}`, to `{}`: write that path in full",
                 self.project.display(),

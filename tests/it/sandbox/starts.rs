@@ -199,7 +199,7 @@ fn its_directory_is_its_own_and_goes_with_all_that_is_in_it() {
     assert_ne!(twice[0], twice[1]);
 }
 
-/// What is in `path` may be `@`: the directory of the test.
+/// What is in `path` may be `@`: the directory of the test, or `+`: one elsewhere, where `alias` leads to the first.
 #[test]
 fn a_path_of_a_sandbox_stays_where_it_begins() {
     if !is_possible() {
@@ -211,7 +211,9 @@ fn a_path_of_a_sandbox_stays_where_it_begins() {
     world.write("file", "");
     symlink(outside.path(), world.path("out")).unwrap();
     symlink(world.path("dir"), world.path("in")).unwrap();
+    symlink(world.directory(), outside.path().join("alias")).unwrap();
     let directory = world.directory().display().to_string();
+    let elsewhere = outside.path().to_str().unwrap();
     for (path, expected) in [
         (".", Ok("dir/x")),
         ("dir", Ok("dir/x")),
@@ -225,9 +227,11 @@ fn a_path_of_a_sandbox_stays_where_it_begins() {
         ("out", Err("leads out of")),
         ("@/out", Err("leads out of")),
         ("dir/../out", Err("leads out of")),
+        ("+/alias/out", Err("leads out of")),
+        ("+/alias/dir", Ok("dir/x")),
         ("~root", Err("after `~` comes `/`")),
     ] {
-        let path = path.replace('@', &directory);
+        let path = path.replace('@', &directory).replace('+', elsewhere);
         let command = format!(
             ": >{}",
             expected
@@ -251,7 +255,6 @@ fn a_path_of_a_sandbox_stays_where_it_begins() {
         }
     }
     // In full, the path may be anywhere else.
-    let elsewhere = outside.path().to_str().unwrap();
     let result = world.one(confined(
         &format!(": >{elsewhere}/x"),
         Sandbox::new().writing([elsewhere]),
