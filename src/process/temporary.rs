@@ -2,13 +2,15 @@
 //!
 //! Removing follows no links, does not recurse, and has limits: what is there was chosen by the process.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fchmod, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::logging::warn;
@@ -73,7 +75,17 @@ struct Level {
 impl Level {
     fn open(above: impl AsFd, name: CString) -> rustix::io::Result<Self> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
-        let directory = openat(above, &name, flags, Mode::empty())?;
+        let directory = match openat(&above, &name, flags, Mode::empty()) {
+            Err(Errno::ACCESS) => {
+                unlock(&above, &name)?;
+                openat(&above, &name, flags, Mode::empty())?
+            }
+            opened => opened?,
+        };
+        // Else its entries could not be removed.
+        if fstat(&directory)?.st_mode & 0o700 != 0o700 {
+            fchmod(&directory, Mode::RWXU)?;
+        }
         let entries = Dir::read_from(&directory)?;
         Ok(Self {
             directory,
@@ -90,6 +102,22 @@ impl Level {
                 Err(error) => return Some(Err(error)),
             }
         }
+    }
+}
+
+/// Lets this user read a directory. Linux changes the mode of what is open, and so of no link that has taken its place.
+fn unlock(above: impl AsFd, name: &CStr) -> rustix::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let locked = openat(above, name, flags, Mode::empty())?;
+        let opened = format!("/proc/self/fd/{}", locked.as_raw_fd());
+        return rustix::fs::chmod(opened, Mode::RWXU);
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (above, name);
+        Err(Errno::ACCESS)
     }
 }
 
@@ -131,6 +159,37 @@ fn remove(path: &Path, most: usize) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// In a thread without privileges, since root reads all.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn directories_that_it_may_not_read_are_removed() {
+        use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+        std::thread::spawn(|| {
+            let none = CapabilitySet::empty();
+            let sets = CapabilitySets {
+                effective: none,
+                permitted: none,
+                inheritable: none,
+            };
+            set_capabilities(None, sets).unwrap();
+            let place = tempfile::tempdir().unwrap().keep();
+            for (name, mode) in [
+                ("none", 0),
+                ("write", 0o300),
+                ("read", 0o500),
+                ("list", 0o400),
+            ] {
+                let at = place.join(name);
+                std::fs::create_dir_all(at.join("below")).unwrap();
+                std::fs::set_permissions(at, PermissionsExt::from_mode(mode)).unwrap();
+            }
+            std::fs::set_permissions(&place, PermissionsExt::from_mode(0)).unwrap();
+            assert!(remove(&place, MOST_ENTRIES).unwrap());
+        })
+        .join()
+        .unwrap();
+    }
 
     #[test]
     fn all_is_removed_within_the_limits_and_no_link_is_followed() {
