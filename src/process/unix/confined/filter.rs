@@ -242,7 +242,7 @@ fn requests(writes: bool) -> BpfProgram {
 }
 
 fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
-    use SeccompCmpOp::{Eq, MaskedEq, Ne};
+    use SeccompCmpOp::{Eq, Ne};
     let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let sockets = match network {
@@ -276,12 +276,20 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     for (call, user) in [(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)] {
         rules.insert(call, vec![rule([(1, Ne, 0)])?, rule([(0, Eq, user)])?]);
     }
-    // All privileges in a namespace of its own, and so mounts.
-    let user = u64::from(libc::CLONE_NEWUSER.unsigned_abs());
-    for call in [libc::SYS_clone, libc::SYS_unshare] {
-        rules.insert(call, vec![rule([(0, MaskedEq(user), user)])?]);
-    }
+    // All privileges in a namespace of its own, and so mounts. A child of the host, which would not reap it.
+    let [user, parent] = [libc::CLONE_NEWUSER, libc::CLONE_PARENT];
+    rules.insert(libc::SYS_unshare, vec![rule([has(user)])?]);
+    rules.insert(
+        libc::SYS_clone,
+        vec![rule([has(user)])?, rule([has(parent)])?],
+    );
     Ok(rules)
+}
+
+/// The condition that the first argument has a flag.
+fn has(flag: i32) -> (u8, SeccompCmpOp, u64) {
+    let flag = u64::from(flag.unsigned_abs());
+    (0, SeccompCmpOp::MaskedEq(flag), flag)
 }
 
 /// A rule that is met if all its conditions are: an argument of the call, of which the kernel reads 32 bits here, compared
