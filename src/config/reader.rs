@@ -165,6 +165,7 @@ impl Reader<'_> {
         let mut problems = Vec::new();
         let value = value_of(entry, &mut problems);
         add_repeated(entry, None, &mut problems);
+        problems.extend(misspelled_sandbox(entry));
         let read = Hook::read(&value).and_then(|hook| self.compiled(hook));
         if self.file.allowance.is_spent() {
             let words = "the file has conditions that take more than 16 MiB together when compiled";
@@ -172,7 +173,9 @@ impl Reader<'_> {
         }
         let mut unknown = Vec::new();
         if self.file.loaded.shows_all() {
-            let keys = unknown_keys(entry).take(MOST_PROBLEMS + 1);
+            let keys = unknown_keys(entry)
+                .filter(|member| nearest_key(member.key) != Some("sandbox"))
+                .take(MOST_PROBLEMS + 1);
             unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
         let hook = match read {
@@ -380,6 +383,15 @@ fn first(entry: Node<'_, '_>) -> Range<usize> {
 fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 'a>> {
     let is_unknown = |member: &Member<'_, '_>| !is_key(member.key) && !is_note(member.key);
     entry.members().filter(is_unknown)
+}
+
+/// An entry that is to be confined must not run as it is.
+fn misspelled_sandbox(entry: Node<'_, '_>) -> Option<Problem> {
+    let mut keys = unknown_keys(entry);
+    let typo = keys.find(|member| nearest_key(member.key) == Some("sandbox"))?;
+    let mut problem = unknown_key_of_entry(&typo);
+    problem.severity = Severity::Error;
+    Some(problem)
 }
 
 /// A missing key with a typo is one problem, at the typo.
