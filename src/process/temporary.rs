@@ -14,6 +14,7 @@ use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fchmod, fstat, openat, unlinka
 use rustix::io::Errno;
 
 use crate::logging::warn;
+use crate::process::Refused;
 
 /// What is below, or beyond these, stays.
 const MOST_LEVELS: usize = 64;
@@ -34,7 +35,12 @@ impl Temporary {
         named.prefix("forge-hooks-sandbox-");
         named.permissions(std::fs::Permissions::from_mode(0o700));
         // Where it really is: rules of the kernel are about real directories.
-        let path = named.tempdir()?.keep().canonicalize()?;
+        let made = named.tempdir();
+        let path = made.and_then(|it| it.keep().canonicalize());
+        let path = path.map_err(|error| {
+            let words = format!("its temporary directory cannot be created: {error}");
+            io::Error::other(Refused(words))
+        })?;
         Ok(Self { path })
     }
 

@@ -84,6 +84,48 @@ fn a_kernel_that_refuses_the_rules() {
     fails_with("the kernel refused Landlock");
 }
 
+/// What such a host opens next, of its hook's sandbox too, has these numbers.
+#[test]
+fn a_host_without_standard_streams() {
+    if !is_possible() || !alone("sandbox::fails::a_host_without_standard_streams") {
+        return;
+    }
+    let world = World::new();
+    let hook = confined("exit 3", Sandbox::new());
+    // SAFETY: nothing in this process uses them before they are back.
+    #[allow(unsafe_code)]
+    let kept = unsafe {
+        let kept = [0, 1, 2].map(|fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3));
+        (0..3).for_each(|fd| drop(libc::close(fd)));
+        kept
+    };
+    let result = world.one(hook);
+    // SAFETY: as above.
+    #[allow(unsafe_code)]
+    unsafe {
+        (0..)
+            .zip(kept)
+            .for_each(|(fd, kept)| drop(libc::dup2(kept, fd)));
+    }
+    assert_eq!(result.error.as_deref(), Some("exited with code 3"));
+}
+
+#[test]
+fn a_host_without_a_temporary_directory() {
+    if !is_possible() || !alone("sandbox::fails::a_host_without_a_temporary_directory") {
+        return;
+    }
+    let world = World::new();
+    tempfile::env::override_temp_dir(&world.path("missing")).unwrap();
+    for command in ["exit 3", "/bin/true"] {
+        let result = world.one(confined(command, Sandbox::new()));
+        assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
+        let error = result.error.unwrap();
+        let words = "its temporary directory cannot be created: No such file";
+        assert!(error.contains(words), "{error}");
+    }
+}
+
 /// The kernel allows 16 sandboxes within each other: this test runs itself in one until there is no other.
 #[test]
 fn a_sandbox_within_sandboxes() {

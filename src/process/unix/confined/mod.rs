@@ -131,8 +131,8 @@ impl Start {
         temporary: &Temporary,
     ) -> io::Result<Self> {
         for layer in &confinement.layers {
-            self.rulesets
-                .push(ruleset::ruleset(layer, temporary.path())?);
+            let rules = ruleset::ruleset(layer, temporary.path())?;
+            self.rulesets.push(above_standard(rules)?);
         }
         // The kernel knows nothing of layers here: what one of them refuses is refused.
         let writes = confinement.layers.iter().all(|it| !it.write.is_empty());
