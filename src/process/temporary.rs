@@ -118,7 +118,7 @@ fn unlock(above: impl AsFd, name: &CStr) -> rustix::io::Result<()> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let locked = openat(above, name, flags, Mode::empty())?;
         let opened = format!("/proc/self/fd/{}", locked.as_raw_fd());
-        return rustix::fs::chmod(opened, Mode::RWXU);
+        rustix::fs::chmod(opened, Mode::RWXU)
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -190,7 +190,7 @@ mod tests {
                 std::fs::create_dir_all(at.join("below")).unwrap();
                 std::fs::set_permissions(at, PermissionsExt::from_mode(mode)).unwrap();
             }
-            std::fs::set_permissions(&place, PermissionsExt::from_mode(0)).unwrap();
+            std::fs::set_permissions(&place, PermissionsExt::from_mode(0o0)).unwrap();
             assert!(remove(&place, MOST_ENTRIES).unwrap());
         })
         .join()

@@ -96,7 +96,7 @@ fn a_host_without_standard_streams() {
     #[allow(unsafe_code)]
     let kept = unsafe {
         let kept = [0, 1, 2].map(|fd| libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3));
-        (0..3).for_each(|fd| drop(libc::close(fd)));
+        (0..3).for_each(|fd| assert_eq!(libc::close(fd), 0));
         kept
     };
     let result = world.one(hook);
@@ -105,7 +105,7 @@ fn a_host_without_standard_streams() {
     unsafe {
         (0..)
             .zip(kept)
-            .for_each(|(fd, kept)| drop(libc::dup2(kept, fd)));
+            .for_each(|(fd, kept)| assert_eq!(libc::dup2(kept, fd), fd));
     }
     assert_eq!(result.error.as_deref(), Some("exited with code 3"));
 }
