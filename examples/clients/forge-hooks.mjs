@@ -52,26 +52,32 @@ export class Hooks {
 /** Without characters that command a terminal. */
 const shown = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 
+async function confirmed(question) {
+  const input = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = new Promise((resolve) => input.on("close", () => resolve("")).question("", resolve));
+  process.stdout.write(`${question} [y/N] `);
+  const isYes = ["y", "yes"].includes((await answer).trim());
+  input.close();
+  return isYes;
+}
+
 async function agent(commands) {
   const hooks = new Hooks("myagent");
   (await hooks.initialized).messages.forEach((text) => console.error(text));
   for (const block of await hooks.call("approvals")) {
-    const input = createInterface({ input: process.stdin, output: process.stdout });
-    const answer = new Promise((resolve) => input.on("close", () => resolve("")).question("", resolve));
-    process.stdout.write(`${block.text}Let these hooks run? [y/N] `);
-    if (["y", "yes"].includes((await answer).trim())) await hooks.call("approve", { digest: block.digest });
-    input.close();
+    if (await confirmed(`${block.text}Let these hooks run?`)) await hooks.call("approve", { digest: block.digest });
   }
   for (const command of commands) {
     const event = { type: "tool:pre_execute", tool_name: "bash", data: { tool_args: { command } } };
-    const result = await hooks.call("fire", { event }, 60_000);
+    const result = await hooks.call("fire", { event, options: { handles_ask: true } }, 60_000);
     const last = result.again ?? result; // with the changes of the hooks, if any
     last.messages.forEach((text) => console.error(text));
-    if (!last.allowed) {
-      console.log("blocked:", shown(last.reason ?? "without a reason"));
-      continue;
+    const reason = shown(last.reason ?? "without a reason");
+    if (last.allowed || (last.decision === "ask" && (await confirmed(reason)))) {
+      spawnSync(last.event.data.tool_args.command, { shell: true, stdio: "inherit" });
+    } else {
+      console.log("blocked:", reason);
     }
-    spawnSync(last.event.data.tool_args.command, { shell: true, stdio: "inherit" });
   }
   await hooks.close();
 }

@@ -56,23 +56,27 @@ def shown(text):
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def confirmed(question):
+    print(question, "[y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip() in ("y", "yes")
+
+
 def agent(commands):
     hooks = Hooks("myagent")
     sys.stderr.writelines(text + "\n" for text in hooks.messages)
     for block in hooks.call("approvals"):
-        print(block["text"], "Let these hooks run? [y/N] ", sep="", end="", flush=True)
-        if sys.stdin.readline().strip() in ("y", "yes"):
+        if confirmed(block["text"] + "Let these hooks run?"):
             hooks.call("approve", digest=block["digest"])
     for command in commands:
-        data = {"tool_args": {"command": command}}
-        event = {"type": "tool:pre_execute", "tool_name": "bash", "data": data}
-        result = hooks.call("fire", timeout=60, event=event)
+        event = {"type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": command}}}
+        result = hooks.call("fire", timeout=60, event=event, options={"handles_ask": True})
         last = result.get("again", result)  # with the changes of the hooks, if any
         sys.stderr.writelines(text + "\n" for text in last["messages"])
-        if not last["allowed"]:
-            print("blocked:", shown(last["reason"] or "without a reason"), flush=True)
-            continue
-        subprocess.run(last["event"]["data"]["tool_args"]["command"], shell=True)
+        reason = shown(last["reason"] or "without a reason")
+        if last["allowed"] or last["decision"] == "ask" and confirmed(reason):
+            subprocess.run(last["event"]["data"]["tool_args"]["command"], shell=True)
+        else:
+            print("blocked:", reason, flush=True)
     hooks.close()
 
 

@@ -37,7 +37,7 @@ pub(super) fn run(
     let blocked = Cell::new(false);
     let can_block = firing.can_block;
     let mut noted = |result: HookResult| {
-        blocked.set(blocked.get() || can_block && !result.should_continue());
+        blocked.set(blocked.get() || can_block && result.stops_the_chain());
         answer(result);
     };
     let groups = hooks.split_off(hooks.partition_point(|hook| hook.group().is_none()));
@@ -78,7 +78,7 @@ fn one_by_one<'a>(
             continue;
         }
         let result = core.runner.run_unless_cancelled(&firing, hook);
-        let stops = stop_on_failure && !result.should_continue();
+        let stops = stop_on_failure && result.stops_the_chain();
         let output = output_after(&result);
         answer(result);
         // Groups run even after a stop, so they need this output too.

@@ -48,7 +48,7 @@ pub struct HookHandle {
     job: Option<(Submitted, Receiver<HookResult>)>,
     /// What was received before the last result.
     received: Vec<HookResult>,
-    /// Once the outcome has been returned: its results that block.
+    /// Once the outcome has been returned: its results that block or ask.
     returned: Option<Vec<HookResult>>,
     cancels_on_drop: bool,
 }
@@ -75,8 +75,8 @@ impl HookHandle {
     /// most the sum of their timeouts and of the time to kill them.
     ///
     /// After [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has returned the
-    /// outcome, the outcome of `wait` contains only the results that block, so that a blocked operation stays
-    /// blocked.
+    /// outcome, the outcome of `wait` contains only the results that block or ask, so that an operation that is not
+    /// allowed stays so.
     ///
     /// On a thread of a pool (in an [`Observer`](crate::Observer) or a callback) hooks that have not
     /// started yet run on this thread at once, out of their turn. The same holds for

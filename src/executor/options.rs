@@ -86,9 +86,9 @@ impl FireOptions {
         self
     }
 
-    /// Declares that the host asks its user when a hook answers `ask`: it checks
-    /// [`Outcome::asks`](crate::Outcome::asks) before it continues. Default: such a hook blocks,
-    /// since the user would not be asked.
+    /// Declares that the host asks its user when a hook answers `ask`: the operation is not allowed before
+    /// [`Outcome::answer`](crate::Outcome::answer) has the user's yes. Default: such a hook blocks, since the user
+    /// would not be asked.
     pub const fn handles_ask(mut self) -> Self {
         self.handles_ask = true;
         self

@@ -102,9 +102,9 @@ impl<'a, A: Action> Request<'a, A> {
         };
         let name = self.open.row.before;
         let (event, before) = self.open.fire(name, options);
-        let before = before.into_result()?;
+        let before = before.unless_blocked()?;
         let Some((key, value)) = self.changed(&before) else {
-            return Ok((agreed(&event, before, None, ask)?, None));
+            return agreed(&event, before, None, ask);
         };
         self.open.data.insert(key.to_owned(), value);
         let (event, again) = self.open.fire(name, options.without_background());
@@ -112,8 +112,7 @@ impl<'a, A: Action> Request<'a, A> {
             warn!("a hook changed an already changed `{name}`: the second change is ignored");
         }
         // A hook that asks only once and has asked before the change means this action too.
-        let again = agreed(&event, again, Some(&before), ask)?;
-        Ok((before, Some(again)))
+        agreed(&event, before, Some(again), ask)
     }
 
     /// Returns what hooks rewrite, with its key.

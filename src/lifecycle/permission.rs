@@ -45,7 +45,7 @@ impl Action for Permission {
         if permission.verdict == Decision::Ask {
             let options = FireOptions::default().handles_ask();
             let (event, prompt) = running.open.fire("permission:prompt", options);
-            prompt.check()?;
+            let prompt = prompt.unless_blocked()?;
             match permission.hook_grants(&prompt) {
                 true => permission.verdict = Decision::Allow,
                 false => permission.asked = Some(event),
@@ -158,11 +158,16 @@ impl Running<Permission> {
             true => Ok(Value::Null),
             false => Err("denied"),
         };
+        let was_asked = self.action.asked.is_some();
+        let answered = |outcome: Outcome| match was_asked {
+            true => outcome.answer(|_| granted),
+            false => outcome,
+        };
         PermissionRun {
             granted,
             after: self.open.end(result),
-            check: self.before,
-            prompt: self.again,
+            check: answered(self.before),
+            prompt: self.again.map(answered),
         }
     }
 }

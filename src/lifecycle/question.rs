@@ -47,22 +47,23 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Returns the outcome if no hook blocks, and the user agrees if a hook asks in this or an earlier
-/// outcome.
+/// Returns the outcomes with the user's answer, if hooks ask in one of them and no hook blocks. A hook that asks only
+/// once, about the action before it was changed, means the changed one too.
 pub(super) fn agreed(
     event: &HookEvent,
-    outcome: Outcome,
-    earlier: Option<&Outcome>,
+    before: Outcome,
+    again: Option<Outcome>,
     ask: Option<Ask<'_>>,
-) -> Result<Outcome, HookBlockedError> {
-    let outcome = outcome.into_result()?;
-    let question = Question::new(event, [Some(&outcome), earlier]);
-    let (Some(result), Some(ask)) = (question.result, ask) else {
-        return Ok(outcome);
+) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
+    let again = again.map(Outcome::unless_blocked).transpose()?;
+    let question = Question::new(event, [again.as_ref(), Some(&before)]);
+    let (Some(_), Some(ask)) = (question.result, ask) else {
+        return Ok((before, again));
     };
-    if ask(&question) {
-        return Ok(outcome);
-    }
-    let result = result.clone();
-    Err(HookBlockedError::of(outcome, result))
+    let is_yes = ask(&question);
+    let before = before.answer(|_| is_yes);
+    let again = again.map(|again| again.answer(|_| is_yes));
+    again.as_ref().map_or(Ok(()), Outcome::check)?;
+    before.check()?;
+    Ok((before, again))
 }

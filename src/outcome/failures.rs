@@ -26,11 +26,11 @@ impl<'a> Failures<'a> {
         let mut failed = Vec::new();
         for outcome in outcomes {
             // Where nothing was blocked, no failure blocks, whatever it means for the hooks after it.
-            let allowed = outcome.allowed();
+            let is_blocked = outcome.blocked().is_some();
             let results = outcome.results().iter();
             let failures = results
                 .filter(|result| result.failure.is_some())
-                .filter(|result| allowed || result.should_continue());
+                .filter(|result| !is_blocked || result.should_continue());
             failed.extend(failures.map(|result| (outcome.event_type(), result)));
         }
         Self { failed }

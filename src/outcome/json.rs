@@ -32,7 +32,7 @@ impl<'a> Whole<'a> {
         Self {
             allowed: outcome.allowed(),
             decision: outcome.decision(),
-            reason: outcome.reason().or_else(|| outcome.asks()?.reason()),
+            reason: outcome.reason(),
             context: outcome.additional_context(),
             feedback: outcome.feedback(),
             updated_output: outcome.updated_output(),

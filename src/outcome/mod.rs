@@ -15,6 +15,7 @@ use crate::printable::{printable, printable_lines};
 
 pub use crate::hook::{Decision, EnvFile, FailureKind, HookOutput, Residency, SkipReason};
 pub use failures::Failures;
+pub(crate) use result::Consent;
 pub use result::HookResult;
 
 /// The results of all hooks of an event, in the order of their registration.
@@ -49,31 +50,38 @@ impl Outcome {
         Self { kind, results }
     }
 
-    /// Whether the host may do what it is about to do. If the host
-    /// [handles](crate::FireOptions::handles_ask) questions, it must also check
-    /// [`asks`](Outcome::asks). Always true for an event that cannot [block](Outcome::can_block):
-    /// what has already happened cannot be stopped.
+    /// Whether the host may do what it is about to do: no hook blocks, and no [question](Outcome::asks) is
+    /// open. Always true for an event that cannot [block](Outcome::can_block): what has already happened
+    /// cannot be stopped.
     #[must_use]
     pub fn allowed(&self) -> bool {
-        self.blocked().is_none()
+        self.refused().is_none()
     }
 
     /// The first result that blocks or stops the turn; none if no result does. A result that denies has priority over one that
-    /// asks. For `agent:stop`, none if a hook stops the turn: the agent then stops.
+    /// asks in a host that does not ask its user. For `agent:stop`, none if a hook stops the turn: the agent then stops.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
-        let stops = self.event_type().is_agent_stop() && self.stops_turn();
-        if stops || !self.can_block() {
-            return None;
-        }
-        let blocking = || self.results.iter().filter(|it| !it.should_continue());
+        let blocking = || self.counted().filter(|it| it.stops_the_chain());
         let denying = blocking().find(|it| it.decision() == Decision::Block);
         denying.or_else(|| blocking().next())
     }
 
-    /// The first result that asks for the decision of the host's user. None if the operation is
+    /// The result because of which the operation is not allowed.
+    fn refused(&self) -> Option<&HookResult> {
+        self.blocked().or_else(|| self.asks())
+    }
+
+    /// The results on which it depends whether the operation is allowed.
+    fn counted(&self) -> impl Iterator<Item = &HookResult> {
+        let stops = self.event_type().is_agent_stop() && self.stops_turn();
+        let counts = self.can_block() && !stops;
+        self.results.iter().filter(move |_| counts)
+    }
+
+    /// The first result with an open question to the host's user. None if the operation is
     /// blocked, or the event cannot block. If the host does not
-    /// [handle](crate::FireOptions::handles_ask) questions, such a result blocks.
+    /// [handle](crate::FireOptions::handles_ask) questions, a hook that asks blocks.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -90,6 +98,8 @@ impl Outcome {
     /// let outcome = executor.execute(&event, FireOptions::default().handles_ask());
     /// let question = outcome.asks().and_then(|result| result.reason());
     /// assert_eq!(question, Some("it is late"));
+    /// assert!(!outcome.allowed(), "a question is not a yes");
+    /// assert!(outcome.answer(|question| question.reason() == Some("it is late")).allowed());
     /// # }
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
@@ -98,25 +108,49 @@ impl Outcome {
         self.questions().next()
     }
 
-    /// All results that ask for the user's decision, in order. Each may have its own reason, and
-    /// the user should see all of them.
+    /// All results with an open question, in order. Each may have its own reason, and the user should see
+    /// all of them.
     pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
-        let asked = self.can_block() && self.allowed();
-        let results = self.results.iter().filter(move |_| asked);
-        results.filter(|result| result.decision() == Decision::Ask)
+        let is_blocked = self.blocked().is_some();
+        let results = self.counted().filter(move |_| !is_blocked);
+        results.filter(|result| result.is_open_question())
+    }
+
+    /// Returns the outcome after the user's answers. `ask` gets each [open question](Outcome::questions), in
+    /// order, up to the first no. After a yes the hook allows; after a no it blocks, and its reason says that the
+    /// user declined. Asks nothing if the operation is blocked.
+    pub fn answer(mut self, mut ask: impl FnMut(&HookResult) -> bool) -> Self {
+        if self.asks().is_none() {
+            return self;
+        }
+        for result in self.results.iter_mut().filter(|it| it.is_open_question()) {
+            let is_yes = ask(result);
+            *result = result.clone().answered(is_yes);
+            if !is_yes {
+                break;
+            }
+        }
+        self
     }
 
     /// The strictest decision of the hooks; none if no hook has decided. Unlike
     /// [`allowed`](Outcome::allowed), this distinguishes a hook that allows from a hook that does
-    /// not decide, and one that denies from one that [only stops](HookOutput::only_stops) the turn.
+    /// not decide, and one that denies from one that [only stops](HookOutput::only_stops) the turn. On an event that
+    /// can [block](Outcome::can_block), it is `Ask` only while a question is open.
     #[must_use]
     pub fn decision(&self) -> Option<Decision> {
-        if self.blocked().is_some_and(|result| !result.only_stops()) {
+        let blocked = self.blocked();
+        if blocked.is_some_and(|result| !result.only_stops()) {
             return Some(Decision::Block);
         }
-        let said = self.counted_outputs().filter_map(|output| output.decision);
-        said.filter(|decision| *decision != Decision::Block)
-            .reduce(Decision::stricter)
+        let is_open = !self.can_block() || self.asks().is_some();
+        let said = self.results.iter().filter_map(HookResult::said);
+        let counts = |said: &Decision| match said {
+            Decision::Allow => true,
+            Decision::Ask => is_open,
+            Decision::Block => false,
+        };
+        said.filter(counts).reduce(Decision::stricter)
     }
 
     /// The feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
@@ -155,14 +189,14 @@ impl Outcome {
     /// The values with which hooks replace values of the tool's input. The answers of all
     /// successful hooks are combined key by key; a later hook has priority over earlier ones. Each
     /// hook has received the original event, without the changes of the others. None if the
-    /// operation is blocked.
+    /// operation is blocked; a question does not hide them.
     ///
     /// The host decides whether to apply them. If it does, it fires the changed event again, so
     /// that every guard sees every change. [`changed_input`](Outcome::changed_input) is the whole changed input;
     /// [`apply_updates`](crate::lifecycle::Request::apply_updates) does both.
     #[must_use]
     pub fn updated_input(&self) -> Option<Map<String, Value>> {
-        if !self.allowed() {
+        if self.blocked().is_some() {
             return None;
         }
         let mut all: Option<Map<String, Value>> = None;
@@ -227,10 +261,11 @@ impl Outcome {
         self.results.iter().filter_map(HookResult::output)
     }
 
-    /// The reason why the operation is blocked; none if it is not.
+    /// The reason why the operation is not allowed: of the hook that blocks, or the first question; none if it is
+    /// allowed.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
-        self.blocked().and_then(HookResult::reason)
+        self.refused().and_then(HookResult::reason)
     }
 
     /// The hooks that failed and did not block, on any event: what the host shows its user, who otherwise
@@ -253,7 +288,7 @@ impl Outcome {
         Failures::of([self])
     }
 
-    /// Checks that no hook has blocked the operation.
+    /// Checks that the operation is [allowed](Outcome::allowed).
     ///
     /// ```
     /// # #![deny(unused_must_use)]
@@ -267,18 +302,27 @@ impl Outcome {
     /// ```
     ///
     /// # Errors
-    /// If the operation is blocked, with the result that blocks it and a copy of this outcome.
+    /// If the operation is blocked or a question is open, with the result that blocks or asks and a copy of this
+    /// outcome.
     pub fn check(&self) -> Result<(), HookBlockedError> {
-        match self.blocked().cloned() {
+        match self.refused().cloned() {
             Some(result) => Err(HookBlockedError::of(self.clone(), result)),
             None => Ok(()),
+        }
+    }
+
+    /// Returns the outcome itself if no hook blocks; a question may be open.
+    pub(crate) fn unless_blocked(self) -> Result<Self, HookBlockedError> {
+        match self.blocked().cloned() {
+            Some(result) => Err(HookBlockedError::of(self, result)),
+            None => Ok(self),
         }
     }
 
     /// Returns the outcome itself if the operation is allowed; [`check`](Outcome::check) borrows it instead.
     ///
     /// # Errors
-    /// If the operation is blocked, with the result that blocks it.
+    /// As with [`check`](Outcome::check).
     pub fn into_result(self) -> Result<Self, HookBlockedError> {
         self.check()?;
         Ok(self)
@@ -372,12 +416,13 @@ impl<'a> IntoIterator for &'a Outcome {
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 ///
+/// If a hook asks and the user has not answered, it says so.
+///
 /// `Debug` shows the same message, since Rust prints an error that `main` returns with `Debug`.
-#[derive(Clone, thiserror::Error)]
-#[error("blocked by hook `{}`: {}", printable(result.hook.label()), printable_lines(result.reason().unwrap_or("no reason given")))]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct HookBlockedError {
-    /// The result of the hook that blocked.
+    /// The result of the hook that blocked, or that asks.
     pub result: Box<HookResult>,
     outcome: Option<Box<Outcome>>,
 }
@@ -415,6 +460,23 @@ impl HookBlockedError {
         of_hook || self.outcome().is_some_and(Outcome::stops_turn)
     }
 }
+
+impl fmt::Display for HookBlockedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = printable(self.result.hook.label());
+        let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
+        match self.result.is_open_question() {
+            true => write!(
+                f,
+                "hook `{label}` asks, and the user has not answered: {reason} (a host that handles `ask` asks its user, \
+                 and passes the answer to `Outcome::answer`)"
+            ),
+            false => write!(f, "blocked by hook `{label}`: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for HookBlockedError {}
 
 impl fmt::Debug for HookBlockedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

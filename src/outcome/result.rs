@@ -34,7 +34,7 @@ pub struct HookResult {
     pub queued: Duration,
     /// Whether it was killed at its deadline.
     pub timed_out: bool,
-    /// The description of the failure, or the reason why it was skipped.
+    /// The description of the failure, the reason why it was skipped, or that the user declined.
     pub error: Option<String>,
     /// The kind of the failure; none if it did not fail.
     pub failure: Option<FailureKind>,
@@ -56,11 +56,21 @@ pub struct HookResult {
     /// Boxed, since most hooks do not answer.
     pub(crate) output: Option<Box<HookOutput>>,
     pub(crate) diagnostics: Vec<String>,
-    /// Whether the host asks its user when a hook answers `ask`.
-    pub(crate) ask_handled: bool,
+    /// What a question of the hook means.
+    pub(crate) consent: Consent,
     /// The bytes that were written, if `stdout` does not represent them.
     pub(crate) raw_stdout: Option<Vec<u8>>,
     pub(crate) raw_stderr: Option<Vec<u8>>,
+}
+
+/// What a question means: the user's answer, if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// The host does not ask its user, or the user declined: it blocks.
+    None,
+    /// The host asks, and has not answered yet.
+    Open,
+    Given,
 }
 
 impl HookResult {
@@ -88,7 +98,7 @@ impl HookResult {
             env_file: None,
             output: None,
             diagnostics: Vec::new(),
-            ask_handled: false,
+            consent: Consent::None,
             raw_stdout: None,
             raw_stderr: None,
         }
@@ -191,7 +201,8 @@ impl HookResult {
     }
 
     /// The decision that follows from the hook's exit code, answer and policy, by the table in
-    /// docs/protocol.md. A hook that was skipped, or whose failure is ignored, allows.
+    /// docs/protocol.md. A hook that was skipped, or whose failure is ignored, allows; so does one that asks
+    /// once the user has said [yes](crate::Outcome::answer).
     #[must_use]
     pub fn decision(&self) -> Decision {
         let forgiven = |failure: FailureKind| {
@@ -217,21 +228,48 @@ impl HookResult {
             None if answered == Decision::Block => Decision::Block,
             // A result that a host's test built by hand may have an exit code but no failure.
             None if !self.answer_counts() => forgiven(FailureKind::Exit),
+            None if answered == Decision::Ask && self.consent == Consent::Given => Decision::Allow,
             None => answered,
         }
     }
 
-    /// Whether the operation may continue, and the hooks after this one may run. A hook that answers `ask` lets
-    /// it continue only if the host asks its user:
-    /// [`FireOptions::handles_ask`](crate::FireOptions::handles_ask). One that [stops the turn](HookOutput::stops_turn)
-    /// does not.
+    /// Whether the operation may continue. A hook that answers `ask` lets it continue only after a
+    /// [yes](crate::Outcome::answer). One that [stops the turn](HookOutput::stops_turn) does not.
     #[must_use]
     pub fn should_continue(&self) -> bool {
-        match self.decision() {
-            _ if self.only_stops() => false,
-            Decision::Allow => true,
-            Decision::Ask => self.ask_handled,
-            Decision::Block => false,
+        self.decision() == Decision::Allow && !self.only_stops()
+    }
+
+    /// Whether it waits for the answer of the host's user.
+    pub(crate) fn is_open_question(&self) -> bool {
+        let asks = self.consent == Consent::Open && self.decision() == Decision::Ask;
+        asks && !self.only_stops()
+    }
+
+    /// Whether it blocks or stops the turn, whatever the user answers. The hooks behind an open question run: they may
+    /// block.
+    pub(crate) fn stops_the_chain(&self) -> bool {
+        !self.should_continue() && !self.is_open_question()
+    }
+
+    /// Returns it with the user's answer to its question.
+    pub(crate) fn answered(mut self, is_yes: bool) -> Self {
+        if is_yes {
+            self.consent = Consent::Given;
+        } else {
+            let reason = self.reason().unwrap_or("no reason given");
+            self.error = Some(format!("the user declined: {reason}"));
+            self.consent = Consent::None;
+        }
+        self
+    }
+
+    /// The decision of its answer, after the user's own answer if it asks.
+    pub(crate) fn said(&self) -> Option<Decision> {
+        let output = self.output().filter(|_| self.answer_counts());
+        match output?.decision? {
+            Decision::Ask if self.consent == Consent::Given => Some(Decision::Allow),
+            said => Some(said),
         }
     }
 
@@ -304,6 +342,8 @@ impl HookResult {
         let error = self.error.as_deref();
         match self.failure {
             None if self.decision() == Decision::Allow && !self.only_stops() => None,
+            // The user has declined.
+            None if self.decision() == Decision::Ask && error.is_some() => error,
             None | Some(FailureKind::Exit) => self.own_words().or(error),
             // It blocks by its exit code too, and has said why.
             Some(FailureKind::InvalidAnswer) if self.has_exited_otherwise() => {

@@ -17,7 +17,7 @@ use super::report::Reporter;
 use super::resident::Residents;
 use super::sandbox;
 use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Protocol, Start};
-use crate::outcome::{FailureKind, HookResult, Residency, SkipReason};
+use crate::outcome::{Consent, FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, Args, Spec};
 use crate::protocol::{NESTING_LIMIT, Native, check_answer};
 
@@ -166,7 +166,9 @@ impl Runner {
         let ran = self.execute(firing, &call, &mut start, directory, timeout)?;
         let gap = ran.finished.stdout.gap();
         let mut result = result_of(hook, ran, timeout, directory);
-        result.ask_handled = firing.handles_ask;
+        if firing.handles_ask {
+            result.consent = Consent::Open;
+        }
         result.env_file = start.env_file.take().and_then(read_env_file).map(Box::new);
         if !result.started() || !result.came_to_its_end() {
             return Ok(result);

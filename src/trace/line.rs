@@ -55,7 +55,7 @@ impl Note {
             ("skipped", result.skipped.map(SkipReason::as_str).into()),
             ("decision", decision.as_str().into()),
             ("can_block", run.can_block.into()),
-            ("should_continue", result.should_continue().into()),
+            ("should_continue", (!result.stops_the_chain()).into()),
             ("resident", result.residency.map(Residency::as_str).into()),
             ("cut", is_cut.then_some(true).into()),
         ];

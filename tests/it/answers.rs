@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, HookEvent};
+use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, HookEvent, Outcome};
 use serde_json::json;
 
 use crate::support::{AND, LONG, World, blocking_event, hook};
@@ -164,7 +164,8 @@ fn block_outranks_ask_and_ask_allow() {
             let asks = outcome.asks().map(|_| Ask);
             let decision = blocked.or(asks).unwrap_or(Allow);
             assert_eq!(decision, expected, "{answers:?} {options:?}");
-            assert_eq!(outcome.allowed(), expected != Block);
+            assert_eq!(outcome.allowed(), expected == Allow);
+            assert_eq!(outcome.decision(), Some(expected));
             // Nobody is asked about what is blocked in any case.
             assert_eq!(outcome.asks().is_some(), expected == Ask);
         }
@@ -188,6 +189,29 @@ fn a_stop_of_the_turn_does_not_block_the_end_of_an_agent() {
     }
 }
 
+fn check_open(outcome: &Outcome) {
+    assert!(!outcome.allowed() && !outcome.results()[0].should_continue());
+    assert!(outcome.blocked().is_none(), "{outcome:?}");
+    assert_eq!(outcome.asks().unwrap().reason(), Some("sure?"));
+    assert_eq!(outcome.reason(), Some("sure?"));
+    let error = outcome.check().unwrap_err().to_string();
+    assert!(error.contains("` asks, and the user has not answered: sure? ("));
+    assert!(error.contains("`Outcome::answer`"), "{error}");
+}
+
+fn check_answered(outcome: &Outcome) {
+    let yes = outcome
+        .clone()
+        .answer(|question| question.reason() == Some("sure?"));
+    assert!(yes.allowed() && yes.check().is_ok() && yes.asks().is_none());
+    assert_eq!(yes.decision(), Some(Decision::Allow));
+    let no = outcome.clone().answer(|_| false);
+    assert!(!no.allowed() && no.asks().is_none());
+    assert_eq!(no.decision(), Some(Decision::Block));
+    assert_eq!(no.reason(), Some("the user declined: sure?"));
+    assert!(no.answer(|_| true).check().is_err(), "asked once");
+}
+
 #[test]
 fn a_question_goes_to_a_host_that_asks() {
     let world = World::new();
@@ -203,12 +227,50 @@ fn a_question_goes_to_a_host_that_asks() {
     let called = executor.execute(&blocking_event(), options);
     for outcome in [called, submitted.wait()] {
         assert_eq!(outcome.results().len(), 2, "those behind it may block");
-        assert!(outcome.allowed() && outcome.results()[0].should_continue());
-        assert_eq!(outcome.asks().unwrap().reason(), Some("sure?"));
-        assert!(outcome.into_result().is_ok());
+        check_open(&outcome);
+        check_answered(&outcome);
     }
     let after_the_fact = executor.execute(&HookEvent::user_interrupt(), options);
-    assert!(after_the_fact.asks().is_none());
+    assert!(after_the_fact.asks().is_none() && after_the_fact.allowed());
+}
+
+#[test]
+fn a_question_stays_open_until_each_is_answered() {
+    let world = World::new();
+    world.answering(json!({"decision": "ask", "reason": "one"}));
+    world.answering(json!({"decision": "ask", "reason": "two", "updatedInput": {"command": "ls"}}));
+    let options = FireOptions::default().handles_ask();
+    let mut handle = world.executor.submit(blocking_event(), options).unwrap();
+    let outcome = handle.wait_timeout(Duration::MAX).unwrap();
+    assert!(!handle.wait().allowed(), "a second wait is no yes either");
+    assert!(outcome.updated_input().is_some(), "for the second pass");
+    for (answers, asked) in [("yy", "one two"), ("yn", "one two"), ("n", "one")] {
+        let (mut given, mut seen) = (answers.chars(), Vec::new());
+        let after = outcome.clone().answer(|question| {
+            seen.push(question.reason().unwrap().to_owned());
+            given.next() == Some('y')
+        });
+        assert_eq!(seen.join(" "), asked);
+        assert_eq!(after.allowed(), answers == "yy", "{answers}");
+        assert_eq!(after.check().is_ok(), answers == "yy", "{answers}");
+        assert_eq!(after.updated_input().is_some(), answers == "yy");
+    }
+}
+
+/// A yes to the question would let the host do what another hook has stopped.
+#[test]
+fn nothing_is_asked_where_a_hook_stops_the_turn() {
+    let world = World::new();
+    world.answering(json!({"decision": "ask"}));
+    world.answering(json!({"continue": false}));
+    let options = FireOptions::default().handles_ask();
+    let outcome = world.executor.execute(&blocking_event(), options);
+    assert!(outcome.asks().is_none() && outcome.decision() != Some(Decision::Ask));
+    assert!(!outcome.answer(|_| true).allowed());
+    let ends = world
+        .executor
+        .execute(&HookEvent::agent_stop(false), options);
+    assert!(ends.allowed() && ends.asks().is_none());
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn table() -> String {
             answered(Decision::Block),
         ),
         row(
-            "answer `ask`, and exit code 0 (`should_continue` is `true` if the host asks its user)",
+            "answer `ask`, and exit code 0 (`should_continue` is `true` after the user's yes)",
             "none",
             answered(Decision::Ask),
         ),

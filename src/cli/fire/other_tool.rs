@@ -174,7 +174,7 @@ impl Report {
         };
         let (decision, reason) = match outcome.decision() {
             Some(Decision::Block) => (Answer::Deny, outcome.reason()),
-            Some(Decision::Ask) => (Answer::Ask, outcome.asks().and_then(HookResult::reason)),
+            Some(Decision::Ask) => (Answer::Ask, outcome.reason()),
             Some(Decision::Allow) => (Answer::Allow, allows()),
             None => (Answer::None, None),
         };
