@@ -91,6 +91,31 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a text with at most this many characters. If it has more, a note says how many.
+pub(crate) fn limited(text: &str, most: usize) -> Cow<'_, str> {
+    // A character has at least one byte.
+    if text.len() <= most {
+        return text.into();
+    }
+    let Some((end, _)) = text.char_indices().nth(most) else {
+        return text.into();
+    };
+    let (part, rest) = text.split_at(end);
+    format!(
+        "{part} [... {} more characters]",
+        grouped(rest.chars().count())
+    )
+    .into()
+}
+
+/// Returns a number with a comma before each group of three digits.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups = groups.map(|group| String::from_utf8_lossy(group));
+    groups.collect::<Vec<_>>().join(",")
+}
+
 /// Returns the same JSON, safe to show: each character that is not [printable](is_printable) is replaced by a
 /// `\u` escape, except for line breaks between the values.
 ///
@@ -148,6 +173,24 @@ mod tests {
             assert_eq!(printable(expected), expected);
         }
         assert_eq!(printable_lines("a\n\n\rb\r\r\n"), "a\n\n\\rb\\r\n");
+    }
+
+    #[test]
+    fn a_limit_counts_characters_and_says_how_many_are_missing() {
+        let cases = [
+            ("", 1, ""),
+            ("äöü", 3, "äöü"),
+            ("äöü", 2, "äö [... 1 more characters]"),
+            (&"x".repeat(1001), 1, "x [... 1,000 more characters]"),
+            (
+                &"x".repeat(1_234_567),
+                0,
+                " [... 1,234,567 more characters]",
+            ),
+        ];
+        for (given, most, expected) in cases {
+            assert_eq!(limited(given, most), expected);
+        }
     }
 
     #[test]

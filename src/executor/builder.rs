@@ -9,6 +9,7 @@ use super::core::Core;
 use super::hook_executor::HookExecutor;
 use crate::events::Vocabulary;
 use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::outcome::MODEL_TEXT_LIMIT;
 use crate::pool::Pool;
 use crate::profile::AppProfile;
 use crate::protocol::{Naming, Native};
@@ -54,6 +55,7 @@ pub struct HookExecutorBuilder {
     working_dir: Option<PathBuf>,
     kill_grace: Duration,
     output_limit: usize,
+    model_text_limit: usize,
     inherit: Option<Vec<String>>,
     profile: AppProfile,
     observers: Observers,
@@ -72,6 +74,7 @@ impl Default for HookExecutorBuilder {
             working_dir: None,
             kill_grace: Duration::from_millis(250),
             output_limit: 1024 * 1024,
+            model_text_limit: MODEL_TEXT_LIMIT,
             inherit: None,
             profile: AppProfile::default(),
             observers: Observers::default(),
@@ -142,6 +145,16 @@ impl HookExecutorBuilder {
         self
     }
 
+    /// Sets how many characters of a hook's text an outcome gives to the model: of the
+    /// [reason](crate::Outcome::reason) why something is blocked, which is also in the text of
+    /// [`HookBlockedError`](crate::HookBlockedError), of the [context](crate::Outcome::additional_context) and of the
+    /// [feedback](crate::Outcome::feedback). Default: 10,000 each; at least 1. What is cut ends with a note such as
+    /// `[... 1,090,000 more characters]`; the results have the whole text.
+    pub fn model_text_limit(mut self, chars: usize) -> Self {
+        self.model_text_limit = chars.max(1);
+        self
+    }
+
     /// Sets the names of the host. Default: [`AppProfile::default`].
     pub fn profile(mut self, profile: AppProfile) -> Self {
         self.profile = profile;
@@ -198,6 +211,7 @@ impl HookExecutorBuilder {
         let core = Core {
             runner,
             allow_disable: self.allow_disable,
+            model_text_limit: self.model_text_limit,
             vocabulary: self.vocabulary,
             pool: Pool::new("forge-hooks", self.workers, others, capacity),
             background: Pool::new("forge-hooks-bg", MOST_BACKGROUND, MOST_BACKGROUND, capacity),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::calls::Calls;
-use crate::events::Vocabulary;
+use crate::events::{EventType, Vocabulary};
+use crate::outcome::Outcome;
 use crate::pool::Pool;
 use crate::process::Cancel;
 use crate::registry::Removals;
@@ -18,6 +19,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Core {
     pub(super) runner: Runner,
     pub(super) allow_disable: bool,
+    pub(super) model_text_limit: usize,
     pub(super) vocabulary: Arc<Vocabulary>,
     pub(super) pool: Pool,
     /// The pool of background hooks.
@@ -26,6 +28,11 @@ pub(super) struct Core {
 }
 
 impl Core {
+    /// Returns the outcome of an event of this type, still without results.
+    pub(super) fn outcome_of(&self, event_type: &EventType) -> Outcome {
+        Outcome::of_none(self.vocabulary.kind_of(event_type), self.model_text_limit)
+    }
+
     /// Prepares an event that is fired at once.
     pub(super) fn firing<'a>(&self, event: Fired<'a>, cancel: Arc<Cancel>) -> Firing<'a> {
         let can_block = self.vocabulary.can_block(&event.event_type);

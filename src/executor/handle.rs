@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 
 use super::job::Submitted;
-use crate::events::EventKind;
 use crate::outcome::{HookResult, Outcome};
 
 /// The handle of a submitted event. Dropping the handle does not cancel the event.
@@ -43,7 +42,8 @@ use crate::outcome::{HookResult, Outcome};
 /// ```
 #[must_use = "hooks may have blocked the operation: wait for the outcome"]
 pub struct HookHandle {
-    kind: EventKind,
+    /// What becomes of it, still without results.
+    outcome: Outcome,
     /// None for an event without hooks.
     job: Option<(Submitted, Receiver<HookResult>)>,
     /// What was received before the last result.
@@ -54,9 +54,9 @@ pub struct HookHandle {
 }
 
 impl HookHandle {
-    pub(super) fn new(kind: EventKind, job: Option<(Submitted, Receiver<HookResult>)>) -> Self {
+    pub(super) fn new(outcome: Outcome, job: Option<(Submitted, Receiver<HookResult>)>) -> Self {
         Self {
-            kind,
+            outcome,
             job,
             received: Vec::new(),
             returned: None,
@@ -86,7 +86,7 @@ impl HookHandle {
         self.receive(None);
         let received = std::mem::take(&mut self.received);
         let results = self.returned.take().unwrap_or(received);
-        Outcome::of(self.kind.clone(), results)
+        self.outcome.clone().with_results(results)
     }
 
     /// Returns the outcome, once, if the hooks have ended. Never blocks; a game can call it once a
@@ -189,7 +189,7 @@ impl HookHandle {
         let results = std::mem::take(&mut self.received);
         let blocking = results.iter().filter(|result| !result.should_continue());
         self.returned = Some(blocking.cloned().collect());
-        Some(Outcome::of(self.kind.clone(), results))
+        Some(self.outcome.clone().with_results(results))
     }
 }
 
@@ -249,7 +249,7 @@ impl CancelToken {
 impl fmt::Debug for HookHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HookHandle")
-            .field("event_type", &self.kind.event_type)
+            .field("event_type", self.outcome.event_type())
             .field("is_finished", &self.is_finished())
             .finish_non_exhaustive()
     }

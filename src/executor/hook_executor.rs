@@ -196,8 +196,8 @@ impl HookExecutor {
     /// Never fails: the failure of a hook is in its result. [`Hooks::execute`](crate::Hooks::execute) is the same with
     /// default options. Every call of an executor takes options.
     pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
-        let kind = self.core().vocabulary.kind_of(&event.event_type);
-        Outcome::of(kind, self.execute_hooks(event, options))
+        let outcome = self.core().outcome_of(&event.event_type);
+        outcome.with_results(self.execute_hooks(event, options))
     }
 
     /// Like [`execute`](HookExecutor::execute), but returns only the results.
@@ -234,14 +234,14 @@ impl HookExecutor {
         options: FireOptions,
     ) -> Result<HookHandle, SubmitError> {
         let event = event.into();
-        let kind = self.core().vocabulary.kind_of(&event.event_type);
+        let outcome = self.core().outcome_of(&event.event_type);
         let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::new(kind, None));
+            return Ok(HookHandle::new(outcome, None));
         }
         let (answers, results) = Answers::new(hooks.len());
         let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
-        Ok(HookHandle::new(kind, Some((job, results))))
+        Ok(HookHandle::new(outcome, Some((job, results))))
     }
 
     /// Ends what runs in an orderly way. It refuses further submitted events, and lets submitted events and the

@@ -2,19 +2,21 @@
 //!
 //! Knows the names of keys, not how an answer is read.
 
+use std::borrow::Cow;
+
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{HookBlockedError, HookResult, Outcome};
+use super::{HookBlockedError, HookResult, MODEL_TEXT_LIMIT, Outcome};
 use crate::hook::Decision;
-use crate::printable::printable;
+use crate::printable::{limited, printable};
 
 #[derive(Serialize)]
 struct Whole<'a> {
     allowed: bool,
     decision: Option<Decision>,
-    reason: Option<&'a str>,
+    reason: Option<Cow<'a, str>>,
     context: Option<String>,
     feedback: Option<String>,
     updated_output: Option<Value>,
@@ -32,7 +34,7 @@ impl<'a> Whole<'a> {
         Self {
             allowed: outcome.allowed(),
             decision: outcome.decision(),
-            reason: outcome.reason(),
+            reason: outcome.reason().map(Cow::Borrowed),
             context: outcome.additional_context(),
             feedback: outcome.feedback(),
             updated_output: outcome.updated_output(),
@@ -47,7 +49,7 @@ impl<'a> Whole<'a> {
         Self {
             allowed: false,
             decision: Some(Decision::Block),
-            reason: result.reason(),
+            reason: result.reason().map(|it| limited(it, MODEL_TEXT_LIMIT)),
             context: None,
             feedback: None,
             updated_output: None,

@@ -6,24 +6,37 @@ mod failures;
 mod json;
 mod result;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Map, Value};
 
 use crate::events::{EventKind, EventType};
-use crate::printable::{printable, printable_lines};
+use crate::printable::{limited, printable, printable_lines};
 
 pub use crate::hook::{Decision, EnvFile, FailureKind, HookOutput, Residency, SkipReason};
 pub use failures::Failures;
 pub(crate) use result::Consent;
 pub use result::HookResult;
 
+/// The most characters of a text for the model, unless the host sets another number.
+pub(crate) const MODEL_TEXT_LIMIT: usize = 10_000;
+
 /// The results of all hooks of an event, in the order of their registration.
+///
+/// What it has for the model (the [reason](Outcome::reason), the [context](Outcome::additional_context), the
+/// [feedback](Outcome::feedback)) has at most 10,000 characters each, unless
+/// [`model_text_limit`](crate::HookExecutorBuilder::model_text_limit) sets another number; where a text is cut, a
+/// note says how many are missing. The results have all of it.
 #[derive(Debug, Clone)]
 #[must_use = "hooks may have blocked the operation: ask `allowed` or `check`"]
 pub struct Outcome {
     kind: EventKind,
     results: Vec<HookResult>,
+    /// In characters.
+    text_limit: usize,
+    /// The reason, if it is longer than that.
+    cut_reason: Option<String>,
 }
 
 impl Outcome {
@@ -43,11 +56,31 @@ impl Outcome {
             event_type,
             can_block,
         };
-        Self::of(kind, results)
+        Self::of_none(kind, MODEL_TEXT_LIMIT).with_results(results)
     }
 
-    pub(crate) fn of(kind: EventKind, results: Vec<HookResult>) -> Self {
-        Self { kind, results }
+    /// Creates the outcome of an event without results.
+    pub(crate) fn of_none(kind: EventKind, text_limit: usize) -> Self {
+        Self {
+            kind,
+            results: Vec::new(),
+            text_limit,
+            cut_reason: None,
+        }
+    }
+
+    pub(crate) fn with_results(mut self, results: Vec<HookResult>) -> Self {
+        self.results = results;
+        self.with_cut_reason()
+    }
+
+    fn with_cut_reason(mut self) -> Self {
+        let whole = self.refused().and_then(HookResult::reason);
+        self.cut_reason = whole.and_then(|reason| match limited(reason, self.text_limit) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(cut) => Some(cut),
+        });
+        self
     }
 
     /// Whether the host may do what it is about to do: no hook blocks, and no [question](Outcome::asks) is
@@ -130,7 +163,7 @@ impl Outcome {
                 break;
             }
         }
-        self
+        self.with_cut_reason()
     }
 
     /// The strictest decision of the hooks; none if no hook has decided. Unlike
@@ -262,10 +295,11 @@ impl Outcome {
     }
 
     /// The reason why the operation is not allowed: of the hook that blocks, or the first question; none if it is
-    /// allowed.
+    /// allowed. The reason of the result has no limit.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
-        self.refused().and_then(HookResult::reason)
+        let cut = self.cut_reason.as_deref();
+        cut.or_else(|| self.refused().and_then(HookResult::reason))
     }
 
     /// The hooks that failed and did not block, on any event: what the host shows its user, who otherwise
@@ -331,7 +365,7 @@ impl Outcome {
     /// Returns it as that of an event that cannot be blocked.
     pub(crate) fn without_block(mut self) -> Self {
         self.kind.can_block = false;
-        self
+        self.with_cut_reason()
     }
 
     /// The results, in the order of the hooks.
@@ -373,13 +407,16 @@ pub(crate) fn texts<'a>(
     )
 }
 
-/// Returns the same, separated by newlines; none if there is none.
+/// Returns the same for the model, separated by newlines and within the limit; none if there is none.
 pub(crate) fn joined<'a>(
     outcomes: impl IntoIterator<Item = &'a Outcome>,
     text: impl Fn(&'a HookOutput) -> Option<&'a str>,
 ) -> Option<String> {
+    let outcomes: Vec<_> = outcomes.into_iter().collect();
+    // All are of one executor.
+    let limit = outcomes.first()?.text_limit;
     let texts = texts(outcomes, text);
-    (!texts.is_empty()).then(|| texts.join("\n"))
+    (!texts.is_empty()).then(|| limited(&texts.join("\n"), limit).into_owned())
 }
 
 pub(crate) fn without_duplicates<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -403,7 +440,8 @@ impl<'a> IntoIterator for &'a Outcome {
 
 /// Error of an operation that a hook has blocked.
 ///
-/// The message contains the hook's label and its reason, made [printable](crate::printable()):
+/// The message contains the hook's label and its reason, made [printable](crate::printable()) and limited as
+/// [`Outcome::reason`] is:
 ///
 /// ```
 /// use forge_hooks::{Hook, HookBlockedError, HookResult};
@@ -464,7 +502,9 @@ impl HookBlockedError {
 impl fmt::Display for HookBlockedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let label = printable(self.result.hook.label());
+        let limit = self.outcome().map_or(MODEL_TEXT_LIMIT, |it| it.text_limit);
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
+        let reason = limited(&reason, limit);
         match self.result.is_open_question() {
             true => write!(
                 f,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::hook::{
     Decision, EnvFile, FailureKind, FailurePolicy, Hook, HookOutput, Residency, SkipReason,
 };
-use crate::printable::printable;
+use crate::printable::{limited, printable};
 use crate::redact::Redactor;
 
 /// The result of one hook.
@@ -321,11 +321,7 @@ impl HookResult {
                 answered.or(self.error.as_deref())
             }
         };
-        let why: String = why
-            .unwrap_or("no reason given")
-            .chars()
-            .take(LONGEST_REASON)
-            .collect();
+        let why = limited(why.unwrap_or("no reason given"), LONGEST_REASON);
         let label = printable(self.hook.label());
         let note = format!(
             "[output withheld: hook `{label}` did not redact it: {}]",

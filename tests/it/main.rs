@@ -32,6 +32,7 @@ mod lifecycle;
 mod limits;
 mod load_into;
 mod logging;
+mod model_text;
 mod observers;
 mod order;
 #[cfg(unix)]
