@@ -25,7 +25,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if std::env::args().nth(1).as_deref() == Some("hooks") {
         use forge_hooks::cli::{Io, run};
         let args = std::env::args_os().skip(2);
-        return Ok(run(&hooks, args, &mut Io::system("mygame hooks")));
+        return Ok(run(&hooks, args, &mut Io::system("mygame hooks")).into());
     }
     print!("{}", hooks.report());
 

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     let mut interrupts: Option<Interrupts> = None;
     let interrupted = move || interrupts.get_or_insert_with(Interrupts::heard).status();
     let mut io = Io::system("forge-hooks").interrupted_by(interrupted);
-    cli::run_standalone(std::env::args_os().skip(1), &mut io)
+    cli::run_standalone(std::env::args_os().skip(1), &mut io).into()
 }
 
 /// The signals that end the program, each with its flag and its exit status. The first signal ends the

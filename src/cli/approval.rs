@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::args::{Trust, Untrust};
 use crate::cli::files::named;
-use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
+use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
 use crate::config::TrustPolicy;
 use crate::trust::{Approval, Approved, TrustStore};
 use crate::{HookRegistry, LoadReport, printable};
@@ -132,34 +132,34 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
         return Err(Failure::new(words).with_fix("review the hooks, and use their digest"));
     }
     if project.is_approved() {
-        return terminal.end(Ended::FINE, format_args!("{root}: already approved"));
+        return terminal.end(Exit::FINE, format_args!("{root}: already approved"));
     }
     write!(terminal, "{approval}")?;
     let hooks = counted(approval.hooks.len(), "hook");
     let question = format!("let {hooks} of {root} run as shown?");
     if given.is_none() && !is_confirmed(args.yes, &question, terminal)? {
-        return terminal.end(Ended::PROBLEMS, "nothing was approved");
+        return terminal.end(Exit::PROBLEMS, "nothing was approved");
     }
     // Approvals of hooks that were not read stay.
     let config = context.hooks.config();
     let store = &project.store;
     store.approve_beside(approval, |approved| !config.reads(approved))?;
-    terminal.end(Ended::FINE, format_args!("{root}: {hooks} approved"))
+    terminal.end(Exit::FINE, format_args!("{root}: {hooks} approved"))
 }
 
 pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let (store, root) = (context.trust_store()?, context.needed_root()?);
     let shown = named(&root);
     if store.approved(&root)?.is_empty() {
-        return terminal.end(Ended::FINE, format_args!("{shown}: nothing was approved"));
+        return terminal.end(Exit::FINE, format_args!("{shown}: nothing was approved"));
     }
     let question = format!("withdraw the approval of {shown}?");
     if !is_confirmed(args.yes, &question, terminal)? {
-        return terminal.end(Ended::PROBLEMS, "no approval was withdrawn");
+        return terminal.end(Exit::PROBLEMS, "no approval was withdrawn");
     }
     store.revoke(&root)?;
     terminal.end(
-        Ended::FINE,
+        Exit::FINE,
         format_args!("{shown}: the approval was withdrawn"),
     )
 }

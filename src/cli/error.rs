@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::process::ExitCode;
 
 use serde::Serialize;
 
@@ -10,11 +11,37 @@ use crate::config::ConfigError;
 use crate::printable_lines;
 use crate::trust::TrustError;
 
-/// The end of a command, as its exit status.
+/// The exit status of a command that [`run`](crate::cli::run) has run: [the
+/// table](crate::docs::program#the-exit-status) has the values.
+///
+/// ```
+/// use forge_hooks::cli::Exit;
+///
+/// /// What a host does deep inside its own `main`.
+/// fn end(exit: Exit) -> Result<(), String> {
+///     match exit.code() {
+///         0 => Ok(()),
+///         code => Err(format!("`mygame hooks` has failed with {code}")),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ended(pub(crate) u8);
+#[must_use = "the command may have failed: end the program with its `code`"]
+pub struct Exit(pub(crate) u8);
 
-impl Ended {
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.0)
+    }
+}
+
+impl Exit {
+    /// The exit status: 0 for success.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self.0
+    }
+
     pub(crate) const FINE: Self = Self(0);
     /// An event was blocked, a hook failed, or problems were found.
     pub(crate) const PROBLEMS: Self = Self(1);
@@ -30,7 +57,7 @@ impl Ended {
 }
 
 /// What a command returns.
-pub(crate) type Done = Result<Ended, Failure>;
+pub(crate) type Done = Result<Exit, Failure>;
 
 /// An error that ends the program with exit status 2, or silently if its output was closed.
 #[derive(Serialize)]

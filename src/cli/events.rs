@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::args::Events;
-use crate::cli::{Context, Done, Ended, Failure, Style, Terminal};
+use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
 use crate::compat::{self, Tool};
 use crate::events::Vocabulary;
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
@@ -49,7 +49,7 @@ struct Key<'a> {
 
 pub(crate) fn run(args: &Events, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     terminal.show(args.json, &Report::of(context.hooks.vocabulary()))?;
-    Ok(Ended::FINE)
+    Ok(Exit::FINE)
 }
 
 fn any_event() -> HookEvent {

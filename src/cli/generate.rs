@@ -4,11 +4,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
 use crate::cli::events::name_of;
-use crate::cli::{Context, Done, Ended, Terminal};
+use crate::cli::{Context, Done, Exit, Terminal};
 
 pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     terminal.json(&context.hooks.json_schema())?;
-    Ok(Ended::FINE)
+    Ok(Exit::FINE)
 }
 
 pub(crate) fn completions(
@@ -35,7 +35,7 @@ pub(crate) fn completions(
         clap_complete::generate(shell, &mut program, name, &mut script);
     }
     terminal.write_all(&script)?;
-    Ok(Ended::FINE)
+    Ok(Exit::FINE)
 }
 
 /// Returns the command line with the values that can be completed. It is not for parsing, since other events

@@ -10,7 +10,7 @@ use crate::cli::args::List;
 use crate::cli::entries::{Entry, inherited, place, title};
 use crate::cli::events;
 use crate::cli::files::shown;
-use crate::cli::{Context, Done, Ended, Failure, Style, Terminal};
+use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
 use crate::config::{Problem, Severity};
 use crate::{Hook, HookEvent, LoadReport, printable};
 
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
     }
     terminal.show(args.json, &report)?;
     let is_approved = project.is_none_or(|project| project.is_approved());
-    Ok(Ended::fine_if(
+    Ok(Exit::fine_if(
         unknown.is_none() && loaded.is_ok() && is_approved,
     ))
 }

@@ -31,7 +31,6 @@ mod validate;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 
@@ -41,7 +40,8 @@ use args::{Cli, Command, Standalone};
 use error::ForPrograms;
 
 pub(crate) use context::Context;
-pub(crate) use error::{Done, Ended, Failure};
+pub use error::Exit;
+pub(crate) use error::{Done, Failure};
 pub use io::Io;
 pub(crate) use terminal::{Style, Terminal, counted};
 
@@ -63,14 +63,15 @@ pub(crate) use terminal::{Style, Terminal, counted};
 ///         .approve_command("mygame hooks trust") // for the host's own messages
 ///         .load();
 ///     // What follows `mygame hooks`.
-///     cli::run(&hooks, std::env::args_os().skip(2), &mut Io::system("mygame hooks"))
+///     let args = std::env::args_os().skip(2);
+///     cli::run(&hooks, args, &mut Io::system("mygame hooks")).into()
 /// }
 /// ```
 pub fn run<A: Into<OsString>>(
     hooks: &Hooks,
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
-) -> ExitCode {
+) -> Exit {
     let command_line = args::command(&io.program, &io.version);
     run_parsed(command_line, args, io, |_, _| {
         Ok((hooks.clone(), String::new()))
@@ -83,7 +84,7 @@ pub fn run<A: Into<OsString>>(
 pub fn run_standalone<A: Into<OsString>>(
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
-) -> ExitCode {
+) -> Exit {
     let command_line = Standalone::augment_args(args::command(&io.program, &io.version));
     let command_line = args::without_a_host(command_line);
     let program = io.program.clone();
@@ -116,7 +117,7 @@ fn run_parsed<A: Into<OsString>>(
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
     hooks: impl FnOnce(&Cli, &ArgMatches) -> Result<(Hooks, String), Failure>,
-) -> ExitCode {
+) -> Exit {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let terminal = &mut io.terminal;
     terminal.set_colours(ColorChoice::Auto);
@@ -126,7 +127,7 @@ fn run_parsed<A: Into<OsString>>(
     let ended = match parsed {
         Err(help) if !help.use_stderr() => {
             let printed = write!(terminal, "{}", help.render().ansi());
-            printed.map(|()| Ended::FINE).map_err(Into::into)
+            printed.map(|()| Exit::FINE).map_err(Into::into)
         }
         Err(error) => Err(error.into()),
         Ok((cli, matches)) => hooks(&cli, &matches).and_then(|(hooks, names)| {
@@ -142,18 +143,17 @@ fn run_parsed<A: Into<OsString>>(
         }),
     };
     let ended = ended.and_then(|ended| Ok(terminal.flush().map(|()| ended)?));
-    let Ended(status) = ended.unwrap_or_else(|failure| {
+    ended.unwrap_or_else(|failure| {
         if failure.is_closed_pipe {
-            return Ended::CLOSED_PIPE;
+            return Exit::CLOSED_PIPE;
         }
         // If the message cannot be written either, only the exit status reports the error.
         if args.iter().any(|arg| arg == "--json") {
             let _ = terminal.json(&ForPrograms { error: &failure });
         }
         let _ = terminal.note(failure);
-        Ended::NOTHING_DONE
-    });
-    ExitCode::from(status)
+        Exit::NOTHING_DONE
+    })
 }
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {

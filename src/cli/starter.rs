@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::args::{Init, Templates};
 use crate::cli::files::{self, named};
-use crate::cli::{Context, Done, Ended, Failure, Style, Terminal};
+use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
 use crate::config::{ConfigError, HooksFile};
 use crate::files::lock;
 use crate::{Hook, printable};
@@ -42,7 +42,7 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
     for command in ["validate"].into_iter().chain(trust).chain([event]) {
         writeln!(terminal, "  {}", context.command(command))?;
     }
-    Ok(Ended::FINE)
+    Ok(Exit::FINE)
 }
 
 fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Failure> {
@@ -116,7 +116,7 @@ pub(crate) fn templates(
             let (event, words) = (hook.event_pattern(), hook.description());
             writeln!(terminal, "{name}{event:<26}{words}")?;
         }
-        return Ok(Ended::FINE);
+        return Ok(Exit::FINE);
     };
     let hook = templates.remove(&**name).ok_or_else(|| {
         let known = Vec::from_iter(templates.into_keys()).join(", ");
@@ -127,7 +127,7 @@ pub(crate) fn templates(
         true => add(name, &hook, args.global, context, terminal)?,
         false => terminal.json(&hook.to_json())?,
     }
-    Ok(Ended::FINE)
+    Ok(Exit::FINE)
 }
 
 fn add(

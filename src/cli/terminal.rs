@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::LoadReport;
 use crate::cli::draw::{Texts, drawn};
-use crate::cli::{Done, Ended, files};
+use crate::cli::{Done, Exit, files};
 use crate::printable::{printable, printable_json};
 
 /// The style of a text: the code that begins it. A stream without colours leaves it out.
@@ -168,7 +168,7 @@ impl<'a> Terminal<'a> {
     }
 
     /// Prints the last line of a command, which ends so.
-    pub(crate) fn end(&mut self, ended: Ended, line: impl fmt::Display) -> Done {
+    pub(crate) fn end(&mut self, ended: Exit, line: impl fmt::Display) -> Done {
         writeln!(self, "{line}")?;
         Ok(ended)
     }

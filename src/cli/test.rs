@@ -11,7 +11,7 @@ use crate::cli::args::Test;
 use crate::cli::cases::{self, Case, Verdict};
 use crate::cli::events;
 use crate::cli::fire::Firing;
-use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
+use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
 use crate::{FireOptions, HookEvent, printable};
 
 /// What `forge-hooks test --json` prints.
@@ -69,8 +69,8 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
     let report = Report { cases, failed };
     terminal.show(args.json, &report)?;
     Ok(match terminal.interrupted() {
-        Some(status) => Ended(status),
-        None => Ended::fine_if(failed == 0),
+        Some(status) => Exit(status),
+        None => Exit::fine_if(failed == 0),
     })
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::args::Validate;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::named;
-use crate::cli::{Context, Done, Ended, Failure, Style, Terminal, counted};
+use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
 use crate::config::{Severity, TrustPolicy};
 use crate::{Hooks, LoadReport};
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Termina
     }
     terminal.show(args.json, &report)?;
     let is_bad = args.strict && !report.all.problems.is_empty();
-    Ok(Ended::fine_if(report.all.is_ok() && !is_bad))
+    Ok(Exit::fine_if(report.all.is_ok() && !is_bad))
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {

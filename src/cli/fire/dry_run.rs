@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::entries::{Entry, State, headline, inherited, title};
 use crate::cli::files::shown;
-use crate::cli::{Context, Done, Ended, Style, Terminal, counted};
+use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
 use crate::executor::{Explanation, Fate};
 use crate::pattern::{Mismatch, PatternPart};
@@ -48,7 +48,7 @@ pub(super) fn run(
     }
     terminal.show(is_json, &report)?;
     let fails = |entry: &Entry| matches!(entry.state, State::ApprovalLost | State::Unusable);
-    Ok(Ended::fine_if(!report.hooks.iter().any(fails)))
+    Ok(Exit::fine_if(!report.hooks.iter().any(fails)))
 }
 
 impl fmt::Display for Report<'_> {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cli::args::Fire;
 use crate::cli::cases::{Record, Verdict};
 use crate::cli::files::named;
-use crate::cli::{Context, Done, Ended, Terminal};
+use crate::cli::{Context, Done, Exit, Terminal};
 use crate::{FireOptions, HookEvent, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use firing::Firing;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         terminal.json(&Report::new(&first.event, &first.outcome, again))?;
     }
     Ok(match last.interrupted {
-        Some(status) => Ended(status),
-        None => Ended::fine_if(first.continues() && last.continues()),
+        Some(status) => Exit(status),
+        None => Exit::fine_if(first.continues() && last.continues()),
     })
 }

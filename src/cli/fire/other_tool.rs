@@ -15,7 +15,7 @@ use crate::cli::args::Fire;
 use crate::cli::context::existing;
 use crate::cli::entries::{place, title};
 use crate::cli::error::placed_json_words;
-use crate::cli::{Context, Done, Ended, Failure, Terminal};
+use crate::cli::{Context, Done, Exit, Failure, Terminal};
 use crate::compat::{EventError, Tool};
 use crate::{Decision, FireOptions, HookEvent, HookResult, Outcome};
 
@@ -88,7 +88,7 @@ pub(super) fn run(
     for words in &notes {
         terminal.note(words)?;
     }
-    let (mut report, mut ended) = (Report::default(), Ended::FINE);
+    let (mut report, mut ended) = (Report::default(), Exit::FINE);
     if let Ok(event) = event {
         let firing = Firing {
             context,
@@ -102,8 +102,8 @@ pub(super) fn run(
         report = Report::of(&pass, results);
         // A hook that stops the turn may do so without a decision.
         let is_fine = matches!(report.decision, Answer::None | Answer::Allow);
-        let fine = Ended::fine_if(is_fine && pass.outcome.allowed());
-        ended = pass.interrupted.map_or(fine, Ended);
+        let fine = Exit::fine_if(is_fine && pass.outcome.allowed());
+        ended = pass.interrupted.map_or(fine, Exit);
     }
     let problems = problems.problems.iter().map(ToString::to_string);
     report.diagnostics.splice(0..0, problems.chain(notes));

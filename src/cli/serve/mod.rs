@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, bounded, select, unbounded};
 
 use crate::cli::io::{start, streams};
-use crate::cli::{Context, Done, Ended, Failure, Terminal};
+use crate::cli::{Context, Done, Exit, Failure, Terminal};
 use message::LONGEST_LINE;
 use outbox::Outbox;
 use server::{LAST_WRITES, News, Server};
@@ -55,10 +55,10 @@ pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal
             default(TICK) => true,
         };
         if let Some(status) = terminal.interrupted() {
-            break Ok(Ended(status));
+            break Ok(Exit(status));
         }
         if !goes_on || server.has_ended() || self::parent() != parent {
-            break Ok(Ended::FINE);
+            break Ok(Exit::FINE);
         }
         if server.outbox.is_flooded() {
             break Err(Failure::new("the host does not read its responses"));

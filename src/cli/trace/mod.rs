@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::cli::args::Trace;
 use crate::cli::files;
-use crate::cli::{Done, Ended, Failure, Terminal};
+use crate::cli::{Done, Exit, Failure, Terminal};
 use crate::printable::printable_json;
 use traced::{Traced, read_from};
 
@@ -24,12 +24,12 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     }
     let Some(out) = &args.html else {
         write!(terminal, "{}", table::of(&traced))?;
-        return Ok(Ended::FINE);
+        return Ok(Exit::FINE);
     };
     let text = page(&traced);
     if out == Path::new("-") {
         terminal.write_all(text.as_bytes())?;
-        return Ok(Ended::FINE);
+        return Ok(Exit::FINE);
     }
     let real = |path: &Path| path.canonicalize().ok();
     if real(out).is_some_and(|out| real(&args.file) == Some(out)) {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     // The page has the content of the trace, so the same users may read it.
     files::replace_like(out, &text, file.as_ref())
         .map_err(|error| Failure::new(format!("cannot write `{}`: {error}", out.display())))?;
-    terminal.end(Ended::FINE, format_args!("wrote {}", files::named(out)))
+    terminal.end(Exit::FINE, format_args!("wrote {}", files::named(out)))
 }
 
 /// Reads the trace, and returns its file.

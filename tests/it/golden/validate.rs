@@ -71,9 +71,10 @@ impl Place {
         let mut io = Io::new("forge-hooks", input, &mut out, &mut errors);
         let status = cli::run(&hooks, args, &mut io);
         drop(io);
-        let status = format!("{status:?}");
-        let status = status.trim_matches(|c: char| !c.is_ascii_digit());
-        self.shown(status, &serde_json::from_slice(&out).unwrap())
+        self.shown(
+            &status.code().to_string(),
+            &serde_json::from_slice(&out).unwrap(),
+        )
     }
 
     /// What a host reports that runs only approved hooks.

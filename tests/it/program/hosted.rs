@@ -1,7 +1,6 @@
 //! The commands as a part of a host: its name, its events, its files.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use forge_hooks::cli::{self, Io};
 use forge_hooks::compat::{self, OtherTools};
@@ -39,11 +38,10 @@ fn run_of(hooks: &Hooks, args: &[&str], patience: usize) -> Printed {
     };
     let io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut err).version("7.1");
     let mut io = io.interrupted_by(interrupted);
-    let ended = format!("{:?}", cli::run(hooks, args, &mut io));
+    let exit = cli::run(hooks, args, &mut io);
     drop(io);
-    let is_it = |status: &u8| format!("{:?}", ExitCode::from(*status)) == ended;
     Printed {
-        status: (0..=255).find(is_it).unwrap().into(),
+        status: exit.code().into(),
         out: String::from_utf8(out).unwrap(),
         err: String::from_utf8(err).unwrap(),
     }
