@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -68,6 +68,8 @@ struct Shared {
     installed: Arc<Installed>,
     /// Dropped after the executor.
     trace: Option<UserTrace>,
+    /// In place of that of `config`; what `serve` is told when the hooks are loaded already.
+    approve_command: OnceLock<String>,
 }
 
 /// The trace that the user has asked for.
@@ -250,6 +252,7 @@ impl HooksBuilder {
             shared: Arc::new(Shared {
                 installed: Arc::new(Installed::new(Arc::clone(executor.registry()))),
                 policy: self.policy.or_else(own_store),
+                approve_command: OnceLock::new(),
                 executor,
                 config,
                 vocabulary,
@@ -343,9 +346,22 @@ impl Hooks {
     /// Loads the files again. An event sees the old hooks or the new ones, never a mixture. Hooks that the
     /// host has registered itself stay.
     pub fn reload(&self) -> Arc<LoadReport> {
-        let policy = self.shared.policy.as_ref();
-        self.config()
-            .install(&self.shared.installed, self.project(), policy)
+        let (shared, config) = (&self.shared, self.config().clone());
+        let config = match shared.approve_command.get() {
+            Some(command) => config.with_approve_command(command.clone()),
+            None => config,
+        };
+        config.install(&shared.installed, self.project(), shared.policy.as_ref())
+    }
+
+    /// Names the command that messages suggest for an approval, in place of the builder's, and loads the files again.
+    /// Only the first call has an effect.
+    #[cfg(feature = "cli")]
+    pub(crate) fn name_approve_command(&self, command: String) {
+        // An error means that it has been called.
+        if self.shared.approve_command.set(command).is_ok() {
+            self.reload();
+        }
     }
 
     /// Loads the files again, now and whenever they change, until the watcher is dropped; see

@@ -140,7 +140,7 @@ pub(crate) struct Cli {
 }
 
 /// The options of all commands: which hooks to use, and how to show them.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Common {
     /// Use this hooks file instead of the user's and the project's; can be repeated. It needs no

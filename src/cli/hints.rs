@@ -49,6 +49,23 @@ impl Context<'_> {
             .collect()
     }
 
+    /// Returns the same as a function for another thread.
+    pub(crate) fn messenger(&self) -> impl Fn(&Hooks) -> Vec<String> + Send + use<> {
+        let (hooks, common) = (self.hooks.clone(), self.common.clone());
+        let (program, names) = (self.program.to_owned(), self.names.to_owned());
+        let command_line = self.command_line.clone();
+        move |found| {
+            let context = Context {
+                hooks: &hooks,
+                common: &common,
+                program: &program,
+                names: &names,
+                command_line: &command_line,
+            };
+            context.messages(found)
+        }
+    }
+
     /// Says which files were looked for, if there is none of them and no other hook.
     pub(crate) fn nothing_found(&self, found: &Hooks) -> Vec<String> {
         if !found.report().files.is_empty() || !found.registry().is_empty() {

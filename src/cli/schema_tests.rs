@@ -102,7 +102,7 @@ fn output_of_serve() -> (String, Value) {
         generator.subschema_for::<message::Initialized<'_>>(),
         generator.subschema_for::<fire::Report<'_>>(),
         generator.subschema_for::<Vec<message::Block>>(),
-        generator.subschema_for::<Validate>(),
+        generator.subschema_for::<message::Reloaded<'_>>(),
         generator.subschema_for::<events::Report<'_>>(),
         generator.subschema_for::<()>(),
     ];

@@ -8,7 +8,10 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{HookBlockedError, HookResult, MODEL_TEXT_LIMIT, Outcome};
+use super::{
+    Failures, HookBlockedError, HookResult, MODEL_TEXT_LIMIT, Outcome, joined, texts,
+    without_duplicates,
+};
 use crate::hook::Decision;
 use crate::printable::{limited, printable};
 
@@ -28,18 +31,26 @@ struct Whole<'a> {
 
 impl<'a> Whole<'a> {
     fn of(outcome: &'a Outcome) -> Self {
-        let of_hooks = outcome.system_messages().into_iter();
-        let lines = of_hooks.flat_map(str::lines).map(printable);
-        let failures = outcome.failures().to_string();
+        Self::after(None, outcome)
+    }
+
+    /// Of an outcome after that of the event before hooks changed it, whose texts and question count too: a hook may
+    /// have said them only once.
+    fn after(first: Option<&'a Outcome>, outcome: &'a Outcome) -> Self {
+        let both = || first.into_iter().chain([outcome]);
+        let mut last_first = [outcome].into_iter().chain(first);
+        let decides = last_first.find(|it| it.asks().is_some());
+        let decides = decides.filter(|_| outcome.blocked().is_none());
+        let decides = decides.unwrap_or(outcome);
         Self {
-            allowed: outcome.allowed(),
-            decision: outcome.decision(),
-            reason: outcome.reason().map(Cow::Borrowed),
-            context: outcome.additional_context(),
-            feedback: outcome.feedback(),
+            allowed: decides.allowed(),
+            decision: decides.decision(),
+            reason: decides.reason().map(Cow::Borrowed),
+            context: joined(both(), |it| it.additional_context.as_deref()),
+            feedback: joined(both(), |it| it.feedback.as_deref()),
             updated_output: outcome.updated_output(),
             stop: outcome.stops_turn(),
-            messages: lines.chain(failures.lines().map(str::to_owned)).collect(),
+            messages: messages(both()),
             results: outcome.results(),
         }
     }
@@ -57,6 +68,31 @@ impl<'a> Whole<'a> {
             messages: Vec::new(),
             results: std::slice::from_ref(result),
         }
+    }
+}
+
+/// Returns the messages of hooks and the failures, without duplicates, in lines.
+fn messages<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Vec<String> {
+    let of_hooks = texts(outcomes.clone(), |it| it.system_message.as_deref()).into_iter();
+    let mut lines: Vec<_> = of_hooks.flat_map(str::lines).map(printable).collect();
+    let failures = Failures::of(outcomes).to_string();
+    let failures = without_duplicates(failures.lines());
+    lines.extend(failures.into_iter().map(str::to_owned));
+    lines
+}
+
+/// The outcome of a changed event, after that of the original one.
+#[cfg(feature = "cli")]
+pub(crate) struct Again<'a> {
+    pub(crate) first: &'a Outcome,
+    pub(crate) last: &'a Outcome,
+}
+
+/// Serializes as the last outcome, with the messages and the context of both, and a question of the first.
+#[cfg(feature = "cli")]
+impl Serialize for Again<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Whole::after(Some(self.first), self.last).serialize(serializer)
     }
 }
 

@@ -16,6 +16,8 @@ use crate::printable::{limited, printable, printable_lines};
 
 pub use crate::hook::{Decision, EnvFile, FailureKind, HookOutput, Residency, SkipReason};
 pub use failures::Failures;
+#[cfg(feature = "cli")]
+pub(crate) use json::Again;
 pub(crate) use result::Consent;
 pub use result::HookResult;
 

@@ -14,6 +14,7 @@ use crate::cli::args::Fire;
 use crate::cli::cases::{Record, Verdict};
 use crate::cli::files::named;
 use crate::cli::{Context, Done, Exit, Terminal};
+use crate::outcome::Again;
 use crate::{FireOptions, HookEvent, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use firing::Firing;
@@ -32,15 +33,38 @@ pub(crate) struct Report<'a> {
     outcome: &'a Outcome,
     /// The second event, with the changed input, as a host that applies changes fires it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    again: Option<Box<Report<'a>>>,
+    again: Option<Second<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Second<'a> {
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
+    event: &'a HookEvent,
+    /// With the messages and the context of both.
+    #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
+    outcome: Again<'a>,
 }
 
 impl<'a> Report<'a> {
-    pub(crate) fn new(event: &'a HookEvent, outcome: &'a Outcome, again: Option<Self>) -> Self {
+    /// `again` is the changed event, with its outcome.
+    pub(crate) fn new(
+        event: &'a HookEvent,
+        outcome: &'a Outcome,
+        again: Option<(&'a HookEvent, &'a Outcome)>,
+    ) -> Self {
+        let again = again.map(|(event, last)| Second {
+            event,
+            outcome: Again {
+                first: outcome,
+                last,
+            },
+        });
         Self {
             event,
             outcome,
-            again: again.map(Box::new),
+            again,
         }
     }
 }
@@ -75,7 +99,7 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         terminal.note(format_args!("recorded as a case in `{path}`"))?;
     }
     if args.json {
-        let again = second.map(|outcome| Report::new(&last.event, outcome, None));
+        let again = second.map(|outcome| (&*last.event, outcome));
         terminal.json(&Report::new(&first.event, &first.outcome, again))?;
     }
     Ok(match last.interrupted {

@@ -6,7 +6,7 @@ use crossbeam_channel::{Sender, bounded};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::message::{Approve, Block, Code, Id, Initialized, Refusal};
+use super::message::{Approve, Block, Code, Id, Initialize, Initialized, Refusal, Reloaded};
 use crate::Hooks;
 use crate::cli::Failure;
 use crate::cli::error::with_causes;
@@ -19,8 +19,7 @@ const MOST_TASKS: usize = 16;
 pub(super) type Answer = Result<Value, Refusal>;
 
 pub(super) enum Task {
-    /// With what to show the user.
-    Initialize(Vec<String>),
+    Initialize(Initialize),
     Approvals,
     Approve(Approve),
     Revoke,
@@ -30,14 +29,16 @@ pub(super) enum Task {
 pub(super) struct Desk(Sender<(Id, Task)>);
 
 impl Desk {
+    /// `messages` are what to show the user of these hooks.
     pub(super) fn open(
         hooks: Hooks,
+        messages: impl Fn(&Hooks) -> Vec<String> + Send + 'static,
         answered: impl Fn(Id, Answer) + Send + 'static,
     ) -> Result<Self, Failure> {
         let (sender, tasks) = bounded::<(Id, Task)>(MOST_TASKS);
         start(move || {
             for (id, task) in tasks {
-                answered(id, task.answer(&hooks));
+                answered(id, task.answer(&hooks, &messages));
             }
         })?;
         Ok(Self(sender))
@@ -51,20 +52,29 @@ impl Desk {
 }
 
 impl Task {
-    fn answer(self, hooks: &Hooks) -> Answer {
+    fn answer(self, hooks: &Hooks, messages: &dyn Fn(&Hooks) -> Vec<String>) -> Answer {
         match self {
-            Self::Initialize(messages) => written(Initialized {
-                version: env!("CARGO_PKG_VERSION"),
-                messages,
-                report: &hooks.report(),
-                // A project whose approvals cannot be read has a problem in the report.
-                approvals: waiting(hooks).unwrap_or_default().len(),
-            }),
-            Self::Approvals => written(waiting(hooks)?),
-            Self::Approve(params) => approve(hooks, &params),
-            Self::Revoke => revoke(hooks),
-            Self::Reload => written(&*hooks.reload()),
+            Self::Initialize(params) => {
+                if let Some(command) = params.approve_command {
+                    hooks.name_approve_command(command);
+                }
+                return written(Initialized {
+                    version: env!("CARGO_PKG_VERSION"),
+                    messages: messages(hooks),
+                    report: &hooks.report(),
+                    // A project whose approvals cannot be read has a problem in the report.
+                    approvals: waiting(hooks).unwrap_or_default().len(),
+                });
+            }
+            Self::Approvals => return written(waiting(hooks)?),
+            Self::Approve(params) => approve(hooks, &params)?,
+            Self::Revoke => revoke(hooks)?,
+            Self::Reload => drop(hooks.reload()),
         }
+        written(Reloaded {
+            messages: messages(hooks),
+            report: &hooks.report(),
+        })
     }
 }
 
@@ -90,26 +100,27 @@ fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
 }
 
 /// Approves what has this digest now, and nothing else.
-fn approve(hooks: &Hooks, params: &Approve) -> Answer {
+fn approve(hooks: &Hooks, params: &Approve) -> Result<(), Refusal> {
     let mut is_asked = false;
     let is_approved = hooks.approve_with(|approval| {
         is_asked = true;
         approval.digest().eq_ignore_ascii_case(&params.digest)
     })?;
     let words = match (is_asked, is_approved) {
-        (true, true) => return written(&*hooks.report()),
+        (true, true) => return Ok(()),
         (true, false) => "the hooks or their scripts are not those that were shown",
         (false, _) => "there is nothing to approve",
     };
     Err(Code::NotApproved.refuses(words))
 }
 
-fn revoke(hooks: &Hooks) -> Answer {
+fn revoke(hooks: &Hooks) -> Result<(), Refusal> {
     let project = hooks.trust().zip(hooks.project());
     let words = "no project whose hooks need an approval";
     let (store, root) = project.ok_or_else(|| Code::NotApproved.refuses(words))?;
     store.revoke(root)?;
-    written(&*hooks.reload())
+    hooks.reload();
+    Ok(())
 }
 
 impl From<TrustError> for Refusal {

@@ -174,6 +174,9 @@ pub(crate) struct Initialize {
     /// Whether the program sends notifications.
     #[serde(default)]
     pub(super) notify: bool,
+    /// The command that messages suggest for approving the project's hooks. Default: that of this program.
+    #[serde(default)]
+    pub(super) approve_command: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -188,6 +191,17 @@ pub(crate) struct Initialized<'a> {
     pub(super) report: &'a LoadReport,
     /// How many items `approvals` returns: 1 if a person must decide on the project's hooks.
     pub(super) approvals: usize,
+}
+
+/// The result of `approve`, `revoke` and `reload`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Reloaded<'a> {
+    /// What to show the user, in lines.
+    pub(super) messages: Vec<String>,
+    #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Validate"))]
+    pub(super) report: &'a LoadReport,
 }
 
 /// The parameters of `fire`.

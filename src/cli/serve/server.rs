@@ -53,8 +53,6 @@ pub(super) enum News {
 pub(super) struct Server {
     hooks: Hooks,
     report: Arc<LoadReport>,
-    /// For the user, at the start.
-    messages: Vec<String>,
     /// Has the executor. Dropping it writes the end of the user's trace.
     engine: Hooks,
     pub(super) outbox: Outbox,
@@ -113,10 +111,9 @@ impl Server {
             let _ = sender.send(News::Answered(id, answer));
         };
         Ok(Self {
-            desk: Desk::open(hooks.clone(), answered)?,
+            desk: Desk::open(hooks.clone(), context.messenger(), answered)?,
             asked: HashSet::new(),
             report: hooks.report(),
-            messages: context.messages(&hooks),
             engine,
             hooks,
             outbox,
@@ -226,7 +223,7 @@ impl Server {
             return Err(Code::NotInitialized.refuses("the first request is `initialize`"));
         }
         match &*message.method {
-            "initialize" => self.initialize(id, &message.params()?),
+            "initialize" => self.initialize(id, message.params()?),
             "fire" => self.fire(id, message.params()?, size),
             "approvals" => self.ask(id, Task::Approvals),
             "approve" => self.ask(id, Task::Approve(message.params()?)),
@@ -242,13 +239,12 @@ impl Server {
         }
     }
 
-    fn initialize(&mut self, id: &Id, params: &Initialize) -> Answered {
+    fn initialize(&mut self, id: &Id, params: Initialize) -> Answered {
         if self.is_notified.is_some() {
             return Err(Code::NotARequest.refuses("`initialize` was called already"));
         }
         self.is_notified = Some(params.notify);
-        let messages = std::mem::take(&mut self.messages);
-        self.ask(id, Task::Initialize(messages))
+        self.ask(id, Task::Initialize(params))
     }
 
     fn ask(&mut self, id: &Id, task: Task) -> Answered {
@@ -341,10 +337,9 @@ impl Server {
             }
             return;
         }
-        let last = Report::new(&fire.event, &outcome, None);
         let report = match &fire.first {
-            Some((event, outcome)) => Report::new(event, outcome, Some(last)),
-            None => last,
+            Some((event, first)) => Report::new(event, first, Some((&fire.event, &outcome))),
+            None => Report::new(&fire.event, &outcome, None),
         };
         self.outbox.answer(Some(id), Ok(report));
     }
