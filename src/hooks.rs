@@ -306,7 +306,7 @@ impl Hooks {
     }
 
     /// Runs the hooks for this event on this thread, with options.
-    pub fn execute_with(&self, event: &HookEvent, options: FireOptions) -> Outcome {
+    pub fn execute_with(&self, event: &HookEvent, options: FireOptions<'_>) -> Outcome {
         self.executor().execute(event, options)
     }
 
@@ -326,7 +326,7 @@ impl Hooks {
     pub fn submit_with(
         &self,
         event: impl Into<Arc<HookEvent>>,
-        options: FireOptions,
+        options: FireOptions<'_>,
     ) -> Result<HookHandle, SubmitError> {
         self.executor().submit(event, options)
     }
@@ -468,6 +468,11 @@ impl Hooks {
     #[must_use]
     pub fn json_schema(&self) -> Value {
         self.config().own_json_schema()
+    }
+
+    /// Cancels what runs or waits, and leaves the object usable; see [`HookExecutor::cancel_running`].
+    pub fn cancel_running(&self) {
+        self.executor().cancel_running();
     }
 
     /// Waits for the submitted events, at most until the deadline, counted from now; see

@@ -245,7 +245,7 @@ pub fn fire_event_blocking(event: &HookEvent) -> Vec<HookResult> {
 
 /// Fires an event on the [global executor](HookExecutor::global), with options, and waits for its hooks.
 #[must_use = "hooks may have blocked the operation"]
-pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
+pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions<'_>) -> Vec<HookResult> {
     HookExecutor::global().execute_hooks(event, options)
 }
 

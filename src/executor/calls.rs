@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of events.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::process::Cancel;
@@ -20,6 +20,8 @@ struct State {
     is_awaited: bool,
     /// Cancels all calls that run. Each cut begins a new one: calls after a shutdown work as before.
     cancel: Arc<Cancel>,
+    /// Those of the calls that can also be cancelled alone.
+    own: Vec<Weak<Cancel>>,
 }
 
 /// One call; it ends when this is dropped.
@@ -38,6 +40,19 @@ impl Calls {
         }
     }
 
+    /// Begins a call with a flag of its own.
+    pub(super) fn begin_own(&self) -> Call<'_> {
+        let cancel = Arc::default();
+        let mut state = self.lock();
+        state.running += 1;
+        state.own.retain(|earlier| earlier.strong_count() > 0);
+        state.own.push(Arc::downgrade(&cancel));
+        Call {
+            calls: self,
+            cancel,
+        }
+    }
+
     /// Waits until no call runs; false if that takes longer.
     pub(super) fn wait_for_the_end(&self, patience: Duration) -> bool {
         let is_running = |state: &mut State| state.running > 0;
@@ -48,8 +63,18 @@ impl Calls {
         state.running == 0
     }
 
+    /// Cancels all calls that run.
     pub(super) fn cut(&self) {
-        std::mem::take(&mut self.lock().cancel).request();
+        let mut state = self.lock();
+        let (shared, own) = (
+            std::mem::take(&mut state.cancel),
+            std::mem::take(&mut state.own),
+        );
+        drop(state);
+        shared.request();
+        for cancel in own.iter().filter_map(Weak::upgrade) {
+            cancel.request();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -59,6 +59,12 @@ impl Core {
         ended
     }
 
+    /// Cancels the events and the blocking calls that run or wait, without waiting. Later ones run.
+    pub(super) fn cancel_running(&self) {
+        self.pool.cancel_all();
+        self.calls.cut();
+    }
+
     /// How long what is cut may take to end.
     pub(super) fn patience(&self) -> Duration {
         self.runner.kill_grace.saturating_add(LAST_PATIENCE)

@@ -27,7 +27,7 @@ pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
     mut hooks: Vec<Arc<Hook>>,
-    options: FireOptions,
+    options: FireOptions<'_>,
     answer: &mut dyn FnMut(HookResult),
 ) {
     firing.handles_ask = options.handles_ask;

@@ -107,7 +107,7 @@ impl HookExecutor {
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
     #[must_use]
-    pub fn explain(&self, event: &HookEvent, options: FireOptions) -> Vec<Explanation> {
+    pub fn explain(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<Explanation> {
         let can_block = self.core().vocabulary.can_block(&event.event_type);
         let chosen = self.hooks_for(event);
         let is_chosen = |hook: &Arc<Hook>| chosen.iter().any(|it| Arc::ptr_eq(it, hook));

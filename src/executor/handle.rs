@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 
 use super::job::Submitted;
+use super::token::CancelToken;
 use crate::outcome::{HookResult, Outcome};
 
 /// The handle of a submitted event. Dropping the handle does not cancel the event.
@@ -134,11 +135,14 @@ impl HookHandle {
         }
     }
 
-    /// Returns a token that can cancel the event from any thread, also after this handle has been
-    /// moved.
+    /// Returns a token that can cancel this event from any thread, also after this handle has been moved.
     #[must_use]
     pub fn cancel_token(&self) -> CancelToken {
-        CancelToken(self.job.as_ref().map(|(job, _)| job.clone()))
+        let token = CancelToken::new();
+        if let Some((job, _)) = &self.job {
+            token.add_event(job.clone());
+        }
+        token
     }
 
     /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one.
@@ -225,39 +229,10 @@ impl Drop for HookHandle {
     }
 }
 
-/// Cancels a submitted event, from any thread; see [`HookHandle::cancel`]. Dropping it has no
-/// effect.
-#[derive(Clone)]
-pub struct CancelToken(pub(super) Option<Submitted>);
-
-impl CancelToken {
-    /// The same as [`HookHandle::cancel`].
-    pub fn cancel(&self) {
-        if let Some(job) = &self.0 {
-            job.cancel();
-        }
-    }
-
-    /// Whether the hooks have ended.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        let job = self.0.as_ref();
-        job.is_none_or(|job| job.channel.is_closed())
-    }
-}
-
 impl fmt::Debug for HookHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HookHandle")
             .field("event_type", self.outcome.event_type())
-            .field("is_finished", &self.is_finished())
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for CancelToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CancelToken")
             .field("is_finished", &self.is_finished())
             .finish_non_exhaustive()
     }

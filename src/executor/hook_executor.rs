@@ -195,7 +195,7 @@ impl HookExecutor {
     ///
     /// Never fails: the failure of a hook is in its result. [`Hooks::execute`](crate::Hooks::execute) is the same with
     /// default options. Every call of an executor takes options.
-    pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
+    pub fn execute(&self, event: &HookEvent, options: FireOptions<'_>) -> Outcome {
         let outcome = self.core().outcome_of(&event.event_type);
         outcome.with_results(self.execute_hooks(event, options))
     }
@@ -205,12 +205,18 @@ impl HookExecutor {
     /// A host that fires an event that can be blocked must check each
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
     #[must_use = "hooks may have blocked the operation"]
-    pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
+    pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<HookResult> {
         let hooks = self.hooks_to_run(event);
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
             let core = self.core();
-            let call = core.calls.begin();
+            let call = match options.token {
+                None => core.calls.begin(),
+                Some(_) => core.calls.begin_own(),
+            };
+            if let Some(token) = options.token {
+                token.add_call(&call.cancel);
+            }
             let firing = core.firing(Fired::Lent(event), Arc::clone(&call.cancel));
             dispatch::run(core, firing, hooks, options, &mut |it| results.push(it));
         }
@@ -231,7 +237,7 @@ impl HookExecutor {
     pub fn submit(
         &self,
         event: impl Into<Arc<HookEvent>>,
-        options: FireOptions,
+        options: FireOptions<'_>,
     ) -> Result<HookHandle, SubmitError> {
         let event = event.into();
         let outcome = self.core().outcome_of(&event.event_type);
@@ -242,6 +248,31 @@ impl HookExecutor {
         let (answers, results) = Answers::new(hooks.len());
         let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
         Ok(HookHandle::new(outcome, Some((job, results))))
+    }
+
+    /// Cancels the blocking calls of all threads and the submitted events that run or wait, as
+    /// [`HookHandle::cancel`] does, without waiting. Later ones run: a prompt ends the hooks of a command so, when its
+    /// user presses Ctrl-C. Background hooks that were started continue.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use forge_hooks::{FailureKind, FireOptions, Hook, HookEvent, HookExecutor};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// executor.registry().register(Hook::new("tool:*", "sleep 60")?);
+    /// let event = || HookEvent::tool_pre_execute("bash", "ls");
+    /// let handle = executor.submit(event(), FireOptions::new())?;
+    /// executor.cancel_running();
+    /// assert_eq!(handle.wait().results()[0].failure, Some(FailureKind::Cancelled));
+    ///
+    /// executor.registry().clear();
+    /// executor.registry().register(Hook::new("tool:*", "exit 0")?);
+    /// assert!(executor.execute(&event(), FireOptions::new()).allowed());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cancel_running(&self) {
+        self.core().cancel_running();
     }
 
     /// Ends what runs in an orderly way. It refuses further submitted events, and lets submitted events and the

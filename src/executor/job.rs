@@ -10,6 +10,7 @@ use super::core::Core;
 use super::delivery::{Answers, Channel};
 use super::error::{SubmitError, reason_of};
 use super::options::{Background, FireOptions};
+use super::token::CancelToken;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
@@ -19,7 +20,7 @@ use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, depth};
 
 /// Runs the hooks of an event, and passes on each result.
 pub(super) type Run =
-    fn(&Arc<Core>, Firing<'_>, Vec<Arc<Hook>>, FireOptions, &mut dyn FnMut(HookResult));
+    fn(&Arc<Core>, Firing<'_>, Vec<Arc<Hook>>, FireOptions<'_>, &mut dyn FnMut(HookResult));
 
 /// The hooks of one submitted event.
 pub(super) struct FireJob {
@@ -27,7 +28,7 @@ pub(super) struct FireJob {
     core: Arc<Core>,
     event: Arc<HookEvent>,
     hooks: Vec<Arc<Hook>>,
-    options: FireOptions,
+    options: FireOptions<'static>,
     answers: Answers,
     submitted: Instant,
     /// The nesting depth of the code that submitted it.
@@ -50,7 +51,7 @@ pub(super) fn submit(
     core: &Arc<Core>,
     event: Arc<HookEvent>,
     hooks: Vec<Arc<Hook>>,
-    options: FireOptions,
+    options: FireOptions<'_>,
     answers: Answers,
 ) -> Result<Submitted, SubmitError> {
     let pool = match options.background {
@@ -64,27 +65,35 @@ pub(super) fn submit(
         Some(_) => Arc::new(event.bounded_copy()),
     };
     let channel = Arc::clone(answers.channel());
-    let cancel = Arc::default();
+    let cancel = Arc::<Cancel>::default();
+    if options.token.is_some_and(CancelToken::is_cancelled) {
+        cancel.request();
+    }
     let job = Box::new(FireJob {
         run,
         core: Arc::clone(core),
         event: own,
         hooks,
-        options,
+        options: options.without_token(),
         answers,
         submitted: Instant::now(),
         depth: depth(),
         cancel: Arc::clone(&cancel),
     });
-    match pool.submit(priority, job) {
-        Ok(ticket) => Ok(Submitted {
-            channel,
-            cancel,
-            pool: pool.clone(),
-            ticket,
-        }),
-        Err(refusal) => Err(SubmitError::new(event, refusal)),
+    let ticket = match pool.submit(priority, job) {
+        Ok(ticket) => ticket,
+        Err(refusal) => return Err(SubmitError::new(event, refusal)),
+    };
+    let submitted = Submitted {
+        channel,
+        cancel,
+        pool: pool.clone(),
+        ticket,
+    };
+    if let Some(token) = options.token {
+        token.add_event(submitted.clone());
     }
+    Ok(submitted)
 }
 
 impl FireJob {

@@ -16,13 +16,15 @@ mod job;
 mod options;
 mod order;
 mod parallel;
+mod token;
 
 pub use builder::HookExecutorBuilder;
 pub use error::SubmitError;
 pub use explain::{Explanation, Fate};
-pub use handle::{CancelToken, HookHandle};
+pub use handle::HookHandle;
 pub use hook_executor::HookExecutor;
 pub(crate) use hook_executor::Remains;
 pub use options::FireOptions;
+pub use token::CancelToken;
 
 pub use crate::runner::{DropReason, HookRun, Observer};

@@ -2,6 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::token::CancelToken;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::pool::Priority;
@@ -18,12 +19,13 @@ use crate::pool::Priority;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]
-pub struct FireOptions {
+pub struct FireOptions<'a> {
     pub(super) stop_on_failure: bool,
     pub(super) parallel: bool,
     pub(super) handles_ask: bool,
     pub(super) background: Background,
     order: Order,
+    pub(super) token: Option<&'a CancelToken>,
 }
 
 /// The events that a submitted event must not overtake.
@@ -46,13 +48,13 @@ pub(super) enum Background {
     Run,
 }
 
-impl Default for FireOptions {
+impl Default for FireOptions<'_> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl FireOptions {
+impl<'a> FireOptions<'a> {
     /// Of a hook on the background pool.
     pub(super) const IN_BACKGROUND: Self = Self {
         background: Background::Run,
@@ -67,6 +69,7 @@ impl FireOptions {
             handles_ask: false,
             background: Background::Start,
             order: Order::BySession,
+            token: None,
         }
     }
 
@@ -115,6 +118,21 @@ impl FireOptions {
     pub const fn unordered(mut self) -> Self {
         self.order = Order::None;
         self
+    }
+
+    /// Lets this token cancel the event, beside other events and calls. Default: only the handle of a submitted event and
+    /// [`cancel_running`](crate::HookExecutor::cancel_running) cancel it.
+    pub const fn cancelled_by(mut self, token: &'a CancelToken) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// The same without a token, to be kept for longer.
+    pub(super) fn without_token(self) -> FireOptions<'static> {
+        FireOptions {
+            token: None,
+            ..self
+        }
     }
 
     /// Whether the dispatch does not reach a hook, since this one before it has failed.

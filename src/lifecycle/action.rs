@@ -10,7 +10,7 @@ use super::Lifecycle;
 use super::question::{Ask, Question, agreed};
 use super::table::{Rewrites, Row};
 use crate::events::{EventType, HookEvent, bounded_copy};
-use crate::executor::FireOptions;
+use crate::executor::{CancelToken, FireOptions};
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
 
@@ -67,6 +67,13 @@ impl<'a, A: Action> Request<'a, A> {
         self
     }
 
+    /// Lets this token cancel the events of this action, also that of its end, in place of the
+    /// [lifecycle's](Lifecycle::cancelled_by).
+    pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
+        self.open.lifecycle.token = Some(token.clone());
+        self
+    }
+
     /// Fires the event before the action, and runs its hooks on this thread. The host then does what it has
     /// announced, and ends it with `finish`. An event that cannot be blocked is always allowed.
     ///
@@ -96,10 +103,10 @@ impl<'a, A: Action> Request<'a, A> {
 
     fn ask_hooks(&mut self) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
         let ask = self.ask.take().filter(|_| !A::DECIDES);
-        let options = match ask.is_some() || A::DECIDES {
-            true => FireOptions::default().handles_ask(),
-            false => FireOptions::default(),
-        };
+        let mut options = self.open.lifecycle.options();
+        if ask.is_some() || A::DECIDES {
+            options = options.handles_ask();
+        }
         let name = self.open.row.before;
         let (event, before) = self.open.fire(name, options);
         let before = before.unless_blocked()?;
@@ -230,7 +237,7 @@ impl Open {
     }
 
     /// Fires an event that can be blocked.
-    pub(super) fn fire(&self, name: &str, options: FireOptions) -> (HookEvent, Outcome) {
+    pub(super) fn fire(&self, name: &str, options: FireOptions<'_>) -> (HookEvent, Outcome) {
         let event = self.event(name);
         let outcome = self.lifecycle.executor().execute(&event, options);
         (event, outcome)

@@ -9,7 +9,6 @@ use super::action::{Action, Request, Running};
 use super::stops::{MOST, Stops};
 use super::table;
 use crate::events::HookEvent;
-use crate::executor::FireOptions;
 use crate::logging::warn;
 use crate::outcome::{HookBlockedError, Outcome};
 
@@ -241,8 +240,8 @@ impl Running<Turn> {
         let event = event
             .with_data("stop_hook_active", self.action.stop_was_blocked)
             .with_data("last_assistant_message", last_message.into());
-        let executor = &self.open.lifecycle.executor;
-        let mut outcome = executor.execute(&event, FireOptions::default());
+        let lifecycle = &self.open.lifecycle;
+        let mut outcome = lifecycle.executor.execute(&event, lifecycle.options());
         if self.action.stops.are_too_many(outcome.allowed()) {
             let name = &event.event_type;
             warn!("hooks have blocked `{name}` {MOST} times in a row: it is not blocked again");

@@ -43,7 +43,7 @@ use serde_json::Value;
 
 use self::stops::Stops;
 use crate::events::{HookEvent, HostContext};
-use crate::executor::{FireOptions, HookExecutor};
+use crate::executor::{CancelToken, FireOptions, HookExecutor};
 use crate::logging::warn;
 use crate::outcome::Outcome;
 
@@ -89,6 +89,7 @@ pub struct Lifecycle {
     session_id: Option<String>,
     context: Option<Arc<HostContext>>,
     waits: bool,
+    token: Option<CancelToken>,
     stops: Stops,
 }
 
@@ -101,6 +102,7 @@ impl Lifecycle {
             session_id: None,
             context: None,
             waits: true,
+            token: None,
             stops: Stops::default(),
         }
     }
@@ -127,6 +129,14 @@ impl Lifecycle {
     #[must_use]
     pub fn without_waiting(mut self) -> Self {
         self.waits = false;
+        self
+    }
+
+    /// Lets this token cancel every event of this lifecycle, also those of an action's end. A host gives a token to a clone
+    /// for one turn, so that its session's end is not cancelled; [`Request::cancelled_by`] is for one action.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
+        self.token = Some(token.clone());
         self
     }
 
@@ -184,9 +194,17 @@ impl Lifecycle {
         }
     }
 
+    fn options(&self) -> FireOptions<'_> {
+        let options = FireOptions::default();
+        match &self.token {
+            Some(token) => options.cancelled_by(token),
+            None => options,
+        }
+    }
+
     /// Fires an event of this session that cannot be blocked.
     fn fire_after(&self, event: HookEvent) -> Option<Outcome> {
-        let options = FireOptions::default().stop_on_failure(false);
+        let options = self.options().stop_on_failure(false);
         // The model must not get an output before it is redacted.
         if self.waits || self.executor.redacts_output(&event) {
             return Some(self.executor.execute(&event, options));

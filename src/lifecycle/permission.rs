@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::action::{Action, Request, Running};
 use super::question::Question;
 use crate::events::HookEvent;
-use crate::executor::FireOptions;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 
 /// A permission; see [`Lifecycle::permission`](super::Lifecycle::permission).
@@ -43,7 +42,7 @@ impl Action for Permission {
         let permission = &mut running.action;
         permission.verdict = permission.verdict_with(&running.before);
         if permission.verdict == Decision::Ask {
-            let options = FireOptions::default().handles_ask();
+            let options = running.open.lifecycle.options().handles_ask();
             let (event, prompt) = running.open.fire("permission:prompt", options);
             let prompt = prompt.unless_blocked()?;
             match permission.hook_grants(&prompt) {

@@ -135,6 +135,14 @@ impl<T> Queue<T> {
         }
     }
 
+    /// All items that wait.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (Ticket, &T)> {
+        let behind = self.keys.values().flat_map(|it| it.behind.values());
+        let behind = behind.map(|(ticket, item)| (*ticket, item));
+        let ready = self.ready.iter().map(|(ticket, item)| (*ticket, item));
+        ready.chain(behind)
+    }
+
     /// Takes all items, oldest first.
     pub(crate) fn drain(&mut self) -> Vec<T> {
         self.len = 0;
@@ -249,6 +257,8 @@ mod tests {
             for step in steps {
                 take(&mut queue, &mut model, step);
                 assert_eq!(queue.len(), model.waiting.len());
+                let waiting = model.waiting.iter().copied().collect::<BTreeSet<_>>();
+                assert_eq!(queue.waiting().map(|(ticket, _)| ticket).collect::<BTreeSet<_>>(), waiting);
                 for others_may in [false, true] {
                     assert_eq!(queue.has_next(others_may), model.next(others_may).is_some());
                 }

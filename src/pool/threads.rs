@@ -160,7 +160,29 @@ impl Pool {
         state.threads == 0
     }
 
-    /// Stops all running jobs, and abandons all that wait. Never blocks.
+    /// Cancels all jobs that run or wait, and accepts later ones. Never blocks.
+    pub(crate) fn cancel_all(&self) {
+        let state = self.lock();
+        let waiting: Vec<_> = state
+            .queue
+            .waiting()
+            .map(|(ticket, job)| (ticket, job.cancel()))
+            .collect();
+        let running: Vec<_> = state.running.values().cloned().collect();
+        drop(state);
+        // All flags first: a thread that takes one of the jobs meanwhile sees its flag.
+        for cancel in running
+            .iter()
+            .chain(waiting.iter().map(|(_, cancel)| cancel))
+        {
+            cancel.request();
+        }
+        for (ticket, _) in waiting {
+            self.withdraw(ticket);
+        }
+    }
+
+    /// Stops all running jobs, abandons all that wait, and accepts no more. Never blocks.
     pub(crate) fn cut(&self) {
         let mut state = self.lock();
         state.is_closed = true;

@@ -1,4 +1,4 @@
-//! Ending a submitted event early.
+//! Ending calls and submitted events early.
 
 use std::sync::Arc;
 use std::thread;
@@ -6,7 +6,10 @@ use std::time::Duration;
 #[cfg(unix)]
 use std::time::Instant;
 
-use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookResult};
+use forge_hooks::lifecycle::ToolRun;
+use forge_hooks::{
+    CancelToken, FailureKind, FailurePolicy, FireOptions, HookBlockedError, HookResult, Lifecycle,
+};
 
 use crate::support::{Notes, World, blocking_event, custom, eventually, hook, meets};
 
@@ -137,4 +140,163 @@ fn a_token_cancels_from_another_thread() {
         assert_eq!(results.iter().filter(cancelled).count(), 2);
     });
     eventually("it is finished", || token.is_finished());
+}
+
+/// The calls run at once, on threads of their own.
+fn blocked_calls<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    world: &'scope World,
+    names: &[&str],
+    options: FireOptions<'scope>,
+) -> Vec<thread::ScopedJoinHandle<'scope, Vec<HookResult>>> {
+    let call = |name: &&str| {
+        let event = custom(name);
+        scope.spawn(move || world.executor.execute_hooks(&event, options))
+    };
+    names.iter().map(call).collect()
+}
+
+#[test]
+fn a_token_cancels_its_calls_and_events_alone() {
+    let world = World::new();
+    for name in ["one", "two", "three", "other"] {
+        world.hook(&format!("{name}:*"), &meets(name, &format!("go-{name}")));
+    }
+    let token = CancelToken::new();
+    drop(token.clone());
+    let options = FireOptions::new().cancelled_by(&token);
+    thread::scope(|scope| {
+        let calls = blocked_calls(scope, &world, &["one:x", "two:x"], options);
+        let other = blocked_calls(scope, &world, &["other:x"], FireOptions::new());
+        let event = world.executor.submit(custom("three:x"), options);
+        for name in ["one", "two", "three", "other"] {
+            world.await_file(name);
+        }
+        assert!(!token.is_cancelled() && !token.is_finished());
+        token.cancel();
+        for call in calls {
+            let results = call.join().unwrap();
+            assert!(cancelled(&results[0]) && results[0].started());
+        }
+        assert!(cancelled(&event.unwrap().wait().results()[0]));
+        assert!(token.is_cancelled() && token.is_finished());
+        world.write("go-other", "");
+        for call in other {
+            assert!(call.join().unwrap()[0].success(), "it has no token");
+        }
+    });
+}
+
+#[test]
+fn a_cancelled_token_cancels_what_comes_later() {
+    let world = World::running(["echo>ran"]);
+    let token = CancelToken::new();
+    token.cancel();
+    let options = || FireOptions::new().cancelled_by(&token);
+    let submitted = world.executor.submit(blocking_event(), options()).unwrap();
+    for outcome in [
+        submitted.wait(),
+        world.executor.execute(&blocking_event(), options()),
+        world
+            .executor
+            .execute(&blocking_event(), options().parallel()),
+    ] {
+        assert!(!outcome.allowed());
+        let result = &outcome.results()[0];
+        assert!(cancelled(result) && !result.started());
+    }
+    assert!(!world.path("ran").exists());
+    let dropped = CancelToken::new();
+    let options = FireOptions::new().cancelled_by(&dropped);
+    let submitted = world.executor.submit(blocking_event(), options).unwrap();
+    drop(dropped);
+    assert!(submitted.wait().allowed());
+    std::fs::remove_file(world.path("ran")).unwrap();
+    world.registry().clear();
+    let options = FireOptions::new().cancelled_by(&token);
+    assert!(world.executor.execute(&blocking_event(), options).allowed());
+}
+
+#[test]
+fn a_token_removes_its_events_from_the_queue() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("first:*", &meets("first", "go"));
+    world.hook("second:*", "echo>second");
+    let first = world.submit(custom("first:one"));
+    world.await_file("first");
+    let token = CancelToken::new();
+    let options = FireOptions::new().cancelled_by(&token);
+    let second = world.executor.submit(custom("second:one"), options);
+    token.cancel();
+    let second = second.unwrap();
+    assert!(second.is_finished(), "no thread that runs it is waited for");
+    assert!(cancelled(&second.wait().results()[0]));
+    world.write("go", "");
+    assert!(first.wait().allowed());
+}
+
+#[test]
+fn what_runs_is_cancelled_and_later_calls_run() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("long:*", &meets("submitted", "never"));
+    world.hook("call:*", &meets("call", "never"));
+    world.hook("own:*", &meets("own", "never"));
+    let token = CancelToken::new();
+    let own = FireOptions::new().cancelled_by(&token);
+    for round in 0..2 {
+        let at_once = FireOptions::new().ordered_by("one");
+        thread::scope(|scope| {
+            let mut calls = blocked_calls(scope, &world, &["call:x"], FireOptions::new());
+            calls.extend(blocked_calls(scope, &world, &["own:x"], own));
+            let submit = || world.executor.submit(custom("long:x"), at_once).unwrap();
+            let events = [submit(), submit(), submit()];
+            for name in ["call", "own", "submitted"] {
+                world.await_file(name);
+                std::fs::remove_file(world.path(name)).unwrap();
+            }
+            world.executor.cancel_running();
+            for call in calls {
+                assert!(cancelled(&call.join().unwrap()[0]), "{round}");
+            }
+            let [running, waiting, last] = events.map(|event| event.wait().results()[0].clone());
+            assert!(cancelled(&running) && running.started(), "{round}");
+            assert!(cancelled(&waiting) && !waiting.started(), "{round}");
+            assert!(cancelled(&last) && !last.started(), "{round}");
+        });
+    }
+    world.hook("later:*", "echo later");
+    let outcomes = [
+        world.submit(custom("later:x")).wait(),
+        world.outcome(&custom("later:x")),
+    ];
+    assert!(outcomes.iter().all(|it| it.results()[0].success()));
+}
+
+#[test]
+fn actions_are_cancelled_with_their_token() {
+    let world = World::running(["exit 0"]);
+    let token = CancelToken::new();
+    token.cancel();
+    let session = Lifecycle::new(world.executor.clone()).session("s1");
+    let session = session.begin().unwrap();
+    let turn = session.lifecycle().clone().cancelled_by(&token);
+    let call = |hooks: &Lifecycle, token: Option<&CancelToken>| {
+        let tool = hooks.tool("ls", "x");
+        let tool = match token {
+            Some(token) => tool.cancelled_by(token),
+            None => tool,
+        };
+        tool.run(|_| Ok::<_, String>("done"))
+    };
+    let why = |call: Result<ToolRun<_, _>, HookBlockedError>| call.err().map(|it| it.to_string());
+    let expected = "blocked by hook `exit 0`: cancelled before its turn";
+    assert_eq!(why(call(&turn, None)).as_deref(), Some(expected));
+    let own = call(session.lifecycle(), Some(&token));
+    assert_eq!(why(own).as_deref(), Some(expected));
+    let prompt = session.prompt("do it").cancelled_by(&token).begin();
+    assert_eq!(prompt.unwrap_err().to_string(), expected);
+    let permission = turn.permission("ls", "read").begin();
+    assert_eq!(permission.unwrap_err().to_string(), expected);
+    assert!(call(session.lifecycle(), None).is_ok());
+    assert!(session.finish().unwrap().results()[0].success());
 }

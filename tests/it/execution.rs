@@ -11,7 +11,7 @@ use forge_hooks::{
 
 use crate::support::{LONG, World, blocking_event, custom, hook, printed};
 
-fn keep_going() -> FireOptions {
+fn keep_going() -> FireOptions<'static> {
     FireOptions::default().stop_on_failure(false)
 }
 

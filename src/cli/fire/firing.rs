@@ -21,7 +21,7 @@ const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) struct Firing<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) hooks: &'a Hooks,
-    pub(crate) options: FireOptions,
+    pub(crate) options: FireOptions<'static>,
     /// Whether nothing is shown.
     pub(crate) is_silent: bool,
 }
@@ -111,7 +111,7 @@ impl Firing<'_> {
 fn execute(
     executor: HookExecutor,
     event: Arc<HookEvent>,
-    options: FireOptions,
+    options: FireOptions<'static>,
     notes: Sender<Note>,
 ) -> Result<(), Failure> {
     start(move || {

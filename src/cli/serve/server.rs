@@ -72,7 +72,7 @@ struct Open {
     /// The bytes of its request.
     size: usize,
     event: Arc<HookEvent>,
-    options: FireOptions,
+    options: FireOptions<'static>,
     handle: HookHandle,
     is_cancelled: bool,
     /// In the second pass, what came of the first.
@@ -291,7 +291,7 @@ impl Server {
         &mut self,
         id: &Id,
         event: HookEvent,
-        options: FireOptions,
+        options: FireOptions<'static>,
         size: usize,
         first: Option<(Arc<HookEvent>, Outcome)>,
     ) -> Answered {
@@ -387,7 +387,7 @@ impl From<SubmitError> for Refusal {
     }
 }
 
-impl From<Options> for FireOptions {
+impl From<Options> for FireOptions<'_> {
     fn from(given: Options) -> Self {
         let mut options = Self::default().stop_on_failure(given.stop_on_failure.unwrap_or(true));
         if given.parallel {
