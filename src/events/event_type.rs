@@ -216,6 +216,12 @@ impl EventType {
         name.split_once(':').unwrap_or((name, ""))
     }
 
+    /// Whether this crate defines a key of this name in the data of this event.
+    pub(crate) fn has_key(&self, name: &str) -> bool {
+        let known = self.known();
+        known.is_some_and(|known| known.data.iter().any(|(key, _)| *key == name))
+    }
+
     /// Returns the event of this name, a built-in or a custom one.
     pub(crate) fn of_name(name: &str) -> Result<Self, EventTypeError> {
         Self::builtin(name).map_or_else(|| Self::custom(name), Ok)

@@ -13,6 +13,7 @@ use crate::events::{EventType, HookEvent, bounded_copy};
 use crate::executor::{CancelToken, FireOptions};
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
+use crate::printable::printable;
 
 /// A kind of action. Not exported, so that only this crate has some.
 pub trait Action: Sized {
@@ -64,6 +65,30 @@ impl<'a, A: Action> Request<'a, A> {
     /// asked only about the action before it was changed. For a permission, `run` or `question` asks instead.
     pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
+        self
+    }
+
+    /// Adds a field to the data of each event of this action, as `tool_use_id` for one call of a tool. A name that an event
+    /// of the action has itself, such as `tool_args` or `error`, is ignored, with a warning in the log.
+    ///
+    /// ```
+    /// use forge_hooks::{HookExecutor, Lifecycle};
+    ///
+    /// let hooks = Lifecycle::new(HookExecutor::builder().build());
+    /// let call = hooks.tool("ls", ".").with_field("tool_use_id", "toolu_7");
+    /// assert!(call.run(|_| Ok::<_, String>("src")).is_ok());
+    /// # Ok::<(), forge_hooks::HookBlockedError>(())
+    /// ```
+    pub fn with_field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let (name, row) = (name.into(), self.open.row);
+        if row.has_key(&name) {
+            warn!(
+                "the field `{}` is ignored: it is one of the events' own",
+                printable(&name)
+            );
+        } else {
+            self.open.data.insert(name, value.into());
+        }
         self
     }
 

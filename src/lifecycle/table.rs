@@ -2,6 +2,8 @@
 //!
 //! Knows names of events and of keys; not how an event is fired.
 
+use crate::events::EventType;
+
 /// The events around an action of the host. All of them have the same tool and session.
 pub(super) struct Row {
     /// The event that announces it.
@@ -13,6 +15,17 @@ pub(super) struct Row {
     /// The key of the announced data that the later events lack.
     pub(super) left_out: Option<&'static str>,
     pub(super) rewrites: Rewrites,
+}
+
+impl Row {
+    /// Whether one of its events has a key of this name itself.
+    pub(super) fn has_key(&self, name: &str) -> bool {
+        let failed = self.failed.map(|(event, _)| event);
+        let events = [self.before, self.after.0].into_iter().chain(failed);
+        events
+            .map(EventType::of_name)
+            .any(|event| event.is_ok_and(|event| event.has_key(name)))
+    }
 }
 
 /// An event, and the key in its data of what the action has returned.
@@ -89,7 +102,6 @@ pub(super) static COMPACTION: Row = Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::EventType;
 
     #[test]
     fn every_event_of_the_table_has_a_valid_name() {

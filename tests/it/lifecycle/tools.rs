@@ -27,6 +27,35 @@ tool:post_execute {"tool_args":{"path":"a"},"tool_result":{"lines":3}}"#;
 
 /// Each way in which a call ends without a result.
 #[test]
+fn a_call_has_fields_of_its_own() {
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let call = |result: Result<&'static str, &'static str>| {
+        let call = hooks.tool("ls", "x").with_field("tool_use_id", "toolu_7");
+        let call = call.with_field("turn", 1).with_field("turn", 2);
+        // Its own ones stay.
+        let own = ["tool_args", "tool_result", "error"];
+        let call = own
+            .into_iter()
+            .fold(call, |it, own| it.with_field(own, "mine"));
+        call.run(|_| result).unwrap()
+    };
+    let _ = [call(Ok("done")), call(Err("broken"))];
+    let expected = r#"
+tool:pre_execute {"tool_args":"x","tool_use_id":"toolu_7","turn":2}
+tool:post_execute {"tool_args":"x","tool_result":"done","tool_use_id":"toolu_7","turn":2}
+tool:pre_execute {"tool_args":"x","tool_use_id":"toolu_7","turn":2}
+tool:error {"error":"broken","tool_args":"x","tool_use_id":"toolu_7","turn":2}"#;
+    assert_eq!(host.events(), expected);
+    let session = hooks.session("s1").begin().unwrap();
+    let prompt = session.prompt("hi").with_field("turn", 1);
+    let prompt = prompt.with_field("stop_hook_active", "mine");
+    let _ = prompt.begin().unwrap().finish("bye");
+    let expected = json!({"last_assistant_message": "bye", "stop_hook_active": false, "turn": 1});
+    assert_eq!(host.seen.data(6), expected);
+}
+
+#[test]
 fn a_failed_tool_fires_its_error() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
