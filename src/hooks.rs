@@ -13,7 +13,7 @@ use crate::compat::OtherTools;
 use crate::config::{HookConfig, Installed, LoadReport, TrustPolicy};
 #[cfg(feature = "watch")]
 use crate::config::{HookWatcher, WatchError};
-use crate::events::{EventSpec, HookEvent, Vocabulary};
+use crate::events::{EventSpec, EventTypeError, HookEvent, Vocabulary};
 use crate::executor::{
     FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains, SubmitError,
 };
@@ -298,6 +298,37 @@ impl Hooks {
             project: None,
             policy: None,
         }
+    }
+
+    /// Creates an event of this name, with the current time and without data: one that the host has
+    /// [declared](HooksBuilder::event), or that this crate knows.
+    ///
+    /// ```
+    /// use forge_hooks::{AppProfile, EventSpec, Hooks};
+    ///
+    /// # let home = tempfile::tempdir()?;
+    /// let hooks = Hooks::builder(AppProfile::new("mygame"))
+    ///     .event(EventSpec::custom("game:level_up")?)
+    /// #   .config_home(home.path())
+    ///     .load();
+    /// let event = hooks.event("game:level_up")?.with_data("level", 2);
+    /// # assert_eq!(event.event_type.as_str(), "game:level_up");
+    /// let error = hooks.event("game:levelup").unwrap_err();
+    /// assert_eq!(error.to_string(), "unknown event `game:levelup`, did you mean `game:level_up`?");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no event of this name: [`EventTypeError::Unknown`], with the nearest name.
+    pub fn event(&self, name: &str) -> Result<HookEvent, EventTypeError> {
+        let vocabulary = self.vocabulary();
+        let spec = vocabulary.event(name).map(EventSpec::event);
+        spec.ok_or_else(|| EventTypeError::Unknown {
+            name: name.to_owned(),
+            nearest: vocabulary
+                .nearest_event(name)
+                .map(|spec| spec.event_type().clone()),
+        })
     }
 
     /// Runs the hooks for this event on this thread; see [`HookExecutor::execute`].

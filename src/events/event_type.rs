@@ -123,12 +123,12 @@ impl CustomEventType {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventTypeError {
-    /// No built-in event has this name.
+    /// No event that is built in, or that the host has declared, has this name.
     #[error("unknown event `{name}`{}", nearest.as_ref().map(|known| format!(", did you mean `{known}`?")).unwrap_or_default())]
     Unknown {
         /// The name that was given.
         name: String,
-        /// The built-in event with the most similar name, if one is similar enough.
+        /// The event with the most similar name, if one is similar enough.
         nearest: Option<EventType>,
     },
     /// The name of a custom event is not `category:action` of lower-case letters, digits and `_`.

@@ -244,3 +244,26 @@ fn a_project_is_found_upwards_to_its_git() {
     let hooks = builder.other_tools([forge_hooks::compat::CLAUDE]).load();
     assert!(hooks.project().unwrap().ends_with(start));
 }
+
+#[test]
+fn an_event_is_created_by_its_declared_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let hooks = Hooks::builder(AppProfile::new("mygame"))
+        .event(EventSpec::custom("game:level_up").unwrap())
+        .config_home(directory.path())
+        .load();
+    for name in ["game:level_up", "tool:pre_execute", "agent:stop"] {
+        assert_eq!(hooks.event(name).unwrap().event_type.as_str(), name);
+    }
+    for (name, hint) in [
+        ("game:levelup", ", did you mean `game:level_up`?"),
+        ("tool:pre_exec", ", did you mean `tool:pre_execute`?"),
+        ("other:thing", ""),
+        ("tool:pre_execute:bash", ""),
+        ("no name", ""),
+    ] {
+        let error = hooks.event(name).unwrap_err().to_string();
+        let expected = format!("unknown event `{name}`{hint}");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+}
