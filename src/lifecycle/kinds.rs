@@ -232,6 +232,9 @@ impl Running<Turn> {
     /// [reason](Outcome::reason) as its next input, and the host calls this again at the next end, which then has
     /// `stop_hook_active`.
     ///
+    /// It only borrows the turn, since a blocked end does not end it: a host can keep the turn where it keeps its agent, and
+    /// drop it there.
+    ///
     /// If hooks have blocked eight ends of this agent in a row, and the session has called no tool meanwhile, the next end
     /// is allowed whatever they answer: otherwise a hook could keep an agent running forever. The turns of the session's
     /// own agent count together, and those of each [`subagent`](Running::subagent) by themselves.

@@ -121,10 +121,16 @@ impl<T: Serialize, E> ToolRun<T, E> {
     /// # Errors
     /// With the error of the tool, if it has failed.
     pub fn output(&self) -> Result<String, &E> {
-        Ok(match self.output_json()? {
-            Value::String(text) => text,
-            other => other.to_string(),
-        })
+        self.output_json().map(text_of)
+    }
+
+    /// Returns the same by value: the output for the model, or the tool's own error, as for `?`.
+    ///
+    /// # Errors
+    /// As with [`output`](Self::output).
+    pub fn into_output(self) -> Result<String, E> {
+        let original = self.original?;
+        Ok(text_of(for_the_model(&original, self.after.as_ref())))
     }
 
     /// Returns the same as JSON. `null` if the tool's own output cannot be written as JSON, as hooks receive it.
@@ -133,8 +139,20 @@ impl<T: Serialize, E> ToolRun<T, E> {
     /// As with [`output`](Self::output).
     pub fn output_json(&self) -> Result<Value, &E> {
         let original = self.original.as_ref()?;
-        let updated = self.after.as_ref().and_then(Outcome::updated_output);
-        Ok(updated.unwrap_or_else(|| serde_json::to_value(original).unwrap_or_default()))
+        Ok(for_the_model(original, self.after.as_ref()))
+    }
+}
+
+/// Returns a tool's output as hooks have left it.
+fn for_the_model(original: &impl Serialize, after: Option<&Outcome>) -> Value {
+    let updated = after.and_then(Outcome::updated_output);
+    updated.unwrap_or_else(|| serde_json::to_value(original).unwrap_or_default())
+}
+
+fn text_of(output: Value) -> String {
+    match output {
+        Value::String(text) => text,
+        other => other.to_string(),
     }
 }
 
@@ -143,6 +161,12 @@ impl<T, E> ToolRun<T, E> {
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         self.outcomes().any(Outcome::stops_turn)
+    }
+
+    /// The reason that a hook gives for stopping the turn, before or after the call; see [`Outcome::stop_reason`].
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<&str> {
+        self.outcomes().find_map(Outcome::stop_reason)
     }
 
     /// The messages of hooks for the user, before and after the call, without duplicates.

@@ -27,6 +27,28 @@ tool:post_execute {"tool_args":{"path":"a"},"tool_result":{"lines":3}}"#;
 
 /// Each way in which a call ends without a result.
 #[test]
+fn a_call_gives_its_output_or_its_error() {
+    /// Not `Clone`, as many errors.
+    #[derive(Debug, PartialEq)]
+    struct Broken;
+    impl std::fmt::Display for Broken {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("broken")
+        }
+    }
+    let masked = json!({"updatedOutput": "masked", "continue": false, "stopReason": "enough"});
+    let host = Host::with([("tool:post_execute:read", masked)]);
+    let hooks = host.lifecycle();
+    let call = |name: &str, result| hooks.tool(name, "x").run(|_| result).unwrap();
+    let [read, list] = ["read", "ls"].map(|name| call(name, Ok(json!({"lines": 3}))));
+    assert_eq!(read.stop_reason(), Some("enough"));
+    assert_eq!(list.stop_reason(), None);
+    assert_eq!(read.into_output().unwrap(), "masked");
+    assert_eq!(list.into_output().unwrap(), r#"{"lines":3}"#);
+    assert_eq!(call("ls", Err(Broken)).into_output(), Err(Broken));
+}
+
+#[test]
 fn a_call_has_fields_of_its_own() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
