@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, EventSpec, HookHandle, Hooks};
+use forge_hooks::{AppProfile, EventSpec, FireOptions, HookHandle, Hooks};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let level_loaded = EventSpec::custom("level:loaded")?
@@ -17,7 +17,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let game_save = EventSpec::custom("game:save")?
         .description("The game is about to be saved")
         .data("slot", "the file, without its directory");
+    let frame_drawn = EventSpec::custom("frame:drawn")?
+        .description("A frame was drawn; not fired while hooks of an earlier one run")
+        .data("frame", "its number")
+        .notify_only();
     let hooks = Hooks::builder(AppProfile::new("mygame"))
+        .event(frame_drawn.clone())
         .event(level_loaded.clone())
         .event(game_save.clone())
         .load();
@@ -36,6 +41,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             // An error means that too many events wait: this game ignores that.
             pending.extend(hooks.submit(event).ok());
         }
+        let event = frame_drawn.event().with_data("frame", frame);
+        let once = FireOptions::new().skip_while_running("frame");
+        pending.extend(hooks.submit_with(event, once).ok());
         pending.retain_mut(is_pending);
         thread::sleep(Duration::from_nanos(16_666_667));
     }
@@ -52,7 +60,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows what hooks have said of a level, once they have ended.
+/// Shows what hooks have said of an event, once they have ended.
 fn is_pending(handle: &mut HookHandle) -> bool {
     let Some(outcome) = handle.try_wait() else {
         return true;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::calls::Calls;
 use super::core::Core;
 use super::hook_executor::HookExecutor;
+use super::under_way::UnderWay;
 use crate::events::Vocabulary;
 use crate::hook::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::outcome::MODEL_TEXT_LIMIT;
@@ -216,6 +217,7 @@ impl HookExecutorBuilder {
             pool: Pool::new("forge-hooks", self.workers, others, capacity),
             background: Pool::new("forge-hooks-bg", MOST_BACKGROUND, MOST_BACKGROUND, capacity),
             calls: Calls::default(),
+            under_way: UnderWay::default(),
         };
         HookExecutor::with_parts(self.registry.unwrap_or_default(), core)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::calls::Calls;
+use super::under_way::UnderWay;
 use crate::events::{EventType, Vocabulary};
 use crate::outcome::Outcome;
 use crate::pool::Pool;
@@ -25,6 +26,8 @@ pub(super) struct Core {
     /// The pool of background hooks.
     pub(super) background: Pool,
     pub(super) calls: Calls,
+    /// The keys of submitted events that are skipped while one of them waits or runs.
+    pub(super) under_way: UnderWay,
 }
 
 impl Core {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::under_way::Held;
 use crate::logging::error;
 use crate::outcome::HookResult;
 
@@ -18,6 +19,8 @@ use crate::outcome::HookResult;
 pub(super) struct Answers {
     count: usize,
     channel: Arc<Channel>,
+    /// The event's key until its end.
+    held: Option<Held>,
 }
 
 /// The sending end, which the engine and the host's handle share.
@@ -34,10 +37,11 @@ struct State {
 
 impl Answers {
     /// Creates a channel for at most this many results.
-    pub(super) fn new(most: usize) -> (Self, Receiver<HookResult>) {
+    pub(super) fn new(most: usize, held: Option<Held>) -> (Self, Receiver<HookResult>) {
         let (sender, results) = bounded(most);
         let answers = Self {
             count: 0,
+            held,
             channel: Arc::new(Channel(Mutex::new(State {
                 sender: Some(sender),
                 waker: None,
@@ -70,6 +74,8 @@ impl Answers {
 
     /// Reports the end. All results are sent first, so that a thread woken by the end finds them.
     pub(super) fn close(&mut self) {
+        // Before the host can see the end: it may submit the next event with this key then.
+        self.held = None;
         let mut state = self.channel.lock();
         state.sender = None;
         let (waker, waiter) = (state.waker.take(), state.waiter.take());

@@ -131,7 +131,7 @@ fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
         return core.runner.drop_run(&run, DropReason::Cancelled);
     }
     let event = firing.event.to_shared();
-    let (hooks, (answers, _)) = (vec![Arc::clone(hook)], Answers::new(1));
+    let (hooks, (answers, _)) = (vec![Arc::clone(hook)], Answers::new(1, None));
     let run: Run = |core, firing, hooks, _, answer| {
         for hook in &hooks {
             answer(core.runner.run_unless_cancelled(&firing, hook));

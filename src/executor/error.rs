@@ -17,6 +17,10 @@ pub enum SubmitError {
     /// The pool has no thread, and the system cannot start one.
     #[error("cannot start a thread, {} was not taken", .0.event_type)]
     NoThread(Arc<HookEvent>, #[source] io::Error),
+    /// An event with the same key waits or runs; see
+    /// [`skip_while_running`](crate::FireOptions::skip_while_running).
+    #[error("an event with the same key waits or runs, {} was skipped", .0.event_type)]
+    Skipped(Arc<HookEvent>),
     /// The executor has been [shut down](crate::HookExecutor::shutdown).
     #[error("executor has been shut down, {} was not taken", .0.event_type)]
     ShutDown(Arc<HookEvent>),
@@ -35,7 +39,10 @@ impl SubmitError {
     #[must_use]
     pub fn event(&self) -> &Arc<HookEvent> {
         match self {
-            Self::Busy(event) | Self::NoThread(event, _) | Self::ShutDown(event) => event,
+            Self::Busy(event)
+            | Self::NoThread(event, _)
+            | Self::Skipped(event)
+            | Self::ShutDown(event) => event,
         }
     }
 
@@ -43,7 +50,10 @@ impl SubmitError {
     #[must_use]
     pub fn into_event(self) -> Arc<HookEvent> {
         match self {
-            Self::Busy(event) | Self::NoThread(event, _) | Self::ShutDown(event) => event,
+            Self::Busy(event)
+            | Self::NoThread(event, _)
+            | Self::Skipped(event)
+            | Self::ShutDown(event) => event,
         }
     }
 }

@@ -232,8 +232,8 @@ impl HookExecutor {
     /// concurrently.
     ///
     /// # Errors
-    /// If there are hooks for the event, and the queue is full, no thread can be started, or the executor has
-    /// been shut down. The error returns the event.
+    /// If there are hooks for the event, and the queue is full, no thread can be started, the event is
+    /// [skipped](FireOptions::skip_while_running), or the executor has been shut down. The error returns the event.
     pub fn submit(
         &self,
         event: impl Into<Arc<HookEvent>>,
@@ -245,7 +245,12 @@ impl HookExecutor {
         if hooks.is_empty() {
             return Ok(HookHandle::new(outcome, None));
         }
-        let (answers, results) = Answers::new(hooks.len());
+        let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
+            Some(None) => return Err(SubmitError::Skipped(event)),
+            Some(held) => held,
+            None => None,
+        };
+        let (answers, results) = Answers::new(hooks.len(), held);
         let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
         Ok(HookHandle::new(outcome, Some((job, results))))
     }

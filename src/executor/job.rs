@@ -189,7 +189,7 @@ mod tests {
     fn job() -> (Box<FireJob>, Receiver<HookResult>) {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
-        let (answers, results) = Answers::new(hooks.len());
+        let (answers, results) = Answers::new(hooks.len(), None);
         let job = FireJob {
             run: |_, _, _, _, _| {},
             core: Arc::clone(executor.core()),

@@ -17,6 +17,7 @@ mod options;
 mod order;
 mod parallel;
 mod token;
+mod under_way;
 
 pub use builder::HookExecutorBuilder;
 pub use error::SubmitError;

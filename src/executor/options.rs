@@ -25,6 +25,8 @@ pub struct FireOptions<'a> {
     pub(super) handles_ask: bool,
     pub(super) background: Background,
     order: Order,
+    /// The hash of the key, as of [`Order::ByKey`].
+    pub(super) skip_key: Option<u64>,
     pub(super) token: Option<&'a CancelToken>,
 }
 
@@ -69,6 +71,7 @@ impl<'a> FireOptions<'a> {
             handles_ask: false,
             background: Background::Start,
             order: Order::BySession,
+            skip_key: None,
             token: None,
         }
     }
@@ -117,6 +120,17 @@ impl<'a> FireOptions<'a> {
     /// Leaves a submitted event unordered.
     pub const fn unordered(mut self) -> Self {
         self.order = Order::None;
+        self
+    }
+
+    /// Skips a submitted event while another event that was submitted with the same key waits or runs: `submit` then returns
+    /// [`SubmitError::Skipped`](crate::SubmitError::Skipped), so that an event of each frame never queues up behind a slow hook,
+    /// and a skipped guard is not taken for an allowed one.
+    ///
+    /// No observer is notified of a skipped event. Blocking calls are not skipped, and background hooks do not count. Default:
+    /// no event is skipped.
+    pub fn skip_while_running(mut self, key: impl Hash) -> Self {
+        self.skip_key = Some(hash(key));
         self
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::{FailureKind, FireOptions, HookResult, SubmitError};
 
-use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
+use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook, meets};
 
 #[test]
 fn polling_gives_the_outcome_once() {
@@ -209,4 +209,59 @@ fn a_clone_keeps_the_executor_alive() {
     let _folder = world.drop_executor();
     let keeps = clone.submit(blocking_event(), FireOptions::default());
     assert_eq!(keeps.unwrap().wait().results().len(), 1);
+}
+
+/// So that one frame's event never waits behind another's.
+#[test]
+fn an_event_is_skipped_while_its_key_is_under_way() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| builder.workers(1).observer(Arc::clone(&notes)));
+    world.hook("frame:*", &meets("frame", "go"));
+    world.hook("other:*", "echo other");
+    let skipping = FireOptions::new().skip_while_running("frame");
+    let submit = |name: &str, options| world.executor.submit(custom(name), options);
+    let running = submit("frame:drawn", skipping).unwrap();
+    world.await_file("frame");
+    let skipped = submit("other:x", skipping).unwrap_err();
+    assert!(matches!(&skipped, SubmitError::Skipped(_)));
+    assert_eq!(skipped.event().event_type.as_str(), "other:x");
+    let expected = "an event with the same key waits or runs, other:x was skipped";
+    assert_eq!(skipped.to_string(), expected);
+    // Another key waits in the queue, and is then under way too.
+    let other = FireOptions::new().skip_while_running("other");
+    let waiting = submit("other:x", other).unwrap();
+    assert!(submit("other:x", other).is_err());
+    waiting.cancel();
+    let mut again = submit("other:x", other).unwrap();
+    let without_key = submit("other:x", FireOptions::new()).unwrap();
+    let called = world.executor.execute(&custom("other:x"), skipping);
+    assert!(
+        called.results()[0].success(),
+        "a blocking call is not skipped"
+    );
+    assert!(
+        submit("no:hooks", skipping).is_ok(),
+        "there is nothing to skip"
+    );
+    world.write("go", "");
+    assert!(running.wait().allowed() && without_key.wait().allowed());
+    eventually("the end", || again.try_wait().is_some());
+    // As soon as the host sees the end.
+    for _ in 0..20 {
+        let mut handle = submit("other:x", other).unwrap();
+        assert!(handle.wait_timeout(Duration::MAX).is_some());
+    }
+    let dropped = |note: &String| note.starts_with("drop") && !note.contains("cancelled");
+    assert!(!notes.all().iter().any(dropped), "{:?}", notes.all());
+}
+
+#[test]
+fn a_refused_event_does_not_hold_its_key() {
+    let world = World::running(["exit 0"]);
+    world.executor.shutdown(Duration::ZERO);
+    let skipping = FireOptions::new().skip_while_running(1);
+    for _ in 0..2 {
+        let refused = world.executor.submit(blocking_event(), skipping);
+        assert!(matches!(refused, Err(SubmitError::ShutDown(_))));
+    }
 }

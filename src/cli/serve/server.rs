@@ -382,7 +382,9 @@ impl From<SubmitError> for Refusal {
         match error {
             SubmitError::Busy(_) => Refusal::queue_full(),
             SubmitError::ShutDown(_) => Refusal::ending(),
-            SubmitError::NoThread(..) => Code::Failed.refuses(error.to_string()),
+            SubmitError::NoThread(..) | SubmitError::Skipped(_) => {
+                Code::Failed.refuses(error.to_string())
+            }
         }
     }
 }

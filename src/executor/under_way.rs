@@ -1,0 +1,36 @@
+//! The keys of events that wait or run: an event whose key is one of them can be skipped.
+//!
+//! Knows nothing of events.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+#[derive(Clone, Default)]
+pub(super) struct UnderWay(Arc<Mutex<HashSet<u64>>>);
+
+/// One key; it is under way until this is dropped.
+pub(super) struct Held {
+    keys: UnderWay,
+    key: u64,
+}
+
+impl UnderWay {
+    /// Holds a key; none if it is under way.
+    pub(super) fn hold(&self, key: u64) -> Option<Held> {
+        let is_new = self.lock().insert(key);
+        is_new.then(|| Held {
+            keys: self.clone(),
+            key,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.keys.lock().remove(&self.key);
+    }
+}
