@@ -1,14 +1,16 @@
 //! The examples, run as a newcomer would.
 
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[cfg(unix)]
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::json;
 
-use crate::support::World;
 #[cfg(unix)]
 use crate::support::is_missing;
+use crate::support::{World, meets};
 
 /// The program of an example. `cargo test` builds them; where only this test was built, it is built
 /// now.
@@ -138,4 +140,36 @@ fn an_editor_runs_approved_hooks() {
     ];
     has_lines(&output, &expected);
     assert!(!output.contains("not approved"), "{output}");
+}
+
+/// The cancelled one would never end; what it waits for is not there.
+#[test]
+fn a_program_with_a_screen_asks_before_it_quits() {
+    let blocked = "stays open: blocked by hook `guard`: ";
+    for (keys, command, shown) in [
+        ("q", "exit 0", String::new()),
+        ("q", "echo not saved&&exit 1", format!("{blocked}not saved")),
+        (
+            "q\nc",
+            &*meets("started", "never"),
+            format!("{blocked}cancelled while it ran"),
+        ),
+    ] {
+        let world = World::new();
+        let hooks = json!({"hooks": [{"event": "app:quit", "name": "guard", "command": command}]});
+        world.write("config/myscreen/hooks.json", &hooks.to_string());
+        let mut command = Command::new(example("screen"));
+        command.current_dir(world.directory());
+        command.env("XDG_CONFIG_HOME", world.path("config"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut screen = command.spawn().unwrap();
+        let mut stdin = screen.stdin.take().unwrap();
+        stdin.write_all(format!("{keys}\n").as_bytes()).unwrap();
+        drop(stdin);
+        let output = screen.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains(&shown) && text.contains("\nbye"), "{text}");
+        assert_eq!(text.contains("stays open"), !shown.is_empty(), "{text}");
+    }
 }
