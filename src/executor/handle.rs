@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 
 use super::job::Submitted;
-use super::token::CancelToken;
+use super::token::{CancelToken, Cancellable};
 use crate::outcome::{HookResult, Outcome};
 
 /// The handle of a submitted event. Dropping the handle does not cancel the event.
@@ -118,7 +118,7 @@ impl HookHandle {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let job = self.job.as_ref();
-        job.is_none_or(|(job, _)| job.channel.is_closed())
+        job.is_none_or(|(job, _)| job.has_ended())
     }
 
     /// Cancels the event, without waiting. The running hook is asked to end, with everything it has started,
@@ -140,7 +140,7 @@ impl HookHandle {
     pub fn cancel_token(&self) -> CancelToken {
         let token = CancelToken::new();
         if let Some((job, _)) = &self.job {
-            token.add_event(job.clone());
+            token.add(job.clone());
         }
         token
     }

@@ -215,7 +215,7 @@ impl HookExecutor {
                 Some(_) => core.calls.begin_own(),
             };
             if let Some(token) = options.token {
-                token.add_call(&call.cancel);
+                token.add(Arc::downgrade(&call.cancel));
             }
             let firing = core.firing(Fired::Lent(event), Arc::clone(&call.cancel));
             dispatch::run(core, firing, hooks, options, &mut |it| results.push(it));

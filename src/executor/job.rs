@@ -10,7 +10,7 @@ use super::core::Core;
 use super::delivery::{Answers, Channel};
 use super::error::{SubmitError, reason_of};
 use super::options::{Background, FireOptions};
-use super::token::CancelToken;
+use super::token::{CancelToken, Cancellable};
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
@@ -91,7 +91,7 @@ pub(super) fn submit(
         ticket,
     };
     if let Some(token) = options.token {
-        token.add_event(submitted.clone());
+        token.add(submitted.clone());
     }
     Ok(submitted)
 }
@@ -168,10 +168,16 @@ impl Submitted {
             self.pool.run_here(self.ticket);
         }
     }
+}
 
-    pub(super) fn cancel(&self) {
+impl Cancellable for Submitted {
+    fn cancel(&self) {
         self.cancel.request();
         self.pool.withdraw(self.ticket);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.channel.is_closed()
     }
 }
 

@@ -5,7 +5,6 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::job::Submitted;
 use crate::process::Cancel;
 
 /// Cancels calls and submitted events, from any thread. Clones cancel the same ones. Dropping it has no effect.
@@ -32,15 +31,27 @@ pub struct CancelToken(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     is_cancelled: bool,
-    under_way: Vec<UnderWay>,
+    under_way: Vec<Arc<dyn Cancellable>>,
 }
 
 /// What a token cancels.
-#[derive(Clone)]
-enum UnderWay {
-    /// A blocking call, until it has ended.
-    Call(Weak<Cancel>),
-    Event(Submitted),
+pub(super) trait Cancellable: Send + Sync {
+    fn cancel(&self);
+
+    fn has_ended(&self) -> bool;
+}
+
+/// A blocking call, until it has ended.
+impl Cancellable for Weak<Cancel> {
+    fn cancel(&self) {
+        if let Some(cancel) = self.upgrade() {
+            cancel.request();
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.strong_count() == 0
+    }
 }
 
 impl CancelToken {
@@ -72,50 +83,23 @@ impl CancelToken {
     /// Whether the hooks of all that it was given to have ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.lock().under_way.iter().all(UnderWay::has_ended)
+        self.lock().under_way.iter().all(|one| one.has_ended())
     }
 
-    pub(super) fn add_call(&self, cancel: &Arc<Cancel>) {
-        self.add(UnderWay::Call(Arc::downgrade(cancel)));
-    }
-
-    pub(super) fn add_event(&self, event: Submitted) {
-        self.add(UnderWay::Event(event));
-    }
-
-    fn add(&self, one: UnderWay) {
+    pub(super) fn add(&self, one: impl Cancellable + 'static) {
+        let one: Arc<dyn Cancellable> = Arc::new(one);
         let mut state = self.lock();
         state.under_way.retain(|earlier| !earlier.has_ended());
-        let cancelled = state.is_cancelled.then(|| one.clone());
-        state.under_way.push(one);
+        state.under_way.push(Arc::clone(&one));
+        let is_cancelled = state.is_cancelled;
         drop(state);
-        if let Some(one) = cancelled {
+        if is_cancelled {
             one.cancel();
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl UnderWay {
-    fn cancel(&self) {
-        match self {
-            Self::Call(cancel) => {
-                if let Some(cancel) = cancel.upgrade() {
-                    cancel.request();
-                }
-            }
-            Self::Event(event) => event.cancel(),
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        match self {
-            Self::Call(cancel) => cancel.strong_count() == 0,
-            Self::Event(event) => event.channel.is_closed(),
-        }
     }
 }
 
