@@ -107,6 +107,7 @@ impl HookConfig {
         };
         let command = self.approve_command.clone();
         let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
+        let approvals = approvals.with_command(&command);
         to_approve.for_each(|file| set_gates(file, &approvals, disabled, &command, &mut found));
         if approvals.knows_project() {
             let in_project = files.iter().filter(|file| file.is_in_project());
@@ -308,7 +309,9 @@ fn approve_command(profile: &AppProfile, root: &Path) -> String {
     }
     command += " trust";
     let root = absolute(root);
-    if !std::env::current_dir().is_ok_and(|current| current == root) {
+    // The home directory is only a project if it is named.
+    let is_home = home::home_dir().is_some_and(|home| home == root);
+    if is_home || !std::env::current_dir().is_ok_and(|current| current == root) {
         command += &format!(" --project {}", quoted(&root.to_string_lossy()));
     }
     command

@@ -8,12 +8,11 @@ use serde_json::Value;
 
 use super::approval::{Approved, digest_of, source_of};
 use super::covered::Project;
-use super::gate::Unchanged;
+use super::gate::{Unchanged, with_command};
 use crate::hook::{Gate, GateVerdict, Hook};
 
 const NOT_APPROVED: &str = "it comes from a project and has not been approved";
-const VANISHED: &str =
-    "it was approved, but its entry was changed or removed since; approve the hooks again";
+const VANISHED: &str = "it was approved, but its entry was changed or removed since";
 
 /// The gate of a hook that must not run.
 #[derive(Debug)]
@@ -39,6 +38,8 @@ pub(crate) struct ProjectApprovals {
     loaded: Project,
     /// By their digests. Several files may have the same entry.
     approved: HashMap<String, Vec<Approved>>,
+    /// The command with which a person approves, if it is known.
+    command: Option<Arc<str>>,
 }
 
 impl ProjectApprovals {
@@ -51,6 +52,15 @@ impl ProjectApprovals {
             project: Arc::new(Project::at(root)),
             loaded: Project::once(root),
             approved: found,
+            command: None,
+        }
+    }
+
+    /// Makes the reasons of hooks that have changed name this command.
+    pub(crate) fn with_command(self, command: &str) -> Self {
+        Self {
+            command: Some(command.into()),
+            ..self
         }
     }
 
@@ -82,7 +92,8 @@ impl ProjectApprovals {
             let gate = Arc::new(Refused(verdict.clone()));
             return (hook.with_closed_gate(gate), verdict);
         };
-        let gate = Arc::new(Unchanged::new(&self.project, &approved.files));
+        let gate =
+            Arc::new(Unchanged::new(&self.project, &approved.files).with_command(&self.command));
         let verdict = gate.first_check(&self.loaded, &hook);
         (hook.with_approval(gate), verdict)
     }
@@ -112,7 +123,8 @@ impl ProjectApprovals {
             let hook = Hook::read(&definition);
             let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
             if let Some(hook) = whole(hook, own.as_ref()) {
-                hooks.push(hook.with_gate(Refused::lost(VANISHED)));
+                let why = with_command(VANISHED.to_owned(), self.command.as_deref());
+                hooks.push(hook.with_gate(Refused::lost(&why)));
             }
         }
         hooks

@@ -18,6 +18,8 @@ pub(super) struct Unchanged {
     files: BTreeMap<String, Option<String>>,
     /// What was looked at when there was no difference.
     seen: Mutex<Option<Arc<Settled>>>,
+    /// The command with which a person approves.
+    command: Option<Arc<str>>,
 }
 
 impl Unchanged {
@@ -26,6 +28,14 @@ impl Unchanged {
             project: Arc::clone(project),
             files: files.iter().cloned().collect(),
             seen: Mutex::default(),
+            command: None,
+        }
+    }
+
+    pub(super) fn with_command(self, command: &Option<Arc<str>>) -> Self {
+        Self {
+            command: command.clone(),
+            ..self
         }
     }
 
@@ -110,7 +120,20 @@ impl Gate for Unchanged {
             let why = "the project has been moved since the hook was loaded";
             return GateVerdict::ApprovalLost(why.to_owned());
         }
-        verdict(&self.differences(hook))
+        match verdict(&self.differences(hook)) {
+            GateVerdict::ApprovalLost(why) => {
+                GateVerdict::ApprovalLost(with_command(why, self.command.as_deref()))
+            }
+            verdict => verdict,
+        }
+    }
+}
+
+/// Adds to a reason what a person can do.
+pub(super) fn with_command(why: String, command: Option<&str>) -> String {
+    match command {
+        Some(command) => format!("{why}; review the changes; to approve them: `{command}`"),
+        None => why + "; review the changes, and approve them",
     }
 }
 

@@ -194,7 +194,7 @@ fn a_changed_definition_blocks() {
     let changed = HOOKS.replace("Guards", "Guard!");
     project.world.write(PROJECT, &changed);
     project.is_blocked(
-        "it was approved, but its entry was changed or removed since; approve the hooks again",
+        "it was approved, but its entry was changed or removed since; review the changes; to approve them: `forge-hooks trust",
     );
     project.approve();
     assert!(project.load().problems.is_empty());
