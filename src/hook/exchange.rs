@@ -222,6 +222,8 @@ pub struct Answer {
     pub(crate) replaces_exit_code: bool,
     pub(crate) invalid: Option<String>,
     pub(crate) notes: Vec<String>,
+    /// Whether the host's user is shown the first note, since the hook was probably meant to block.
+    pub(crate) misread: bool,
 }
 
 impl Answer {

@@ -8,9 +8,10 @@ use super::{HookResult, Outcome};
 use crate::events::EventType;
 use crate::printable::printable;
 
-/// Hooks that failed and did not block; see [`Outcome::failures`].
+/// Hooks that failed and did not block, and hooks that wrote an object such as `{"block": true}`, which is not an answer;
+/// see [`Outcome::failures`].
 ///
-/// `Display` writes a line for each, made [printable](crate::printable()), with the first line of its
+/// Secrets are masked as in a trace. `Display` writes a line for each, made [printable](crate::printable()), with the first line of its
 /// reason. Without failures it writes nothing, so a host can print it after each event:
 /// `eprint!("{}", outcome.failures())`.
 #[derive(Debug, Clone)]
@@ -29,14 +30,14 @@ impl<'a> Failures<'a> {
             let is_blocked = outcome.blocked().is_some();
             let results = outcome.results().iter();
             let failures = results
-                .filter(|result| result.failure.is_some())
+                .filter(|result| result.failure.is_some() || result.misread)
                 .filter(|result| !is_blocked || result.should_continue());
             failed.extend(failures.map(|result| (outcome.event_type(), result)));
         }
         Self { failed }
     }
 
-    /// Whether no hook failed without blocking.
+    /// Whether there are no such hooks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.failed.is_empty()
@@ -52,9 +53,15 @@ impl fmt::Display for Failures<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (event, result) in &self.failed {
             let label = printable(result.hook.label());
-            let reason = first_line(result.reason().unwrap_or("no reason given"));
+            let (what, reason) = match result.diagnostics().first() {
+                Some(note) if result.misread && result.failure.is_none() => {
+                    ("did not block", Some(note.as_str()))
+                }
+                _ => ("failed on", result.reason()),
+            };
+            let reason = first_line(reason.unwrap_or("no reason given"));
             let reason = printable(&reason);
-            writeln!(f, "hook `{label}` failed on `{event}`: {reason}")?;
+            writeln!(f, "hook `{label}` {what} `{event}`: {reason}")?;
         }
         Ok(())
     }

@@ -58,6 +58,10 @@ pub struct HookResult {
     pub(crate) diagnostics: Vec<String>,
     /// What a question of the hook means.
     pub(crate) consent: Consent,
+    /// Whether it was probably meant to block, as the first of the diagnostics says.
+    pub(crate) misread: bool,
+    /// Its reason with secrets masked, if it has any.
+    pub(crate) masked_reason: Option<String>,
     /// The bytes that were written, if `stdout` does not represent them.
     pub(crate) raw_stdout: Option<Vec<u8>>,
     pub(crate) raw_stderr: Option<Vec<u8>>,
@@ -99,6 +103,8 @@ impl HookResult {
             output: None,
             diagnostics: Vec::new(),
             consent: Consent::None,
+            misread: false,
+            masked_reason: None,
             raw_stdout: None,
             raw_stderr: None,
         }
@@ -174,6 +180,7 @@ impl HookResult {
             self.error = None;
         }
         self.output = Some(Box::new(output));
+        self.masked_reason = None;
         self
     }
 
@@ -259,6 +266,8 @@ impl HookResult {
         } else {
             let reason = self.reason().unwrap_or("no reason given");
             self.error = Some(format!("the user declined: {reason}"));
+            // The masked text is in it.
+            self.masked_reason = None;
             self.consent = Consent::None;
         }
         self
@@ -333,8 +342,16 @@ impl HookResult {
     /// The reason why the hook failed, blocks or asks, for the user and the model. With a JSON answer: its
     /// reason, else its standard error. Without one: its standard output, else its standard error. For a hook
     /// that did not end by itself: the description of the failure. None if it did not fail, block or ask.
+    ///
+    /// Secrets are masked as in a trace; [`stdout`](HookResult::stdout) and the other fields have the text as the hook wrote
+    /// it.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
+        self.masked_reason.as_deref().or_else(|| self.raw_reason())
+    }
+
+    /// The reason as the hook wrote it.
+    pub(crate) fn raw_reason(&self) -> Option<&str> {
         let error = self.error.as_deref();
         match self.failure {
             None if self.decision() == Decision::Allow && !self.only_stops() => None,

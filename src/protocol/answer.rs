@@ -23,6 +23,8 @@ pub(crate) struct Written {
     pub(crate) output: Option<HookOutput>,
     /// Notes for the author of the hook.
     pub(crate) notes: Vec<String>,
+    /// Whether it is an object that was probably meant to block.
+    pub(crate) misread: bool,
 }
 
 /// Reads what a hook has written. `gap` is the place where bytes were left out, if any were. If the hook is strict,
@@ -49,10 +51,13 @@ pub(crate) fn read(
     Ok(Written {
         output: None,
         notes: note.into_iter().collect(),
+        misread: false,
     })
 }
 
 const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
+
+const TO_BLOCK: &str = "write {\"decision\": \"block\"}, or exit with 1";
 
 fn read_object(
     event: &HookEvent,
@@ -66,11 +71,19 @@ fn read_object(
         .iter()
         .any(|(name, _)| key(name, Place::Top).is_some());
     let says_nothing = members.0.iter().all(|(name, _)| name == "id");
+    let refusal = members.0.iter().find_map(|(name, value)| {
+        let value = serde_json::from_str(value.get()).ok()?;
+        keys::is_refusal(name, &value).then(|| printable(&format!("\"{name}\": {value}")))
+    });
     let output = read_members(members, Place::Top, &mut others)?;
     let mut notes = others.notes;
     if is_answer {
         let answer = serde_json::from_str(text).map_err(|error| explain(&error))?;
         check_echo(event, text, &answer)?;
+    } else if let Some(refusal) = &refusal {
+        notes.push(format!(
+            "`{refusal}` is not an answer, so it does not block: {TO_BLOCK}"
+        ));
     } else if !says_nothing && notes.is_empty() {
         notes.push(NO_KEY.to_owned());
     }
@@ -82,6 +95,7 @@ fn read_object(
         _ => Ok(Written {
             output: (is_answer || says_nothing).then_some(output),
             notes,
+            misread: refusal.is_some() && !is_answer,
         }),
     }
 }

@@ -204,6 +204,17 @@ pub(super) fn is_decision(word: &str) -> bool {
     words.any(|(known, _)| known.eq_ignore_ascii_case(word.trim()))
 }
 
+/// Whether a key with its value, which is no answer, was probably meant to block or to ask.
+pub(super) fn is_refusal(name: &str, value: &Value) -> bool {
+    const REFUSING: [&str; 4] = ["block", "blocked", "deny", "denied"];
+    const ALLOWING: [&str; 4] = ["allow", "allowed", "approve", "approved"];
+    match value {
+        Value::Bool(flag) => (if *flag { REFUSING } else { ALLOWING }).contains(&name),
+        Value::String(word) => REFUSING.contains(&&**word) || decision(word) == Some(Decision::Ask),
+        _ => false,
+    }
+}
+
 /// Where a decision is looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Within {

@@ -6,11 +6,13 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::answer::read;
+use super::answer::{Written, read};
 use super::command::command_line;
 use super::environment::{EventVariables, Naming};
 use super::resident::{LONGEST_EVENT, event_line, new_id};
-use crate::hook::{Answer, Call, End, Failure, FailureKind, FailurePolicy, Protocol, Start, Stdin};
+use crate::hook::{
+    Answer, Call, Decision, End, Failure, FailureKind, FailurePolicy, Protocol, Start, Stdin,
+};
 
 /// The protocol of hooks.json, with the names of a host.
 #[derive(Debug)]
@@ -68,14 +70,29 @@ impl Protocol for Native {
         let redacts = call.hook.on_failure() == FailurePolicy::Withhold;
         let is_strict = redacts && end.code == Some(0);
         match read(call.event, end.stdout_bytes, end.gap, is_strict) {
-            Ok(written) => Answer {
-                output: written.output,
-                notes: written.notes,
-                ..Answer::default()
-            },
+            Ok(mut written) => {
+                written.notes.extend(contradiction(end, &written));
+                Answer {
+                    output: written.output,
+                    notes: written.notes,
+                    misread: written.misread,
+                    ..Answer::default()
+                }
+            }
             Err(why) => Answer::invalid(why),
         }
     }
+}
+
+/// Returns a note if the answer allows what the exit code does not.
+fn contradiction(end: &End<'_>, written: &Written) -> Option<String> {
+    let code = end.code.filter(|code| *code != 0)?;
+    let output = written.output.as_ref()?;
+    let allows = output.decision == Some(Decision::Allow);
+    let words = format!(
+        "it answered `allow` and exited with code {code}, which is a failure: to allow, exit with 0"
+    );
+    allows.then_some(words)
 }
 
 /// Returns the event as the line for a resident hook.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::time::Duration;
 
-use crate::hook::{Failure, FailureKind, Residency};
+use crate::hook::{Failure, FailureKind, HookCommand, Residency};
 use crate::printable::printable;
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 
@@ -29,9 +29,9 @@ impl Ran {
     }
 
     /// A shell reports a script without its interpreter as a missing file.
-    pub(super) fn explained(mut self, spec: &Spec<'_>) -> Self {
+    pub(super) fn explained(mut self, spec: &Spec<'_>, command: &HookCommand) -> Self {
         if let End::Exited(127) = self.finished.end
-            && let Some(script) = spec.direct.first()
+            && let Some(script) = spec.direct.first().map(|it| (*it).to_owned()).or_else(|| in_home(command))
             // Without `./`, because people read this path.
             && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
             && let Some(why) = process::interpreter_problem(&script, spec.working_dir)
@@ -41,6 +41,16 @@ impl Ran {
         }
         self
     }
+}
+
+/// Returns the script that a command for the shell names behind `~/`.
+fn in_home(command: &HookCommand) -> Option<String> {
+    let HookCommand::Shell { text, .. } = command else {
+        return None;
+    };
+    let rest = text.split_whitespace().next()?.strip_prefix("~/")?;
+    let path = home::home_dir()?.join(rest);
+    path.to_str().map(str::to_owned)
 }
 
 /// Returns the exit code, and the failure if there is one.

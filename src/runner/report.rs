@@ -58,6 +58,15 @@ impl Reporter {
         printable(&self.masked(hook, hook.label()))
     }
 
+    /// Returns the reason of a result with its secrets masked; None if it has none.
+    pub(crate) fn masked_reason(&self, result: &HookResult) -> Option<String> {
+        let reason = result.raw_reason()?;
+        match self.masked(&result.hook, reason) {
+            Cow::Owned(masked) if masked != reason => Some(masked),
+            _ => None,
+        }
+    }
+
     fn masked<'a>(&self, hook: &Hook, text: &'a str) -> Cow<'a, str> {
         let own = hook.env().values().map(String::as_str);
         self.redactor.text_with(text, own)

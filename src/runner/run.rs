@@ -115,6 +115,7 @@ impl Runner {
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook, above));
         let mut result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
         result.queued = firing.queued;
+        result.masked_reason = self.reporter.masked_reason(&result);
         if is_reported {
             self.observers.finish(&run, &result);
         }
@@ -236,7 +237,7 @@ impl Runner {
             confinement: sandbox::confinement(call.hook, working_dir)?,
         };
         Ok(match &start.id {
-            None => Ran::new(process::run(&spec)).explained(&spec),
+            None => Ran::new(process::run(&spec)).explained(&spec, call.hook.command()),
             Some(id) => self.run_resident(call.hook, spec, id),
         })
     }
@@ -316,6 +317,7 @@ impl Runner {
         for words in &answer.notes {
             self.reporter.diagnose_once(&result.hook, words);
         }
+        result.misread = answer.misread && result.success();
         result.diagnostics = answer.notes;
         result
     }
