@@ -218,7 +218,8 @@ impl HooksBuilder {
     }
 
     /// Loads the hooks of the user and of the project. Never fails: [`Hooks::report`] has the problems of
-    /// the files.
+    /// the files. Whether the scripts and programs that hooks need exist is not looked at: the commands of the program
+    /// `forge-hooks` do that.
     ///
     /// If `PREFIX_HOOKS_TRACE`, with the profile's prefix, is in the environment, the hooks also write a
     /// [`Trace`] to the file that it names. If that cannot be opened, a warning is logged.
@@ -227,6 +228,13 @@ impl HooksBuilder {
         let hooks = self.without_hooks();
         hooks.reload();
         hooks
+    }
+
+    /// Makes the report also say whether the scripts and programs that hooks need exist.
+    #[cfg(feature = "cli")]
+    pub(crate) fn checking_scripts(mut self) -> Self {
+        self.config = self.config.checking_scripts();
+        self
     }
 
     /// Builds the object without reading hooks files, for a command that needs the names alone.
@@ -444,6 +452,12 @@ impl Hooks {
     #[must_use]
     pub fn project(&self) -> Option<&Path> {
         self.shared.project.as_deref()
+    }
+
+    /// Which hooks of the project may run.
+    #[cfg(feature = "cli")]
+    pub(crate) fn policy(&self) -> Option<&TrustPolicy> {
+        self.shared.policy.as_ref()
     }
 
     /// The store of the project's approvals. None with [`TrustPolicy::Everything`]. Also none if the user has

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
 
 use crate::cli::Failure;
 use crate::cli::args::{self, Common};
@@ -9,7 +10,9 @@ use crate::compat::Tool;
 use crate::config::TrustPolicy;
 use crate::files::quoted;
 use crate::trust::TrustStore;
-use crate::{AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, templates};
+use crate::{
+    AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, LoadReport, templates,
+};
 
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
@@ -34,6 +37,15 @@ impl Context<'_> {
             // Naming a file on the command line approves it; no other file is read then.
             false => TrustPolicy::Everything,
         })
+    }
+
+    /// Returns the report about these hooks, which also says whether the scripts and programs that they need exist.
+    pub(crate) fn report(&self, found: &Hooks) -> Arc<LoadReport> {
+        let config = found.config();
+        if config.is_checking_scripts() {
+            return found.report();
+        }
+        Arc::new(config.full_report(found.project(), found.policy()))
     }
 
     /// Loads a separate set from the files that the common options select.
@@ -72,7 +84,7 @@ impl Context<'_> {
     /// Returns a builder with the host's names, events and tools, and the files that the common options select.
     fn selected(&self) -> Result<HooksBuilder, Failure> {
         let (common, profile) = (self.common, self.profile().clone());
-        let mut builder = self.hooks.to_builder();
+        let mut builder = self.hooks.to_builder().checking_scripts();
         if !common.config.is_empty() {
             let files = existing("--config", &common.config)?;
             let profile = profile.with_global_files(files).with_project_files([""; 0]);
@@ -135,7 +147,12 @@ impl Context<'_> {
     /// Returns the project's root, for a command that needs one.
     pub(crate) fn needed_root(&self) -> Result<PathBuf, Failure> {
         self.root()?.ok_or_else(|| {
-            Failure::new("there is no project").with_fix("name one with `--project DIR`")
+            let here = std::env::current_dir().ok();
+            let words = match here.is_some_and(|here| home::home_dir() == Some(here)) {
+                true => "there is no project: the home directory is one only if it is named",
+                false => "there is no project",
+            };
+            Failure::new(words).with_fix("name one with `--project DIR`")
         })
     }
 

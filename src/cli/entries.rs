@@ -141,11 +141,18 @@ impl Entry {
         if disabled.is_empty() {
             return Vec::new();
         }
-        let mut all = match found.project() {
+        let mut all = found.config().load_system();
+        all.extend(match found.project() {
             Some(root) => found.config().load_all(root),
             None => found.config().load_global(),
+        });
+        // The user disables none of the administrator's.
+        let registered = found.registry().hooks();
+        let runs = |hook: &Hook| {
+            let mut same = registered.iter().filter(|it| it.is_system());
+            hook.is_system() && same.any(|it| it.name() == hook.name())
         };
-        all.retain(|hook| disabled.iter().any(|name| hook.name() == Some(name)));
+        all.retain(|hook| !runs(hook) && disabled.iter().any(|name| hook.name() == Some(name)));
         let by = match found.config().system_path() {
             Some(system) if found.report().files.contains(&system) => {
                 "the administrator's or the user's file"

@@ -8,7 +8,7 @@ use crate::cli::args;
 use crate::cli::files::{below_here, shown};
 use crate::cli::{Context, Terminal};
 use crate::compat::TOOLS;
-use crate::{AppProfile, Hooks, LoadReport, printable};
+use crate::{Hooks, LoadReport, printable};
 
 /// The most files of other hosts that are read for a hint.
 const MOST_OF_OTHERS: usize = 8;
@@ -40,7 +40,7 @@ impl Context<'_> {
 
     /// Returns what a user should know of these hooks before any event, in lines.
     pub(crate) fn messages(&self, found: &Hooks) -> Vec<String> {
-        let report = found.report();
+        let report = self.report(found);
         let problems = report.problems.iter().map(ToString::to_string);
         let missing = self.nothing_found(found).into_iter();
         problems
@@ -73,8 +73,8 @@ impl Context<'_> {
         }
         let looked = printable(&self.not_found(found).join("` and `"));
         let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
-        lines.extend(self.misplaced(found));
-        if lines.len() == 1 {
+        lines.extend(self.others(found));
+        if lines.len() == 1 && found.report().problems.is_empty() {
             lines.push(format!("fix: write one with `{}`", self.command("init")));
         }
         lines
@@ -89,33 +89,20 @@ impl Context<'_> {
         missing.map(|path| below_here(&path)).collect()
     }
 
-    /// Returns a hint for each file in the project that looks like a hooks file, and is not read.
-    pub(crate) fn misplaced(&self, found: &Hooks) -> Vec<String> {
-        let Some(root) = found.project() else {
+    /// Returns a hint for each file of another host or tool in the project, if it has no file of its own and none that is
+    /// misplaced, which the report says.
+    pub(crate) fn others(&self, found: &Hooks) -> Vec<String> {
+        let Some(root) = found.project().filter(|_| self.is_standalone()) else {
             return Vec::new();
         };
-        let right = found.config().project_path(root);
-        let Some(right) = right.filter(|right| !right.exists()) else {
-            return Vec::new();
-        };
-        let named = root.join(format!(".{}", self.profile().name()));
-        let beside = right.parent().unwrap_or(root);
-        let near = [beside, root, &named, &named.join("hooks")];
-        let names = ["hooks.json", "hook.json", "Hooks.json", "hooks.jsonc"];
-        let near = near
-            .into_iter()
-            .flat_map(|near| names.map(|name| near.join(name)));
-        let default = AppProfile::default();
-        let others = default.project_files().iter().map(|file| root.join(file));
-        let wrong = others.chain(near).filter(|path| path.is_file());
-        let wrong = BTreeSet::from_iter(wrong);
-        if wrong.is_empty() && self.is_standalone() {
-            return self.of_others(root);
+        let own = found.config().project_path(root);
+        let is_missing = own.is_some_and(|own| !own.exists());
+        let report = found.report();
+        let mut problems = report.problems.iter();
+        match is_missing && !problems.any(|problem| problem.path.starts_with(root)) {
+            true => self.of_others(root),
+            false => Vec::new(),
         }
-        let right = shown(&right);
-        let hint =
-            |path: &PathBuf| format!("hint: `{}` is not read: move it to `{right}`", shown(path));
-        wrong.iter().map(hint).collect()
     }
 
     /// Returns a hint for each file in a hidden directory of the project that has hooks of another host or tool.

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         // Without approvals, the hooks are listed all the same.
         Err(failure) => (None, Some(failure)),
     };
-    let loaded = found.report();
+    let loaded = context.report(&found);
     let mut hooks = Entry::all(&found);
     if let Some(events) = wanted {
         hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         hooks,
         approvals: project.as_ref().map(Project::for_programs),
         problems: &loaded.problems,
-        hints: context.misplaced(&found),
+        hints: context.others(&found),
         summary: with_hooks.map(|it| it.summary(context)).unwrap_or_default(),
     };
     if let Some(failure) = &unknown {

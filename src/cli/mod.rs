@@ -96,6 +96,7 @@ pub fn run_standalone<A: Into<OsString>>(
             .map_or_else(AppProfile::default, AppProfile::new);
         let mut builder = Hooks::builder(profile)
             .approve_command(format!("{program}{names} trust"))
+            .checking_scripts()
             .other_tools(OtherTools::new(given.other_tools));
         if let Some(file) = args::vocabulary(matches) {
             builder = serve::declare(file, builder)?;

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Termina
     if args.files.is_empty() {
         let hooks = context.load_under(TrustPolicy::Everything)?;
         report.all = LoadReport::clone(&hooks.report());
-        if report.all.files.is_empty() && report.all.problems.is_empty() {
+        if report.all.files.is_empty() && report.all.is_ok() {
             return Err(no_file(context, &hooks));
         }
     }
@@ -45,7 +45,9 @@ pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Termina
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
     let names = context.not_found(hooks).join("` or `");
     let mut words = format!("found no hooks file, such as `{names}`");
-    for hint in context.misplaced(hooks) {
+    let report = hooks.report();
+    let problems = report.problems.iter().map(ToString::to_string);
+    for hint in problems.chain(context.others(hooks)) {
         words += &format!("\n  {hint}");
     }
     let init = context.command("init");

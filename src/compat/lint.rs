@@ -52,16 +52,25 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option
     Some(node.warning(words).with_suggestion_of(Some(meant)))
 }
 
-/// Checks the command of a handler.
-pub(super) fn command(handler: Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Vec<Problem> {
+/// Checks the command of a handler; its script only if it `checks_scripts`.
+pub(super) fn command(
+    handler: Node<'_, '_>,
+    hook: &Hook,
+    protocol: &ToolProtocol,
+    checks_scripts: bool,
+) -> Vec<Problem> {
     let (HookCommand::Shell { text, .. }, Some(node)) = (hook.command(), handler.get("command"))
     else {
         return Vec::new();
     };
+    let script = match checks_scripts {
+        true => script(&node, hook, protocol),
+        false => None,
+    };
     let found = [
         unset_variable(&node, text),
         exits_with_1(&node, text, protocol),
-        script(&node, hook, protocol),
+        script,
     ];
     found.into_iter().flatten().collect()
 }

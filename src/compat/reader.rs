@@ -312,7 +312,8 @@ impl Reader<'_> {
             context_limit: self.context_limit(node),
             ..group.clone()
         };
-        for problem in lint::command(node, &hook, &protocol) {
+        let checks_scripts = self.file.loaded.checks_scripts;
+        for problem in lint::command(node, &hook, &protocol, checks_scripts) {
             self.report(problem);
         }
         let hook = hook.with_protocol(Arc::new(protocol));

@@ -36,6 +36,8 @@ pub(crate) enum Owner {
 pub(crate) struct Loaded {
     pub(super) path: Arc<Path>,
     pub(super) owner: Owner,
+    /// Whether the scripts of its hooks are looked at: whether they can run.
+    pub(crate) checks_scripts: bool,
     /// The length of its text.
     pub(super) bytes: usize,
     pub(super) items: Vec<Item>,
@@ -103,6 +105,7 @@ impl Loaded {
         Self {
             path: path.into(),
             owner,
+            checks_scripts: false,
             bytes: 0,
             items: Vec::new(),
             entries: Vec::new(),

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
-use super::script;
-use crate::events::Vocabulary;
+use super::{script, shell};
+use crate::events::{EventType, Vocabulary};
 use crate::hook::{Condition, Hook, HookCommand, Shell};
 use crate::printable::shortened;
 use crate::profile::COMMON_PREFIX;
@@ -27,6 +27,8 @@ pub(super) struct Host {
     pub(super) prefixes: Vec<String>,
     /// Whether the scripts of hooks are looked at, as far as it is known where they are.
     pub(super) looks_at_files: bool,
+    /// Whether the file is the user's or the administrator's own, so that its hooks begin in the host's directory.
+    pub(super) begins_anywhere: bool,
 }
 
 /// A longer timeout was probably meant in milliseconds.
@@ -38,18 +40,22 @@ const MOST_NAMES: usize = 20;
 /// A probable mistake: its key, what is wrong, and what to do.
 type Finding = (String, String, String);
 
-const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 7] = [
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 10] = [
     timeout,
     working_dir,
     when,
     foreign_name,
     shell_word,
     unquoted,
+    single_quoted,
+    last_test,
+    relative,
     inherit,
 ];
 
-/// Returns warnings about a hook, each with its key.
-pub(super) fn lint(hook: &Hook, host: &Host) -> Vec<Problem> {
+/// Returns warnings about a hook, each with its key. If it `checks_scripts`, also about files and programs that the hook
+/// needs.
+pub(super) fn lint(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Problem> {
     let unfired = hook.pattern().unfired(&host.vocabulary).into_iter();
     let unfired = unfired.map(|unfired| Problem {
         help: unfired.help.map(str::to_owned),
@@ -60,10 +66,19 @@ pub(super) fn lint(hook: &Hook, host: &Host) -> Vec<Problem> {
     let found = found.map(|(key, words, help)| Problem::warning(key, words).with_help(help));
     // The script of a hook that is switched off may come later.
     let script = match hook.enabled() && host.looks_at_files {
-        true => script::check_own(hook, |name| directory_in(name, hook)),
-        false => None,
+        true if checks_scripts || guards(hook, host) => {
+            script::check_own(hook, checks_scripts, |name| directory_in(name, hook))
+        }
+        _ => None,
     };
     unfired.chain(found).chain(script).collect()
+}
+
+/// Whether a hook can block an event of the host.
+fn guards(hook: &Hook, host: &Host) -> bool {
+    let mut events = host.vocabulary.events().iter();
+    let is_for = |event: &EventType| hook.pattern().matches_type(event);
+    !hook.background() && events.any(|it| it.can_block() && is_for(it.event_type()))
 }
 
 /// Returns the directory in a variable, if it is known here.
@@ -176,20 +191,56 @@ fn is_of_event(name: &str, host: &Host) -> bool {
 
 /// Finds a variable of the event that a shell splits into words, since it is not in quotes.
 fn unquoted(hook: &Hook, host: &Host) -> Option<Finding> {
-    let HookCommand::Shell { text, shell } = hook.command() else {
-        return None;
-    };
     // `zsh` splits no variables.
-    let splits = script::is_posix(*shell) && *shell != Some(Shell::Zsh);
-    if !splits || text.len() > script::LONGEST_COMMAND {
-        return None;
-    }
+    let is_zsh = matches!(
+        hook.command(),
+        HookCommand::Shell {
+            shell: Some(Shell::Zsh),
+            ..
+        }
+    );
+    let text = script::posix_text(hook).filter(|_| !is_zsh)?;
     let name = script::split_variables(text).find(|name| is_of_event(name, host))?;
     let name = shortened(name);
     Some((
         "command".to_owned(),
         format!("`${name}` is not in quotes, so the shell splits its value into words"),
         format!("write \\\"${name}\\\""),
+    ))
+}
+
+/// Finds a variable of the event in single quotes.
+fn single_quoted(hook: &Hook, host: &Host) -> Option<Finding> {
+    let text = script::posix_text(hook)?;
+    let name = shell::quoted_variable(text, |name| is_of_event(name, host))?;
+    let name = shortened(name);
+    Some((
+        "command".to_owned(),
+        format!("`${name}` is in single quotes, in which the shell replaces nothing"),
+        format!("write \\\"${name}\\\""),
+    ))
+}
+
+/// Finds a search or a test behind which the command only exits with a failure: so it always fails.
+fn last_test(hook: &Hook, _: &Host) -> Option<Finding> {
+    let test = shell::last_test(script::posix_text(hook)?);
+    let test = test.filter(|test| test.always_fails)?;
+    let words = format!("this command never exits with 0: {}", test.why());
+    Some(("command".to_owned(), words, test.help()))
+}
+
+/// Finds a script of the user that is searched for in the host's directory.
+fn relative(hook: &Hook, host: &Host) -> Option<Finding> {
+    let is_elsewhere = hook.working_dir().is_some_and(Path::is_absolute);
+    if !host.begins_anywhere || is_elsewhere {
+        return None;
+    }
+    let (key, name) = script::relative(hook, |name| directory_in(name, hook))?;
+    let name = shortened(&name);
+    Some((
+        key.to_owned(),
+        format!("`{name}` is searched for in the directory in which the host was started"),
+        "write the whole path, or set `working_dir`".to_owned(),
     ))
 }
 

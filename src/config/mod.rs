@@ -12,6 +12,7 @@ mod known_elsewhere;
 #[cfg(feature = "watch")]
 mod last_good;
 mod lint;
+mod misplaced;
 mod places;
 mod position;
 mod reader;
@@ -19,6 +20,7 @@ mod report;
 mod save;
 mod schema;
 mod script;
+mod shell;
 mod sources;
 mod syntax;
 mod tree;
@@ -48,6 +50,8 @@ pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use content::{Owner, Switches};
 pub(crate) use installed::Installed;
+#[cfg(feature = "cli")]
+pub(crate) use shell::last_test;
 pub(crate) use sources::{Content, Form, Source, SourceFile};
 
 use content::Loaded;
@@ -122,6 +126,8 @@ pub struct HookConfig {
     sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
+    /// Whether a load also looks for what hooks need: their scripts, their interpreters, programs in `PATH`.
+    checks_scripts: bool,
     /// What confines a project's hooks.
     project_sandbox: Option<Arc<Sandbox>>,
 }
@@ -153,6 +159,7 @@ impl HookConfig {
             sources: Vec::new(),
             vocabulary: Arc::default(),
             approve_command: None,
+            checks_scripts: false,
             project_sandbox: None,
         }
     }
@@ -227,6 +234,31 @@ impl HookConfig {
         self
     }
 
+    /// Makes loads look for what hooks need: the start of a host does not spend time on it.
+    #[cfg(feature = "cli")]
+    pub(crate) fn checking_scripts(mut self) -> Self {
+        self.checks_scripts = true;
+        self
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_checking_scripts(&self) -> bool {
+        self.checks_scripts
+    }
+
+    /// Returns the report that a load would give that also looks for what hooks need.
+    #[cfg(feature = "cli")]
+    pub(crate) fn full_report(
+        &self,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+    ) -> LoadReport {
+        let config = self.clone().checking_scripts();
+        config
+            .admit(config.read_files(root, policy), root, policy)
+            .0
+    }
+
     /// Confines the hooks in a project's files.
     pub(crate) fn with_project_sandbox(mut self, sandbox: Sandbox) -> Self {
         self.project_sandbox = Some(Arc::new(sandbox));
@@ -282,6 +314,14 @@ impl HookConfig {
         let mut files = self.read_files(None, None);
         sources::switch_off(&mut files, false);
         files.retain(|file| file.owner == Owner::User);
+        hooks_of(files)
+    }
+
+    /// Returns the administrator's hooks.
+    #[cfg(feature = "cli")]
+    pub(crate) fn load_system(&self) -> Vec<Hook> {
+        let mut files = self.read_files(None, None);
+        files.retain(|file| file.owner == Owner::Administrator);
         hooks_of(files)
     }
 
@@ -361,6 +401,19 @@ impl HookConfig {
     /// Returns the files that decide which hooks there are, in the order of their hooks, whether they exist or not.
     fn files(&self, root: Option<&Path>) -> Vec<SourceFile> {
         let host = Arc::new(self.host(true));
+        let own = Arc::new(Host {
+            begins_anywhere: true,
+            ..self.host(true)
+        });
+        // A file that was named elsewhere may be for one directory.
+        let config_home = self.config_home.clone().or_else(config_home);
+        let is_own = |owner: Owner, path: &Path| match owner {
+            Owner::Administrator => true,
+            Owner::User => config_home
+                .as_ref()
+                .is_some_and(|home| path.starts_with(home)),
+            _ => false,
+        };
         let project = root.map(|root| self.project_candidates(root));
         let mut files = Vec::new();
         for (owner, base_dir, paths) in [
@@ -372,15 +425,18 @@ impl HookConfig {
             (Owner::User, None, self.global_candidates()),
             (Owner::Project, root, project.unwrap_or_default()),
         ] {
-            let form = HooksJson {
-                base_dir: base_dir.map(Arc::from),
-                host: Arc::clone(&host),
-            };
-            let form = Arc::new(form);
-            files.extend(paths.into_iter().map(|path| SourceFile {
-                path,
-                owner,
-                content: Content::Settings(Arc::clone(&form) as _),
+            let base_dir = base_dir.map(Arc::from);
+            files.extend(paths.into_iter().map(|path| {
+                let form = HooksJson {
+                    base_dir: base_dir.clone(),
+                    host: Arc::clone(if is_own(owner, &path) { &own } else { &host }),
+                };
+                let content = Content::Settings(Arc::new(form));
+                SourceFile {
+                    path,
+                    owner,
+                    content,
+                }
             }));
         }
         let with_user = !self.profile.global_files().is_empty();
@@ -392,7 +448,8 @@ impl HookConfig {
     /// Reads the files that exist.
     fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
         let compiles = policy == Some(&TrustPolicy::Everything);
-        let mut files = sources::load(self.files(root.map(absolute).as_deref()), compiles);
+        let files = self.files(root.map(absolute).as_deref());
+        let mut files = sources::load(files, compiles, self.checks_scripts);
         let system = files.first_mut();
         if let Some(system) = system.filter(|file| file.owner == Owner::Administrator) {
             #[cfg(unix)]
@@ -441,7 +498,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
-        match sources::read(path, Owner::User, &*form, is_compiled) {
+        match sources::read(path, Owner::User, &*form, is_compiled, true) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");
@@ -466,6 +523,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let form = self.form_of(name, Some(text), &mut report);
         let mut loaded = Loaded::nothing(name, Owner::User);
+        loaded.checks_scripts = true;
         form.read(text, true, &mut loaded);
         loaded.add_to(&mut report);
         report
@@ -569,6 +627,7 @@ impl HookConfig {
 
     fn host(&self, looks_at_files: bool) -> Host {
         Host {
+            begins_anywhere: false,
             vocabulary: Arc::clone(&self.vocabulary),
             prefixes: self.profile.env_prefixes().to_vec(),
             looks_at_files,

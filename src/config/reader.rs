@@ -210,7 +210,8 @@ impl Reader<'_> {
             hook = hook.with_base_dir(Arc::clone(base));
         }
         if self.file.loaded.shows_all() {
-            for problem in lint::lint(&hook, &self.form.host) {
+            let checks_scripts = self.file.loaded.checks_scripts;
+            for problem in lint::lint(&hook, &self.form.host, checks_scripts) {
                 let value = find(entry, problem.key.as_deref().unwrap_or_default());
                 let place = value.map_or_else(|| first(entry), |value| value.range());
                 self.file.report(Some(index), problem.at(place));

@@ -13,7 +13,7 @@ use crate::named::{End, follow_within};
 use crate::printable::shortened;
 
 /// The most bytes of a command that is checked, and the most of its words.
-pub(super) const LONGEST_COMMAND: usize = 64 * 1024;
+const LONGEST_COMMAND: usize = 64 * 1024;
 const MOST_WORDS: usize = 20;
 
 /// The bytes of a script that are read: its first line, and the names that it uses.
@@ -39,16 +39,18 @@ struct Start {
 /// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
 /// files if it is the name of one. `directory` returns the value of a variable that names a directory.
 pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
-    beginning(hook, &start_of(hook.command(), directory)?).err()
+    beginning(hook, &start_of(hook.command(), directory)?, true).err()
 }
 
-/// As [`check`], of a hook of hooks.json: a script for another program finds nothing in its input.
+/// As [`check`], of a hook of hooks.json: a script for another program finds nothing in its input. Whether the script can
+/// run is only said if that is `wanted`.
 pub(super) fn check_own(
     hook: &Hook,
+    wanted: bool,
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<Problem> {
     let start = start_of(hook.command(), directory)?;
-    let words = match beginning(hook, &start) {
+    let words = match beginning(hook, &start, wanted) {
         Ok(text) => name_elsewhere(hook, &text?)?,
         Err(problem) => return Some(problem),
     };
@@ -56,11 +58,14 @@ pub(super) fn check_own(
     Some(Problem::warning(start.key, words).with_help(ABOUT_NAMES))
 }
 
-/// Returns the beginning of the script's text, if it can be read; or why the script cannot run.
-fn beginning(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
-    let fault = |words: String| Err(Problem::warning(start.key, words));
+/// Returns the beginning of the script's text, if it can be read; or why the script cannot run, if that is `wanted`.
+fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>, Problem> {
+    let fault = |words: String| match wanted {
+        true => Err(Problem::warning(start.key, words)),
+        false => Ok(None),
+    };
     let program = start.program.as_deref();
-    if let Some(program) = program.filter(|it| is_missing_program(hook, it)) {
+    if let Some(program) = program.filter(|it| wanted && is_missing_program(hook, it)) {
         return fault(format!("`{}` is not found in `PATH`", shortened(program)));
     }
     let Some(script) = &start.script else {
@@ -79,6 +84,9 @@ fn beginning(hook: &Hook, start: &Start) -> Result<Option<String>, Problem> {
     let Some(text) = beginning_of(&path) else {
         return Ok(None);
     };
+    if !wanted {
+        return Ok(Some(text));
+    }
     let line = text.split('\n').next().unwrap_or_default();
     match fault_of_first_line(hook, &path, line, program) {
         Some(words) => fault(format!("`{name}` {words}")),
@@ -94,7 +102,7 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
             (words.collect(), ["args[0]", "args[1]"])
         }
         HookCommand::Shell { text, shell } => {
-            if text.len() > LONGEST_COMMAND || !is_posix(*shell) {
+            if !is_readable(text, *shell) {
                 return None;
             }
             // Variables that are set for the command come before it.
@@ -129,8 +137,30 @@ fn runs(program: &str, word: &str) -> bool {
     is_runner && is_file && !is_assignment(word) && is_plain(word)
 }
 
+/// Returns the script of a command that is named by a relative path, with its key.
+pub(super) fn relative(
+    hook: &Hook,
+    directory: impl Fn(&str) -> Option<String>,
+) -> Option<(&'static str, String)> {
+    let Start { script, key, .. } = start_of(hook.command(), directory)?;
+    let script = script.filter(|script| Path::new(script).is_relative())?;
+    Some((key, script))
+}
+
+/// Returns the text of a command for a shell such as `sh`, if it is not too long.
+pub(super) fn posix_text(hook: &Hook) -> Option<&str> {
+    match hook.command() {
+        HookCommand::Shell { text, shell } if is_readable(text, *shell) => Some(text),
+        _ => None,
+    }
+}
+
+fn is_readable(text: &str, shell: Option<Shell>) -> bool {
+    text.len() <= LONGEST_COMMAND && is_posix(shell)
+}
+
 /// Whether the words of a command are those of `sh`.
-pub(super) fn is_posix(shell: Option<Shell>) -> bool {
+fn is_posix(shell: Option<Shell>) -> bool {
     use Shell::{Cmd, Fish, PowerShell, Pwsh};
     let is_other = matches!(shell, Some(Fish | Pwsh | PowerShell | Cmd));
     !is_other && (shell.is_some() || cfg!(unix))

@@ -70,14 +70,14 @@ pub(crate) enum Content {
 
 /// Loads the files that exist. Conditions of a project's hooks are compiled if `compiles`: that takes time, and they may
 /// never run. Those that may are compiled when they are first tested.
-pub(super) fn load(files: Vec<SourceFile>, compiles: bool) -> Vec<Loaded> {
+pub(super) fn load(files: Vec<SourceFile>, compiles: bool, checks_scripts: bool) -> Vec<Loaded> {
     let mut bytes = 0;
     let mut loaded = Vec::new();
     for file in files {
         let is_plugin = matches!(file.content, Content::Plugin(_));
         let is_counted = is_plugin && file.owner == Owner::Project;
         let is_full = is_counted && bytes > MOST_BYTES;
-        if let Some(file) = load_file(file, compiles, is_full) {
+        if let Some(file) = load_file(file, compiles, is_full, checks_scripts) {
             bytes += if is_counted { file.bytes } else { 0 };
             loaded.push(file);
         }
@@ -86,18 +86,25 @@ pub(super) fn load(files: Vec<SourceFile>, compiles: bool) -> Vec<Loaded> {
 }
 
 /// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
-fn load_file(file: SourceFile, compiles: bool, is_full: bool) -> Option<Loaded> {
+fn load_file(
+    file: SourceFile,
+    compiles: bool,
+    is_full: bool,
+    checks_scripts: bool,
+) -> Option<Loaded> {
     let (path, owner) = (file.path, file.owner);
     let is_compiled = owner != Owner::Project || compiles;
     let (words, form) = match file.content {
         Content::Nothing => return None,
-        Content::Settings(form) => return read(&path, owner, &*form, is_compiled),
+        Content::Settings(form) => {
+            return read(&path, owner, &*form, is_compiled, checks_scripts);
+        }
         Content::Plugin(form) if is_full && path.exists() => {
             let words = "the file is left out: the project has more than 16 MiB of such files";
             (words.to_owned(), Some(form))
         }
         Content::Plugin(form) => {
-            let loaded = read(&path, owner, &*form, is_compiled)?;
+            let loaded = read(&path, owner, &*form, is_compiled, checks_scripts)?;
             let switches = Switches::default();
             return Some(Loaded { switches, ..loaded });
         }
@@ -114,14 +121,16 @@ fn load_file(file: SourceFile, compiles: bool, is_full: bool) -> Option<Loaded> 
     Some(loaded)
 }
 
-/// Reads a file; none if it does not exist.
+/// Reads a file; none if it does not exist. If it `checks_scripts`, whether the scripts of its hooks can run.
 pub(super) fn read(
     path: &Path,
     owner: Owner,
     form: &dyn Form,
     is_compiled: bool,
+    checks_scripts: bool,
 ) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path, owner);
+    loaded.checks_scripts = checks_scripts;
     match file::read(path) {
         Ok(None) => return None,
         Ok(Some(file)) => {

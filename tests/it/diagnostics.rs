@@ -40,13 +40,11 @@ fn a_problem_is_one_line() {
     }
 }
 
-/// Loads a project's hook with these keys.
-fn load_project(world: &World, keys: &str) -> LoadReport {
+/// Checks a project's hook with these keys.
+fn check_project(world: &World, keys: &str) -> LoadReport {
     let text = format!(r#"{{"hooks": [{{"event": "*", {keys}}}]}}"#);
     world.write(".src/forge/hooks.json", &text);
-    let config = HookConfig::default().with_config_home(world.path("none"));
-    let everything = forge_hooks::config::TrustPolicy::Everything;
-    config.load_into(world.registry(), world.path(""), everything)
+    HookConfig::default().check(world.path(".src/forge/hooks.json"))
 }
 
 #[cfg(unix)]
@@ -66,7 +64,7 @@ fn a_script_that_cannot_run_is_reported() {
     world.write("of_both.py", of_both);
     for row in include_str!("diagnostics.txt").lines().skip(1) {
         let (keys, words) = row.split_once(" =>").unwrap();
-        let report = load_project(&world, keys);
+        let report = check_project(&world, keys);
         let reported = report.to_string();
         assert!(reported.contains(words.trim()), "{row}: {reported}");
         let is_silent = report.problems.is_empty();
@@ -87,7 +85,7 @@ fn only_scripts_within_the_project_are_looked_at() {
     }
     let commands = "/no/such/script.sh ../none.sh //host/share/x.sh ./out/none.sh ./elsewhere.sh";
     for command in commands.split(' ') {
-        let report = load_project(&world, &format!(r#""command": "{command}""#));
+        let report = check_project(&world, &format!(r#""command": "{command}""#));
         assert_eq!(report.to_string(), "", "{command}");
     }
 }

@@ -93,6 +93,11 @@ fn it_disables_hooks_of_any_file() {
     let hooks = host(&world).load();
     assert_eq!(names(&hooks), ["off"]);
     assert_eq!(hooks.report().disabled, ["own", "theirs", "own"]);
+    #[cfg(feature = "cli")]
+    {
+        let (out, _) = printed(&hooks, &["list"]);
+        assert_eq!(out.matches("disabled by name").count(), 3, "{out}");
+    }
     assert_eq!(blocked(&hooks), None);
 }
 

@@ -44,7 +44,7 @@ pub(super) fn run(
         nothing_found: context.nothing_found(found),
     };
     if !is_json {
-        terminal.problems(&found.report())?;
+        terminal.problems(&context.report(found))?;
     }
     terminal.show(is_json, &report)?;
     let fails = |entry: &Entry| matches!(entry.state, State::ApprovalLost | State::Unusable);

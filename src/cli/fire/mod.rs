@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     if args.dry_run {
         return dry_run::run(args.json, options, &event, context, &hooks, terminal);
     }
-    context.warn(&hooks, &hooks.report(), terminal)?;
+    context.warn(&hooks, &context.report(&hooks), terminal)?;
     let record = args.record.as_deref().map(Record::open).transpose()?;
     let firing = Firing {
         context,

@@ -1,5 +1,6 @@
 //! Output for the user: each hook as it ends, and what the host would do.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use super::spinner::Spinner;
 use crate::cli::cases::changed_by;
 use crate::cli::entries::{headline, title};
 use crate::cli::{Context, Style, Terminal, counted};
+use crate::config::last_test;
 use crate::executor::{Explanation, Fate};
 use crate::outcome::Residency;
 use crate::{
@@ -39,6 +41,8 @@ pub(super) struct Show<'a, 'io> {
     /// Of the hooks in the background, which are shown after the outcome.
     pub(super) background: Vec<HookResult>,
     is_concluded: bool,
+    /// Whether it was said what a text without a decision means.
+    has_explained: Cell<bool>,
 }
 
 impl<'a, 'io> Show<'a, 'io> {
@@ -73,6 +77,8 @@ impl<'a, 'io> Show<'a, 'io> {
             outcome: None,
             background: Vec::new(),
             is_concluded: false,
+            // What was said of the first pass is not said again.
+            has_explained: Cell::new(!is_first),
         }
     }
 
@@ -199,6 +205,10 @@ impl<'a, 'io> Show<'a, 'io> {
             .is_some_and(|output| output.updated_output.is_some());
         let is_quiet = result.stdout.is_empty() && result.stderr.is_empty();
         let found_nothing = is_quiet && result.exit_code == 1 && !result.should_continue();
+        let command = hook.command().to_string();
+        let test = last_test(&command).filter(|_| found_nothing);
+        let test = test.map(|test| format!("hint: {}: {}", test.why(), test.help()));
+        let explained = self.explained(result).map(str::to_owned);
         let probable = [
             (
                 result.output_held_open,
@@ -212,10 +222,6 @@ impl<'a, 'io> Show<'a, 'io> {
                 hook.resident() && result.timed_out,
                 "hint: a resident hook must flush its output after each answer",
             ),
-            (
-                found_nothing && ends_with_grep(&hook.command().to_string()),
-                "hint: `grep` exits with 1 if it finds nothing: write `if grep ...; then ...; exit 1; fi`, or set `\"on_failure\": \"continue\"`",
-            ),
         ];
         let probable = probable.into_iter().filter(|(is_it, _)| *is_it);
         let has_failed = result.started() && !result.success();
@@ -224,7 +230,22 @@ impl<'a, 'io> Show<'a, 'io> {
         untested
             .chain(reach)
             .chain(probable.map(|(_, words)| words.to_owned()))
+            .chain(test)
+            .chain(explained)
             .collect()
+    }
+
+    /// Says once how to block, of a hook that may have meant to: it wrote text, and no answer.
+    fn explained(&self, result: &HookResult) -> Option<&'static str> {
+        let hook = &result.hook;
+        let may_block = self.can_block && !hook.background() && hook.protocol().is_none();
+        let is_text = result.output().is_none() && result.diagnostics().is_empty();
+        let is_quiet = result.stdout.trim().is_empty() && result.stderr.trim().is_empty();
+        if !may_block || !is_text || is_quiet || !result.started() || !result.success() {
+            return None;
+        }
+        let words = "it wrote text and let the operation continue; to block, exit with 1";
+        (!self.has_explained.replace(true)).then_some(words)
     }
 
     /// Says what the host would do, and why.
@@ -283,13 +304,6 @@ impl<'a, 'io> Show<'a, 'io> {
             }
         }
     }
-}
-
-/// Whether the exit code of a command is that of `grep`.
-fn ends_with_grep(command: &str) -> bool {
-    let last = command.rsplit([';', '|', '&', '\n']).next();
-    let mut words = last.unwrap_or_default().split_whitespace();
-    matches!(words.next(), Some("grep" | "egrep" | "fgrep" | "rg"))
 }
 
 fn objection(result: &HookResult, rest: &str) -> (Style, String) {

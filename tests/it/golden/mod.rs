@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Runs each job on one of a few threads, which have something of their own, and returns the results in order.
-fn at_once<J: Sync, T>(
+pub(crate) fn at_once<J: Sync, T>(
     jobs: &[J],
     own: impl Fn() -> T + Sync,
     run: impl Fn(&T, &J) -> String + Sync,

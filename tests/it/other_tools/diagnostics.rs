@@ -43,7 +43,9 @@ fn a_script_that_cannot_be_run_is_named() {
         let text = settings("PreToolUse", "", &command(&text));
         let place = Place::new([(CLAUDE, &*text), ("project/.claude/plain.sh", "")]);
         place.world.script("project/.claude/good.sh", "");
-        let found = place.problems(&place.load());
+        assert!(place.load().problems.is_empty());
+        let config = place.config_with(place.tools());
+        let found = place.problems(&config.check(place.world.path(CLAUDE)));
         assert_eq!(found.len(), usize::from(!message.is_empty()), "{found:?}");
         assert!(found.concat().contains(message), "{found:?}");
     }
