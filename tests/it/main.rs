@@ -33,6 +33,8 @@ mod limits;
 mod load_into;
 mod logging;
 mod model_text;
+#[cfg(all(feature = "cli", unix))]
+mod mistakes;
 mod observers;
 mod order;
 #[cfg(unix)]

@@ -1,0 +1,127 @@
+//! Mistakes that authors of hooks make: each is reported with its place and its fix.
+//!
+//! A case of `mistakes.txt` begins with `== NAME`; `-- FILE` is followed by the text of a file, and `$ COMMAND` by what its
+//! output contains, in lines that begin with `> `: at least the place, and what is wrong with its fix.
+
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{AppProfile, FailurePolicy, HookConfig, Hooks};
+
+use crate::program::User;
+use crate::support::{World, blocking_event, hook};
+
+const FUNCTIONS: &str = r#"
+before_bash() { args=$1; shift; forge-hooks fire tool:pre_execute --tool bash --args "$args" "$@"; }
+ls() { before_bash '{"command":"ls"}' "$@"; }
+"#;
+
+fn case(text: &str) {
+    let (name, rest) = text.split_once('\n').unwrap();
+    let (files, (command, expected)) = rest
+        .split_once("$ ")
+        .map(|(files, rest)| (files, rest.split_once('\n').unwrap()))
+        .unwrap();
+    let user = User::new();
+    std::fs::create_dir_all(user.path("home")).unwrap();
+    for file in files.split("-- ").filter(|file| !file.is_empty()) {
+        let (path, text) = file.split_once('\n').unwrap();
+        user.write(path, text);
+    }
+    let mut shell = user.shell(&format!("{FUNCTIONS}{command}"));
+    let printed = user.printed(shell.output().unwrap()).out;
+    let expected: Vec<_> = expected
+        .lines()
+        .filter_map(|it| it.strip_prefix("> "))
+        .collect();
+    assert!(expected.len() > 1, "{name}: the place and the fix");
+    for words in expected {
+        assert!(printed.contains(words), "{name}: no {words:?} in {printed}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_place_and_fix() {
+    let cases = include_str!("mistakes.txt").strip_prefix("== ").unwrap();
+    let cases: Vec<_> = cases.split("\n== ").collect();
+    assert!(cases.len() >= 28);
+    crate::golden::at_once(
+        &cases,
+        || {},
+        |(), text| {
+            case(text);
+            String::new()
+        },
+    );
+}
+
+/// What a host can know of them without the program.
+#[test]
+fn a_host_is_told_of_what_was_meant_to_block() {
+    let world = World::new();
+    world.hook("*", r#"echo '{"block": true}'"#);
+    world.hook("*", r#"echo '{"level": "info"}'"#);
+    let outcome = world.outcome(&blocking_event());
+    assert!(outcome.allowed());
+    let failures = outcome.failures().to_string();
+    let words = "did not block `tool:pre_execute`: `\"block\": true` is not an answer";
+    assert!(failures.contains(words), "{failures}");
+    assert_eq!(outcome.failures().iter().count(), 1, "{failures}");
+}
+
+#[test]
+fn reasons_and_failures_mask_secrets() {
+    let world = World::new();
+    let hook = |name: &str| {
+        let hook = hook("*", "echo \"refused: $KEY_OF_MINE\"; exit 1").with_name(name);
+        hook.with_env("KEY_OF_MINE", "hunter2-hunter2")
+    };
+    world.add(hook("fails").with_on_failure(FailurePolicy::Continue));
+    world.add(hook("blocks"));
+    let outcome = world.outcome(&blocking_event());
+    assert_eq!(outcome.reason(), Some("refused: [redacted]"));
+    let error = outcome.check().unwrap_err().to_string();
+    assert!(!error.contains("hunter2"), "{error}");
+    assert!(outcome.results()[0].stdout.contains("hunter2"));
+    world.registry().clear();
+    world.add(hook("fails").with_on_failure(FailurePolicy::Continue));
+    let failures = world.outcome(&blocking_event()).failures().to_string();
+    assert!(failures.contains("refused: [redacted]"), "{failures}");
+}
+
+#[test]
+fn a_load_reports_files_in_wrong_places() {
+    let world = World::new();
+    let wrong = world.write("config/mygame/hook.json", r#"{"hooks": []}"#);
+    let load = || {
+        let hooks = Hooks::builder(AppProfile::new("mygame")).config_home(world.path("config"));
+        hooks.load().report().to_string()
+    };
+    let right = world.path("config/mygame/hooks.json");
+    assert!(load().contains(&wrong.display().to_string()), "{}", load());
+    assert!(
+        load().contains(&format!("(move it to {}", right.display())),
+        "{}",
+        load()
+    );
+    std::fs::rename(wrong, right).unwrap();
+    assert_eq!(load(), "");
+}
+
+#[test]
+fn a_load_looks_at_no_programs() {
+    let world = World::new();
+    let text = r#"{"hooks": [
+        {"event": "*", "command": "sh ./none.sh"},
+        {"event": "*", "args": ["nosuchprogram"]},
+        {"event": "tool:post_execute", "command": "sh ./of_claude.sh"},
+        {"event": "tool:pre_execute", "command": "sh ./of_claude.sh"}
+    ]}"#;
+    let path = world.write(".src/forge/hooks.json", text);
+    world.write("of_claude.sh", "jq .tool_input");
+    let config = HookConfig::default().with_config_home(world.path("none"));
+    let everything = TrustPolicy::Everything;
+    let report = config.load_into(world.registry(), world.path(""), everything);
+    // A guard that reads other names lets everything pass.
+    let found: Vec<_> = report.problems.iter().map(|it| it.index).collect();
+    assert_eq!(found, [Some(3)], "{report}");
+    assert_eq!(config.check(path).problems.len(), 4);
+}
