@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::members::{Members, beginning, from_json, nonblank, without_halves};
 use super::tool::{Effect, Event, Reading, Text, Tool, Words, has, value_of};
 use crate::events::HookEvent;
-use crate::hook::{Answer, Decision, End, HookOutput};
+use crate::hook::{Answer, Call, Decision, End, FailurePolicy, HookOutput};
 use crate::protocol::check_echo;
 
 /// What an answer that its tool does not understand does.
@@ -22,6 +22,16 @@ pub(super) enum Strictness {
     Lenient,
     /// The hook fails, and blocks.
     Strict,
+}
+
+impl Strictness {
+    pub(super) fn of(call: &Call<'_>) -> Self {
+        match call.hook.on_failure() {
+            _ if !call.can_block => Self::CannotBlock,
+            FailurePolicy::Continue => Self::Lenient,
+            FailurePolicy::Block | FailurePolicy::Withhold => Self::Strict,
+        }
+    }
 }
 
 /// What stands in standard error where bytes are missing. No JSON has a line break in a string.

@@ -98,7 +98,7 @@ impl OtherTools {
             tool,
             base_dir: root.map(Arc::from),
             plugin: plugin.map(Path::to_owned),
-            aliases: Arc::clone(&self.aliases),
+            mapped: Arc::clone(&self.mapped),
             large_context: Arc::default(),
             is_strict: self.is_strict,
         })

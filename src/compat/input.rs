@@ -7,15 +7,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::arguments::came_from_agent;
 use super::protocol::ToolProtocol;
 use super::tool::{TOOL_NAME, Tool, has, pairs, unset, value_of};
 use crate::events::{EventType, HookEvent, HostContext};
 
 impl ToolProtocol {
     /// Returns the hook's standard input: one line of JSON.
-    pub(super) fn input(&self, event: &HookEvent, cwd: &Path) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// If the tool's arguments cannot be mapped.
+    pub(super) fn input(&self, event: &HookEvent, cwd: &Path) -> Result<Vec<u8>, String> {
         let (tool, kind, called) = (self.origin.tool, &self.event, self.tool_name(event));
         let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
         let fields = pairs(tool.fields).map(|(key, word)| (key, Cow::Owned(unset(word))));
@@ -31,16 +35,18 @@ impl ToolProtocol {
         let fields = context.iter().flat_map(|context| context.fields());
         members.extend(fields.map(|(key, value)| (key.as_str(), Cow::Borrowed(value))));
         // The data of an event that came from the tool is passed on unchanged.
-        let came_from_tool = context.is_some_and(|it| it.field("hook_event_name").is_some());
+        let came_from_agent = came_from_agent(event);
         for (key, value) in &event.data {
             let key = value_of(tool.renamed, key).unwrap_or(key);
-            let wrapped = match key {
-                _ if came_from_tool => None,
-                "tool_input" => arguments(called, value),
-                "tool_response" => (tool.response)(called, value),
-                _ => None,
+            let value = match key {
+                "tool_input" => self.arguments(event, value)?,
+                "tool_response" if !came_from_agent => {
+                    let wrapped = (tool.response)(called, value);
+                    wrapped.map_or(Cow::Borrowed(value), Cow::Owned)
+                }
+                _ => Cow::Borrowed(value),
             };
-            members.insert(key, wrapped.map_or(Cow::Borrowed(value), Cow::Owned));
+            members.insert(key, value);
         }
         let texts = [
             (TOOL_NAME, event.tool_name.as_ref().map(|_| called)),
@@ -53,17 +59,7 @@ impl ToolProtocol {
         // This can fail only if a key is not a string.
         let mut line = serde_json::to_vec(&members).unwrap_or_default();
         line.push(b'\n');
-        line
-    }
-}
-
-/// What a tool is called with as the object that these hooks expect, where it is a text.
-fn arguments(tool: &str, value: &Value) -> Option<Value> {
-    let text = value.as_str()?;
-    match serde_json::from_str(text) {
-        Ok(object) => Some(Value::Object(object)),
-        Err(_) if matches!(tool, "Bash" | "run_shell_command") => Some(json!({"command": text})),
-        Err(_) => None,
+        Ok(line)
     }
 }
 

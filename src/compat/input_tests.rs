@@ -12,7 +12,7 @@ use crate::events::{EventType, HookEvent, HostContext};
 
 fn input(tool: &'static Tool, name: &str, event: &HookEvent) -> Value {
     let protocol = protocol(tool, name, "");
-    serde_json::from_slice(&protocol.input(event, Path::new("/w"))).unwrap()
+    serde_json::from_slice(&protocol.input(event, Path::new("/w")).unwrap()).unwrap()
 }
 
 /// Each event of each tool, and the fields that not all of the tool's events have.

@@ -7,6 +7,7 @@
 //! No other module names a tool: it gives each hook a [`Protocol`](crate::protocol::Protocol), and its files are a source of
 //! hooks like hooks.json.
 
+mod arguments;
 mod ending;
 #[cfg(test)]
 mod ending_tests;
@@ -19,6 +20,7 @@ mod lint;
 #[cfg(test)]
 #[cfg(unix)]
 mod made_up_tests;
+mod mapping;
 mod matcher;
 mod members;
 mod protocol;

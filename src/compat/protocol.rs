@@ -12,20 +12,18 @@ use tempfile::NamedTempFile;
 
 use super::ending::{self, Strictness};
 use super::large_context::LargeContext;
+use super::mapping::MappedTool;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::{Rule, session_dir};
 use super::shell;
 use super::tool::{Event, TOOL_NAME, Tool, UsualShell, Variable, pairs};
 use crate::events::HookEvent;
 use crate::hook::{
-    Answer, Call, End, Failure, FailureKind, FailurePolicy, Hook, HookCommand, HookOutput, Order,
-    Protocol, ProtocolMismatch, Start,
+    Answer, Call, End, Failure, FailureKind, Hook, HookCommand, HookOutput, Order, Protocol,
+    ProtocolMismatch, Start,
 };
 use crate::process::Args;
 use crate::protocol::{command_line, program};
-
-/// The host's names for tools that the tables do not contain.
-pub(super) type ToolAliases = Arc<Vec<(&'static Tool, String, String)>>;
 
 /// The origin of a file's hooks, and its effect on each hook.
 #[derive(Debug, Clone)]
@@ -34,10 +32,27 @@ pub(super) struct Origin {
     /// The project's root; none for the user's files.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) plugin: Option<PathBuf>,
-    pub(super) aliases: ToolAliases,
+    /// The host's tools, of every agent.
+    pub(super) mapped: Arc<Vec<MappedTool>>,
     /// Whether failures and unreadable files block.
     pub(super) is_strict: bool,
     pub(super) large_context: Arc<LargeContext>,
+}
+
+impl Origin {
+    /// Returns how the host has mapped one of its tools.
+    pub(super) fn mapped_tool(&self, name: &str) -> Option<&MappedTool> {
+        let mut tools = self.mapped.iter();
+        tools.find(|it| it.agent == self.tool && it.ours == name)
+    }
+
+    /// Returns the name in the agent of a tool of the host.
+    pub(super) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
+        match self.mapped_tool(name) {
+            Some(tool) => &tool.theirs,
+            None => self.tool.tool_name(name),
+        }
+    }
 }
 
 /// What a handler has besides its pattern, command, timeout and variables.
@@ -92,11 +107,7 @@ impl ToolProtocol {
     /// Returns the name in the tool of the event's tool.
     pub(super) fn tool_name<'a>(&'a self, event: &'a HookEvent) -> &'a str {
         let name = event.tool_name.as_deref().unwrap_or_default();
-        let mut added = self.origin.aliases.iter();
-        match added.find(|(tool, ours, _)| *tool == self.tool() && ours == name) {
-            Some((.., theirs)) => theirs,
-            None => self.tool().tool_name(name),
-        }
+        self.origin.tool_name(name)
     }
 
     /// Returns the text that the matcher is tested against; none if it is not tested.
@@ -113,7 +124,7 @@ impl ToolProtocol {
     }
 
     /// Whether the matcher has the subject, or another name of the tool.
-    fn is_named(&self, subject: &str) -> bool {
+    pub(super) fn is_named(&self, subject: &str) -> bool {
         let others = pairs(self.tool().also_called).filter(|(name, _)| *name == subject);
         let mut names = others.map(|(_, other)| other);
         self.matcher.matches(subject) || names.any(|other| self.matcher.matches(other))
@@ -258,8 +269,13 @@ impl Protocol for ToolProtocol {
             return Some(ProtocolMismatch::new("matcher", matcher, Some(subject)));
         }
         let rule = self.rule.as_ref()?;
-        let is_met = rule.is_met(subject, event);
-        (!is_met).then(|| ProtocolMismatch::new("if", rule.as_str(), Some(subject)))
+        let called = event.data.get("tool_args");
+        // Arguments that cannot be mapped make the hook fail when it is started.
+        let called = called.map(|value| self.arguments(event, value)).transpose();
+        let is_met =
+            |called: Option<Cow<'_, Value>>| rule.is_met(subject, called.as_deref(), event);
+        (!called.map_or(true, is_met))
+            .then(|| ProtocolMismatch::new("if", rule.as_str(), Some(subject)))
     }
 
     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure> {
@@ -280,17 +296,26 @@ impl Protocol for ToolProtocol {
         }
         // A login shell may change what a command means.
         start.may_be_direct = self.tool().shell != UsualShell::Login;
-        start.stdin = Some(Cow::Owned(self.input(event, working_dir)));
+        let not_mapped = |why| Failure::new(FailureKind::ArgumentsNotMapped, why);
+        start.stdin = Some(Cow::Owned(
+            self.input(event, working_dir).map_err(not_mapped)?,
+        ));
+        if Strictness::of(call) == Strictness::Strict
+            && let Some(why) = self.unseen_argument(event)
+        {
+            return Err(not_mapped(why));
+        }
         Ok(start)
     }
 
     fn read(&self, call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
-        let strictness = match call.hook.on_failure() {
-            _ if !call.can_block => Strictness::CannotBlock,
-            FailurePolicy::Continue => Strictness::Lenient,
-            FailurePolicy::Block | FailurePolicy::Withhold => Strictness::Strict,
-        };
-        let mut answer = ending::read(self.tool(), &self.event, call.event, strictness, end);
+        let event = self.as_read(call.event);
+        let strictness = Strictness::of(call);
+        let mut answer = ending::read(self.tool(), &self.event, &event, strictness, end);
+        if let Some(output) = &mut answer.output {
+            self.map_back(call.event, output);
+        }
+        answer.notes.extend(self.unseen_argument(call.event));
         self.limit_context(&mut answer);
         let always_runs =
             |why| format!("the hook always runs, since it cannot be tested here: {why}");

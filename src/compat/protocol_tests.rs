@@ -30,7 +30,7 @@ fn origin(tool: &'static Tool, plugin: Option<&str>) -> Arc<Origin> {
         tool,
         base_dir: None,
         plugin: plugin.map(PathBuf::from),
-        aliases: Arc::default(),
+        mapped: Arc::default(),
         is_strict: false,
         large_context: Arc::default(),
     })

@@ -77,8 +77,8 @@ impl Rule {
         })
     }
 
-    /// Returns whether the hook must run for this tool, named as in the rule.
-    pub(super) fn is_met(&self, tool: &str, event: &HookEvent) -> bool {
+    /// Returns whether the hook must run for this tool and what it is called with, both named as in the rule.
+    pub(super) fn is_met(&self, tool: &str, called: Option<&Value>, event: &HookEvent) -> bool {
         let Some(named) = &self.tool else {
             return true;
         };
@@ -89,7 +89,7 @@ impl Rule {
             None => **named == *tool || FAMILIES.iter().any(is_together),
         };
         let mut argument = self.argument.iter();
-        is_meant && argument.all(|it| it.is_met(tool, event))
+        is_meant && argument.all(|it| it.is_met(tool, called, event))
     }
 }
 
@@ -156,7 +156,7 @@ impl Argument {
     }
 
     /// Tests the arguments. One that is too long counts as matched, and so does a call without any.
-    fn is_met(&self, tool: &str, event: &HookEvent) -> bool {
+    fn is_met(&self, tool: &str, called: Option<&Value>, event: &HookEvent) -> bool {
         let is_path = self.keys == PATHS;
         if is_path && SEARCHES.contains(&tool) {
             return true;
@@ -165,7 +165,7 @@ impl Argument {
             let texts = self.keys.iter().filter_map(|key| args.get(*key)?.as_str());
             texts.map(str::to_owned).collect()
         };
-        let texts: Vec<String> = match event.data.get("tool_args") {
+        let texts: Vec<String> = match called {
             Some(Value::Object(args)) => named(args),
             Some(Value::String(text)) => match serde_json::from_str(text) {
                 Ok(args) => named(&args),
@@ -271,7 +271,7 @@ mod tests {
             for (tool, key) in [("Edit", "file_path"), ("Bash", "command")] {
                 let rule = format!("{tool}({text})");
                 let event = HookEvent::tool_pre_execute(tool, json!({key: text}));
-                prop_assert!(Rule::new(&rule).is_met(tool, &event));
+                prop_assert!(Rule::new(&rule).is_met(tool, event.data.get("tool_args"), &event));
             }
         }
     }
@@ -290,7 +290,11 @@ mod tests {
     fn case_in(cwd: &str, rule: &str, tool: &str, args: Value, expected: bool) {
         let event = event_in(cwd, tool, args.clone());
         let read = Rule::new(rule);
-        assert_eq!(read.is_met(tool, &event), expected, "{rule} {args}");
+        assert_eq!(
+            read.is_met(tool, event.data.get("tool_args"), &event),
+            expected,
+            "{rule} {args}"
+        );
     }
 
     /// A rule, what it matches, and what it does not. `⏎` is a line break.
@@ -360,7 +364,11 @@ Edit(work/**) == a.rs != none
                 for value in values.split(" | ").filter(|it| *it != "none") {
                     let args = json!({key: value.replace('⏎', "\n")});
                     let event = event_in("/work", tool, args);
-                    assert_eq!(read.is_met(tool, &event), expected, "{rule} {value}");
+                    assert_eq!(
+                        read.is_met(tool, event.data.get("tool_args"), &event),
+                        expected,
+                        "{rule} {value}"
+                    );
                 }
             }
         }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::protocol::ToolAliases;
+use super::mapping::MappedTool;
 use super::tool::Tool;
 
 /// Whose hooks a host runs besides its own: tools, plugins and files.
@@ -37,7 +37,7 @@ pub struct OtherTools {
     pub(super) named: Vec<(&'static Tool, PathBuf)>,
     pub(super) home: Option<PathBuf>,
     pub(super) is_strict: bool,
-    pub(super) aliases: ToolAliases,
+    pub(super) mapped: Arc<Vec<MappedTool>>,
 }
 
 impl OtherTools {
@@ -84,17 +84,56 @@ impl OtherTools {
         self
     }
 
-    /// Sets the name that another tool uses for a tool of the host: that tool's hooks match and receive this name. The
-    /// usual names (`bash`, `read`, `write`, `edit`) are already known.
-    pub fn with_tool_alias(
+    /// Sets the name that another tool uses for a tool of the host, and for its arguments: that tool's hooks match and
+    /// receive these names, and the input that they set comes back under the host's. Arguments that are not named keep
+    /// their names. If two arguments of a call would have one name, its hooks fail, and block what can be blocked.
+    ///
+    /// The usual names of tools (`bash`, `read`, `write`, `edit`) are already known, those of arguments are not: a guard of
+    /// Claude Code reads `command` of `Bash`, and `file_path` and `content` of `Write`. A call without them is reported in
+    /// [`HookResult::diagnostics`](crate::HookResult::diagnostics), and blocks with strict guards. The same tool again
+    /// replaces what was set before.
+    ///
+    /// ```
+    /// use forge_hooks::compat::{CLAUDE, OtherTools};
+    ///
+    /// let arguments = [("path", "file_path"), ("contents", "content")];
+    /// let tools = OtherTools::new([CLAUDE]).with_tool(CLAUDE, "fs_write", "Write", arguments);
+    /// ```
+    pub fn with_tool<I, A, B>(
         mut self,
         tool: &'static Tool,
         ours: impl Into<String>,
         theirs: impl Into<String>,
-    ) -> Self {
-        let alias = (tool, ours.into(), theirs.into());
-        Arc::make_mut(&mut self.aliases).push(alias);
+        arguments: I,
+    ) -> Self
+    where
+        I: IntoIterator<Item = (A, B)>,
+        A: Into<String>,
+        B: Into<String>,
+    {
+        let arguments = arguments.into_iter();
+        let new = MappedTool {
+            agent: tool,
+            ours: ours.into(),
+            theirs: theirs.into(),
+            arguments: arguments
+                .map(|(ours, theirs)| (ours.into(), theirs.into()))
+                .collect(),
+        };
+        let mapped = Arc::make_mut(&mut self.mapped);
+        mapped.retain(|old| old.agent != new.agent || old.ours != new.ours);
+        mapped.push(new);
         self
+    }
+
+    /// The same for a tool whose arguments have the same names.
+    pub fn with_tool_alias(
+        self,
+        tool: &'static Tool,
+        ours: impl Into<String>,
+        theirs: impl Into<String>,
+    ) -> Self {
+        self.with_tool(tool, ours, theirs, [("", ""); 0])
     }
 }
 

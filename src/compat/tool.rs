@@ -79,6 +79,8 @@ pub struct Tool {
     pub(super) response: fn(tool: &str, value: &Value) -> Option<Value>,
     /// The usual names of tools in hosts, with their names in this one.
     pub(super) tools: Words,
+    /// Tools with the arguments by which hooks know what they do, separated by commas.
+    pub(super) arguments: Words,
     /// Names of tools, each with another one that a matcher may have for it.
     pub(super) also_called: Words,
     pub(super) variables: &'static [(&'static str, Variable)],

@@ -36,6 +36,8 @@ const CLAUDE_CODE: Tool = Tool {
     },
     tools: "bash=Bash shell=Bash read=Read write=Write edit=Edit multi_edit=MultiEdit glob=Glob \
             grep=Grep ls=LS list=LS web_fetch=WebFetch web_search=WebSearch task=Task agent=Task",
+    arguments: "Bash=command Read=file_path Write=file_path,content Edit=file_path,new_string \
+                MultiEdit=file_path NotebookEdit=notebook_path WebFetch=url",
     also_called: "Task=Agent Agent=Task",
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
@@ -118,6 +120,7 @@ pub const CODEX: &Tool = &Tool {
     fields: "session_id transcript_path=null permission_mode=default model",
     response: |_, _| None,
     tools: "bash=Bash shell=Bash write=apply_patch edit=apply_patch multi_edit=apply_patch list=ls agent=task",
+    arguments: "Bash=command apply_patch=command",
     also_called: "apply_patch=Edit apply_patch=Write",
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
@@ -203,6 +206,8 @@ pub const GEMINI: &Tool = &Tool {
     tools: "bash=run_shell_command shell=run_shell_command read=read_file write=write_file edit=replace \
             multi_edit=replace grep=grep_search ls=list_directory list=list_directory \
             web_search=google_web_search agent=task",
+    arguments: "run_shell_command=command read_file=file_path write_file=file_path,content \
+                replace=file_path,new_string",
     also_called: "grep_search=search_file_content",
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),

@@ -26,6 +26,9 @@ named! {
         /// that may read only the variable. Or, for any hook, a value is nested deeper than 128 levels. Or the line
         /// for a resident hook is longer than 16 MiB.
         EventTooLarge = "event_too_large",
+        /// It was written for another agent, and the arguments of the event's tool cannot be given the names that it reads;
+        /// see [`OtherTools::with_tool`](crate::compat::OtherTools::with_tool).
+        ArgumentsNotMapped = "arguments_not_mapped",
         /// Its entry in hooks.json, or the file, cannot be used; see
         /// [`HookConfig::load_into`](crate::HookConfig::load_into).
         Misconfigured = "misconfigured",
@@ -55,7 +58,7 @@ impl FailureKind {
     pub(crate) fn is_of_the_engine(self) -> bool {
         matches!(
             self,
-            Self::EventTooLarge | Self::StatusLost | Self::Panicked
+            Self::EventTooLarge | Self::ArgumentsNotMapped | Self::StatusLost | Self::Panicked
         )
     }
 

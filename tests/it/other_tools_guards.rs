@@ -142,9 +142,13 @@ fn the_example_denies_paths_outside() {
 
 #[test]
 fn failures_of_the_engine_are_not_forgiven() {
-    use FailureKind::{EventTooLarge, Exit, NotFound, NotStarted, Panicked, StatusLost, TimedOut};
+    use FailureKind::{
+        ArgumentsNotMapped, EventTooLarge, Exit, NotFound, NotStarted, Panicked, StatusLost,
+        TimedOut,
+    };
     for (failure, allowed) in [
         (EventTooLarge, false),
+        (ArgumentsNotMapped, false),
         (Panicked, false),
         (StatusLost, false),
         (Exit, true),

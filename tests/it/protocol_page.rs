@@ -27,6 +27,10 @@ fn cause(failure: FailureKind) -> &'static str {
             "a value of the event does not fit into its variable, or is nested deeper than 128 levels; \
              for a resident hook, its line is longer than 16 MiB"
         }
+        FailureKind::ArgumentsNotMapped => {
+            "the tool's arguments cannot be mapped for a hook of another agent, see \
+             [Tools](https://docs.rs/forge-hooks/latest/forge_hooks/docs/other_tools/index.html#tools)"
+        }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {
             "its answer is invalid, see [JSON](#json); for a resident hook also: it is not exactly one line with the \

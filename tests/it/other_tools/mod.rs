@@ -5,6 +5,7 @@ mod diagnostics;
 mod guards;
 mod limits;
 mod loading;
+mod tools;
 
 use std::path::PathBuf;
 use std::sync::Arc;

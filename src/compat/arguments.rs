@@ -1,0 +1,111 @@
+//! What a hook reads of a tool's arguments, and what becomes of those that it sets.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::mapping::MappedTool;
+use super::protocol::ToolProtocol;
+use super::tool::value_of;
+use crate::events::HookEvent;
+use crate::hook::{Decision, HookOutput};
+
+impl ToolProtocol {
+    /// Returns how the host has mapped the event's tool. An event that came from the agent has the agent's names.
+    fn mapped_tool(&self, event: &HookEvent) -> Option<&MappedTool> {
+        let name = event.tool_name.as_deref()?;
+        let tool = self.origin.mapped_tool(name)?;
+        (!came_from_agent(event)).then_some(tool)
+    }
+
+    /// Returns what a tool is called with, as the hook reads it: as an object where the host has a text, and under the
+    /// agent's names.
+    pub(super) fn arguments<'a>(
+        &self,
+        event: &HookEvent,
+        value: &'a Value,
+    ) -> Result<Cow<'a, Value>, String> {
+        if came_from_agent(event) {
+            return Ok(Cow::Borrowed(value));
+        }
+        let object = object_of(self.tool_name(event), value);
+        let value = object.map_or(Cow::Borrowed(value), Cow::Owned);
+        match (self.mapped_tool(event), value.as_object()) {
+            (Some(tool), Some(call)) if !tool.arguments.is_empty() => {
+                Ok(Cow::Owned(Value::Object(tool.there(call)?)))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// Returns the event with the arguments as the hook has read them, to which its answer is compared.
+    pub(super) fn as_read<'a>(&self, event: &'a HookEvent) -> Cow<'a, HookEvent> {
+        let read = event.data.get("tool_args");
+        match read.map(|value| self.arguments(event, value)) {
+            Some(Ok(Cow::Owned(value))) if self.mapped_tool(event).is_some() => {
+                Cow::Owned(event.clone().with_data("tool_args", value))
+            }
+            _ => Cow::Borrowed(event),
+        }
+    }
+
+    /// Gives the arguments that a hook has changed their names in the host. If that cannot be done, the hook blocks.
+    pub(super) fn map_back(&self, event: &HookEvent, output: &mut HookOutput) {
+        let changed = output.updated_input.as_ref();
+        let (Some(tool), Some(changed)) = (self.mapped_tool(event), changed) else {
+            return;
+        };
+        let called = event.data.get("tool_args");
+        let called = called.map(|value| object_of(&tool.theirs, value).unwrap_or(value.clone()));
+        let none = Map::new();
+        let call = called.as_ref().and_then(Value::as_object).unwrap_or(&none);
+        match tool.back(call, changed) {
+            Ok(changed) => output.updated_input = Some(changed),
+            Err(why) => {
+                output.updated_input = None;
+                output.decision = Some(Decision::Block);
+                output.reason = Some(format!("the hook's answer cannot be used: {why}"));
+            }
+        }
+    }
+
+    /// Returns what a guard cannot see: the agent's hooks know the tool by an argument that this call does not have.
+    pub(super) fn unseen_argument(&self, event: &HookEvent) -> Option<String> {
+        let ours = event.tool_name.as_deref()?;
+        let has_input = self
+            .event
+            .fields
+            .iter()
+            .any(|(key, _)| *key == "tool_input");
+        if !has_input || came_from_agent(event) {
+            return None;
+        }
+        let (agent, theirs) = (self.origin.tool, self.tool_name(event));
+        let value = event.data.get("tool_args").unwrap_or(&Value::Null);
+        let read = self.arguments(event, value).ok()?;
+        let mut names = value_of(agent.arguments, theirs)?.split(',');
+        let missing = names.find(|name| read.get(name).is_none())?;
+        let title = agent.title();
+        Some(format!(
+            "hooks of {title} read the argument `{missing}` of `{theirs}`, which the tool `{ours}` does not have: \
+             the host maps its arguments with `OtherTools::with_tool`"
+        ))
+    }
+}
+
+/// Whether an event came from the agent: its data is passed on unchanged.
+pub(super) fn came_from_agent(event: &HookEvent) -> bool {
+    event
+        .context()
+        .is_some_and(|it| it.field("hook_event_name").is_some())
+}
+
+/// What a tool is called with as the object that these hooks expect, where it is a text.
+fn object_of(tool: &str, value: &Value) -> Option<Value> {
+    let text = value.as_str()?;
+    match serde_json::from_str(text) {
+        Ok(object) => Some(Value::Object(object)),
+        Err(_) if matches!(tool, "Bash" | "run_shell_command") => Some(json!({"command": text})),
+        Err(_) => None,
+    }
+}

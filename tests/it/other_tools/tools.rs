@@ -1,0 +1,132 @@
+//! The host's tools under the names that an agent's hooks read: of a tool and of its arguments, there and back.
+
+use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::{Decision, FailureKind, HookEvent, Outcome};
+use serde_json::{Value, json};
+
+use super::{CLAUDE, Place, settings};
+
+const NAMES: [(&str, &str); 2] = [("path", "file_path"), ("contents", "content")];
+
+fn mapped(tools: OtherTools) -> OtherTools {
+    tools.with_tool(compat::CLAUDE, "fs_write", "Write", NAMES)
+}
+
+fn alias(tools: OtherTools) -> OtherTools {
+    tools.with_tool_alias(compat::CLAUDE, "fs_write", "Write")
+}
+
+/// The outcome of a call of the host's `fs_write`, with a project's handler for `Write`.
+fn fired(tools: fn(OtherTools) -> OtherTools, handler: &Value, args: &Value) -> Outcome {
+    let handler = handler.to_string();
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", "Write", &handler))]);
+    let _ = place.load_tools(tools(place.tools()));
+    let event = HookEvent::tool_pre_execute("fs_write", args.clone());
+    place.world.outcome(&event)
+}
+
+fn handler(command: &str) -> Value {
+    json!({"type": "command", "command": command})
+}
+
+fn env_guard() -> Value {
+    handler(r#"! grep -q '"file_path":".env"' || { echo no >&2; exit 2; }"#)
+}
+
+#[test]
+fn a_guard_reads_mapped_arguments() {
+    let args = json!({"path": ".env", "contents": "x"});
+    let outcome = fired(mapped, &env_guard(), &args);
+    assert_eq!(outcome.reason(), Some("no"));
+    assert!(outcome.results()[0].diagnostics().is_empty());
+    let outcome = fired(alias, &env_guard(), &args);
+    assert!(outcome.allowed());
+    let [note] = outcome.results()[0].diagnostics() else {
+        panic!("one note: {outcome:?}")
+    };
+    assert!(
+        note.starts_with("hooks of Claude Code read the argument `file_path` of `Write`"),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_guard_without_its_argument_blocks_if_strict() {
+    let strict = |tools: OtherTools| alias(tools).with_strict_guards();
+    let outcome = fired(strict, &env_guard(), &json!({"path": ".env"}));
+    let result = &outcome.results()[0];
+    assert_eq!(result.failure, Some(FailureKind::ArgumentsNotMapped));
+    assert!(!outcome.allowed() && !result.started());
+    let strict = |tools: OtherTools| mapped(tools).with_strict_guards();
+    let args = json!({"path": "a.rs", "contents": "x"});
+    assert!(fired(strict, &env_guard(), &args).allowed());
+}
+
+#[test]
+fn two_arguments_of_one_name_block() {
+    let args = json!({"path": "a.rs", "file_path": ".env", "contents": "x"});
+    let outcome = fired(mapped, &handler("true"), &args);
+    assert_eq!(
+        outcome.results()[0].failure,
+        Some(FailureKind::ArgumentsNotMapped)
+    );
+    assert!(!outcome.allowed());
+    let after = HookEvent::tool_post_execute("fs_write", args, "out");
+    let handler = handler("true").to_string();
+    let place = Place::new([(CLAUDE, &*settings("PostToolUse", "Write", &handler))]);
+    let _ = place.load_tools(mapped(place.tools()));
+    assert!(
+        place.world.outcome(&after).allowed(),
+        "nothing can be blocked"
+    );
+}
+
+#[test]
+fn a_rule_is_tested_against_mapped_arguments() {
+    for (rule, allowed) in [("Write(*.env)", false), ("Write(*.lock)", true)] {
+        let mut guard = handler("exit 2");
+        guard["if"] = json!(rule);
+        let args = json!({"path": "/a/.env", "contents": "x"});
+        assert_eq!(fired(mapped, &guard, &args).allowed(), allowed, "{rule}");
+    }
+}
+
+#[test]
+fn a_changed_input_has_the_hosts_names() {
+    let answer = |input: Value| {
+        let specific = json!({"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": input});
+        handler(&format!(
+            "echo '{}'",
+            json!({"hookSpecificOutput": specific})
+        ))
+    };
+    let args = json!({"path": ".env", "contents": "x"});
+    let changed = answer(json!({"file_path": "b", "content": "y", "mode": 1}));
+    let outcome = fired(mapped, &changed, &args);
+    let expected = json!({"path": "b", "contents": "y", "mode": 1});
+    assert_eq!(json!(outcome.updated_input()), expected);
+    let both = answer(json!({"file_path": "b", "path": "c"}));
+    let outcome = fired(mapped, &both, &args);
+    assert_eq!(outcome.decision(), Some(Decision::Block));
+    assert!(
+        outcome.reason().unwrap().contains("have the name `path`"),
+        "{outcome:?}"
+    );
+}
+
+/// What a model writes under the host's names is no answer under the agent's.
+#[test]
+fn mapped_arguments_are_no_answer() {
+    let names = |tools: OtherTools| {
+        tools.with_tool(
+            compat::CLAUDE,
+            "fs_write",
+            "Write",
+            [("verdict", "decision")],
+        )
+    };
+    let prints = handler(r#"echo '{"decision":"approve"}'"#);
+    let outcome = fired(names, &prints, &json!({"verdict": "approve"}));
+    assert!(!outcome.allowed(), "{outcome:?}");
+    assert!(fired(names, &prints, &json!({"verdict": "x"})).allowed());
+}
