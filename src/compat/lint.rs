@@ -7,7 +7,7 @@ use std::path::Path;
 use super::protocol::ToolProtocol;
 use super::tool::{Effect, Event, Tool, has};
 use crate::config::reading::{Node, Problem, check_script};
-use crate::events::{LIKE_AN_EVENT, nearest};
+use crate::events::{LIKE_AN_EVENT, Vocabulary, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
 use crate::printable::shortened;
 
@@ -50,6 +50,41 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option
     let words = format!("`{shown}` matches no tool: it names a server");
     let meant = format!("mcp__{}__.*", shortened(server));
     Some(node.warning(words).with_suggestion_of(Some(meant)))
+}
+
+/// Checks that a group's matcher matches a tool that the host has declared.
+pub(super) fn unknown_tool(
+    node: &Node<'_, '_>,
+    protocol: &ToolProtocol,
+    vocabulary: &Vocabulary,
+) -> Option<Problem> {
+    let declared = || vocabulary.tools().iter().map(String::as_str);
+    let theirs = || declared().map(|tool| protocol.origin.tool_name(tool));
+    let is_tested = protocol.event.is_of_tool() && declared().next().is_some();
+    if !is_tested || theirs().any(|name| protocol.is_named(name)) {
+        return None;
+    }
+    let names = match protocol.matcher.names() {
+        // A declared glob may have any name that an expression matches.
+        None if declared().any(|tool| tool.contains(['*', '?', '['])) => return None,
+        names => names.unwrap_or_default(),
+    };
+    // By a glob: a name that is declared itself has another one here.
+    if names
+        .iter()
+        .any(|name| vocabulary.has_tool(name) && !declared().any(|tool| tool == *name))
+    {
+        return None;
+    }
+    let meant = names
+        .iter()
+        .find_map(|name| match declared().find(|tool| tool == name) {
+            Some(tool) => Some(protocol.origin.tool_name(tool)),
+            None => nearest(name, theirs(), LIKE_AN_EVENT),
+        });
+    let shown = shortened(node.text().unwrap_or_default());
+    let problem = node.warning(format!("`{shown}` matches no tool of this program"));
+    Some(problem.with_suggestion_of(meant))
 }
 
 /// Checks the command of a handler; its script only if it `checks_scripts`.

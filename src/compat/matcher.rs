@@ -53,6 +53,15 @@ impl Matcher {
         Some(&*self.text).filter(|_| !matches!(self.test, Test::All))
     }
 
+    /// The exact names that it matches; none if it matches all, or is an expression.
+    pub(super) fn names(&self) -> Option<Vec<&str>> {
+        match self.test {
+            Test::All | Test::Expression(..) => None,
+            Test::Name => Some(vec![self.text.trim()]),
+            Test::Names => Some(self.text.split(['|', ',']).map(str::trim).collect()),
+        }
+    }
+
     /// Tests a subject. One that is too long counts as matched, and so does every one before the expression is compiled,
     /// or if it cannot be used.
     pub(super) fn matches(&self, subject: &str) -> bool {

@@ -16,7 +16,7 @@ use crate::config::reading::{
     parse_object,
 };
 use crate::config::{Form, Severity, Switches};
-use crate::events::meant_by;
+use crate::events::{Vocabulary, meant_by};
 use crate::hook::{FailurePolicy, Hook, Shell};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
@@ -30,11 +30,18 @@ impl Form for Origin {
         self.is_strict
     }
 
-    fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches {
+    fn read(
+        &self,
+        text: &str,
+        vocabulary: &Vocabulary,
+        is_compiled: bool,
+        loaded: &mut Loaded,
+    ) -> Switches {
         let text = without_halves(text);
         let mut reader = Reader {
             file: FileReader::new(&text, loaded),
             origin: Arc::new(self.clone()),
+            vocabulary,
             is_compiled,
             allowance: SharedAllowance::default(),
             path: String::new(),
@@ -50,6 +57,8 @@ impl Form for Origin {
 struct Reader<'a> {
     file: FileReader<'a>,
     origin: Arc<Origin>,
+    /// The host's events and tools.
+    vocabulary: &'a Vocabulary,
     /// Whether expressions are compiled now.
     is_compiled: bool,
     allowance: SharedAllowance,
@@ -130,8 +139,9 @@ impl Reader<'_> {
     }
 
     fn event(&mut self, event: Event, member: &Member<'_, '_>) {
-        if event.is_of_host && self.file.loaded.shows_all() {
-            let pattern = event.ours.unwrap_or_default();
+        let pattern = event.ours.unwrap_or_default();
+        let is_fired = !event.is_of_host || self.vocabulary.event(pattern).is_some();
+        if !is_fired && self.file.loaded.shows_all() {
             let words = format!("its hooks run only where the host fires `{pattern}`");
             let problem = Problem::warning(event.name, words).at(member.key_range.clone());
             self.report(problem);
@@ -221,18 +231,19 @@ impl Reader<'_> {
         any: &ToolProtocol,
     ) -> Result<ToolProtocol, Problem> {
         let text = text(matcher)?;
-        if let Some(problem) = lint::matcher(&matcher, &any.event, self.origin.tool) {
-            self.report(problem);
-        }
         let protocol = ToolProtocol::new(&self.origin, &any.event, text, &self.allowance);
-        if !self.is_compiled {
-            return Ok(protocol);
+        if self.is_compiled {
+            if let Some(why) = protocol.matcher.fault() {
+                return Err(matcher.error(why));
+            }
+            if let Some(why) = protocol.matcher.untested() {
+                self.report(matcher.warning(format!("{why}; so the hook always runs")));
+            }
         }
-        if let Some(why) = protocol.matcher.fault() {
-            return Err(matcher.error(why));
-        }
-        if let Some(why) = protocol.matcher.untested() {
-            self.report(matcher.warning(format!("{why}; so the hook always runs")));
+        let never_matches = lint::matcher(&matcher, &any.event, self.origin.tool)
+            .or_else(|| lint::unknown_tool(&matcher, &protocol, self.vocabulary));
+        if let Some(problem) = never_matches {
+            self.report(problem);
         }
         Ok(protocol)
     }

@@ -189,7 +189,7 @@ impl HooksFile {
             base_dir: self.root.as_deref().map(Arc::from),
             ..HooksJson::default()
         };
-        form.read(text, true, &mut loaded);
+        form.read(text, &form.host.vocabulary, true, &mut loaded);
         if loaded.unreadable {
             let last = loaded.problems.pop();
             return Err(last.map_or_else(String::new, |problem| problem.message));

@@ -445,11 +445,19 @@ impl HookConfig {
         files
     }
 
+    fn checks(&self, scripts: bool) -> sources::Checks<'_> {
+        sources::Checks {
+            vocabulary: &self.vocabulary,
+            scripts,
+        }
+    }
+
     /// Reads the files that exist.
     fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
         let compiles = policy == Some(&TrustPolicy::Everything);
         let files = self.files(root.map(absolute).as_deref());
-        let mut files = sources::load(files, compiles, self.checks_scripts);
+        let checks = self.checks(self.checks_scripts);
+        let mut files = sources::load(files, checks, compiles);
         let system = files.first_mut();
         if let Some(system) = system.filter(|file| file.owner == Owner::Administrator) {
             #[cfg(unix)]
@@ -498,7 +506,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
-        match sources::read(path, Owner::User, &*form, is_compiled, true) {
+        match sources::read(path, Owner::User, &*form, self.checks(true), is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");
@@ -524,7 +532,7 @@ impl HookConfig {
         let form = self.form_of(name, Some(text), &mut report);
         let mut loaded = Loaded::nothing(name, Owner::User);
         loaded.checks_scripts = true;
-        form.read(text, true, &mut loaded);
+        form.read(text, &self.vocabulary, true, &mut loaded);
         loaded.add_to(&mut report);
         report
     }

@@ -18,7 +18,7 @@ use super::position::Positions;
 use super::report::{Problem, Severity};
 use super::sources::Form;
 use super::tree::{self, Member, Node};
-use crate::events::{meant_by, nearest};
+use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
     Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key,
 };
@@ -44,7 +44,13 @@ impl Form for HooksJson {
         true
     }
 
-    fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches {
+    fn read(
+        &self,
+        text: &str,
+        _vocabulary: &Vocabulary,
+        is_compiled: bool,
+        loaded: &mut Loaded,
+    ) -> Switches {
         let mut reader = Reader {
             file: FileReader::new(text, loaded),
             form: self,

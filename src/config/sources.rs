@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::content::{Loaded, Owner, Switches};
 use super::file;
 use super::report::{Problem, Severity};
+use crate::events::Vocabulary;
 use crate::hook::{Hook, Protocol};
 
 /// The most bytes of the files of a project's plugins.
@@ -43,9 +44,15 @@ pub(crate) trait Form: Send + Sync {
     /// Whether a file that cannot be read blocks.
     fn is_strict(&self) -> bool;
 
-    /// Adds the hooks and problems of a text. Returns the hooks that the file switches off. Compiles the expressions of
-    /// hooks only if `is_compiled`.
-    fn read(&self, text: &str, is_compiled: bool, loaded: &mut Loaded) -> Switches;
+    /// Adds the hooks and problems of a text, also what matches no event or tool of the host. Returns the hooks that the
+    /// file switches off. Compiles the expressions of hooks only if `is_compiled`.
+    fn read(
+        &self,
+        text: &str,
+        vocabulary: &Vocabulary,
+        is_compiled: bool,
+        loaded: &mut Loaded,
+    ) -> Switches;
 }
 
 /// A file that may have hooks.
@@ -68,16 +75,25 @@ pub(crate) enum Content {
     LeftOut(String, Arc<dyn Form>),
 }
 
+/// What entries are compared with.
+#[derive(Clone, Copy)]
+pub(super) struct Checks<'a> {
+    /// The host's events and tools.
+    pub(super) vocabulary: &'a Vocabulary,
+    /// Whether scripts and `PATH` are looked at.
+    pub(super) scripts: bool,
+}
+
 /// Loads the files that exist. Conditions of a project's hooks are compiled if `compiles`: that takes time, and they may
 /// never run. Those that may are compiled when they are first tested.
-pub(super) fn load(files: Vec<SourceFile>, compiles: bool, checks_scripts: bool) -> Vec<Loaded> {
+pub(super) fn load(files: Vec<SourceFile>, checks: Checks<'_>, compiles: bool) -> Vec<Loaded> {
     let mut bytes = 0;
     let mut loaded = Vec::new();
     for file in files {
         let is_plugin = matches!(file.content, Content::Plugin(_));
         let is_counted = is_plugin && file.owner == Owner::Project;
         let is_full = is_counted && bytes > MOST_BYTES;
-        if let Some(file) = load_file(file, compiles, is_full, checks_scripts) {
+        if let Some(file) = load_file(file, checks, compiles, is_full) {
             bytes += if is_counted { file.bytes } else { 0 };
             loaded.push(file);
         }
@@ -88,23 +104,21 @@ pub(super) fn load(files: Vec<SourceFile>, compiles: bool, checks_scripts: bool)
 /// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
 fn load_file(
     file: SourceFile,
+    checks: Checks<'_>,
     compiles: bool,
     is_full: bool,
-    checks_scripts: bool,
 ) -> Option<Loaded> {
     let (path, owner) = (file.path, file.owner);
     let is_compiled = owner != Owner::Project || compiles;
     let (words, form) = match file.content {
         Content::Nothing => return None,
-        Content::Settings(form) => {
-            return read(&path, owner, &*form, is_compiled, checks_scripts);
-        }
+        Content::Settings(form) => return read(&path, owner, &*form, checks, is_compiled),
         Content::Plugin(form) if is_full && path.exists() => {
             let words = "the file is left out: the project has more than 16 MiB of such files";
             (words.to_owned(), Some(form))
         }
         Content::Plugin(form) => {
-            let loaded = read(&path, owner, &*form, is_compiled, checks_scripts)?;
+            let loaded = read(&path, owner, &*form, checks, is_compiled)?;
             let switches = Switches::default();
             return Some(Loaded { switches, ..loaded });
         }
@@ -126,11 +140,11 @@ pub(super) fn read(
     path: &Path,
     owner: Owner,
     form: &dyn Form,
+    checks: Checks<'_>,
     is_compiled: bool,
-    checks_scripts: bool,
 ) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path, owner);
-    loaded.checks_scripts = checks_scripts;
+    loaded.checks_scripts = checks.scripts;
     match file::read(path) {
         Ok(None) => return None,
         Ok(Some(file)) => {
@@ -139,7 +153,7 @@ pub(super) fn read(
                 loaded.report(Problem::of_file(Severity::Warning, path, words));
             }
             loaded.bytes = file.text.len();
-            loaded.switches = form.read(&file.text, is_compiled, &mut loaded);
+            loaded.switches = form.read(&file.text, checks.vocabulary, is_compiled, &mut loaded);
         }
         Err(error) => loaded.refuse(error.problem(path), form.is_strict()),
     }

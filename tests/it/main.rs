@@ -32,9 +32,9 @@ mod lifecycle;
 mod limits;
 mod load_into;
 mod logging;
-mod model_text;
 #[cfg(all(feature = "cli", unix))]
 mod mistakes;
+mod model_text;
 mod observers;
 mod order;
 #[cfg(unix)]

@@ -1,7 +1,8 @@
 //! The host's tools under the names that an agent's hooks read: of a tool and of its arguments, there and back.
 
 use forge_hooks::compat::{self, OtherTools};
-use forge_hooks::{Decision, FailureKind, HookEvent, Outcome};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{AppProfile, Decision, FailureKind, HookEvent, Hooks, Outcome};
 use serde_json::{Value, json};
 
 use super::{CLAUDE, Place, settings};
@@ -129,4 +130,54 @@ fn mapped_arguments_are_no_answer() {
     let outcome = fired(names, &prints, &json!({"verdict": "approve"}));
     assert!(!outcome.allowed(), "{outcome:?}");
     assert!(fired(names, &prints, &json!({"verdict": "x"})).allowed());
+}
+
+/// The problems of a matcher for a host that has declared these tools.
+fn about_matcher(matcher: &str, declared: &[&str]) -> Vec<String> {
+    let handler = handler("true").to_string();
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", matcher, &handler))]);
+    let tools = mapped(place.tools().with_tools([compat::CLAUDE]));
+    let hooks = Hooks::builder(AppProfile::default())
+        .config_home(place.world.path("config"))
+        .project(place.root())
+        .trust(TrustPolicy::Everything)
+        .tools(declared.iter().copied())
+        .other_tools(tools)
+        .load();
+    let problems = hooks.report().problems.clone();
+    problems
+        .into_iter()
+        .map(|it| it.message + " > " + &it.suggestion.unwrap_or_default())
+        .collect()
+}
+
+#[test]
+fn a_matcher_is_compared_with_declared_tools() {
+    let declared = ["bash", "fs_write", "mcp__fs__read"];
+    for (matcher, suggestion) in [
+        ("Bash", None),
+        ("Edit|Write", None),
+        ("mcp__fs__.*", None),
+        ("", None),
+        ("^Wri", None),
+        ("Bsh", Some("Bash")),
+        ("Edit, Wirte", Some("Write")),
+        ("bash", Some("Bash")),
+        ("fs_write", Some("Write")),
+        ("NotebookEdit|Edit", Some("")),
+        ("Note.*", Some("")),
+    ] {
+        let expected =
+            suggestion.map(|name| format!("`{matcher}` matches no tool of this program > {name}"));
+        let expected: Vec<_> = expected.into_iter().collect();
+        assert_eq!(about_matcher(matcher, &declared), expected, "{matcher}");
+        assert_eq!(about_matcher(matcher, &[]), [""; 0], "{matcher}");
+    }
+    for (matcher, problems) in [("mcp__a__b", 0), ("Note.*", 0), ("Edit", 1)] {
+        assert_eq!(
+            about_matcher(matcher, &["bash", "mcp__*"]).len(),
+            problems,
+            "{matcher}"
+        );
+    }
 }
