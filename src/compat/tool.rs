@@ -181,6 +181,7 @@ pub(super) enum Text {
 pub(super) fn unset(word: &str) -> Value {
     match word {
         "{}" => json!({}),
+        "[]" => json!([]),
         "false" => Value::Bool(false),
         "null" => Value::Null,
         text => text.into(),

@@ -52,8 +52,8 @@ const CLAUDE_CODE: Tool = Tool {
     stop_denies: true,
     decisions: "approve block",
     specific: CLAUDE_SPECIFIC,
-    not_applied: "async asyncTimeout classifierContext initialUserMessage reloadSkills sessionTitle \
-                  suppressOriginalPrompt terminalSequence updatedPermissions watchPaths",
+    not_applied: "action async asyncTimeout classifierContext content initialUserMessage reloadSkills retry \
+                  sessionTitle suppressOriginalPrompt terminalSequence updatedPermissions watchPaths worktreePath",
     known: "",
     refused: "",
 };
@@ -89,19 +89,19 @@ DirectoryAdded session:directory_added of_host
 CwdChanged session:cwd_changed of_host env_file
 FileChanged session:file_changed of_host env_file
 Setup session:setup of_host on=trigger env_file
-ConfigChange -
-Elicitation -
-ElicitationResult -
-InstructionsLoaded -
-MessageDisplay -
-PermissionDenied -
-PostToolBatch -
-StopFailure -
-TaskCompleted -
-TaskCreated -
-TeammateIdle -
-WorktreeCreate -
-WorktreeRemove -";
+ConfigChange session:config_changed of_host on=source blocks source file_path
+InstructionsLoaded session:instructions_loaded of_host on=load_reason file_path memory_type load_reason
+MessageDisplay message:display of_host ms=10000
+PermissionDenied permission:denied on=tool_name tool_input={} tool_use_id reason
+PostToolBatch tool:post_batch of_host blocks tool_calls=[]
+StopFailure agent:stop_failure of_host on=error error error_details last_assistant_message
+TeammateIdle agent:teammate_idle of_host blocks teammate_name team_name
+TaskCreated task:created of_host blocks task_id task_subject task_description teammate_name team_name
+TaskCompleted task:completed of_host blocks task_id task_subject task_description teammate_name team_name
+Elicitation mcp:elicitation of_host on=mcp_server_name blocks mcp_server_name message
+ElicitationResult mcp:elicitation_result of_host on=mcp_server_name blocks mcp_server_name action content={}
+WorktreeCreate worktree:create of_host blocks closed name
+WorktreeRemove worktree:remove of_host worktree_path";
 
 /// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer unusable.
 pub const CODEX: &Tool = &Tool {

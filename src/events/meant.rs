@@ -2,13 +2,14 @@
 //!
 //! Only for suggestions; does not know those programs.
 
-const NAMES: [(&str, &str); 20] = [
+const NAMES: [(&str, &str); 21] = [
     ("PreToolUse", "tool:pre_execute"),
     ("BeforeTool", "tool:pre_execute"),
     ("PostToolUse", "tool:post_execute"),
     ("AfterTool", "tool:post_execute"),
     ("PostToolUseFailure", "tool:error"),
     ("PermissionRequest", "permission:prompt"),
+    ("PermissionDenied", "permission:denied"),
     ("UserPromptSubmit", "user:prompt_submit"),
     ("BeforeAgent", "user:prompt_submit"),
     ("BeforeModel", "llm:pre_request"),

@@ -141,7 +141,12 @@ fn strict_guards_block_no_more_than_they_must() {
     let prompt = r#"{"type": "prompt", "prompt": "?"}"#;
     for (file, text, hooks) in [
         (CLAUDE, settings("PreToolUse", "Bash", prompt), 1),
-        (CLAUDE, settings("TaskCreated", "", &command("x")), 0),
+        (CLAUDE, settings("TaskCreated", "", &command("x")), 1),
+        (
+            GEMINI,
+            settings("BeforeToolSelection", "", &command("x")),
+            0,
+        ),
         (GEMINI, settings("PreToolUse", "", &command("x")), 0),
         (CODEX, settings("Zebra", "", &command("x")), 0),
         // It is newer, and no typo of `Stop`.
