@@ -162,3 +162,32 @@ fn failures_of_the_engine_are_not_forgiven() {
         assert_eq!(outcome.allowed(), allowed, "{failure}");
     }
 }
+
+/// What its agent could read, and this library cannot, may be a denial.
+#[test]
+fn an_answer_beyond_the_limits_blocks_what_can_be_blocked() {
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    let prompt = HookEvent::user_prompt_submit("hi");
+    let permission = HookEvent::permission_prompt("bash", "execute", None);
+    let after = HookEvent::tool_post_execute("bash", json!({"command": "ls"}), "out");
+    for (agent, name, event, allowed) in [
+        (compat::CLAUDE, "PreToolUse", &blocking_event(), false),
+        (compat::CLAUDE, "PermissionRequest", &permission, false),
+        (compat::CLAUDE, "UserPromptSubmit", &prompt, false),
+        (compat::CLAUDE, "PostToolUse", &after, true),
+        (compat::CLAUDE, "Stop", &HookEvent::agent_stop(false), true),
+        (compat::CODEX, "PreToolUse", &blocking_event(), false),
+        (compat::GEMINI, "BeforeTool", &blocking_event(), false),
+    ] {
+        for value in [&*deep, "1e400"] {
+            let command = format!(r#"echo '{{"decision": "deny", "echo": {value}}}'"#);
+            let outcome = fired(event, &[hook_of(agent, name, "", &command)]);
+            assert_eq!(outcome.allowed(), allowed, "{agent} {name}: {outcome:?}");
+            let failure = outcome.results()[0].failure;
+            assert!(
+                !allowed || failure == Some(FailureKind::InvalidAnswer),
+                "{agent} {name}"
+            );
+        }
+    }
+}
