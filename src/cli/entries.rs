@@ -201,7 +201,14 @@ pub(crate) fn title(hook: &Hook) -> String {
             _ => "a file that cannot be used".to_owned(),
         };
     }
-    hook.label().to_owned()
+    let label = hook.label();
+    // The label of another tool's hook ends with its place, which is shown beside it.
+    let line = hook.source().and_then(|source| source.line);
+    let is_place = |end: &str| line.is_some_and(|line| end.ends_with(&format!(":{line}")));
+    match label.rsplit_once(' ') {
+        Some((words, end)) if hook.protocol_name() != "native" && is_place(end) => words.to_owned(),
+        _ => label.to_owned(),
+    }
 }
 
 /// Returns the variables of the program's environment that the hook inherits, if it names them.

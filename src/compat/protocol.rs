@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -19,11 +19,14 @@ use super::shell;
 use super::tool::{Event, TOOL_NAME, Tool, UsualShell, Variable, pairs};
 use crate::events::HookEvent;
 use crate::hook::{
-    Answer, Call, End, Failure, FailureKind, Hook, HookCommand, HookOutput, Order, Protocol,
-    ProtocolMismatch, Start,
+    Answer, Call, End, Failure, FailureKind, Hook, HookCommand, HookOutput, HookSource, Order,
+    Protocol, ProtocolMismatch, Start,
 };
 use crate::process::Args;
 use crate::protocol::{command_line, program};
+
+/// The most characters of a matcher in a label, so that its place stays visible.
+const LONGEST_MATCHER: usize = 30;
 
 /// The origin of a file's hooks, and its effect on each hook.
 #[derive(Debug, Clone)]
@@ -46,6 +49,18 @@ impl Origin {
         tools.find(|it| it.agent == self.tool && it.ours == name)
     }
 
+    /// Returns the name of a file of this origin for people: in its project, as the agent names it, or else its last part.
+    fn shown(&self, file: &Path) -> String {
+        let beside = || self.plugin.as_ref()?.parent();
+        let root = self.base_dir.as_deref().or_else(beside);
+        let mut usual = self.tool.files.split(' ').map(Path::new);
+        let below = root.and_then(|root| file.strip_prefix(root).ok());
+        let found = below.or_else(|| usual.find(|usual| file.ends_with(usual)));
+        let found = found.or_else(|| file.file_name().map(Path::new));
+        let shown = found.unwrap_or(file).to_string_lossy();
+        shown.replace(MAIN_SEPARATOR, "/")
+    }
+
     /// Returns the name in the agent of a tool of the host.
     pub(super) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
         match self.mapped_tool(name) {
@@ -65,6 +80,10 @@ pub(super) struct ToolProtocol {
     pub(super) matcher: Arc<Matcher>,
     pub(super) rule: Option<Rule>,
     pub(super) status_message: Option<String>,
+    /// The event, the matcher and the place in its file.
+    pub(super) label: String,
+    /// The beginning of its group and the handler, as JSON without spaces and comments of the file.
+    pub(super) written: Option<(Arc<str>, String)>,
     /// In tokens; none if the handler has no limit of its own.
     pub(super) context_limit: Option<usize>,
 }
@@ -84,6 +103,8 @@ impl ToolProtocol {
             matcher: Arc::new(matcher),
             rule: None,
             status_message: None,
+            label: event.name.to_owned(),
+            written: None,
             context_limit: None,
         }
     }
@@ -98,6 +119,21 @@ impl ToolProtocol {
             status_message: text("status_message").map(str::to_owned),
             ..Self::new(origin, &Arc::new(event), matcher, &Arc::default())
         })
+    }
+
+    /// Returns the label of a handler at this place, such as `PreToolUse(Bash) .claude/settings.json:2`.
+    pub(super) fn label_at(&self, source: &HookSource) -> String {
+        let mut label = self.event.name.to_owned();
+        if let Some(matcher) = self.matcher.text() {
+            let shown: String = matcher.chars().take(LONGEST_MATCHER + 1).collect();
+            label += &match shown.char_indices().nth(LONGEST_MATCHER) {
+                Some((end, _)) => format!("({}…)", &shown[..end]),
+                None => format!("({shown})"),
+            };
+        }
+        label += &format!(" {}", self.origin.shown(&source.path));
+        let line = source.line.map(|line| format!(":{line}"));
+        label + &line.unwrap_or_default()
     }
 
     fn tool(&self) -> &'static Tool {
@@ -240,7 +276,15 @@ impl Protocol for ToolProtocol {
     }
 
     fn label(&self) -> Option<&str> {
-        self.status_message.as_deref().or(Some(self.event.name))
+        self.status_message.as_deref().or(Some(&self.label))
+    }
+
+    fn written(&self) -> Option<String> {
+        let (group, handler) = self.written.as_ref()?;
+        let event = self.event.name;
+        Some(format!(
+            r#"{{"{event}": [{{{group}"hooks": [{handler}]}}]}}"#
+        ))
     }
 
     fn fault(&self) -> Option<&str> {

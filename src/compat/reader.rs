@@ -200,12 +200,17 @@ impl Reader<'_> {
             None => any.clone(),
         };
         self.keys(node, any);
+        let others = node.members().filter(|member| member.key != "hooks");
+        let begin: Arc<str> = others
+            .map(|member| member.json() + ", ")
+            .collect::<String>()
+            .into();
         let group = std::mem::take(&mut self.path);
         for (index, handler) in handlers.enumerate() {
             self.path = format!("{group}.hooks[{index}]");
             let handler = handler.without_key();
             self.keys(handler, &protocol);
-            let read = self.handler(handler, &protocol);
+            let read = self.handler(handler, &protocol, &begin);
             self.checked(read, Some(&protocol));
         }
         Ok(())
@@ -294,8 +299,14 @@ impl Reader<'_> {
 
 /// One handler.
 impl Reader<'_> {
-    /// Adds the hook of a handler, or returns the problem that makes the handler unusable. `group` has the matcher.
-    fn handler(&mut self, node: Node<'_, '_>, group: &ToolProtocol) -> Result<(), Problem> {
+    /// Adds the hook of a handler, or returns the problem that makes the handler unusable. `group` has the matcher, `begin`
+    /// the text of the group before its handlers.
+    fn handler(
+        &mut self,
+        node: Node<'_, '_>,
+        group: &ToolProtocol,
+        begin: &Arc<str>,
+    ) -> Result<(), Problem> {
         check_type(node, self.origin.tool)?;
         let event = &group.event;
         let start = node.range().start;
@@ -321,6 +332,8 @@ impl Reader<'_> {
             rule: self.rule(node, event)?,
             status_message: self.text(node, "statusMessage").map(str::to_owned),
             context_limit: self.context_limit(node),
+            label: group.label_at(&self.file.source(None, start)),
+            written: Some((Arc::clone(begin), node.json())),
             ..group.clone()
         };
         let checks_scripts = self.file.loaded.checks_scripts;

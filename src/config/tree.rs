@@ -9,7 +9,7 @@ use jsonc_parser::ast::{self, ObjectProp};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
 
 use super::file::{FileError, LARGEST_FILE};
 use super::report::{Problem, Severity};
@@ -167,6 +167,13 @@ pub(crate) struct Member<'t, 'a> {
     pub(crate) value: Node<'t, 'a>,
 }
 
+impl Member<'_, '_> {
+    /// Returns the key and the value as a part of an object in JSON.
+    pub(crate) fn json(&self) -> String {
+        format!("{}: {}", json!(self.key), self.value.json())
+    }
+}
+
 impl<'t, 'a> Node<'t, 'a> {
     pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
         Self { key: "", tree }
@@ -277,6 +284,25 @@ impl<'t, 'a> Node<'t, 'a> {
                 Value::Object(self.members().map(member).collect::<Result<_, _>>()?)
             }
         })
+    }
+
+    /// Returns the value as JSON on one line, in its own order, without comments.
+    pub(crate) fn json(&self) -> String {
+        let listed = |parts: Vec<String>| parts.join(", ");
+        match self.tree {
+            ast::Value::NullKeyword(_) => "null".to_owned(),
+            ast::Value::BooleanLit(literal) => literal.value.to_string(),
+            ast::Value::NumberLit(literal) => literal.value.to_owned(),
+            ast::Value::StringLit(literal) => json!(literal.value).to_string(),
+            ast::Value::Array(_) => {
+                let items = self.items().into_iter().flatten();
+                format!("[{}]", listed(items.map(|item| item.json()).collect()))
+            }
+            ast::Value::Object(_) => {
+                let members = self.members().map(|member| member.json());
+                format!("{{{}}}", listed(members.collect()))
+            }
+        }
     }
 
     pub(crate) fn kind(&self) -> &'static str {

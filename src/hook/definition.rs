@@ -93,6 +93,12 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the hook as it stands in a file of its own format, as JSON on one line: a person who approves it sees this,
+    /// and how its [`definition`](Protocol::definition) and its entry differ from it. Default: none; the person sees the entry.
+    fn written(&self) -> Option<String> {
+        None
+    }
+
     /// Returns why the hook cannot be used on any event, such as a matcher that is no valid expression. The hook then
     /// fails with this message. Called when a hook that may run is loaded, and before each run; the first call may take
     /// milliseconds. Default: none.

@@ -94,6 +94,11 @@ impl Hook {
         self.ask(|protocol| protocol.label()).flatten()
     }
 
+    /// Returns the hook as it stands in a file of another format.
+    pub(crate) fn written(&self) -> Option<String> {
+        self.ask(|protocol| protocol.written()).flatten()
+    }
+
     /// Returns the directories that variables in the hook's command name, for a hook of this project.
     pub(crate) fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
         let found = self.ask(|protocol| protocol.directories(project));

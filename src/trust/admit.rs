@@ -111,7 +111,10 @@ impl ProjectApprovals {
         let mut gone: Vec<&Approved> = all.filter(|it| !present.contains(&it.digest)).collect();
         gone.sort_by_key(|approved| &approved.digest);
         let mut hooks = Vec::new();
-        for Approved { definition, .. } in gone {
+        for Approved {
+            definition, label, ..
+        } in gone
+        {
             if definition.get("enabled") == Some(&Value::Bool(false)) {
                 continue;
             }
@@ -122,7 +125,11 @@ impl ProjectApprovals {
             // An approval that cannot be read may have been of any guard.
             let hook = Hook::read(&definition);
             let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
-            if let Some(hook) = whole(hook, own.as_ref()) {
+            if let Some(mut hook) = whole(hook, own.as_ref()) {
+                // The label of another program's hook has its place, which is not part of its definition.
+                if hook.label() != label {
+                    hook = hook.with_description(label.clone());
+                }
                 let why = with_command(VANISHED.to_owned(), self.command.as_deref());
                 hooks.push(hook.with_gate(Refused::lost(&why)));
             }

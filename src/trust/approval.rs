@@ -7,7 +7,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::covered::{Project, covered};
 use super::error::TrustError;
@@ -50,6 +50,9 @@ pub struct Approved {
     /// The covered files and links below the root, each with the SHA-256 of its content or of the link's text. None
     /// for what is not covered, for example a directory that is too large; `notes` has the reasons.
     pub files: Vec<(String, Option<String>)>,
+    /// The hook as it stands in a file of another program's format, as JSON on one line. Not saved in the store.
+    #[serde(skip)]
+    pub written: Option<String>,
     /// What a person should know besides, one line each. Not saved in the store.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -193,6 +196,7 @@ impl Approved {
             definition,
             label: hook.label().to_owned(),
             source: source_of(hook),
+            written: hook.written(),
             files,
             notes,
         };
@@ -211,6 +215,17 @@ impl Approved {
     ) -> Result<Vec<(String, &'static str)>, TrustError> {
         let project = Project::at(&canonical_root(root.as_ref())?);
         Ok(Unchanged::new(&Arc::new(project), &self.files).differences(hook))
+    }
+
+    /// Returns the settings of the hook that its own file has not in the same form: defaults, and what they are here.
+    fn differs_from(&self, written: &str) -> Map<String, Value> {
+        let written = serde_json::from_str(written).unwrap_or(Value::Null);
+        let own = self.definition["protocol"]["definition"].as_object();
+        let mut settings = own.cloned().unwrap_or_default();
+        settings.extend(self.definition.as_object().cloned().unwrap_or_default());
+        settings.remove("protocol");
+        settings.retain(|key, value| !has_member(&written, key, value));
+        settings
     }
 
     /// Returns what is covered besides the entry, in lines, safe to show.
@@ -236,13 +251,20 @@ impl fmt::Display for Approved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", printable(&self.label))?;
         match &*self.source {
-            "" => writeln!(f, ":")?,
+            source if self.label.contains(source) => writeln!(f, ":")?,
             source => writeln!(f, " ({}):", printable(source))?,
         }
         // The keys of a hook that can be read are in their usual order.
         let entry = Hook::from_json(&self.definition);
-        let text = match entry.as_ref().map(serde_json::to_string_pretty) {
-            Ok(Ok(text)) => text,
+        let text = match (
+            &self.written,
+            entry.as_ref().map(serde_json::to_string_pretty),
+        ) {
+            (Some(written), _) => {
+                let differs = Value::Object(self.differs_from(written));
+                format!("{written}\nWhen it runs: {differs}")
+            }
+            (None, Ok(Ok(text))) => text,
             _ => format!("{:#}", self.definition),
         };
         for line in text.lines() {
@@ -255,6 +277,22 @@ impl fmt::Display for Approved {
             writeln!(f, "  {line}")?;
         }
         Ok(())
+    }
+}
+
+/// Whether some object in a value has this member. Keys are compared without capitals and underscores.
+fn has_member(within: &Value, key: &str, value: &Value) -> bool {
+    let plain = |key: &str| key.replace('_', "").to_lowercase();
+    let is_same = |found: &Value| match (found.as_f64(), value.as_f64()) {
+        (Some(found), Some(number)) => found.to_bits() == number.to_bits(),
+        _ => found == value,
+    };
+    match within {
+        Value::Object(members) => members.iter().any(|(name, found)| {
+            plain(name) == plain(key) && is_same(found) || has_member(found, key, value)
+        }),
+        Value::Array(items) => items.iter().any(|item| has_member(item, key, value)),
+        _ => false,
     }
 }
 

@@ -192,3 +192,53 @@ fn the_users_switch_is_no_change_of_an_approved_hook() {
         assert_eq!(outcome.allowed(), allowed, "{outcome:?}");
     }
 }
+
+/// The person knows the file, not the form of hooks.json.
+#[test]
+fn an_approval_shows_the_entry_as_it_was_written() {
+    let handler = r#"{"type": "command", "timeout": 5, "command": "./g.sh \u0041"}"#;
+    let text = format!(
+        "{{\"hooks\": {{\"PreToolUse\": [\n{{\"hooks\": [{handler}], /* x */ \"matcher\": \"Bash\"}}]}}}}"
+    );
+    let place = Place::new([(CLAUDE, &*text)]);
+    let approval = place.approve();
+    let shown = approval.hooks[0].to_string();
+    let expected = r#"PreToolUse(Bash) .claude/settings.json:2:
+  {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "timeout": 5, "command": "./g.sh A"}]}]}
+  When it runs: {"event":"tool:pre_execute","on_failure":"continue"}
+  Scripts covered: none
+"#;
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn a_label_says_where_a_handler_is() {
+    let long = "a".repeat(40);
+    let end = format!("PreToolUse({}…) .claude/settings.json:1", "a".repeat(30));
+    for (file, event, matcher, expected) in [
+        (
+            CLAUDE,
+            "PreToolUse",
+            "Bash",
+            "PreToolUse(Bash) .claude/settings.json:1",
+        ),
+        (CLAUDE, "Stop", "", "Stop .claude/settings.json:1"),
+        (CLAUDE, "PreToolUse", &*long, &*end),
+        (
+            "home/.claude/settings.json",
+            "Stop",
+            "",
+            "Stop .claude/settings.json:1",
+        ),
+        (
+            "p/hooks/hooks.json",
+            "Stop",
+            "",
+            "Stop p/hooks/hooks.json:1",
+        ),
+    ] {
+        let place = Place::new([(file, &*settings(event, matcher, &command("true")))]);
+        let _ = place.load_tools(place.tools().with_plugin(place.world.path("p")));
+        assert_eq!(place.hooks()[0].label(), expected);
+    }
+}

@@ -114,9 +114,13 @@ fn a_host_names_the_tools_when_it_loads() {
         .load();
     let registered = hooks.registry().hooks();
     let names: Vec<_> = registered.iter().map(|hook| hook.label()).collect();
-    assert_eq!(names, ["PreToolUse", "PreToolUse", "Stop"]);
+    let of_claude = "PreToolUse(Bash) .claude/settings.json:1";
+    assert_eq!(
+        names,
+        [of_claude, of_claude, "Stop plugin/hooks/hooks.json:1"]
+    );
     let report = hooks.report();
-    assert_eq!(report.unapproved, ["PreToolUse"]);
+    assert_eq!(report.unapproved, [of_claude]);
     assert_eq!(report.problems[0].path, place.world.path(CLAUDE));
 }
 
