@@ -235,6 +235,7 @@ impl ToolProtocol {
         {
             let (text, why) = self.origin.large_context.shortened(text, tokens);
             output.additional_context = Some(text);
+            output.has_own_limit = true;
             answer.notes.extend(why);
         }
     }

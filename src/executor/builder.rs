@@ -149,8 +149,8 @@ impl HookExecutorBuilder {
     /// Sets how many characters of a hook's text an outcome gives to the model: of the
     /// [reason](crate::Outcome::reason) why something is blocked, which is also in the text of
     /// [`HookBlockedError`](crate::HookBlockedError), of the [context](crate::Outcome::additional_context) and of the
-    /// [feedback](crate::Outcome::feedback). Default: 10,000 each; at least 1. What is cut ends with a note such as
-    /// `[... 1,090,000 more characters]`; the results have the whole text.
+    /// [feedback](crate::Outcome::feedback). Default: 10,000 each, besides context that a hook's own agent limits (Codex); at least 1.
+    /// What is cut ends with a note such as `[... 1,090,000 more characters]`; the results have the whole text.
     pub fn model_text_limit(mut self, chars: usize) -> Self {
         self.model_text_limit = chars.max(1);
         self

@@ -51,6 +51,8 @@ pub struct HookOutput {
     pub system_message: Option<String>,
     /// Context for the model.
     pub additional_context: Option<String>,
+    /// Whether a limit of the hook's own tool has bounded the context: the host's limit is for the others.
+    pub(crate) has_own_limit: bool,
     /// Values that replace values of the tool's input, key by key.
     pub updated_input: Option<Map<String, Value>>,
     /// Whether `updated_input` is the whole input, so that keys not in it are removed. Default:

@@ -7,7 +7,7 @@ use std::time::Duration;
 use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::support::{World, alone, blocking_event, hook, run_alone};
+use crate::support::{World, alone, blocking_event, hook};
 
 /// Sets a soft limit of this process, which must be the test's alone, and returns what it was.
 fn limit(resource: Resource, soft: Option<u64>) -> Option<u64> {
@@ -80,26 +80,6 @@ fn too_few_processes_fail_one_hook() {
         let handle = world.submit(refused.into_event());
         assert!(handle.wait().results()[0].success());
     }
-}
-
-/// A sandbox has a directory of its own there.
-#[cfg(target_os = "linux")]
-#[test]
-fn no_temporary_directory_is_reported() {
-    let test = "limits::no_temporary_directory_is_reported";
-    if std::env::var_os("TMPDIR").is_none_or(|directory| directory != "/dev/null") {
-        return run_alone(test, |command| command.env("TMPDIR", "/dev/null"));
-    }
-    let world = World::below("/var/tmp");
-    let confined = hook("*", "exit 0").with_sandbox(forge_hooks::Sandbox::new());
-    let result = world.one(confined);
-    assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
-    let error = result.error.as_ref().unwrap();
-    assert!(
-        error.contains("cannot create a temporary directory"),
-        "{error}"
-    );
-    assert!(world.one(hook("*", "exit 0")).success(), "others work");
 }
 
 /// `script` gives it a terminal of its own; the hook is a group in the background there.

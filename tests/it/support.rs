@@ -48,12 +48,6 @@ impl World {
         Self::in_folder(tempfile::tempdir().unwrap(), settings)
     }
 
-    /// Creates a world in a directory that is not the one for temporary files.
-    #[cfg(unix)]
-    pub(crate) fn below(parent: &str) -> Self {
-        Self::in_folder(tempfile::tempdir_in(parent).unwrap(), |builder| builder)
-    }
-
     /// With an observer that does this, before those of the settings.
     pub(crate) fn acting(
         settings: impl FnOnce(HookExecutorBuilder) -> HookExecutorBuilder,

@@ -65,9 +65,7 @@ fn start(
     // A shell sets `PWD` by itself; another program would inherit the host's.
     let directory = ("PWD", spec.working_dir.as_os_str());
     if let Some(confinement) = &spec.confinement {
-        let temporary = Temporary::new().map_err(|error| {
-            io::Error::other(format!("cannot create a temporary directory: {error}"))
-        })?;
+        let temporary = Temporary::new()?;
         let mut environment = spec.environment.entries(directory);
         environment.insert("TMPDIR".into(), temporary.path().into());
         let start = confined::Start::new(&command, &environment, spec.working_dir)?;
