@@ -1,15 +1,15 @@
-//! An agent: a model asks for tools, the agent calls them, and its user's hooks block or change the calls, or
-//! ask the user. The model is a list; the tools are real, and work in a temporary directory. A plugin for
-//! Claude Code guards them. To use the hooks of this repository too: `XDG_CONFIG_HOME=$PWD/examples/config
-//! cargo run --example tool_executor`.
+//! An agent: a model asks for tools, the agent calls them and itself again with what they return, and its user's hooks
+//! block or change the calls, or ask the user. The model is a list; the tools are real, and work in a temporary directory.
+//! A plugin for Claude Code guards them, although their arguments have other names. Ctrl-C ends the hooks of one call.
+//! To use the hooks of this repository too: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example tool_executor`.
 
 use std::error::Error;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use forge_hooks::compat::OtherTools;
-use forge_hooks::lifecycle::{Question, ToolRun};
-use forge_hooks::{AppProfile, HookExecutor, Hooks};
+use forge_hooks::compat::{CLAUDE, OtherTools};
+use forge_hooks::lifecycle::{Question, Running, Session, ToolRun, Turn};
+use forge_hooks::{AppProfile, HookBlockedError, HookExecutor, Hooks, Sandbox};
 use serde_json::{Value, json};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
@@ -17,8 +17,8 @@ const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
 /// A call of a tool: its name and its arguments.
 type Call = (&'static str, Value);
 
-/// What the model asks for, and the number of tokens that it took.
-fn model(_prompt: &str) -> Result<(Vec<Call>, u64), Box<dyn Error>> {
+/// What the model asks for, and the number of tokens that it took. It stops once it has seen what its tools returned.
+fn model(seen: &[String]) -> Result<(Vec<Call>, u64), Box<dyn Error>> {
     let calls = vec![
         ("write", json!({"path": "notes.txt", "text": "buy milk"})),
         ("read", json!({"path": "draft-notes.txt"})),
@@ -27,46 +27,98 @@ fn model(_prompt: &str) -> Result<(Vec<Call>, u64), Box<dyn Error>> {
         ("read", json!({"path": "missing.txt"})),
         ("read", json!({"path": "/etc/passwd"})),
     ];
-    Ok((calls, 120))
+    Ok((if seen.is_empty() { calls } else { Vec::new() }, 120))
+}
+
+/// What stays the same while the agent calls itself.
+struct Agent {
+    session: Running<Session>,
+    turn: Option<Running<Turn>>,
+    directory: PathBuf,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
-    let hooks = Hooks::builder(AppProfile::new("myagent"))
+    let arguments = [("path", "file_path"), ("text", "content")];
+    let mut tools = OtherTools::new([]).with_plugin(PLUGIN);
+    for (ours, theirs) in [("read", "Read"), ("write", "Write")] {
+        tools = tools.with_tool(CLAUDE, ours, theirs, arguments);
+    }
+    let executor = HookExecutor::builder().working_dir(directory.path());
+    let mut builder = Hooks::builder(AppProfile::new("myagent"))
         .tools(["read", "write", "remove"])
         .project(directory.path())
-        .other_tools(OtherTools::new([]).with_plugin(PLUGIN))
-        .executor(HookExecutor::builder().working_dir(directory.path()))
-        .load();
+        .other_tools(tools)
+        .executor(executor.model_text_limit(2_000));
+    if Sandbox::support().is_ok() {
+        builder = builder.sandbox_projects(Sandbox::new().writing(["."]));
+    }
+    let hooks = builder.load();
     print!("{}", hooks.report());
+    let running = hooks.clone();
+    ctrlc::set_handler(move || running.cancel_running())?;
 
     let session = hooks.lifecycle().session("sess_1").begin()?;
     eprint!("{}", session.failures());
-    let mut turn = session.prompt("tidy up my notes").begin()?;
-    // A real agent gives what its tools return to the model, until the model asks for none.
-    let calls = session.lifecycle().llm("a list", 1);
-    for (tool, args) in calls.run(|_| model(turn.prompt()))?? {
-        println!("> {tool} {args}");
-        // Hooks run before and after the tool; if one blocks, the tool is not called.
-        let call = session.lifecycle().tool(tool, args).apply_updates();
-        let call = call.on_ask(ask_user);
-        let stops_turn = match call.run(|args| use_tool(tool, args, directory.path())) {
-            Ok(run) => show(&run),
-            Err(blocked) => {
-                println!("  {blocked}"); // for the model too, as an error
-                blocked.stops_turn()
-            }
-        };
-        if stops_turn {
-            return Ok(()); // the session ends when it is dropped
-        }
-    }
-    let stop = turn.finish("Your notes are tidy.");
-    if let Some(reason) = stop.reason() {
-        println!("a real agent goes on: {reason}");
-    }
-    session.finish();
+    let mut agent = Agent {
+        session,
+        turn: None,
+        directory: directory.path().to_owned(),
+    };
+    agent.turn = Some(agent.session.prompt("tidy up my notes").begin()?);
+    agent.go_on(&[])?;
+    agent.session.finish();
     Ok(())
+}
+
+impl Agent {
+    /// Asks the model, runs its calls, and goes on with what they returned.
+    fn go_on(&mut self, seen: &[String]) -> Result<(), Box<dyn Error>> {
+        let calls = self.session.lifecycle().llm("a list", 1);
+        let calls = calls.run(|_| model(seen))??;
+        if calls.is_empty() {
+            return self.stop();
+        }
+        let mut returned = Vec::new();
+        for (tool, args) in calls {
+            println!("> {tool} {args}");
+            // An error is for the model too.
+            let (text, stops_turn) = self.call(tool, args).unwrap_or_else(|blocked| {
+                println!("  {blocked}");
+                (blocked.to_string(), blocked.stops_turn())
+            });
+            if stops_turn {
+                return Ok(()); // the session ends when it is dropped
+            }
+            returned.push(text);
+        }
+        self.go_on(&returned)
+    }
+
+    /// Hooks run before and after the tool; if one blocks, the tool is not called.
+    fn call(&self, tool: &str, args: Value) -> Result<(String, bool), HookBlockedError> {
+        let call = self.session.lifecycle().tool(tool, args).apply_updates();
+        let run = call
+            .on_ask(ask_user)
+            .run(|args| use_tool(tool, args, &self.directory))?;
+        show(&run);
+        let stops_turn = run.stops_turn();
+        let text = run.into_output().unwrap_or_else(|error| error.to_string());
+        Ok((text, stops_turn))
+    }
+
+    /// The model has no more calls. A hook may want the agent to go on.
+    fn stop(&mut self) -> Result<(), Box<dyn Error>> {
+        let Some(turn) = &mut self.turn else {
+            return Ok(());
+        };
+        let outcome = turn.finish("Your notes are tidy.");
+        if let Some(reason) = outcome.reason().filter(|_| !outcome.allowed()) {
+            return self.go_on(&[reason.to_owned()]);
+        }
+        self.turn = None;
+        Ok(())
+    }
 }
 
 /// A real agent would ask; this one's user is careful.
@@ -75,8 +127,7 @@ fn ask_user(question: &Question<'_>) -> bool {
     false
 }
 
-/// Shows a call; whether a hook wants the turn stopped.
-fn show(run: &ToolRun<String, Box<dyn Error>>) -> bool {
+fn show(run: &ToolRun<String, Box<dyn Error>>) {
     eprint!("{}", run.failures());
     for message in run.system_messages() {
         println!("  for the user: {message}");
@@ -89,7 +140,6 @@ fn show(run: &ToolRun<String, Box<dyn Error>>) -> bool {
     if let Some(context) = run.additional_context() {
         println!("  for the model: {context}");
     }
-    run.stops_turn()
 }
 
 /// Runs a tool. Its arguments contain the changes of hooks.

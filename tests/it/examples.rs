@@ -96,6 +96,37 @@ fn the_agent_is_blocked_changed_and_asked() {
     assert_eq!(output, include_str!("examples/tool_executor.txt"));
 }
 
+/// A guard that was ended blocks its call, and the agent goes on.
+#[cfg(unix)]
+#[test]
+fn the_agent_goes_on_after_ctrl_c() {
+    if is_missing("jq") {
+        return;
+    }
+    let world = World::new();
+    let started = world.path("started");
+    let hooks = json!({"hooks": [{
+        "event": "tool:pre_execute:write", "name": "slow", "timeout": 60,
+        "when": {"/tool_args/path": "notes.txt"}, "command": format!("touch '{}'; sleep 60", started.display()),
+    }]});
+    world.write("config/myagent/hooks.json", &hooks.to_string());
+    let mut command = Command::new(example("tool_executor"));
+    command.env("XDG_CONFIG_HOME", world.path("config"));
+    let agent = command.stdout(Stdio::piped()).spawn().unwrap();
+    world.await_file("started");
+    let pid = rustix::process::Pid::from_child(&agent);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = agent.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let cancelled = "> write {\"path\":\"notes.txt\",\"text\":\"buy milk\"}\n  blocked by hook `slow`: cancelled";
+    assert!(text.contains(cancelled), "{text}");
+    assert!(
+        text.ends_with("/etc/passwd is not in the project\n"),
+        "{text}"
+    );
+}
+
 /// Not the tool's own output, which may be a secret.
 #[cfg(unix)]
 #[test]

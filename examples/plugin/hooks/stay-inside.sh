@@ -5,7 +5,7 @@ deny() {
   exit 2
 }
 
-path=$(jq -r '.tool_input | .file_path // .path // empty') || deny "cannot read the event: is jq installed?"
+path=$(jq -r '.tool_input.file_path // empty') || deny "cannot read the event: is jq installed?"
 [ -n "$CLAUDE_PROJECT_DIR" ] || deny "CLAUDE_PROJECT_DIR is not set"
 case $path in
 ../* | */../* | */.. | .. | "~"*) ;;
