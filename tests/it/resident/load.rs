@@ -8,7 +8,7 @@ use forge_hooks::outcome::Residency;
 
 use super::{PYTHON, SHELL, fire, fires, is_gone, python, reason, shell};
 use crate::endurance::from_environment;
-use crate::support::{World, alone, blocking_event, eventually};
+use crate::support::{World, alone, blocking_event, eventually, hook};
 
 /// Each gets the answer to its own event.
 #[test]
@@ -59,6 +59,9 @@ mod on_linux {
             return;
         }
         let world = World::new();
+        // Makes the pipe with which a shutdown cancels what is waited for.
+        assert!(world.one(hook("*", "sleep 0.02")).success());
+        world.registry().clear();
         world.add(shell(&world, SHELL));
         let first = fires(&world, Residency::Started);
         for _ in 0..9 {

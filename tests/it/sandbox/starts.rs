@@ -343,10 +343,14 @@ fn the_host_keeps_its_rights() {
             "{result:?}"
         );
     });
-    for line in rights_of_all_threads() {
-        let (_, value) = line.split_once(':').unwrap();
-        assert!(value.trim().chars().all(|digit| digit == '0'), "{line}");
-    }
+    // A thread of a pool may still end a start that was cancelled, with its signals blocked.
+    let is_zero = |line: &String| {
+        let value = line.split_once(':').unwrap().1.trim();
+        value.chars().all(|digit| digit == '0')
+    };
+    eventually("no thread is confined", || {
+        rights_of_all_threads().iter().all(is_zero)
+    });
     world.write("file", "");
     std::fs::set_permissions(world.path("file"), PermissionsExt::from_mode(0o600)).unwrap();
     std::net::TcpListener::bind("127.0.0.1:0").unwrap();
