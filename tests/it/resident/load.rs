@@ -8,7 +8,7 @@ use forge_hooks::outcome::Residency;
 
 use super::{PYTHON, SHELL, fire, fires, is_gone, python, reason, shell};
 use crate::endurance::from_environment;
-use crate::support::{World, alone, blocking_event, eventually, hook};
+use crate::support::{World, alone, blocking_event, eventually};
 
 /// Each gets the answer to its own event.
 #[test]
@@ -40,6 +40,7 @@ fn many_threads_share_one_hook() {
 #[cfg(target_os = "linux")]
 mod on_linux {
     use super::*;
+    use crate::support::hook;
 
     fn count(directory: &str) -> usize {
         std::fs::read_dir(directory).unwrap().count()
