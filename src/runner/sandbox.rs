@@ -89,5 +89,5 @@ impl Places<'_> {
 
 fn real(path: &Path) -> Result<PathBuf, String> {
     path.canonicalize()
-        .map_err(|error| format!("is not there: {error}"))
+        .map_err(|error| format!("is not there (`{}`): {error}", path.display()))
 }
