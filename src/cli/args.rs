@@ -186,7 +186,7 @@ pub(crate) enum Command {
     Trust(Trust),
     /// Withdraw the approval of the project's hooks.
     Untrust(Untrust),
-    /// Show a trace of hooks that a program wrote: as a table, or as a page with a timeline.
+    /// Show a trace of hooks that a program wrote: as a table, or for a viewer with a timeline.
     Trace(Trace),
     /// Run hooks for a program in any language, which speaks JSON-RPC 2.0 on standard input and output.
     Serve {
@@ -372,7 +372,7 @@ pub(crate) struct Trace {
     /// The trace, with one JSON object per line; `-` is standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Write a self-contained page for a browser; `-` writes it to standard output.
-    #[arg(long, value_name = "OUT", value_hint = ValueHint::FilePath)]
-    pub(crate) html: Option<PathBuf>,
+    /// Print it in the format that Perfetto, Speedscope and Chromium open.
+    #[arg(long)]
+    pub(crate) chrome: bool,
 }

@@ -5,8 +5,6 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
-#[cfg(unix)]
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -75,28 +73,6 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
         Some(error) => Err(error),
         None => files::replace(path, text, NewFile::AsUsual),
     }
-}
-
-/// Replaces or creates a file that has the mode of another one, or else only its owner can read. No reader sees the text
-/// with another mode. On Windows, modes have no effect.
-pub(crate) fn replace_like(path: &Path, text: &str, model: Option<&File>) -> io::Result<()> {
-    if let Some(error) = not_regular(path) {
-        return Err(error);
-    }
-    #[cfg(unix)]
-    let mode = match model {
-        Some(model) => model.metadata()?.permissions().mode() & 0o666,
-        None => 0o600,
-    };
-    #[cfg(unix)]
-    let set_mode = || std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode));
-    #[cfg(windows)]
-    let set_mode = || model.map_or(Ok(()), |_| Ok(()));
-    if path.exists() {
-        set_mode()?;
-    }
-    files::replace(path, text, NewFile::Private)?;
-    set_mode()
 }
 
 /// Returns the error of something that exists and is no regular file.

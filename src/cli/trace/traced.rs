@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::printable_lines;
 
-/// The most lines that are kept, which are the last ones; a browser cannot show more.
+/// The most lines that are kept, which are the last ones.
 const MOST_ENTRIES: usize = 100_000;
 /// The most bytes of all lines that are kept.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const LONGEST_LINE: u64 = 1024 * 1024;
 
 /// A trace, as far as it can be read.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(super) struct Traced {
     pub(super) entries: VecDeque<Entry>,
     /// The number of lines that the host could not write.
@@ -29,7 +29,6 @@ pub(super) struct Traced {
     /// The number of lines before those that are kept.
     pub(super) left_out: u64,
     /// The number of bytes of the lines that are kept.
-    #[serde(skip)]
     pub(super) bytes: u64,
 }
 

@@ -17,8 +17,8 @@ fn bash_completes_after_a_subcommand() {
     let command_line = ["bash", "--noprofile", "--rcfile", "bashrc", "-i"];
     for (typed, shown) in [
         ("tra\t", &["forge-hooks trace "][..]),
-        ("trace --h\t\t", &["--help", "--html"]),
-        ("trace --ht\t", &["trace --html "]),
+        ("trace --c\t\t", &["--chrome", "--color"]),
+        ("trace --ch\t", &["trace --chrome "]),
         ("fire --dry\t", &["fire --dry-run "]),
         ("list --color al\t", &["--color always "]),
         ("completions zs\t", &["completions zsh "]),

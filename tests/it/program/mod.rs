@@ -210,9 +210,3 @@ pub(crate) const LS: [&str; 6] = [
 pub(crate) fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [args, more].concat()
 }
-
-/// What a page has of its trace.
-pub(super) fn json_of_page(page: &str) -> Value {
-    let (_, json) = page.split_once("type=\"application/json\">").unwrap();
-    serde_json::from_str(json.split_once("</script>").unwrap().0).unwrap()
-}

@@ -1,8 +1,10 @@
-//! `trace`: what a host wrote of its hooks, as a table and as a page.
+//! `trace`: what a host wrote of its hooks, as a table and for viewers.
 
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 
-use super::{User, json_of_page};
+use serde_json::{Value, json};
+
+use super::User;
 
 const TRACE: &str = r#"{"time":1760000001.25,"event":"tool:pre_execute","tool":"bash","session":"s1","hook":"guard","pattern":"*","command":"./guard.sh","source":"hooks.json: hooks[0]","host_pid":7,"queued":0.0,"duration":0.0042,"pid":9,"exit_code":1,"failure":"exit","decision":"block","should_continue":false,"reason":"no sudo\nreally"}
 {"time":1760000002,"event":"session:end","session":"s1","hook":"log \u001b[2J","pattern":"*","command":"x","background":true,"host_pid":7,"queued":0.5,"duration":1.5,"exit_code":0,"decision":"allow","should_continue":true,"of_a_later_version":{}}
@@ -14,35 +16,61 @@ no JSON at all
 {"time":176"#;
 
 #[test]
-fn the_page_of_a_trace_is_self_contained() {
+fn chrome_has_a_lane_for_hooks_at_the_same_time() {
     let user = User::new();
-    let hostile = "</script><img src=x onerror=alert(1)><!--<script>&amp;'";
-    let hostile = TRACE.replace("no sudo", hostile);
-    user.write("project/hooks.jsonl", &hostile);
-    let printed = user.run(&["trace", "hooks.jsonl", "--html", "trace.html"]);
-    assert_eq!((printed.status, &*printed.out), (0, "wrote trace.html\n"));
-    let page = user.read("project/trace.html");
-    let loads = page.contains("<img") || page.contains("https:");
-    assert!(!loads, "it loads nothing");
-    let scripts = ["<script", "</script>"].map(|it| page.matches(it).count());
-    assert_eq!(scripts, [2, 2]);
-    let trace = json_of_page(&page);
-    assert_eq!(trace["entries"].as_array().unwrap().len(), 5);
-    assert_eq!((&trace["lost"], &trace["broken"]), (&17.into(), &2.into()));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_page_is_private_until_it_has_its_mode() {
-    let user = User::new();
-    let trace = user.write("project/hooks.jsonl", TRACE);
-    std::fs::set_permissions(trace, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let page = user.write("project/page.html", "old");
-    let mut opened_before = std::fs::File::open(&page).unwrap();
-    user.run(&["trace", "hooks.jsonl", "--html", "page.html"]);
-    let mut seen = String::new();
-    opened_before.read_to_string(&mut seen).unwrap();
-    assert!(seen == "old");
+    let lines = [
+        // Ends, takes: two at the same time, one that starts when another ends, one of another host.
+        json!({"time": 12.5, "duration": 0.5, "host_pid": 7, "hook": "b", "event": "e", "decision": "block"}),
+        json!({"time": 13, "duration": 1.5, "host_pid": 7, "hook": "a", "event": "e"}),
+        json!({"time": 14, "duration": 1, "host_pid": 7, "pattern": "*"}),
+        json!({"time": 14, "duration": 2, "host_pid": 8, "hook": "d"}),
+        json!({"time": 15, "host_pid": 7, "hook": "late", "dropped": "busy"}),
+        json!({"time": 15, "lost": 3}),
+    ];
+    user.write(
+        "project/hooks.jsonl",
+        &lines.map(|it| format!("{it}\n")).concat(),
+    );
+    let chrome = user.run(&["trace", "hooks.jsonl", "--chrome"]).json();
+    let events = chrome["traceEvents"].as_array().unwrap();
+    let [hooks, names] = ["X", "M"].map(|kind| events.iter().filter(move |it| it["ph"] == kind));
+    let shown = |it: &Value| {
+        ["name", "ts", "dur", "pid", "tid"]
+            .map(|key| it[key].to_string())
+            .join(" ")
+    };
+    let hooks = Vec::from_iter(hooks);
+    assert_eq!(
+        hooks.iter().map(|it| shown(it)).collect::<Vec<_>>(),
+        [
+            r#""a" 11500000 1500000 7 1"#,
+            r#""b" 12000000 500000 7 2"#,
+            r#""d" 12000000 2000000 8 1"#,
+            r#""*" 13000000 1000000 7 2"#,
+            r#""late" 15000000 0 7 1"#,
+        ]
+    );
+    assert_eq!(
+        (&hooks[1]["cat"], &hooks[1]["args"]["kind"]),
+        (&json!("e"), &json!("block"))
+    );
+    let names: Vec<_> = names
+        .map(|it| format!("{} {} {}", it["pid"], it["tid"], it["args"]["name"]))
+        .collect();
+    let expected = [
+        r#"7 0 "host 7""#,
+        r#"7 1 "hooks 1""#,
+        r#"7 2 "hooks 2""#,
+        r#"8 0 "host 8""#,
+        r#"8 1 "hooks 1""#,
+    ];
+    assert_eq!(names, expected);
+    // Speedscope reads no trace in which one lacks a time.
+    assert!(events.iter().all(|it| it["ts"].is_u64()));
+    assert_eq!(
+        chrome["otherData"],
+        json!({"lost": 3, "broken": 0, "left_out": 0})
+    );
 }
 
 /// Where a shell can limit memory.
