@@ -262,9 +262,6 @@ pub(crate) struct Fire {
     /// Run nothing: show which hooks would run, in order, and for each other hook why not.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Add the event and the hooks' decision to this table of cases for `test`.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
-    pub(crate) record: Option<PathBuf>,
     /// Read --event-json as an event of this tool, and run the hooks of this tool: the user's, the project's,
     /// and those of --settings and --plugin.
     #[arg(
@@ -273,7 +270,7 @@ pub(crate) struct Fire {
         value_parser = other_tool(),
         conflicts_with_all = [
             "tool", "args", "result", "error", "session", "data", "custom", "keep_going", "parallel",
-            "dry_run", "record",
+            "dry_run",
         ]
     )]
     pub(crate) tool_of: Option<&'static Tool>,

@@ -2,8 +2,7 @@
 //!
 //! Runs no hooks.
 
-use std::io;
-use std::path::{Path, PathBuf, absolute};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -12,50 +11,29 @@ use serde_json::{Map, Value};
 use crate::cli::entries::title;
 use crate::cli::error::json_words;
 use crate::cli::{Failure, Terminal, files};
-use crate::files::lock;
 use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Case {
     /// Its line in the file, counted from 1.
     #[serde(skip)]
     pub(crate) line: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) event: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     args: Option<Value>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default)]
     data: Map<String, Value>,
     pub(crate) expect: Decision,
     /// A glob for the whole reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) updated_input: Option<Map<String, Value>>,
 }
 
 const EXAMPLE: &str = r#"write each case as in {"event": "tool:pre_execute", "tool": "bash", "args": {"command": "sudo ls"}, "expect": "block"}"#;
 
 impl Case {
-    fn new(event: &HookEvent, verdict: &Verdict) -> Self {
-        let mut data = event.data.clone();
-        Self {
-            line: 0,
-            name: None,
-            event: event.event_type.to_string(),
-            tool: event.tool_name.clone(),
-            args: data.remove("tool_args"),
-            data,
-            expect: verdict.decision,
-            reason: verdict.reason.as_deref().map(glob::Pattern::escape),
-            updated_input: verdict.updated_input.clone(),
-        }
-    }
-
     pub(crate) fn event(&self, event_type: EventType) -> HookEvent {
         let mut event = HookEvent::new(event_type);
         event.tool_name.clone_from(&self.tool);
@@ -117,62 +95,10 @@ fn shown(file: &Path) -> &str {
     }
 }
 
-/// A file of cases to which one case is added.
-pub(crate) struct Record(PathBuf);
-
-impl Record {
-    /// Checks the file first, so that no hook runs if the case cannot be added.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let record = Self(path.to_owned());
-        record.text().map(|_| record)
-    }
-
-    /// Returns the text of the table.
-    fn text(&self) -> Result<String, Failure> {
-        let text = match files::open(&self.0).and_then(files::text_of) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => "[]".to_owned(),
-            text => text.map_err(|error| self.cannot("read", &error))?,
-        };
-        parse(&self.0, &text).map(|_| text)
-    }
-
-    fn cannot(&self, what: &str, error: &io::Error) -> Failure {
-        Failure::new(format!("cannot {what} `{}`: {error}", self.0.display()))
-            .with_fix("name another file")
-    }
-
-    /// Adds a case at the end, and returns the file. The text of the other cases stays, also of those that were added
-    /// while the hooks ran.
-    pub(crate) fn append(self, event: &HookEvent, verdict: &Verdict) -> Result<PathBuf, Failure> {
-        let cannot_write = |error| self.cannot("write", &error);
-        // A missing directory is not created, as the lock would do.
-        let path = absolute(&self.0).map_err(cannot_write)?;
-        path.parent()
-            .map_or(Ok(()), |it| it.metadata().map(drop))
-            .map_err(cannot_write)?;
-        // Keeps other programs from adding a case at the same time.
-        let _lock = lock(&self.0).map_err(cannot_write)?;
-        let case = serde_json::to_string_pretty(&Case::new(event, verdict));
-        let case = case.map_err(|error| cannot_write(error.into()))?;
-        let case = case.replace('\n', "\n  ");
-        let text = self.text()?;
-        let before = text.trim_end().trim_end_matches(']').trim_end();
-        let comma = if before.ends_with('[') { "" } else { "," };
-        let text = format!("{before}{comma}\n  {case}\n]\n");
-        if text.len() as u64 > files::LARGEST {
-            return Err(cannot_write(files::too_large()));
-        }
-        files::replace(&self.0, &text).map_err(cannot_write)?;
-        Ok(self.0)
-    }
-}
-
 /// The decision for a host that applies changes and cannot ask its user.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdict {
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Decision"))]
     pub(crate) decision: Decision,
     pub(crate) reason: Option<String>,
     pub(crate) updated_input: Option<Map<String, Value>>,

@@ -61,7 +61,6 @@ pub(crate) type Done = Result<Exit, Failure>;
 
 /// An error that ends the program with exit status 2, or silently if its output was closed.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Failure {
     pub(crate) message: String,
     /// How to fix it.
@@ -76,7 +75,6 @@ pub(crate) struct Failure {
 
 /// What any command prints with `--json` if it could not run.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "error"))]
 pub(crate) struct ForPrograms<'a> {
     pub(crate) error: &'a Failure,
 }

@@ -1,9 +1,7 @@
 //! Generated output: completions, the schema.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
-use crate::cli::events::name_of;
 use crate::cli::{Context, Done, Exit, Terminal};
 
 pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
@@ -16,7 +14,7 @@ pub(crate) fn completions(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Done {
-    let mut program = with_values(context);
+    let mut program = context.command_line.clone();
     // `mygame hooks` is a subcommand of `mygame`, which is the command that the shell completes.
     let mut words: Vec<&str> = context.program.split_whitespace().collect();
     while words.len() > 1 {
@@ -36,36 +34,6 @@ pub(crate) fn completions(
     }
     terminal.write_all(&script)?;
     Ok(Exit::FINE)
-}
-
-/// Returns the command line with the values that can be completed. It is not for parsing, since other events
-/// are valid too.
-fn with_values(context: &Context<'_>) -> clap::Command {
-    let vocabulary = context.hooks.vocabulary();
-    let mut tools: Vec<_> = vocabulary.tools().iter().map(String::as_str).collect();
-    tools.retain(|tool| !tool.contains('*'));
-    let events: Vec<_> = vocabulary.events().iter().map(name_of).collect();
-    let templates: Vec<_> = context.templates().into_keys().collect();
-    let mut program = context.command_line.clone();
-    for (command, arg, values) in [
-        ("fire", "event", &events),
-        ("list", "event", &events),
-        ("fire", "tool", &tools),
-        ("list", "tool", &tools),
-        ("templates", "name", &templates),
-    ] {
-        if values.is_empty() {
-            continue;
-        }
-        let values = values
-            .iter()
-            .map(|value| PossibleValue::new((*value).to_owned()));
-        let values = PossibleValuesParser::new(values);
-        program = program.mut_subcommand(command, |command| {
-            command.mut_arg(arg, |arg| arg.value_parser(values))
-        });
-    }
-    program
 }
 
 /// Registers a bash script for a name with a dash. The generator writes the state of such a program

@@ -16,7 +16,6 @@ use crate::{FireOptions, HookEvent, printable};
 
 /// What `forge-hooks test --json` prints.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "test"))]
 pub(crate) struct Report {
     cases: Vec<Judged>,
     /// The number of cases that are not as expected.
@@ -25,7 +24,6 @@ pub(crate) struct Report {
 
 /// A case that was fired.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Judged {
     /// The case's name, or else its event and its tool.
     name: String,

@@ -32,7 +32,6 @@ pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
     let root = CstRootNode::parse(body, &parse_options()).ok()?;
     let list = root.object_value()?.array_value_or_create("hooks")?;
     let entries = list.elements();
-    let on_one_line = !entries.is_empty() && is_one_line(&list.children());
     for slot in slots {
         if let (Some(index), Some(old), Some(new)) = (slot.index, slot.old, &slot.new)
             && let Some(entry) = entries[index].as_object()
@@ -44,7 +43,7 @@ pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
     keep(&list, &entries, &kept);
     for (place, slot) in slots.iter().enumerate() {
         if let (None, Some(entry)) = (slot.index, &slot.new) {
-            list.insert(place, input(entry, on_one_line));
+            list.insert(place, input(entry));
         }
     }
     Some(text[..mark].to_owned() + &root.to_string())
@@ -72,7 +71,6 @@ fn change(entry: &CstObject, old: &Value, new: &Value) {
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
         return;
     };
-    let on_one_line = is_one_line(&entry.children());
     for key in old.keys().filter(|key| !new.contains_key(*key)) {
         match entry.get(key) {
             // Switching a hook on must not take a comment along.
@@ -81,66 +79,22 @@ fn change(entry: &CstObject, old: &Value, new: &Value) {
             None => {}
         }
     }
-    let mut added = String::new();
     for (key, value) in in_order(new).filter(|(key, value)| old.get(*key) != Some(*value)) {
         match entry.get(key) {
-            Some(property) => property.set_value(input(value, on_one_line)),
-            None if on_one_line => added += &format!(", {}", pair(key, value)),
-            None => drop(entry.append(key, input(value, false))),
+            Some(property) => property.set_value(input(value)),
+            None => drop(entry.append(key, input(value))),
         }
     }
-    if !added.is_empty() {
-        add_to_line(entry, &added);
-    }
 }
 
-/// Adds keys behind the last one. The tree itself would break the line.
-fn add_to_line(entry: &CstObject, added: &str) {
-    if let Some(last) = entry.properties().pop()
-        && let Some(value) = last.value()
-    {
-        last.set_value(verbatim(value.to_string() + added));
-    }
-}
-
-fn is_one_line(children: &[CstNode]) -> bool {
-    !children.iter().any(CstNode::is_newline)
-}
-
-/// Creates a value with this text: the tree writes the text of a number unchanged.
-fn verbatim(text: String) -> CstInputValue {
-    CstInputValue::Number(text)
-}
-
-fn input(value: &Value, on_one_line: bool) -> CstInputValue {
+fn input(value: &Value) -> CstInputValue {
     match value {
-        Value::Array(items) if !on_one_line => {
-            CstInputValue::Array(items.iter().map(|item| input(item, false)).collect())
-        }
-        Value::Object(object) if !on_one_line => {
-            let members = in_order(object);
-            let members = members.map(|(key, value)| (key.to_owned(), input(value, false)));
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(object) => {
+            let members = in_order(object).map(|(key, value)| (key.to_owned(), input(value)));
             CstInputValue::Object(members.collect())
         }
-        _ => verbatim(line(value)),
+        // The tree writes the text of a number unchanged.
+        other => CstInputValue::Number(other.to_string()),
     }
-}
-
-/// Returns the value as JSON with a space after each comma and colon.
-fn line(value: &Value) -> String {
-    match value {
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(line).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(object) => {
-            let members = in_order(object).map(|(key, value)| pair(key, value));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
-fn pair(key: &str, value: &Value) -> String {
-    format!("{}: {}", Value::from(key), line(value))
 }

@@ -59,7 +59,7 @@ const CHANGES: &[Change] = &[
     ),
     (
         |hooks| hooks[2] = hooks[2].clone().with_inputs(["a", "b"]),
-        ("\"3\"}", "\"3\", \"inputs\": [\"a\", \"b\"]}"),
+        (LAST, LAST_WITH_INPUTS),
     ),
     (|hooks| hooks.push(hook("tool:*", "4")), (LAST, ADDED)),
     (|hooks| drop(hooks.remove(0)), (FIRST, "")),
@@ -70,6 +70,14 @@ const FIRST: &str = r#"        {"event": "tool:*", "command": "1", "enabled": tr
 "#;
 
 const LAST: &str = r#"        {"event": "session:*", "command": "3"},
+"#;
+
+/// The layout of an entry to which keys are added.
+const LAST_WITH_INPUTS: &str = r#"        {
+            "event": "session:*",
+            "command": "3",
+            "inputs": ["a", "b"]
+        },
 "#;
 
 const ADDED: &str = r#"        {"event": "session:*", "command": "3"},
@@ -97,15 +105,6 @@ fn an_added_or_moved_hook_keeps_all_lines() {
     assert!(moved.find("/* formats */") < moved.find("// Keeps sudo out."));
     let emptied = saved(STYLED, Vec::clear);
     assert!(emptied.contains("// The guards of this machine.\n    \"$schema\": \"x\","));
-}
-
-#[test]
-fn a_key_takes_the_place_of_the_last_one() {
-    let text = r#"{"hooks": [{"event": "*", "command": "1", "inputs": ["a"]}]}"#;
-    let saved = saved(text, |hooks| {
-        hooks[0] = hooks[0].clone().with_inputs([""; 0]).with_name("n");
-    });
-    assert_eq!(saved, text.replace(r#""inputs": ["a"]"#, r#""name": "n""#));
 }
 
 #[test]

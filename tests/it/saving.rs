@@ -92,8 +92,7 @@ fn saving_keeps_unknown_and_unusable_entries() {
     for part in kept {
         assert!(saved.contains(part), "{part}: {saved}");
     }
-    let changed = r#"{"event": "*", "command": "2", "description": "changed"}"#;
-    assert!(saved.contains(changed), "{saved}");
+    assert!(saved.contains(r#""description": "changed""#), "{saved}");
     let commands = commands(&config(&world).load_global());
     assert_eq!(commands.last().unwrap(), "3");
 }

@@ -14,9 +14,7 @@ use crate::{FireOptions, Hook, HookEvent, Hooks, printable};
 
 /// What `forge-hooks fire --dry-run --json` prints.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "dry-run"))]
 pub(crate) struct Report<'a> {
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
     event: &'a HookEvent,
     /// The variable that disables all hooks, if it is set.
     disabled_by: Option<&'a str>,

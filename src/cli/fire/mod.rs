@@ -11,16 +11,11 @@ mod spinner;
 use serde::Serialize;
 
 use crate::cli::args::Fire;
-use crate::cli::cases::{Record, Verdict};
-use crate::cli::files::named;
 use crate::cli::{Context, Done, Exit, Terminal};
 use crate::outcome::Again;
 use crate::{FireOptions, HookEvent, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use firing::Firing;
-
-#[cfg(test)]
-pub(crate) use {dry_run::Report as DryRun, other_tool::Report as OfOtherTool};
 
 /// What `forge-hooks fire --json` prints.
 #[derive(Serialize)]
@@ -83,7 +78,6 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         return dry_run::run(args.json, options, &event, context, &hooks, terminal);
     }
     context.warn(&hooks, &context.report(&hooks), terminal)?;
-    let record = args.record.as_deref().map(Record::open).transpose()?;
     let firing = Firing {
         context,
         hooks: &hooks,
@@ -93,11 +87,6 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     let (first, again) = firing.fire(event, terminal)?;
     let last = again.as_ref().unwrap_or(&first);
     let second = again.as_ref().map(|it| &it.outcome);
-    if let (Some(record), None) = (record, last.interrupted) {
-        let verdict = Verdict::new(&first.outcome, second);
-        let path = named(&record.append(&first.event, &verdict)?);
-        terminal.note(format_args!("recorded as a case in `{path}`"))?;
-    }
     if args.json {
         let again = second.map(|outcome| (&*last.event, outcome));
         terminal.json(&Report::new(&first.event, &first.outcome, again))?;

@@ -21,7 +21,6 @@ use crate::{Decision, FireOptions, HookEvent, HookResult, Outcome};
 
 /// What `forge-hooks fire --as TOOL --json` prints.
 #[derive(Serialize, Default)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "fire-as"))]
 pub(crate) struct Report {
     decision: Answer,
     /// The reason of the decision.
@@ -47,13 +46,11 @@ pub(crate) struct Report {
     /// Problems of the files, and answers that probably do not mean what their author expects.
     diagnostics: Vec<String>,
     /// The result of each hook, also of those in the background.
-    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Result>"))]
     results: Vec<HookResult>,
 }
 
 #[derive(Serialize, Default, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 enum Answer {
     #[default]
     None,

@@ -1,8 +1,8 @@
-//! `init`, `templates` and `fire --record`: files that are written, also by several programs at once.
+//! `init` and `templates`: files that are written, also by several programs at once.
 
 use serde_json::Value;
 
-use super::{LS, User, with};
+use super::{User, with};
 
 #[test]
 fn init_writes_what_its_schema_describes() {
@@ -81,18 +81,5 @@ fn a_template_added_during_init_is_not_lost() {
         assert!(text.contains("\"log_all\""), "{init:?} {text}");
         let has_all = text.contains("\"session_log\"");
         assert_eq!(has_all, init.status == 0, "{init:?}");
-    }
-}
-
-#[test]
-fn cases_recorded_at_once_all_arrive() {
-    let user = User::new();
-    for round in 1..=3 {
-        let args = with(&LS, &["--record", "cases.json"]);
-        for printed in user.run_at_once(&[&args[..]; 6]) {
-            assert_eq!(printed.status, 0, "{printed:?}");
-        }
-        let cases: Vec<Value> = serde_json::from_str(&user.read("project/cases.json")).unwrap();
-        assert_eq!(cases.len(), 6 * round);
     }
 }

@@ -96,7 +96,6 @@ fn every_text_has_the_name_and_the_events_of_the_host() {
             "level:loaded: A level is ready; cannot be blocked\n",
         ),
         (LOADED, 0, "events", "FORGE_LEVEL"),
-        (LOADED, 0, "completions fish", "level:loaded"),
         (SWORD, 0, "list --tool sword", "mine\n"),
         (SWORD, 0, "list --tool bow", "no hooks\n"),
         // It has no project.

@@ -173,5 +173,5 @@ fn what_was_not_changed_is_saved_as_it_was() {
     assert_eq!(world.read(FORGE), text("{}"));
     hooks[1] = hooks[1].clone().with_when("/c", "z").unwrap();
     config(&world).save_global(&hooks).unwrap();
-    assert_eq!(world.read(FORGE), text(r#"{"/c": "z"}"#));
+    assert_eq!(world.read(FORGE), text("{\n        \"/c\": \"z\"\n      }"));
 }
