@@ -65,14 +65,16 @@ impl<'a> Report<'a> {
 }
 
 pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    if let Some(tool) = args.tool_of {
-        return other_tool::run(tool, args, context, terminal);
-    }
-    let event = event::from_args(args, context, terminal)?;
-    let hooks = context.load()?;
+    let (event, hooks) = match args.tool_of {
+        Some(tool) => other_tool::load(tool, args, context, terminal)?,
+        None => (event::from_args(args, context, terminal)?, context.load()?),
+    };
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
         options = options.parallel();
+    }
+    if args.tool_of.is_some() {
+        options = options.handles_ask();
     }
     if args.dry_run {
         return dry_run::run(args.json, options, &event, context, &hooks, terminal);
@@ -85,6 +87,9 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         is_silent: args.json,
     };
     let (first, again) = firing.fire(event, terminal)?;
+    if let Some(tool) = args.tool_of {
+        other_tool::keep_variables(tool, &first)?;
+    }
     let last = again.as_ref().unwrap_or(&first);
     let second = again.as_ref().map(|it| &it.outcome);
     if args.json {

@@ -164,7 +164,7 @@ fn whole(status: i32, report: &Value) -> String {
     for (key, value) in report.as_object().unwrap() {
         let is_empty =
             value.is_null() || value == &json!([]) || value == &json!(false) && key != "allowed";
-        if !is_empty && !matches!(key.as_str(), "results" | "event" | "ran" | "timeouts") {
+        if !is_empty && !matches!(key.as_str(), "results" | "event") {
             kept.insert(key.clone(), shortened(value));
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::schemas::is_valid;
 use super::{Printed, User, with};
 use crate::support::is_missing;
 
@@ -48,6 +49,7 @@ impl User {
         let args = ["--settings", file.to_str().unwrap()];
         let printed = self.fire_as(tool, &payload(self, event), &args);
         let report = printed.json();
+        is_valid("fire", &report);
         (printed.status, report)
     }
 }
@@ -56,9 +58,8 @@ impl User {
 #[track_caller]
 fn is_as(report: &Value, expected: &Value, what: &str) {
     let mut all = json!({
-        "decision": "none", "reason": null, "context": null, "feedback": null, "stop": false,
-        "system_messages": [], "stop_reason": null, "updated_input": null, "updated_output": null,
-        "ran": 1, "timeouts": 0,
+        "decision": null, "reason": null, "context": null, "feedback": null, "stop": false,
+        "messages": [], "updated_output": null,
     });
     for (key, value) in expected.as_object().unwrap() {
         all[key] = value.clone();
@@ -72,11 +73,11 @@ fn is_as(report: &Value, expected: &Value, what: &str) {
 const REPORTS: &str = r#"
 claude PreToolUse {} <- echo fine
 claude PreToolUse {"decision": "ask", "reason": "why"} <- echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "why"}}'
-claude PreToolUse {"decision": "deny", "reason": "enough", "stop": true, "stop_reason": "enough"} <- echo '{"continue": false, "stopReason": "enough"}'
-claude PreToolUse {"decision": "deny", "reason": "no"} <- jq -r .tool_input.command | grep -q 'rm -rf' && { echo no >&2; exit 2; } || exit 0
+claude PreToolUse {"decision": "block", "reason": "enough", "stop": true} <- echo '{"continue": false, "stopReason": "enough"}'
+claude PreToolUse {"decision": "block", "reason": "no"} <- jq -r .tool_input.command | grep -q 'rm -rf' && { echo no >&2; exit 2; } || exit 0
 claude SessionStart {"context": "on main"} <- git --version >/dev/null; echo on main
 claude SessionEnd {} <- true
-gemini BeforeTool {"updated_input": {"command": "rm -rf build", "timeout": 5}} <- echo '{"hookSpecificOutput": {"tool_input": {"timeout": 5}}}'
+gemini BeforeTool {} <- echo '{"hookSpecificOutput": {"tool_input": {"timeout": 5}}}'
 "#;
 
 #[cfg(unix)]
@@ -93,7 +94,7 @@ fn a_report_has_what_follows() {
         let expected = serde_json::from_str(expected).unwrap();
         let (status, report) = user.answer_to(tool, event, &command(text));
         is_as(&report, &expected, text);
-        let prevents = matches!(report["decision"].as_str(), Some("deny" | "ask"));
+        let prevents = matches!(report["decision"].as_str(), Some("block" | "ask"));
         assert_eq!(status, i32::from(prevents), "{row}");
     }
 }
@@ -103,23 +104,37 @@ fn a_report_has_what_follows() {
 fn failures_are_listed_and_prevent_nothing() {
     let user = User::new();
     user.write("project/plain.sh", "exit 2");
-    for (text, error, diagnostic) in [
-        ("echo NO >&2; exit 1", "NO", "exit code 1 does not block"),
-        ("./plain.sh", "", "cannot be executed"),
-        ("./missing.sh", "", "was not found"),
-        ("sleep 30", "timed out", ""),
-        ("echo '{\"decision\": 1}'", "its answer is invalid", ""),
+    for (text, failure) in [
+        ("echo NO >&2; exit 1", "exit"),
+        ("./plain.sh", "not_executable"),
+        ("./missing.sh", "not_found"),
+        ("sleep 30", "timed_out"),
+        ("echo '{\"decision\": 1}'", "invalid_answer"),
     ] {
         let handler = json!({"type": "command", "command": text, "timeout": 0.3});
         let (status, report) = user.answer_to("claude", PRE, &handler);
-        let timeouts = usize::from(text == "sleep 30");
-        let found = json!([status, report["decision"], report["timeouts"]]);
-        assert_eq!(found, json!([0, "none", timeouts]), "{report:#}");
-        assert_eq!(report["errors"].as_array().unwrap().len(), 1, "{report:#}");
-        let has = |key: &str, words: &str| report[key].to_string().contains(words);
-        let as_expected = has("errors", error) && has("diagnostics", diagnostic);
-        assert!(as_expected, "{report:#}");
+        let found = json!([status, report["decision"], report["results"][0]["failure"]]);
+        assert_eq!(found, json!([0, null, failure]), "{report:#}");
+        assert_eq!(
+            report["messages"].as_array().unwrap().len(),
+            1,
+            "{report:#}"
+        );
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_changed_call_is_fired_again_whole() {
+    let user = User::new();
+    let says = r#"echo '{"hookSpecificOutput": {"tool_input": {"timeout": 5}}}'"#;
+    let (_, report) = user.answer_to("gemini", "BeforeTool", &command(says));
+    let changed = &report["again"]["event"]["data"]["tool_args"];
+    assert_eq!(
+        *changed,
+        json!({"command": "rm -rf build", "timeout": 5}),
+        "{report:#}"
+    );
 }
 
 /// The command, the directory of its plugin, and where the session is.
@@ -198,7 +213,7 @@ fn scripts_of_python_and_node_are_run() {
         user.write(&format!("project/.claude/hooks/{file}"), script);
         let text = format!("{program} \"$CLAUDE_PROJECT_DIR/.claude/hooks/{file}\"");
         let (_, report) = user.answer_to("claude", PRE, &command(&text));
-        let denied = json!({"decision": "deny", "reason": "Bash"});
+        let denied = json!({"decision": "block", "reason": "Bash"});
         is_as(&report, &denied, program);
     }
 }
