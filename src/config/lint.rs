@@ -58,7 +58,6 @@ const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 10] = [
 pub(super) fn lint(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Problem> {
     let unfired = hook.pattern().unfired(&host.vocabulary).into_iter();
     let unfired = unfired.map(|unfired| Problem {
-        help: unfired.help.map(str::to_owned),
         suggestion: unfired.suggestion,
         ..Problem::warning("event", unfired.message)
     });

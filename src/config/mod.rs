@@ -103,18 +103,8 @@ pub(crate) mod reading {
 /// # The file
 ///
 /// JSON in UTF-8; comments (`//` to the end of the line, `/* */`) and trailing commas are allowed.
-/// A file has limits, since a repository may contain it. A file that exceeds a limit is unusable as a whole,
-/// and blocks as any unusable file does:
-///
-/// | what | at most |
-/// |---|---|
-/// | the file | 1 MiB |
-/// | hooks | 1,000 |
-/// | a pattern | 64 KiB |
-/// | values and keys | 100,000 |
-/// | conditions in `when` | 64 in an entry |
-/// | an expression of a condition | 64 KiB; 256 KiB when compiled; all together 16 MiB |
-/// | levels of nested lists and objects | 256; in an entry 100, else only this entry is unusable |
+/// At most 1 MiB, 1,000 hooks, 100 levels of lists and objects: a repository may contain the file. A file that exceeds
+/// a limit is unusable as a whole, and blocks as any unusable file does.
 ///
 /// At most 1,000 problems of a file are reported. The time of a load is proportional to the length of the
 /// file.

@@ -299,17 +299,17 @@ fn list_meant_by(key: &str) -> Option<&'static str> {
     nearest(key, ["hooks"].into_iter(), LIKE_A_KEY)
 }
 
-/// Returns the entry's value, without keys whose values exceed a limit.
+/// Returns the entry's value, without keys whose numbers are out of range.
 fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
     if !entry.is_object() {
-        return entry.value(0).unwrap_or_else(|problem| {
+        return entry.value().unwrap_or_else(|problem| {
             problems.push(problem);
             Value::Array(Vec::new())
         });
     }
     let mut map = Map::new();
     for Member { key, value, .. } in entry.members() {
-        match value.value(1) {
+        match value.value() {
             Ok(value) => drop(map.insert(key.to_owned(), value)),
             Err(problem) => problems.push(Problem {
                 key: Some(key.to_owned()),

@@ -15,11 +15,8 @@ use super::file::{FileError, LARGEST_FILE};
 use super::report::{Problem, Severity};
 use super::syntax::{self, words};
 
-/// The deepest nesting of a value that is kept: it is also written into other files, whose readers have such a limit.
+/// The deepest nesting of a text: what is in it is also written into other files, whose readers have such a limit.
 const DEEPEST: usize = 100;
-
-/// The most values and keys of a text: a tree takes a hundred times the memory of its text.
-const MOST_VALUES: usize = 100_000;
 
 /// The problem of a text that is no object.
 pub(crate) const NO_OBJECT: &str = "expected an object with a list `hooks`";
@@ -59,7 +56,7 @@ fn no_object(text: &str, place: Range<usize>) -> Problem {
 /// Returns the tree, or the first mistake.
 fn parse(text: &str) -> Result<Tree<'_>, Problem> {
     let checked = match check(text) {
-        // The tree would take too much memory.
+        // The parser recurses.
         Err(problem) if problem.is_limit => return Err(problem),
         checked => checked,
     };
@@ -103,11 +100,11 @@ pub(super) fn parse_options() -> ParseOptions {
 }
 
 /// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between tokens.
-/// Counts the values, also behind a mistake: the parser reads on. Of a text that is not JSON, the parser finds the mistake.
+/// Counts the levels, also behind a mistake: the parser reads on. Of a text that is not JSON, the parser finds the mistake.
 fn check(text: &str) -> Result<(), Problem> {
     let mut scanner = Scanner::new(text, &ScannerOptions::default());
     let mut checked = Ok(());
-    let (mut values, mut end) = (0, 0);
+    let (mut depth, mut end) = (0_usize, 0);
     while let Ok(token) = scanner.scan() {
         let start = scanner.token_start();
         let is_other = |c: char| !matches!(c, ' ' | '\t' | '\n' | '\r');
@@ -121,15 +118,13 @@ fn check(text: &str) -> Result<(), Problem> {
             Some(Token::String(_)) => {
                 checked = checked.and_then(|()| check_string(text, start..end))
             }
-            // One is before each value and each key.
-            Some(Token::OpenBrace | Token::OpenBracket | Token::Comma | Token::Colon) => {
-                values += 1
-            }
+            Some(Token::OpenBrace | Token::OpenBracket) => depth += 1,
+            Some(Token::CloseBrace | Token::CloseBracket) => depth = depth.saturating_sub(1),
             Some(_) => {}
         }
-        if values > MOST_VALUES {
-            let words = "the file has more than 100,000 values and keys";
-            return Err(Problem::limit(words).at(end..end));
+        if depth > DEEPEST {
+            let words = format!("the file has more than {DEEPEST} levels of lists and objects");
+            return Err(Problem::limit(words).at(start..end));
         }
     }
     checked
@@ -256,31 +251,29 @@ impl<'t, 'a> Node<'t, 'a> {
     /// Returns the value without its place.
     ///
     /// # Errors
-    /// Of a value at `depth` that is nested too deeply, or has a number beyond all limits.
-    pub(crate) fn value(&self, depth: usize) -> Result<Value, Problem> {
-        let error = |words: String| Err(Problem::error(self.key, words).at(self.range()));
-        if depth > DEEPEST {
-            return error(format!("the value is nested deeper than {DEEPEST} levels"));
-        }
+    /// Of a number beyond all limits.
+    pub(crate) fn value(&self) -> Result<Value, Problem> {
         Ok(match self.tree {
             ast::Value::NullKeyword(_) => Value::Null,
             ast::Value::BooleanLit(literal) => Value::Bool(literal.value),
             ast::Value::StringLit(literal) => Value::String(literal.value.as_ref().to_owned()),
             ast::Value::NumberLit(literal) => match literal.value.parse::<Number>() {
                 Ok(number) => Value::Number(number),
-                Err(_) => return error("the number is out of range".to_owned()),
+                Err(_) => {
+                    let words = "the number is out of range";
+                    return Err(Problem::error(self.key, words).at(self.range()));
+                }
             },
             ast::Value::Array(array) => {
                 // With the exact capacity, since the value is kept, and an entry may consist of brackets only.
                 let mut values = Vec::with_capacity(array.elements.len());
                 for item in self.items().into_iter().flatten() {
-                    values.push(item.value(depth + 1)?);
+                    values.push(item.value()?);
                 }
                 Value::Array(values)
             }
             ast::Value::Object(_) => {
-                let member =
-                    |it: Member<'_, '_>| Ok((it.key.to_owned(), it.value.value(depth + 1)?));
+                let member = |it: Member<'_, '_>| Ok((it.key.to_owned(), it.value.value()?));
                 Value::Object(self.members().map(member).collect::<Result<_, _>>()?)
             }
         })
@@ -350,7 +343,7 @@ mod tests {
         if file.members().count() != 1 {
             return Err("several keys".to_owned());
         }
-        let value = file.member("x").unwrap().value(0);
+        let value = file.member("x").unwrap().value();
         value.map_err(|problem| problem.message)
     }
 
@@ -369,7 +362,7 @@ mod tests {
 
     #[test]
     fn other_deviations_from_json_are_errors() {
-        let deep = "[".repeat(600) + &"]".repeat(600);
+        let deep = "[".repeat(100) + &"]".repeat(100);
         let words = r#"
             , 01 -01 1. .5 -.5 +1 0x1F 1e 1e+ - NaN Infinity nul True undefined 'a' "a a 1e999
             [,] [1,,2] [1,,] {,} {"a":} {'a':1} {a:1} {1:1} {"a":1,,} [1} {"a":1] [ {

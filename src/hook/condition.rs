@@ -152,7 +152,7 @@ impl Condition {
         let expression = self.expression()?;
         let (size, built) = match expression.len() {
             ..=LONGEST if !allowance.is_spent() => built(&expression),
-            _ => (0, Err("is longer than 64 KiB".to_owned())),
+            _ => (0, Err(TOO_LARGE.to_owned())),
         };
         // Finding out that an expression is too large takes as long as compiling it, so it is charged too.
         allowance.charge(size);
@@ -347,10 +347,8 @@ mod tests {
         assert!(regex("(?=a)").contains("look-around"), "{}", regex("(?=a)"));
         assert!(regex(r"\w{2000}").starts_with(r"`\w{2000}` takes more than 256 KiB"));
         let long = regex(&"a".repeat(LONGEST + 1));
-        assert!(
-            long.ends_with("…` is longer than 64 KiB") && long.len() < 150,
-            "{long}"
-        );
+        let is_short = long.contains("…` takes more than 256 KiB") && long.len() < 300;
+        assert!(is_short, "{long}");
         let repeated = regex("[ab]*a[ab]{9000}c");
         let expected = "`[ab]*a[ab]{9000}c` takes more than 256 KiB when compiled";
         assert!(repeated.starts_with(expected), "{repeated}");

@@ -17,7 +17,7 @@ use crate::pattern::{Mismatch, PatternPart};
 impl Hook {
     /// Adds a condition on the event's data: the hook runs only on events that match all its conditions.
     /// Replaces a condition with the same pointer. The pointer is a JSON Pointer (RFC 6901) into
-    /// [`HookEvent::data`], of at most 1,000 bytes; a hook has at most 64 conditions.
+    /// [`HookEvent::data`], of at most 1,000 bytes.
     ///
     /// A value that is missing or not a string matches if the event can be blocked or the hook
     /// [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. Values above 16 KiB count as
@@ -40,7 +40,7 @@ impl Hook {
     ///
     /// # Errors
     /// When the pointer or an expression is malformed, when there are too many conditions, and when an
-    /// expression is longer than 64 KiB or takes more than 256 KiB when compiled.
+    /// expression takes more than 256 KiB when compiled.
     pub fn with_when(
         self,
         pointer: impl Into<String>,

@@ -50,4 +50,4 @@ pub use parts::{FailurePolicy, HookCommand, HookSource, Reads, Shell, Stdin};
 pub(crate) use runs::{RunKind, RunWord, runs};
 pub use sandbox::{Sandbox, SandboxUnsupported};
 #[cfg(test)]
-pub(crate) use when::{LONGEST_POINTER, MOST_CONDITIONS};
+pub(crate) use when::LONGEST_POINTER;

@@ -15,9 +15,6 @@ use crate::pattern::{Mismatch, PatternPart};
 use crate::printable::shortened;
 use crate::redact::Redactor;
 
-/// The most conditions of a hook.
-pub(crate) const MOST_CONDITIONS: usize = 64;
-
 /// The most bytes of a pointer.
 pub(crate) const LONGEST_POINTER: usize = 1000;
 
@@ -61,14 +58,6 @@ fn meant_by(path: &str) -> String {
     }
 }
 
-fn check_count(count: usize) -> Result<(), HookError> {
-    if count <= MOST_CONDITIONS {
-        return Ok(());
-    }
-    let expected = format!("at most {MOST_CONDITIONS} conditions");
-    Err(HookError::unexpected("when", &expected, &count.to_string()))
-}
-
 impl When {
     /// Reads the value of the key `when`; `null` counts as missing.
     pub(super) fn read(value: &Value) -> Result<Option<Arc<Self>>, HookError> {
@@ -80,7 +69,6 @@ impl When {
                 return Err(HookError::unexpected("when", expected, kind(other)));
             }
         };
-        check_count(conditions.len())?;
         let mut when = Self::default();
         for (pointer, value) in conditions {
             let condition = Condition::read(&key_of(pointer), value)?;
@@ -93,7 +81,7 @@ impl When {
     fn add(&mut self, pointer: String, condition: Condition) -> Result<(), HookError> {
         check_pointer(&pointer)?;
         self.0.insert(pointer, Lazy::new(condition));
-        check_count(self.0.len())
+        Ok(())
     }
 
     pub(super) fn to_json(&self) -> Value {

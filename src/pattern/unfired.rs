@@ -12,7 +12,6 @@ use crate::printable::shortened;
 pub(crate) struct Unfired {
     pub(crate) message: String,
     pub(crate) suggestion: Option<String>,
-    pub(crate) help: Option<&'static str>,
 }
 
 /// The most alternatives, and the most names of tools, that are looked at: a pattern may have very many.
@@ -26,13 +25,7 @@ impl Unfired {
         Self {
             message,
             suggestion,
-            help: None,
         }
-    }
-
-    fn with_help(mut self, help: &'static str) -> Self {
-        self.help = Some(help);
-        self
     }
 }
 
@@ -41,7 +34,7 @@ impl EventPattern {
     pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
         let alternatives = self.alternatives.len().min(MOST_SEARCHED);
         let alternatives = &self.alternatives[..alternatives];
-        if let Some(whole) = braces(&self.source).or_else(|| tools_after_comma(alternatives)) {
+        if let Some(whole) = tools_after_comma(alternatives) {
             return vec![whole];
         }
         let found = alternatives.iter().flat_map(|it| it.unfired(vocabulary));
@@ -51,16 +44,6 @@ impl EventPattern {
         }
         found
     }
-}
-
-/// Finds a list in braces, as in `tool:pre_execute:{bash,write}`.
-fn braces(pattern: &str) -> Option<Unfired> {
-    let (before, rest) = pattern.split_once('{')?;
-    let (names, after) = rest.split_once('}')?;
-    let names: Vec<_> = names.split([',', '|']).map(str::trim).collect();
-    let meant = shortened(&format!("{before}{}{after}", names.join("|"))).into_owned();
-    let message = "braces have no meaning in a pattern".to_owned();
-    Some(Unfired::new(message, Some(meant)))
 }
 
 /// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
@@ -139,17 +122,18 @@ impl Alternative {
     fn joined_pattern(&self) -> Option<Unfired> {
         let text = self.text();
         let mut rests = text.match_indices('|');
-        let second = rests.find_map(|(at, _)| {
+        let found = rests.find_map(|(at, _)| {
             let rest = &text[at + 1..];
             let (category, _) = rest.split_once(':')?;
             let mut known = EventType::BUILTIN.iter();
-            known
-                .any(|event| event.category() == category)
-                .then_some(rest)
-        })?;
+            let is_pattern = known.any(|event| event.category() == category);
+            is_pattern.then(|| (&text[..at], rest))
+        });
+        let (first, second) = found?;
+        let meant = shortened(&format!("{first}, {second}")).into_owned();
         let second = shortened(second);
         let message = format!("`|` separates names within one part, so `{second}` is no pattern");
-        Some(Unfired::new(message, None).with_help("separate patterns with a comma"))
+        Some(Unfired::new(message, Some(meant)))
     }
 
     /// Finds the name of a tool in place of the action, as in `tool:bash`.
@@ -161,8 +145,10 @@ impl Alternative {
             return None;
         }
         let message = format!("`{}` matches no event of this program", shortened(&text));
-        let found = Unfired::new(message, Some(format!("tool:pre_execute:{action}")));
-        Some(found.with_help("a tool is the third part of a pattern"))
+        Some(Unfired::new(
+            message,
+            Some(format!("tool:pre_execute:{action}")),
+        ))
     }
 
     /// Finds a name that no event has. Where the host has declared no events of its own, the name may be that of such
@@ -179,14 +165,7 @@ impl Alternative {
             false => return None,
         };
         let message = format!("`{}` matches no {of_what}", shortened(&self.text()));
-        let asks_for_form = self.is_word() && meant.is_none();
-        let found = Unfired::new(message, meant);
-        Some(match asks_for_form {
-            true => found.with_help(
-                "names of events have the form `category:action`, as in `tool:pre_execute`",
-            ),
-            false => found,
-        })
+        Some(Unfired::new(message, meant))
     }
 
     fn meant(&self, vocabulary: &Vocabulary) -> Option<String> {
@@ -301,11 +280,15 @@ mod tests {
             ),
             (
                 "tool:pre_execute:bash|tool:*:x",
-                Some("`|` separates names within one part, so `tool:*:x` is no pattern"),
+                Some(
+                    "`|` separates names within one part, so `tool:*:x` is no pattern: tool:pre_execute:bash, tool:*:x",
+                ),
             ),
             (
                 "tool:pre_execute|tool:error",
-                Some("`|` separates names within one part, so `tool:error` is no pattern"),
+                Some(
+                    "`|` separates names within one part, so `tool:error` is no pattern: tool:pre_execute, tool:error",
+                ),
             ),
         ] {
             let expected: Vec<_> = expected.into_iter().collect();
