@@ -2,7 +2,7 @@
 //!
 //! There is nothing in these modules but text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
-//! [`serve`], [`other_tools`], [`trace`], [`redaction`]. For both: [`sandbox`], [`program`], [`session`]. For maintainers: [`gotchas`],
+//! [`serve`], [`other_tools`], [`trace`], [`redaction`]. For both: [`approval`], [`sandbox`], [`program`], [`session`]. For maintainers: [`gotchas`],
 //! [`performance`].
 
 #[doc = include_str!("../docs/first-hook.md")]
@@ -13,6 +13,9 @@ pub mod examples {}
 
 #[doc = include_str!("../docs/protocol.md")]
 pub mod protocol {}
+
+#[doc = include_str!("../docs/approval.md")]
+pub mod approval {}
 
 #[doc = include_str!("../docs/resident.md")]
 pub mod resident {}
