@@ -51,7 +51,7 @@
 //!   them from files; [`HookExecutor`] runs them.
 //!
 //! What only some programs need is in a module: [`config`] (problems, edits, watching), [`trust`] (approvals),
-//! [`compat`] (hooks of other tools), [`lifecycle`], [`trace`], [`redact`], [`protocol`] (hooks of your own kind), and
+//! [`compat`] (hooks of other tools), [`lifecycle`], [`trace`], [`redact`], and
 //! for the rest of a type's parts [`events`], [`pattern`], [`hook`], [`executor`] and [`outcome`].
 //!
 //! # Blocking
@@ -150,7 +150,7 @@ mod pool;
 pub mod printable;
 mod process;
 mod profile;
-pub mod protocol;
+mod protocol;
 pub mod redact;
 mod registry;
 mod runner;

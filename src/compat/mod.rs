@@ -4,7 +4,7 @@
 //! finds the input of its own tool and answers as its tool expects: [what runs and what
 //! differs](crate::docs::other_tools).
 //!
-//! No other module names a tool: it gives each hook a [`Protocol`](crate::protocol::Protocol), and its files are a source of
+//! No other module names a tool: it gives each hook a `Protocol`, and its files are a source of
 //! hooks like hooks.json.
 
 mod arguments;

@@ -309,9 +309,15 @@ impl Protocol for ToolProtocol {
 
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
         let subject = self.subject(event)?;
+        let found = Some(subject);
+        let mismatch = |key, expected| ProtocolMismatch {
+            key,
+            expected,
+            found,
+        };
         if !self.is_named(subject) {
             let matcher = self.matcher.text().unwrap_or("*");
-            return Some(ProtocolMismatch::new("matcher", matcher, Some(subject)));
+            return Some(mismatch("matcher", matcher));
         }
         let rule = self.rule.as_ref()?;
         let called = event.data.get("tool_args");
@@ -319,8 +325,7 @@ impl Protocol for ToolProtocol {
         let called = called.map(|value| self.arguments(event, value)).transpose();
         let is_met =
             |called: Option<Cow<'_, Value>>| rule.is_met(subject, called.as_deref(), event);
-        (!called.map_or(true, is_met))
-            .then(|| ProtocolMismatch::new("if", rule.as_str(), Some(subject)))
+        (!called.map_or(true, is_met)).then(|| mismatch("if", rule.as_str()))
     }
 
     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure> {
@@ -331,12 +336,13 @@ impl Protocol for ToolProtocol {
             Some(directory) if call.hook.gate().is_none() && directory.is_dir() => directory,
             _ => project,
         };
-        let start = Start::with_args(program, args).timeout(self.event.timeout);
-        let mut start = start.working_dir(working_dir);
+        let mut start = Start::new(program, args);
+        start.timeout = Some(self.event.timeout);
+        start.working_dir = Some(working_dir.to_owned());
         start.env_file = self.env_file(call.hook)?;
         for (name, variable) in self.tool().variables {
             if let Some(value) = self.value(*variable, call, &start) {
-                start = start.variable(*name, value);
+                start.variables.push(((*name).into(), value.into()));
             }
         }
         // A login shell may change what a command means.
@@ -353,7 +359,7 @@ impl Protocol for ToolProtocol {
         Ok(start)
     }
 
-    fn read(&self, call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
+    fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer {
         let event = self.as_read(call.event);
         let strictness = Strictness::of(call);
         let mut answer = ending::read(self.tool(), &self.event, &event, strictness, end);
@@ -371,11 +377,14 @@ impl Protocol for ToolProtocol {
     }
 
     fn order(&self) -> Order {
-        if !self.tool().runs_once {
-            return Order::in_parallel();
+        let once_for = || {
+            let mut handler = self.definition();
+            handler["matcher"].take();
+            handler.to_string()
+        };
+        Order {
+            in_parallel: true,
+            once_for: self.tool().runs_once.then(once_for),
         }
-        let mut handler = self.definition();
-        handler["matcher"].take();
-        Order::in_parallel().once_for(handler.to_string())
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn value_of(words: Words, key: &str) -> Option<&'static str> {
 /// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
 /// [`GEMINI`](super::GEMINI).
 pub struct Tool {
-    /// As on the command line and in [`Protocol::name`](crate::protocol::Protocol::name).
+    /// As on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
     pub(super) name: &'static str,
     /// As people write it.
     pub(super) title: &'static str,

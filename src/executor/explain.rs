@@ -87,7 +87,7 @@ impl fmt::Display for Fate {
 impl HookExecutor {
     /// Explains what would happen on an event: for each hook of the registry, whether it would run, and why not. The
     /// hooks of the event come first, in the order in which they would run, then the others. Runs no hook, but asks the
-    /// [gates](crate::protocol::Gate).
+    /// [gates](crate::hook::Gate).
     ///
     /// [`FireOptions::without_background`] leaves background hooks out.
     ///

@@ -27,61 +27,9 @@ use crate::printable::{beginning, shortened};
 use crate::redact::Redactor;
 
 /// How a hook is addressed and how its end is read. A hook without one of its own has the protocol of hooks.json
-/// (docs/protocol.md). A host sets another one with [`Hook::with_protocol`], for example for the hooks that its users
-/// wrote for its predecessor.
-///
-/// A panic in [`prepare`](Protocol::prepare) and [`read`](Protocol::read) is a failure of that hook. A hook whose
-/// [`mismatch`](Protocol::mismatch) panics runs. [`Hook::with_protocol`] calls `name`, `definition` and `order`, once.
-///
-/// A hook with such a protocol is never [resident](Hook::with_resident), and cannot be read from hooks.json. If an event
-/// is too large for it, or the protocol panics, this blocks under every [`FailurePolicy`].
-///
-/// ```
-/// # #[cfg(unix)] {
-/// use std::sync::Arc;
-/// use forge_hooks::protocol::{Answer, Call, End, Failure, Start};
-/// use forge_hooks::protocol::Protocol;
-/// use forge_hooks::{Decision, FireOptions, Hook, HookEvent, HookExecutor, HookOutput};
-/// use serde_json::{Value, json};
-///
-/// /// Hooks of a predecessor: they get the tool's name as `$1`, and block with exit code 3.
-/// #[derive(Debug)]
-/// struct Old;
-///
-/// impl Protocol for Old {
-///     fn name(&self) -> &str {
-///         "old"
-///     }
-///     fn definition(&self) -> Value {
-///         json!({})
-///     }
-///     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure> {
-///         let tool = call.event.tool_name.clone().unwrap_or_default();
-///         let command = call.hook.command().to_string();
-///         Ok(Start::program("/bin/sh").args(["-c", &command, "sh", &tool]))
-///     }
-///     fn read(&self, _call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
-///         if end.code != Some(3) {
-///             return Answer::none();
-///         }
-///         let mut output = HookOutput::default();
-///         output.decision = Some(Decision::Block);
-///         output.reason = Some(end.stderr.trim().to_owned());
-///         Answer::of(output).replacing_exit_code()
-///     }
-/// }
-///
-/// let executor = HookExecutor::builder().build();
-/// let hook = Hook::new("tool:pre_execute", r#"[ "$1" != rm ] || { echo "no $1" >&2; exit 3; }"#)?;
-/// executor.registry().register(hook.with_protocol(Arc::new(Old)));
-/// let fire = |tool: &str| executor.execute(&HookEvent::tool_pre_execute(tool, json!({})), FireOptions::default());
-/// assert!(fire("ls").allowed());
-/// assert_eq!(fire("rm").reason(), Some("no rm"));
-/// # }
-/// # Ok::<(), forge_hooks::HookError>(())
-/// ```
-pub trait Protocol: fmt::Debug + Send + Sync {
-    /// The name, which [`Hook::to_json`] has too, such as `old`. Hooks that run [at once](Order::in_parallel) are
+/// (docs/protocol.md). A hook with its own is never [resident](Hook::with_resident), and cannot be read from hooks.json.
+pub(crate) trait Protocol: fmt::Debug + Send + Sync {
+    /// The name, which [`Hook::to_json`] has too, such as `claude`. Hooks that run [at once](Order::in_parallel) are
     /// grouped by it.
     fn name(&self) -> &str;
 
@@ -114,9 +62,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     }
 
     /// Returns why the hook is not for this event, beyond its pattern and its conditions; None if it is, or if that
-    /// cannot be told. Called for each event that the pattern matches, on the thread that fires it: it must not fire
-    /// events, and should not allocate. [`fault`](Protocol::fault) was called before, except for a hook that never runs.
-    /// Default: None.
+    /// cannot be told. Called for each event that the pattern matches, on the thread that fires it: it should not
+    /// allocate. [`fault`](Protocol::fault) was called before, except for a hook that never runs. Default: None.
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
         let _ = event;
         None
@@ -129,7 +76,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure>;
 
     /// Returns what the end of the hook means. Called if its process has ended by itself.
-    fn read(&self, call: &Call<'_>, start: &Start<'_>, end: &End<'_>) -> Answer;
+    fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer;
 
     /// Returns how hooks of this protocol run together. Default: one after the other.
     fn order(&self) -> Order {
@@ -138,24 +85,20 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 }
 
 /// One run of a hook on an event.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Call<'a> {
-    /// The event.
-    pub event: &'a HookEvent,
-    /// The hook.
-    pub hook: &'a Hook,
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) event: &'a HookEvent,
+    pub(crate) hook: &'a Hook,
     /// Whether hooks can block the event.
-    pub can_block: bool,
+    pub(crate) can_block: bool,
     /// The working directory of the hook: its own, resolved against its project's root or the host's directory.
-    pub working_dir: &'a Path,
+    pub(crate) working_dir: &'a Path,
     pub(crate) shared: &'a Shared,
 }
 
 impl<'a> Call<'a> {
     /// The event as one line of JSON, as hooks of hooks.json receive it. It is made once for all hooks of the event.
-    #[must_use]
-    pub fn json(&self) -> &'a [u8] {
+    pub(crate) fn json(&self) -> &'a [u8] {
         self.shared.json(self.event)
     }
 

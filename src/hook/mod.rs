@@ -31,15 +31,15 @@ pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;
 pub use condition::Condition;
 pub(crate) use condition::{Allowance, Budget, Lazy};
-pub use definition::{Call, Gate, GateVerdict, Hook, Protocol};
+pub(crate) use definition::{Call, Protocol};
+pub use definition::{Gate, GateVerdict, Hook};
 #[cfg(test)]
 pub(crate) use entry::keys;
 pub(crate) use entry::{failure_policy_of, in_order, is_key, nearest_key};
 pub use env_file::EnvFile;
 pub use error::{HookError, KeyError};
 pub(crate) use error::{LIKE_A_KEY, kind};
-pub(crate) use exchange::Shared;
-pub use exchange::{Answer, End, Failure, Order, ProtocolMismatch, Start};
+pub(crate) use exchange::{Answer, End, Failure, Order, ProtocolMismatch, Shared, Start};
 pub use failure::{FailureKind, Residency, SkipReason};
 pub(crate) use inherit::inherits;
 pub(crate) use interpreters::{Interpreter, interpreter};

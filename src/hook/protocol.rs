@@ -2,7 +2,6 @@
 //!
 //! Knows which one a hook has, not what it does.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,10 +18,7 @@ pub(crate) type Identity<'a> = (&'a str, &'a str, &'a HookCommand, &'a Options);
 
 impl Hook {
     /// Sets the protocol: how the hook is addressed, and how its end is read. Default: that of hooks.json.
-    ///
-    /// # Panics
-    /// If the protocol's `name`, `definition` or `order` panics.
-    pub fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
+    pub(crate) fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
         let own = OwnProtocol {
             name: protocol.name().to_owned(),
             definition: json!({"name": protocol.name(), "definition": protocol.definition()}),
@@ -36,7 +32,8 @@ impl Hook {
         self.settings.protocol.as_deref()
     }
 
-    /// The name of the hook's protocol: `native` for that of hooks.json, else [`Protocol::name`].
+    /// The name of the hook's protocol: `native` for that of hooks.json, else that of the tool for which it was
+    /// written, such as `claude`.
     #[must_use]
     pub fn protocol_name(&self) -> &str {
         self.own_protocol().map_or("native", |own| &own.name)
@@ -54,7 +51,7 @@ impl Hook {
     /// The name of the group with which the hook runs at once; none for a hook that runs in order.
     pub(crate) fn group(&self) -> Option<&str> {
         let withholds = self.on_failure() == FailurePolicy::Withhold;
-        let is_grouped = self.order().is_some_and(|order| order.is_group) && !withholds;
+        let is_grouped = self.order().is_some_and(|order| order.in_parallel) && !withholds;
         is_grouped.then(|| self.protocol_name())
     }
 
@@ -66,13 +63,7 @@ impl Hook {
         Some((name, key, &settings.command, &settings.options))
     }
 
-    /// Asks the protocol. One that panics says nothing.
-    fn ask<'a, T>(&'a self, question: impl FnOnce(&'a dyn Protocol) -> T) -> Option<T> {
-        let protocol = self.protocol()?;
-        catch_unwind(AssertUnwindSafe(|| question(protocol))).ok()
-    }
-
-    /// Returns why the protocol does not match the event. One that panics matches: a guard must not be skipped.
+    /// Returns why the protocol does not match the event.
     pub(super) fn protocol_mismatch<'a>(
         &'a self,
         event: &'a HookEvent,
@@ -81,27 +72,27 @@ impl Hook {
         if !self.is_closed() {
             let _ = self.protocol_fault();
         }
-        self.ask(|protocol| protocol.mismatch(event)).flatten()
+        self.protocol()?.mismatch(event)
     }
 
-    /// Returns why the protocol cannot use the hook. One that panics says nothing: the hook then fails when it is run.
+    /// Returns why the protocol cannot use the hook.
     pub(super) fn protocol_fault(&self) -> Option<&str> {
-        self.ask(|protocol| protocol.fault()).flatten()
+        self.protocol()?.fault()
     }
 
     /// Returns the label that the protocol has for the hook.
     pub(super) fn protocol_label(&self) -> Option<&str> {
-        self.ask(|protocol| protocol.label()).flatten()
+        self.protocol()?.label()
     }
 
     /// Returns the hook as it stands in a file of another format.
     pub(crate) fn written(&self) -> Option<String> {
-        self.ask(|protocol| protocol.written()).flatten()
+        self.protocol()?.written()
     }
 
     /// Returns the directories that variables in the hook's command name, for a hook of this project.
     pub(crate) fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
-        let found = self.ask(|protocol| protocol.directories(project));
-        found.unwrap_or_default()
+        let protocol = self.protocol();
+        protocol.map_or_else(Vec::new, |it| it.directories(project))
     }
 }

@@ -1,8 +1,7 @@
 //! What a hook receives, and how its answer is read.
 //!
 //! A hook of hooks.json receives the event in its environment and, as JSON, on standard input. It answers with its exit
-//! code, and JSON on standard output: [for authors of hooks](crate::docs::protocol). A host can give its hooks
-//! another [`Protocol`], whose methods use the types of this module.
+//! code, and JSON on standard output: docs/protocol.md.
 
 mod answer;
 #[cfg(test)]
@@ -21,9 +20,6 @@ mod names;
 mod native;
 mod resident;
 
-pub use crate::hook::{
-    Answer, Call, End, Failure, Gate, GateVerdict, Order, Protocol, ProtocolMismatch, Start,
-};
 #[cfg(fuzzing)]
 pub(crate) use answer::read as read_answer;
 pub(crate) use circular::NESTING_LIMIT;

@@ -45,7 +45,7 @@ impl Protocol for Native {
         const USUAL: usize = 20;
         let is_of_event = |name: &str| self.naming.can_be_of_event(name);
         let (program, args) = command_line(call.hook.command(), is_of_event)?;
-        let mut start = Start::with_args(program, args);
+        let mut start = Start::new(program, args);
         start.may_be_direct = true;
         start.variables.reserve(USUAL);
         let variables = &mut start.variables;
@@ -65,7 +65,7 @@ impl Protocol for Native {
         Ok(start)
     }
 
-    fn read(&self, call: &Call<'_>, _start: &Start<'_>, end: &End<'_>) -> Answer {
+    fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer {
         // Whatever a hook writes that redacts the output of a tool is meant to replace it.
         let redacts = call.hook.on_failure() == FailurePolicy::Withhold;
         let is_strict = redacts && end.code == Some(0);

@@ -16,7 +16,7 @@ use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
 use super::sandbox;
-use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Protocol, Start};
+use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Start};
 use crate::outcome::{Consent, FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, Args, Spec};
 use crate::protocol::{NESTING_LIMIT, Native, check_answer};
@@ -158,7 +158,7 @@ impl Runner {
             working_dir: &working_dir,
             shared: &firing.shared,
         };
-        let mut start = guarded(protocol, |protocol| protocol.prepare(&call))??;
+        let mut start = protocol.prepare(&call)?;
         let timeout = self.timeout(hook, &start);
         let directory = match &start.working_dir {
             Some(directory) => &working_dir.join(directory),
@@ -182,14 +182,8 @@ impl Runner {
             stderr: &result.stderr,
             gap,
         };
-        match guarded(protocol, |protocol| protocol.read(&call, &start, &end)) {
-            Ok(answer) => result = self.with_answer(result, answer),
-            Err(failure) => {
-                result.failure = Some(failure.kind);
-                result.error = Some(failure.message);
-            }
-        }
-        Ok(result)
+        let answer = protocol.read(&call, &end);
+        Ok(self.with_answer(result, answer))
     }
 
     /// Returns the result of a hook whose sandbox is not possible here.
@@ -321,17 +315,6 @@ impl Runner {
         result.diagnostics = answer.notes;
         result
     }
-}
-
-/// Calls a method of a protocol, which may be code of the host.
-fn guarded<'a, T>(
-    protocol: &'a dyn Protocol,
-    method: impl FnOnce(&'a dyn Protocol) -> T,
-) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(|| method(protocol))).map_err(|_| {
-        let message = "the hook's protocol panicked";
-        Failure::new(FailureKind::Panicked, message)
-    })
 }
 
 /// Returns the result of a process, without an answer.

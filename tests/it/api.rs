@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use forge_hooks::config::{ConfigError, HooksFile};
 use forge_hooks::executor::DropReason;
+use forge_hooks::hook::GateVerdict;
 use forge_hooks::hook::KeyError;
 use forge_hooks::lifecycle::ToolRun;
 use forge_hooks::outcome::SkipReason;
 use forge_hooks::pattern::{EventPattern, Mismatch, PatternError};
-use forge_hooks::protocol::GateVerdict;
 use forge_hooks::redact::RedactError;
 use forge_hooks::trace::TraceError;
 use forge_hooks::trust::{Approval, Approved, TrustError};

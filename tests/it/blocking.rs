@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::executor::Fate;
-use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::hook::{Gate, GateVerdict};
 use forge_hooks::{
     EventType, FailureKind, FailurePolicy, Hook, HookBlockedError, HookEvent, HookResult,
 };

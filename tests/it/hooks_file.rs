@@ -2,7 +2,7 @@
 
 use forge_hooks::Hook;
 use forge_hooks::config::{ConfigError, HooksFile, HooksFileEntry};
-use forge_hooks::protocol::GateVerdict;
+use forge_hooks::hook::GateVerdict;
 use forge_hooks::trust::Approval;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

@@ -59,7 +59,6 @@ mod processes_outside;
 mod program;
 mod protocol_page;
 #[cfg(unix)]
-mod protocols;
 mod redaction;
 mod registry;
 #[cfg(unix)]

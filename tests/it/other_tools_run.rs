@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools};
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::hook::{Gate, GateVerdict};
+use forge_hooks::trust::Approval;
 use forge_hooks::{
-    Decision, EventType, FailureKind, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
-    HostContext, Lifecycle, Outcome,
+    Decision, EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
+    HookExecutor, HostContext, Lifecycle, Outcome,
 };
 use serde_json::{Value, json};
 
@@ -149,6 +150,58 @@ fn hooks_of_a_tool_run_in_parallel_after_ours() {
     assert!(results.iter().all(|result| result.success()));
     assert_eq!(results[0].hook.protocol_name(), "native");
     assert_eq!(results.len(), 3);
+}
+
+/// What decides what a hook does is part of its identity.
+#[test]
+fn definitions_are_part_of_a_hooks_identity() {
+    let world = World::new();
+    let digest = |hook: &Hook| {
+        let approval = Approval::of(world.directory(), [hook.clone()]).unwrap();
+        approval.hooks[0].digest.clone()
+    };
+    let of = |tool, key: &str, value: Value, matcher: &str| {
+        let handler = json!({"type": "command", "command": "true", key: value});
+        let groups = json!([{"matcher": matcher, "hooks": [handler]}]);
+        let file = world.path("settings.json");
+        std::fs::write(&file, json!({"hooks": {BEFORE: groups}}).to_string()).unwrap();
+        let config = HookConfig::default().with_config_home(world.directory());
+        let tools = OtherTools::new([]).with_settings(tool, file);
+        config.with_other_tools(tools).load_global().remove(0)
+    };
+    let rule = |rule: &str, matcher| of(CLAUDE, "if", rule.into(), matcher);
+    let limit = |tokens: u32| of(CODEX, "additionalContextLimit", tokens.into(), "");
+    let status = |text: &str| of(CODEX, "statusMessage", text.into(), "");
+    let same = || rule("Bash(a)", "Bash");
+    assert_eq!(same(), same());
+    assert_eq!(digest(&same()), digest(&same()));
+    for (one, other) in [
+        (limit(5), limit(6)),
+        (status("a"), status("b")),
+        (same(), Hook::new("tool:pre_execute:bash", "true").unwrap()),
+        (same(), rule("Bash(b)", "Bash")),
+        (same(), rule("Bash(a)", "Write")),
+    ] {
+        assert_ne!(one, other);
+        assert_ne!(one.to_json(), other.to_json());
+        assert_ne!(digest(&one), digest(&other));
+    }
+}
+
+/// What is withheld must not reach a hook that runs at the same time.
+#[test]
+fn a_hook_that_withholds_runs_in_order() {
+    let world = World::new();
+    world.add(claude(AFTER, "cat"));
+    world.add(claude(AFTER, "exit 1").with_on_failure(FailurePolicy::Withhold));
+    let event = HookEvent::tool_post_execute("bash", json!({}), "secret");
+    let outcome = world.outcome(&event);
+    let mut results = outcome.results().iter();
+    assert!(
+        results.all(|it| !it.stdout.contains("secret")),
+        "{outcome:?}"
+    );
+    assert_ne!(outcome.updated_output(), None);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::hook::{Gate, GateVerdict};
 use forge_hooks::trace::TraceBuilder;
 use forge_hooks::{
     FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, HookExecutorBuilder, Redactor, Trace,

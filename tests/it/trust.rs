@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::executor::Fate;
+use forge_hooks::hook::GateVerdict;
 use forge_hooks::outcome::SkipReason;
-use forge_hooks::protocol::GateVerdict;
 use forge_hooks::trust::{Approval, TrustError, TrustStore};
 use forge_hooks::{
     FailureKind, FireOptions, Hook, HookConfig, HookEvent, HookResult, LoadReport, Outcome,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::protocol::{Gate, GateVerdict};
+use forge_hooks::hook::{Gate, GateVerdict};
 use forge_hooks::{FailureKind, Hook, HookConfig, LoadReport};
 use serde_json::{Value, json};
 
