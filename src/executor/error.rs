@@ -7,6 +7,10 @@ use crate::events::HookEvent;
 use crate::pool::Refusal;
 use crate::runner::DropReason;
 
+/// Why an event of an observer is refused.
+pub(super) const FROM_OBSERVER: &str =
+    "an observer of hooks cannot fire an event: send it to another thread, which fires it";
+
 /// Error submitting an event. It returns the event: see [`SubmitError::into_event`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,6 +25,9 @@ pub enum SubmitError {
     /// [`skip_while_running`](crate::FireOptions::skip_while_running).
     #[error("an event with the same key waits or runs, {} was skipped", .0.event_type)]
     Skipped(Arc<HookEvent>),
+    /// An [`Observer`](crate::Observer) submitted it.
+    #[error("{FROM_OBSERVER}, {} was not taken", .0.event_type)]
+    FromObserver(Arc<HookEvent>),
     /// The executor has been [shut down](crate::HookExecutor::shutdown).
     #[error("executor has been shut down, {} was not taken", .0.event_type)]
     ShutDown(Arc<HookEvent>),
@@ -42,6 +49,7 @@ impl SubmitError {
             Self::Busy(event)
             | Self::NoThread(event, _)
             | Self::Skipped(event)
+            | Self::FromObserver(event)
             | Self::ShutDown(event) => event,
         }
     }
@@ -53,6 +61,7 @@ impl SubmitError {
             Self::Busy(event)
             | Self::NoThread(event, _)
             | Self::Skipped(event)
+            | Self::FromObserver(event)
             | Self::ShutDown(event) => event,
         }
     }

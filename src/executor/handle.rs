@@ -11,7 +11,11 @@ use crossbeam_channel::{Receiver, bounded};
 
 use super::job::Submitted;
 use super::token::{CancelToken, Cancellable};
+use crate::logging::warn;
 use crate::outcome::{HookResult, Outcome};
+use crate::runner::inside_a_run;
+
+const WAITED: &str = "an observer of hooks cannot wait for an event: wait on another thread";
 
 /// The handle of a submitted event. Dropping the handle does not cancel the event.
 ///
@@ -79,10 +83,10 @@ impl HookHandle {
     /// outcome, the outcome of `wait` contains only the results that block or ask, so that an operation that is not
     /// allowed stays so.
     ///
-    /// On a thread of a pool (in an [`Observer`](crate::Observer) or a callback) hooks that have not
-    /// started yet run on this thread at once, out of their turn. The same holds for
-    /// [`wait_timeout`](HookHandle::wait_timeout), which then may take longer than its time, for `await` and for
-    /// [`into_receiver`](HookHandle::into_receiver).
+    /// On a thread that runs an [`Observer`](crate::Observer), or is one of the pool, this does not wait: in place of the
+    /// results that are missing, there is one that fails as [`Circular`](crate::FailureKind::Circular), and blocks what
+    /// can be blocked. The same holds for [`wait_timeout`](HookHandle::wait_timeout) and
+    /// [`into_receiver`](HookHandle::into_receiver), and in an observer for `await`.
     pub fn wait(mut self) -> Outcome {
         self.receive(None);
         let received = std::mem::take(&mut self.received);
@@ -93,7 +97,7 @@ impl HookHandle {
     /// Returns the outcome, once, if the hooks have ended. Never blocks; a game can call it once a
     /// frame.
     ///
-    /// On a thread of a pool, a loop of `try_wait` may wait for its own thread; [`wait`](HookHandle::wait) does not.
+    /// In an [`Observer`](crate::Observer), a loop of `try_wait` may wait for its own thread.
     #[must_use]
     pub fn try_wait(&mut self) -> Option<Outcome> {
         if !self.is_finished() {
@@ -159,7 +163,11 @@ impl HookHandle {
             // The sender is dropped, so the channel is disconnected.
             return bounded(0).1;
         };
-        job.run_if_on_pool();
+        if job.may_need_this_thread() {
+            self.job = Some((job, results));
+            self.receive(None);
+            return sent(std::mem::take(&mut self.received));
+        }
         let received = std::mem::take(&mut self.received);
         if received.is_empty() {
             return results;
@@ -179,7 +187,12 @@ impl HookHandle {
         let Some((job, results)) = &self.job else {
             return true;
         };
-        job.run_if_on_pool();
+        if job.may_need_this_thread() {
+            warn!("{WAITED} ({})", self.outcome.event_type());
+            self.received.extend(results.try_iter());
+            self.received.push(HookResult::refused(WAITED));
+            return true;
+        }
         let has_ended = job.channel.wait_for_the_end(deadline);
         self.received.extend(results.try_iter());
         has_ended
@@ -197,19 +210,31 @@ impl HookHandle {
     }
 }
 
+/// Returns a receiver of these results alone.
+fn sent(results: Vec<HookResult>) -> Receiver<HookResult> {
+    let (sender, receiver) = bounded(results.len());
+    for result in results {
+        // Cannot fail: there is space for each.
+        let _ = sender.send(result);
+    }
+    receiver
+}
+
 impl Future for HookHandle {
     type Output = Outcome;
 
     // Polling a future after its end is a bug of the host; no outcome is left to return.
     #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some((job, _)) = &self.job {
-            job.run_if_on_pool();
-            if job.channel.wakes_at_end(context.waker()) {
-                return Poll::Pending;
-            }
+        // A waker may poll on a thread of the pool, which waits for nothing then.
+        if !inside_a_run()
+            && let Some((job, _)) = &self.job
+            && job.channel.wakes_at_end(context.waker())
+        {
+            return Poll::Pending;
         }
-        match self.try_wait() {
+        self.receive(None);
+        match self.outcome() {
             Some(outcome) => Poll::Ready(outcome),
             None => panic!("the outcome of this `HookHandle` has already been returned"),
         }

@@ -7,18 +7,18 @@ use std::time::Duration;
 use super::core::Core;
 use super::delivery::Answers;
 use super::dispatch;
-use super::error::SubmitError;
+use super::error::{FROM_OBSERVER, SubmitError};
 use super::handle::HookHandle;
 use super::job::submit;
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
 use crate::events::HookEvent;
 use crate::hook::{Budget, Hook};
-use crate::logging::{Level, log};
+use crate::logging::{Level, log, warn};
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::on_pool_thread;
 use crate::registry::HookRegistry;
-use crate::runner::Fired;
+use crate::runner::{Fired, inside_a_run};
 
 static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 
@@ -207,6 +207,9 @@ impl HookExecutor {
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<HookResult> {
         let hooks = self.hooks_to_run(event);
+        if !hooks.is_empty() && is_refused(event) {
+            return vec![HookResult::refused(FROM_OBSERVER)];
+        }
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
             let core = self.core();
@@ -244,6 +247,9 @@ impl HookExecutor {
         let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
             return Ok(HookHandle::new(outcome, None));
+        }
+        if is_refused(&event) {
+            return Err(SubmitError::FromObserver(event));
         }
         let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
             Some(None) => return Err(SubmitError::Skipped(event)),
@@ -319,6 +325,15 @@ impl HookExecutor {
         let executor = GLOBAL.get();
         executor.is_none_or(|executor| executor.shutdown(deadline))
     }
+}
+
+/// Whether the event is fired by an observer. If so, this logs it.
+fn is_refused(event: &HookEvent) -> bool {
+    let is_refused = inside_a_run();
+    if is_refused {
+        warn!("{FROM_OBSERVER}, {} was not taken", event.event_type);
+    }
+    is_refused
 }
 
 impl fmt::Debug for HookExecutor {

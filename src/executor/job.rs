@@ -16,7 +16,7 @@ use crate::hook::Hook;
 use crate::outcome::HookResult;
 use crate::pool::{Job, Pool, Refusal, Ticket, on_pool_thread};
 use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, Firing, HookRun, Nesting, depth};
+use crate::runner::{DropReason, Fired, Firing, HookRun, inside_a_run};
 
 /// Runs the hooks of an event, and passes on each result.
 pub(super) type Run =
@@ -31,8 +31,6 @@ pub(super) struct FireJob {
     options: FireOptions<'static>,
     answers: Answers,
     submitted: Instant,
-    /// The nesting depth of the code that submitted it.
-    depth: usize,
     cancel: Arc<Cancel>,
 }
 
@@ -77,7 +75,6 @@ pub(super) fn submit(
         options: options.without_token(),
         answers,
         submitted: Instant::now(),
-        depth: depth(),
         cancel: Arc::clone(&cancel),
     });
     let ticket = match pool.submit(priority, job) {
@@ -128,7 +125,6 @@ impl Job for FireJob {
     }
 
     fn run(mut self: Box<Self>) {
-        let _nesting = Nesting::resume(self.depth);
         let event = Fired::Shared(Arc::clone(&self.event));
         let mut firing = self.core.firing(event, self.cancel());
         firing.queued = self.submitted.elapsed();
@@ -161,12 +157,9 @@ impl Drop for FireJob {
 }
 
 impl Submitted {
-    /// On a thread of a pool, runs an event that has not started at once, out of its turn: the threads that would
-    /// run it may be waiting for this thread.
-    pub(super) fn run_if_on_pool(&self) {
-        if on_pool_thread() {
-            self.pool.run_here(self.ticket);
-        }
+    /// Whether a wait for the end could wait for this thread.
+    pub(super) fn may_need_this_thread(&self) -> bool {
+        (inside_a_run() || on_pool_thread()) && !self.has_ended()
     }
 }
 
@@ -204,7 +197,6 @@ mod tests {
             options: FireOptions::default(),
             answers,
             submitted: Instant::now(),
-            depth: 0,
             cancel: Arc::default(),
         };
         (Box::new(job), results)

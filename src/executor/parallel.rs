@@ -15,7 +15,7 @@ use crate::hook::Hook;
 use crate::outcome::HookResult;
 use crate::pool::{Job, Priority, Refusal};
 use crate::process::Cancel;
-use crate::runner::{Firing, Nesting, depth};
+use crate::runner::Firing;
 
 /// An event that several threads can use.
 #[derive(Clone)]
@@ -41,7 +41,6 @@ impl Shared {
         let (senders, results): (Vec<_>, Vec<_>) = hooks.iter().map(|_| bounded(1)).unzip();
         let work = Arc::new(Work {
             shared: self.clone(),
-            depth: depth(),
             hooks: hooks.into_iter().zip(senders).collect(),
             next: AtomicUsize::new(0),
         });
@@ -75,8 +74,6 @@ impl Shared {
 
 struct Work {
     shared: Shared,
-    /// The nesting depth of the code that started it.
-    depth: usize,
     /// Each hook, and where its result goes.
     hooks: Vec<(Arc<Hook>, Sender<HookResult>)>,
     /// The first hook that no thread has taken.
@@ -109,7 +106,6 @@ impl Job for Help {
     }
 
     fn run(self: Box<Self>) {
-        let _nesting = Nesting::resume(self.0.depth);
         while self.0.do_one() {}
     }
 

@@ -138,6 +138,11 @@ impl HookResult {
         result
     }
 
+    /// Creates the result in place of those of an event that is refused. It blocks what can be blocked.
+    pub(crate) fn refused(why: &str) -> Self {
+        Self::not_run(Arc::new(Hook::placeholder(why)), FailureKind::Circular, why)
+    }
+
     /// Creates the result of a hook during which this crate's own code panicked.
     pub(crate) fn panicked(hook: &Arc<Hook>) -> Self {
         let error = "the hooks engine panicked";

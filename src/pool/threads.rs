@@ -133,19 +133,6 @@ impl Pool {
         }
     }
 
-    /// Runs a waiting job at once on the calling thread, out of its turn. For a thread of a pool that must wait
-    /// for the job: the jobs before it may in turn be waiting for this thread.
-    pub(crate) fn run_here(&self, ticket: Ticket) {
-        let mut state = self.lock();
-        let Some(job) = state.queue.take(ticket) else {
-            return;
-        };
-        state.running.insert(ticket.number, job.cancel());
-        drop(state);
-        run_caught(job);
-        self.release(ticket);
-    }
-
     /// Accepts no more jobs. Those that wait still run.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;

@@ -22,7 +22,6 @@ mod resident;
 
 #[cfg(fuzzing)]
 pub(crate) use answer::read as read_answer;
-pub(crate) use circular::NESTING_LIMIT;
 pub(crate) use command::{command_line, posix, program};
 pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};

@@ -7,7 +7,7 @@
 mod direct;
 mod ending;
 mod firing;
-mod nesting;
+mod inside;
 mod observer;
 mod report;
 #[cfg(unix)]
@@ -19,7 +19,7 @@ mod run;
 mod sandbox;
 
 pub(crate) use firing::{Fired, Firing};
-pub(crate) use nesting::{Nesting, depth};
+pub(crate) use inside::inside_a_run;
 pub(crate) use observer::Observers;
 pub use observer::{DropReason, HookRun, Observer};
 pub(crate) use report::Reporter;

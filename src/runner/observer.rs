@@ -22,11 +22,10 @@ use crate::outcome::HookResult;
 /// error; it does not affect the hook or other observers. (A host that is built with `panic = "abort"` ends
 /// in any case.)
 ///
-/// An observer may fire events itself. No lock is held while it runs, and if it waits for a handle on a
-/// thread of the pool, the event's hooks run at once on that thread, so that even one worker is enough.
-/// Hooks of an event that an observer fires are reported to observers too. At most eight hooks can be nested
-/// in this way, also across threads. A further hook fails as [`Circular`](crate::FailureKind::Circular);
-/// its failure is returned and logged, but not reported to observers. As long as an observer holds a
+/// An event that an observer fires is refused, blocks if it can be blocked, and the log says so; a wait on a thread that
+/// runs an observer ends with an error. So an observer that needs an event sends it to another thread of the host, which
+/// fires it. The same holds for a [`Gate`](crate::hook::Gate) and for the host's logger, where a run calls them. As long
+/// as an observer holds a
 /// [`HookExecutor`](crate::HookExecutor), the executor is not dropped.
 ///
 /// ```

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use super::direct::direct_words;
 use super::ending::{Ran, exit_code_and_failure, not_found, text, without_answer};
 use super::firing::Firing;
-use super::nesting::Nesting;
+use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
@@ -19,7 +19,7 @@ use super::sandbox;
 use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Start};
 use crate::outcome::{Consent, FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, Args, Spec};
-use crate::protocol::{NESTING_LIMIT, Native, check_answer};
+use crate::protocol::{Native, check_answer};
 
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
@@ -74,6 +74,7 @@ impl Runner {
 
     /// Reports a hook that will not run, also to the observers.
     pub(crate) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
+        let _inside = Inside::enter();
         let event_type = &run.event.event_type;
         self.reporter.dropped(run.hook, event_type, reason);
         self.observers.dropped(run, reason);
@@ -101,28 +102,21 @@ impl Runner {
         not_run(hook, FailureKind::TimedOut, error.to_owned())
     }
 
-    /// Runs the hook. A panic of the engine becomes a result. Beyond the nesting limit nothing is
-    /// reported to observers: an observer that fires an event at each report would never end.
+    /// Runs the hook. A panic of the engine becomes a result.
     fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
         self.residents.end_idle();
-        let nesting = Nesting::enter();
-        let above = nesting.above();
-        let is_reported = above < NESTING_LIMIT;
+        let _inside = Inside::enter();
         let run = firing.run_of(hook);
-        if is_reported {
-            self.observers.start(&run);
-        }
-        let attempt = AssertUnwindSafe(|| self.attempt(firing, hook, above));
+        self.observers.start(&run);
+        let attempt = AssertUnwindSafe(|| self.attempt(firing, hook));
         let mut result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
         result.queued = firing.queued;
         result.masked_reason = self.reporter.masked_reason(&result);
-        if is_reported {
-            self.observers.finish(&run, &result);
-        }
+        self.observers.finish(&run, &result);
         result
     }
 
-    fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>, above: usize) -> HookResult {
+    fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
         let event_type = &firing.event.event_type;
         self.reporter.start(hook, event_type);
         let result = match foreseen(hook) {
@@ -133,7 +127,7 @@ impl Runner {
                 result
             }
             None => self
-                .run_process(firing, hook, above)
+                .run_process(firing, hook)
                 .unwrap_or_else(|failure| not_run(hook, failure.kind, failure.message)),
         };
         self.reporter.end(&result, event_type, firing.can_block);
@@ -141,13 +135,8 @@ impl Runner {
     }
 
     /// From a call to its result: what the protocol starts, the process, and what the protocol reads of its end.
-    fn run_process(
-        &self,
-        firing: &Firing<'_>,
-        hook: &Arc<Hook>,
-        above: usize,
-    ) -> Result<HookResult, Failure> {
-        self.check(firing, hook, above)?;
+    fn run_process(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> Result<HookResult, Failure> {
+        self.check(firing, hook)?;
         let working_dir = self.working_dir(hook)?;
         let protocol = hook.protocol().unwrap_or(&self.native);
         let event = &firing.event;
@@ -196,8 +185,8 @@ impl Runner {
     }
 
     /// Checks what keeps any hook from being run.
-    fn check(&self, firing: &Firing<'_>, hook: &Hook, above: usize) -> Result<(), Failure> {
-        let circular = self.native.naming().chain().check(hook, above);
+    fn check(&self, firing: &Firing<'_>, hook: &Hook) -> Result<(), Failure> {
+        let circular = self.native.naming().chain().check(hook);
         circular.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
         firing.too_deep.clone().map_or(Ok(()), Err)
     }

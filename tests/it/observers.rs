@@ -1,17 +1,13 @@
-//! Those who watch, and what they may do meanwhile: panic, and fire events of their own.
+//! Those who watch, and what they may do meanwhile: panic, but neither fire events nor wait for them.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forge_hooks::{
-    FailureKind, FireOptions, HookEvent, HookExecutor, HookExecutorBuilder, HookHandle, HookRun,
-    Outcome,
-};
+use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookHandle, HookResult, SubmitError};
 
 use crate::support::{
-    LONG, Moment, Notes, World, blocking_event, custom, eventually, hook, meets, printed,
+    LONG, Moment, Notes, World, blocking_event, custom, eventually, hook, printed,
 };
 
 #[test]
@@ -37,12 +33,15 @@ fn start_and_end_come_in_order() {
 fn an_observer_sees_what_the_host_sees() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sees = Arc::clone(&seen);
-    let world = World::acting(unchanged, move |_, run, moment| {
-        if let Moment::Finish(result) = moment {
-            let details = (run.event.clone(), run.queued, result.clone());
-            sees.lock().unwrap().push(details);
-        }
-    });
+    let world = World::acting(
+        |builder| builder,
+        move |_, run, moment| {
+            if let Moment::Finish(result) = moment {
+                let details = (run.event.clone(), run.queued, result.clone());
+                sees.lock().unwrap().push(details);
+            }
+        },
+    );
     world.hook("*", "echo printed&& exit 3");
     world.hook("*", "/no/such/program/at/all");
     let event = blocking_event().with_session_id("s1");
@@ -75,225 +74,116 @@ fn a_panic_affects_no_one_else() {
     assert_eq!(notes.count("drop"), 1);
 }
 
-fn unchanged(builder: HookExecutorBuilder) -> HookExecutorBuilder {
-    builder
+/// Each way to wait for an event.
+const WAITS: [fn(HookHandle) -> Vec<HookResult>; 4] = [
+    |handle| handle.wait().into_results(),
+    |mut handle| {
+        let outcome = handle.wait_timeout(Duration::from_secs(60));
+        outcome.expect("an outcome").into_results()
+    },
+    |handle| pollster::block_on(handle).into_results(),
+    |handle| handle.into_receiver().iter().collect(),
+];
+
+#[track_caller]
+fn is_refused(result: &HookResult) {
+    assert_eq!(result.failure, Some(FailureKind::Circular), "{result:?}");
+    assert!(!result.started() && !result.should_continue());
+    let error = result.error.as_deref().unwrap();
+    assert!(error.contains("another thread"), "{error}");
 }
 
-fn event(name: &str, session: Option<&str>) -> HookEvent {
-    let event = HookEvent::new(name.parse().unwrap());
-    session.into_iter().fold(event, HookEvent::with_session_id)
-}
-
-fn starts(run: &HookRun<'_>, moment: &Moment<'_>, event: &str) -> bool {
-    matches!(moment, Moment::Start) && run.event.event_type.as_str() == event
-}
-
-fn wait_a_long_time(mut handle: HookHandle) -> Outcome {
-    handle
-        .wait_timeout(Duration::from_secs(20))
-        .expect("an outcome")
-}
-
-fn receive(handle: HookHandle) -> Outcome {
-    let results = handle.into_receiver();
-    let result = results.recv_timeout(Duration::from_secs(20)).unwrap();
-    assert!(result.success() && results.recv().is_err());
-    World::new().outcome(&blocking_event())
-}
-
-fn end(handles: Vec<HookHandle>) {
-    for mut handle in handles {
-        let outcome = handle.wait_timeout(Duration::from_secs(30));
-        assert!(outcome.expect("no deadlock").results()[0].success());
-    }
-}
-
-/// Each event's hook fires another event, and waits for it in one of many ways: with one worker, and it is the one that
-/// waits; with others of its session before it in the queue, and these wait for the worker; from two threads for each
-/// other.
+/// In the report of a start, of an end and of a drop, on threads of the pool and of the host. The policy of a hook changes
+/// nothing.
 #[test]
-fn waiting_on_the_pool_never_deadlocks() {
-    for (workers, session) in [(1, None), (1, Some("s1")), (2, None), (2, Some("s1"))] {
-        for wait in [
-            HookHandle::wait,
-            wait_a_long_time,
-            pollster::block_on,
-            receive,
-        ] {
-            let nested = Arc::new(AtomicUsize::new(0));
-            let nests = Arc::clone(&nested);
-            let act = move |executor: &HookExecutor, run: &HookRun<'_>, moment: Moment<'_>| {
-                if starts(run, &moment, "session:start") {
-                    let event = event("session:message", session);
-                    let _ = wait(executor.submit(event, FireOptions::default()).unwrap());
-                    nests.fetch_add(1, Relaxed);
+fn an_event_of_an_observer_is_refused() {
+    let refused = Arc::new(Notes::default());
+    let notes = Arc::clone(&refused);
+    let world = World::acting(
+        |builder| builder.workers(1),
+        move |executor, _, moment| {
+            is_refused(&executor.execute(&blocking_event(), ALL).results()[0]);
+            let error = executor.submit(blocking_event(), ALL).unwrap_err();
+            assert!(matches!(error, SubmitError::FromObserver(_)), "{error}");
+            assert!(executor.execute(&custom("no:hooks"), ALL).allowed());
+            notes.add(match moment {
+                Moment::Start => "start",
+                Moment::Finish(_) => "finish",
+                Moment::Drop(_) => "drop",
+            });
+        },
+    );
+    world.add(hook("tool:*", "exit 0").with_on_failure(FailurePolicy::Continue));
+    world.hook("slow:*", LONG);
+    let parallel = world.executor.execute(&blocking_event(), ALL.parallel());
+    assert!(parallel.allowed() && world.outcome(&blocking_event()).allowed());
+    assert!(world.submit(blocking_event()).wait().allowed());
+    assert_eq!(refused.all(), ["start", "finish"].repeat(3));
+    let slow = world.submit(custom("slow:one"));
+    world.submit(blocking_event()).cancel();
+    slow.cancel();
+    assert_eq!(slow.wait().results().len(), 1);
+    assert!(refused.all().contains(&"drop".to_owned()));
+}
+
+/// Also for the very event that is reported, and with the only thread of the pool.
+#[test]
+fn a_wait_in_an_observer_ends_with_an_error() {
+    for wait in WAITS {
+        let (sender, handles) = std::sync::mpsc::channel::<HookHandle>();
+        let handles = Mutex::new(handles);
+        let refused = Arc::new(AtomicUsize::new(0));
+        let counts = Arc::clone(&refused);
+        let world = World::acting(
+            |builder| builder.workers(1),
+            move |_, run, moment| {
+                if run.event.event_type.as_str() == "outer:one" && matches!(moment, Moment::Start) {
+                    for handle in [(); 2].map(|()| handles.lock().unwrap().recv().unwrap()) {
+                        is_refused(wait(handle).last().unwrap());
+                        counts.fetch_add(1, Relaxed);
+                    }
                 }
-            };
-            let world = World::acting(|builder| builder.workers(workers), act);
-            world.hook("session:*", "exit 0");
-            let submit = |_| world.submit(event("session:start", session));
-            end((0..4).map(submit).collect());
-            assert_eq!(nested.load(Relaxed), 4);
-        }
+            },
+        );
+        world.hook("outer:*", "exit 0");
+        world.hook("tool:*", ": >ran");
+        sender.send(world.submit(custom("outer:one"))).unwrap();
+        sender.send(world.submit(blocking_event())).unwrap();
+        assert!(world.executor.shutdown(Duration::from_secs(60)));
+        assert_eq!(refused.load(Relaxed), 2);
+        assert_eq!(world.read("ran"), "", "the event itself goes on");
     }
 }
 
 #[test]
-fn two_executors_may_wait_for_each_other() {
-    let executors = Arc::new([const { OnceLock::<HookExecutor>::new() }; 2]);
-    let worlds = [0, 1].map(|number: usize| {
-        let executors = Arc::clone(&executors);
-        let act = move |_: &HookExecutor, run: &HookRun<'_>, moment: Moment<'_>| {
-            if starts(run, &moment, "session:start") {
-                let event = event("session:message", Some("s1"));
-                let other = executors[1 - number].get().unwrap();
-                let _ = other.submit(event, FireOptions::default()).unwrap().wait();
-            }
-        };
-        let world = World::acting(|builder| builder.workers(1), act);
-        world.hook("session:*", "exit 0");
-        world
-    });
-    for (executor, world) in executors.iter().zip(&worlds) {
-        assert!(executor.set(world.executor.clone()).is_ok());
-    }
-    let submit = |number: usize| worlds[number % 2].submit(event("session:start", Some("s1")));
-    end((0..6).map(submit).collect());
-}
-
-/// Fires an event in each callback and waits for it; the hooks of that event are reported too.
-struct Endless {
-    wait: fn(&HookExecutor, HookEvent) -> Outcome,
-    /// Events that may still be fired: each level has twice as many as the one above.
-    budget: AtomicUsize,
-    reported: Mutex<Vec<(u64, Option<FailureKind>)>>,
-    unreported: Mutex<Vec<Option<FailureKind>>>,
-}
-
-impl Endless {
-    fn fire(&self, executor: &HookExecutor, run: &HookRun<'_>, depth: u64) {
-        if run.event.event_type.as_str() == "slow:one" {
-            return;
-        }
-        let spend = |left: usize| left.checked_sub(1);
-        let spent = self.budget.fetch_update(Relaxed, Relaxed, spend);
-        if spent.is_err() {
-            return;
-        }
-        let event = blocking_event().with_data("depth", depth);
-        let outcome = (self.wait)(executor, event);
-        if depth >= 8 {
-            let failures = outcome.results().iter().map(|result| result.failure);
-            self.unreported.lock().unwrap().extend(failures);
-        }
-    }
-
-    fn act(&self, executor: &HookExecutor, run: &HookRun<'_>, moment: &Moment<'_>) {
-        let depth = run.event.data.get("depth");
-        let depth = depth.map_or(0, |depth| depth.as_u64().unwrap());
-        let inner = match moment {
-            Moment::Start => depth + 1,
-            Moment::Finish(result) => {
-                // The slow ones are cancelled.
-                if result.failure != Some(FailureKind::Cancelled) {
-                    self.reported.lock().unwrap().push((depth, result.failure));
+fn an_observer_may_collect_what_has_ended() {
+    let (sender, handles) = std::sync::mpsc::channel::<HookHandle>();
+    let handles = Mutex::new(handles);
+    let collected = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&collected);
+    let world = World::acting(
+        |builder| builder,
+        move |_, run, moment| {
+            if run.event.event_type.as_str() == "last:one" && matches!(moment, Moment::Start) {
+                for wait in WAITS {
+                    let handle = handles.lock().unwrap().recv().unwrap();
+                    assert!(wait(handle).iter().all(HookResult::success));
+                    counts.fetch_add(1, Relaxed);
                 }
-                depth + 1
             }
-            // A hook that does not run does not count as a level.
-            Moment::Drop(_) => depth,
-        };
-        self.fire(executor, run, inner);
+        },
+    );
+    world.hook("*", "exit 0");
+    for _ in WAITS {
+        let handle = world.submit(blocking_event());
+        eventually("it has ended", || handle.is_finished());
+        sender.send(handle).unwrap();
     }
+    assert!(world.outcome(&custom("last:one")).allowed());
+    assert_eq!(collected.load(Relaxed), WAITS.len());
 }
 
 const ALL: FireOptions = FireOptions::new().stop_on_failure(false);
-
-#[track_caller]
-fn nesting_ends_at_eight(
-    wait: fn(&HookExecutor, HookEvent) -> Outcome,
-    first: impl FnOnce(&World) + Send,
-) {
-    let endless = Arc::new(Endless {
-        wait,
-        budget: AtomicUsize::new(60),
-        reported: Mutex::default(),
-        unreported: Mutex::default(),
-    });
-    let acts = Arc::clone(&endless);
-    let world = World::acting(
-        |builder| builder.workers(2),
-        move |executor, run, moment| acts.act(executor, run, &moment),
-    );
-    for _ in 0..2 {
-        world.hook("tool:*", "exit 0");
-    }
-    thread::scope(|scope| {
-        let host = thread::Builder::new().stack_size(2 * 1024 * 1024);
-        let host = host.spawn_scoped(scope, || first(&world)).unwrap();
-        host.join().unwrap();
-    });
-    eventually("every event has been fired", || {
-        endless.budget.load(Relaxed) == 0
-    });
-    let reported = endless.reported.lock().unwrap();
-    let deepest = reported.iter().map(|(depth, _)| depth).max();
-    assert_eq!(deepest, Some(&7), "the eighth is the last");
-    let all_ran = reported.iter().all(|(_, failure)| failure.is_none());
-    assert!(all_ran, "{reported:?}");
-    let unreported = endless.unreported.lock().unwrap();
-    assert!(unreported.contains(&Some(FailureKind::Circular)));
-}
-
-#[test]
-fn observer_nesting_ends_where_it_waits() {
-    const PARALLEL: FireOptions = ALL.parallel();
-    let ways: [fn(&HookExecutor, HookEvent) -> Outcome; 3] = [
-        |executor, event| executor.execute(&event, ALL),
-        |executor, event| executor.submit(event, ALL).unwrap().wait(),
-        |executor, event| executor.execute(&event, PARALLEL),
-    ];
-    for wait in ways {
-        nesting_ends_at_eight(wait, |world| {
-            assert!(wait(&world.executor, blocking_event()).allowed());
-        });
-    }
-}
-
-#[test]
-fn observer_nesting_ends_in_on_drop() {
-    nesting_ends_at_eight(
-        |executor, event| executor.execute(&event, ALL),
-        |world| {
-            // Longer than all events take: what is reported is that they are cancelled.
-            world.add(hook("slow:*", LONG).with_timeout(Duration::from_secs(300)));
-            let slow = [(); 2].map(|()| world.submit(custom("slow:one")).cancel_on_drop());
-            world.submit(blocking_event()).cancel();
-            drop(slow);
-        },
-    );
-}
-
-/// An observer that submits an event for each hook, and waits for none.
-#[test]
-fn observer_nesting_ends_across_threads() {
-    let (sender, handles) = std::sync::mpsc::channel();
-    let world = World::acting(unchanged, move |executor, _, moment| {
-        if let Moment::Start = moment {
-            let handle = executor.submit(blocking_event(), ALL).unwrap();
-            sender.send(handle).unwrap();
-        }
-    });
-    world.hook("*", "exit 0");
-    let mut failures = vec![world.outcome(&blocking_event()).results()[0].failure];
-    while failures.last() == Some(&None) && failures.len() < 20 {
-        let outcome = handles.recv().unwrap().wait();
-        failures.push(outcome.results()[0].failure);
-    }
-    let mut expected = vec![None; 8];
-    expected.push(Some(FailureKind::Circular));
-    assert_eq!(failures, expected);
-}
 
 #[test]
 fn firing_on_a_full_queue_reports_one_drop() {
@@ -315,32 +205,4 @@ fn firing_on_a_full_queue_reports_one_drop() {
     }
     assert_eq!(drops.all(), ["busy"]);
     assert!(!world.executor.shutdown(Duration::ZERO));
-}
-
-#[test]
-fn events_behind_an_early_one_still_run() {
-    let lane = FireOptions::new().ordered_by("lane");
-    let (sender, receiver) = std::sync::mpsc::channel();
-    let world = World::acting(
-        |builder| builder.workers(1),
-        move |executor, run, moment| {
-            if starts(run, &moment, "outer:one") {
-                let handle = executor.submit(custom("inner:one"), lane).unwrap();
-                sender.send(handle.into_receiver()).unwrap();
-            }
-        },
-    );
-    world.hook("outer:*", "exit 0");
-    world.hook("inner:*", &meets("inner", "go"));
-    world.hook("behind:*", "exit 0");
-    let outer = world.submit(custom("outer:one"));
-    world.await_file("inner");
-    let mut behind = world.executor.submit(custom("behind:one"), lane).unwrap();
-    assert!(behind.try_wait().is_none(), "the one before it runs");
-    world.write("go", "");
-    assert!(outer.wait().allowed());
-    let outcome = behind.wait_timeout(Duration::from_secs(20));
-    assert!(outcome.expect("its turn").allowed());
-    let inner = receiver.recv().unwrap();
-    assert!(inner.iter().all(|result| result.success()));
 }

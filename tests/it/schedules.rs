@@ -1,5 +1,5 @@
 //! The pool and the handles under randomized schedules: several threads submit, wait, cancel, drop
-//! and shut down in every way, while observers delay, fire and wait themselves. In every schedule
+//! and shut down in every way, while observers delay. In every schedule
 //! each event is answered once, in order, on at most the allowed number of threads, and no thread
 //! waits forever.
 //!
@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,6 @@ impl Lot {
 /// One round's observer, and what it has seen.
 #[derive(Default)]
 struct Witness {
-    executor: OnceLock<HookExecutor>,
     /// By event: hooks that have ended or been dropped.
     seen: Mutex<HashMap<u64, usize>>,
     /// Of each lane and submitting thread, the last event that has started.
@@ -56,7 +55,6 @@ struct Witness {
     most_running: AtomicUsize,
     /// A panic of an observer's is caught, and would go unnoticed.
     failures: Mutex<Vec<&'static str>>,
-    nests: bool,
     seed: u64,
     draws: AtomicU64,
 }
@@ -89,24 +87,6 @@ impl Witness {
             _ => {}
         }
     }
-
-    /// An event from a thread that runs hooks, waited for in one way or the other.
-    fn nest(&self, outer: u64) {
-        let mut options = FireOptions::new().stop_on_failure(false);
-        if self.draw(2) == 0 {
-            options = options.ordered_by(self.draw(3));
-        }
-        let event = custom("nested:one").with_data("id", outer + (1 << 40));
-        let Ok(mut handle) = self.executor.get().unwrap().submit(event, options) else {
-            return;
-        };
-        let results = match self.draw(3) {
-            0 => handle.wait().results().len(),
-            1 => handle.wait_timeout(FOR_EVER).unwrap().results().len(),
-            _ => handle.into_receiver().iter().count(),
-        };
-        self.expect(results == WAITED_FOR, "a nested event was not answered");
-    }
 }
 
 impl Observer for Witness {
@@ -126,9 +106,6 @@ impl Observer for Witness {
             self.expect(in_order, "an event has overtaken another of its lane");
         }
         self.dawdle();
-        if self.nests && is_outer && self.draw(10) == 0 {
-            self.nest(id);
-        }
     }
 
     fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
@@ -235,7 +212,6 @@ impl Actor<'_> {
 fn round(seed: u64) {
     let mut lot = Lot::new(seed);
     let witness = Arc::new(Witness {
-        nests: lot.below(2) == 0,
         seed,
         ..Witness::default()
     });
@@ -245,7 +221,6 @@ fn round(seed: u64) {
         .queue_capacity(1 + lot.below(40) as usize)
         .observer(Arc::clone(&witness))
         .build();
-    assert!(witness.executor.set(executor.clone()).is_ok());
     let with_background = lot.below(3) == 0;
     for name in ["0", "1", "2", "b"]
         .iter()
@@ -300,7 +275,7 @@ fn round(seed: u64) {
         assert!(may_be.contains(&times), "{id}: {times} ended or dropped");
     }
     let most = witness.most_running.load(Ordering::SeqCst);
-    assert!(witness.nests || most <= workers, "{most} on {workers}");
+    assert!(most <= workers, "{most} on {workers}");
 }
 
 #[test]

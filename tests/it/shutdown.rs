@@ -195,31 +195,6 @@ fn no_thread_is_left() {
 }
 
 #[test]
-fn what_runs_out_of_its_turn_is_cut_too() {
-    let world = World::acting(
-        |builder| builder,
-        |executor, run, moment| {
-            let is_outer = run.event.event_type.as_str() == "outer:one";
-            if is_outer && matches!(moment, Moment::Start) {
-                let inner = executor.submit(custom("inner:one"), FireOptions::new());
-                assert!(!inner.unwrap().wait().allowed());
-            }
-        },
-    );
-    world.hook("outer:*", "exit 0");
-    let inner = hook("inner:*", &meets("inner", "never"));
-    world.add(inner.with_name("inner"));
-    let outer = world.submit(custom("outer:one"));
-    world.await_file("inner");
-    assert!(!world.executor.shutdown(Duration::ZERO));
-    assert!(outer.is_finished());
-    assert!(
-        world.executor.shutdown(Duration::ZERO),
-        "the inner one has ended too"
-    );
-}
-
-#[test]
 fn a_blocking_call_of_another_thread_is_waited_for_and_cut() {
     let world = World::running([&meets("quick", "go")]);
     let report = thread::scope(|scope| {

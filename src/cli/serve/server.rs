@@ -382,9 +382,7 @@ impl From<SubmitError> for Refusal {
         match error {
             SubmitError::Busy(_) => Refusal::queue_full(),
             SubmitError::ShutDown(_) => Refusal::ending(),
-            SubmitError::NoThread(..) | SubmitError::Skipped(_) => {
-                Code::Failed.refuses(error.to_string())
-            }
+            error => Code::Failed.refuses(error.to_string()),
         }
     }
 }
