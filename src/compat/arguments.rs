@@ -83,7 +83,7 @@ impl ToolProtocol {
         let (agent, theirs) = (self.origin.tool, self.tool_name(event));
         let value = event.data.get("tool_args").unwrap_or(&Value::Null);
         let read = self.arguments(event, value).ok()?;
-        let mut names = value_of(agent.arguments, theirs)?.split(',');
+        let mut names = value_of(agent.arguments, theirs)?.iter();
         let missing = names.find(|name| read.get(name).is_none())?;
         let title = agent.title();
         Some(format!(

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::members::{Members, beginning, from_json, nonblank, without_halves};
-use super::tool::{Effect, Event, Reading, Text, Tool, Words, has, value_of};
+use super::tool::{Effect, Event, Given, Reading, Specific, Text, Tool};
 use crate::events::HookEvent;
 use crate::hook::{Answer, Call, Decision, End, FailurePolicy, HookOutput};
 use crate::protocol::check_echo;
@@ -246,7 +246,10 @@ impl Reader<'_> {
 
     /// The tool would have read an answer that cannot be used here, so it blocks even if the tool ignores failures.
     fn lose(&mut self, strictness: Strictness, why: String) {
-        let is_stop = matches!(self.event.ours, Some("agent:stop" | "agent:subagent_stop"));
+        let is_stop = matches!(
+            self.event.ours(),
+            Some("agent:stop" | "agent:subagent_stop")
+        );
         if strictness == Strictness::CannotBlock || is_stop {
             self.answer.invalid = Some(why);
         } else {
@@ -283,9 +286,6 @@ impl Reader<'_> {
         members.flag("suppressOutput");
         let reason = members.nonblank("reason");
         self.output.system_message = members.nonblank("systemMessage");
-        let mut rows = tool.specific.lines().filter_map(|row| row.split_once(' '));
-        let row = rows.find(|(name, _)| *name == self.event.name);
-        let row = row.map_or("", |it| it.1);
         let is_tolerant = self.is(Reading::Tolerant);
         if !is_tolerant || effect != Effect::Nothing {
             self.output.stops_turn = members.flag("continue") == Some(false);
@@ -294,7 +294,7 @@ impl Reader<'_> {
                 .filter(|_| is_tolerant && self.output.stops_turn);
             self.output.stop_reason = members.nonblank("stopReason").or(other);
             let decision = members.choice("decision", tool.decisions);
-            if let Some(word) = decision.filter(|_| value_of(row, "within").is_none()) {
+            if let Some(word) = decision.filter(|_| self.event.specific.within.is_none()) {
                 self.decide(meaning(word), reason.clone());
             }
         }
@@ -304,7 +304,7 @@ impl Reader<'_> {
         if let Some(specific) = members.object("hookSpecificOutput") {
             self.check_event_name(specific);
             self.output.additional_context = specific.nonblank("additionalContext");
-            self.read_specific(row, specific, reason);
+            self.read_specific(&self.event.specific, specific, reason);
         }
         self.check_refused(members);
         self.output.only_stops = self.output.stops_turn && !tool.stop_denies;
@@ -346,28 +346,27 @@ impl Reader<'_> {
         });
     }
 
-    /// Reads `hookSpecificOutput`, whose keys have the names of a row.
-    fn read_specific(&mut self, row: Words, specific: Members<'_>, reason: Option<String>) {
+    /// Reads `hookSpecificOutput`, which has these keys.
+    fn read_specific(&mut self, keys: &Specific, specific: Members<'_>, reason: Option<String>) {
         let output = &mut self.output;
-        let name = |key| value_of(row, key);
-        let own = ["decision", "reason", "input"].map(name);
+        let own = [keys.decision.map(|it| it.0), keys.reason, keys.input];
         let mut own = own.into_iter().flatten();
         if own.any(|key| specific.get(key).is_some()) {
-            specific.check_keys(name("known").unwrap_or_default());
+            specific.check_keys(keys.known);
         }
-        let within = name("within");
+        let within = keys.within;
         let Some(members) = within.map_or(Some(specific), |key| specific.object(key)) else {
             return;
         };
-        if let Some(key) = name("decision") {
-            let decision = members.choice(key, name("words").unwrap_or_default());
+        if let Some((key, words)) = keys.decision {
+            let decision = members.choice(key, words);
             match (decision.map(meaning), within) {
                 // If `decision` differs, the stricter one counts.
                 (Some(inner), _)
                     if output.decision.is_none_or(|it| it.stricter(inner) == inner) =>
                 {
                     output.decision = Some(inner);
-                    let own = name("reason").and_then(|key| members.nonblank(key));
+                    let own = keys.reason.and_then(|key| members.nonblank(key));
                     // The message of a request is that of its denial.
                     let is_told = within.is_none() || inner == Decision::Block;
                     output.reason = own.or(reason).filter(|_| is_told);
@@ -378,36 +377,33 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        for key in ["input", "merged"] {
-            if let Some(input) = name(key).and_then(|key| members.object(key)) {
+        for (key, replaces) in [(keys.input, true), (keys.merged, false)] {
+            if let Some(input) = key.and_then(|key| members.object(key)) {
                 output.updated_input = Some(input.map.clone());
-                output.replaces_input = key == "input";
+                output.replaces_input = replaces;
             }
         }
-        let mut keys = name("output").into_iter().flat_map(|keys| keys.split(','));
-        if let Some(value) = keys.find_map(|key| members.get(key)) {
+        if let Some(value) = keys.output.iter().find_map(|key| members.get(key)) {
             output.updated_output = Some(value.clone());
         }
     }
 
     fn check_refused(&self, members: Members<'_>) {
-        for row in self.tool.refused.lines() {
-            let mut words = row.splitn(3, ' ');
-            let mut next = || words.next().unwrap_or_default();
-            let (found, needed, events) = (next(), next(), next());
-            let is_meant = events.is_empty() || has(events, self.event.name);
-            let is_met = needed != "-" && members.has_anywhere(needed);
-            if !is_meant || is_met || !members.has_anywhere(found) {
+        for row in self.tool.refused {
+            let is_meant = row.events.is_empty() || row.events.contains(&self.event.name);
+            let is_met = row
+                .without
+                .is_some_and(|key| members.has_anywhere(key, None));
+            if !is_meant || is_met || !members.has_anywhere(row.key, row.value) {
                 continue;
             }
-            let shown = match found.split_once('=') {
-                None => found,
-                Some((key, "true" | "false")) => key,
-                Some((_, word)) => word,
+            let shown = match row.value {
+                Some(Given::Word(word)) => word,
+                _ => row.key,
             };
-            members.blame(match needed {
-                "-" => format!("`{shown}` is not supported on {}", self.event.name),
-                needed => format!("`{shown}` needs `{needed}`"),
+            members.blame(match row.without {
+                None => format!("`{shown}` is not supported on {}", self.event.name),
+                Some(needed) => format!("`{shown}` needs `{needed}`"),
             });
         }
     }

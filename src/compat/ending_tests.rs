@@ -26,7 +26,7 @@ proptest! {
         for tool in TOOLS {
             for event in tool.event_names().map(|name| tool.event_named(name).unwrap()) {
                 for stdout in [&whole, &specific, &value] {
-                    let said = read(tool, &event, (code, stdout, &stderr));
+                    let said = read(tool, event, (code, stdout, &stderr));
                     let blocks = said.starts_with("block");
                     let may_block = !matches!(event.name, "PostToolUse" | "SessionStart" | "AfterTool");
                     prop_assert!(may_block || !blocks, "{tool} {} {stdout}: {said}", event.name);
@@ -127,8 +127,8 @@ fn ends_of_hooks_are_read() {
         let written = written.replace("OWN", &own);
         let kind = tool.event_named(event).unwrap();
         let found = match code {
-            "2" => read(tool, &kind, (2, "", &written)),
-            _ => read(tool, &kind, (0, &written, "")),
+            "2" => read(tool, kind, (2, "", &written)),
+            _ => read(tool, kind, (0, &written, "")),
         };
         assert_eq!(found, expected, "{row}");
     }
@@ -146,11 +146,11 @@ fn an_answer_beyond_the_limits_blocks() {
             (GEMINI, "BeforeTool"),
         ] {
             let event = tool.event_named(name).unwrap();
-            let said = read(tool, &event, (0, &denial, ""));
+            let said = read(tool, event, (0, &denial, ""));
             let is_said = said.starts_with("block: the hook's answer cannot be used");
             assert!(is_said, "{tool} {value}: {said}");
         }
     }
     let event = CLAUDE.event_named("PreToolUse").unwrap();
-    assert!(!read(CLAUDE, &event, (0, "{ not JSON", "")).starts_with("block"));
+    assert!(!read(CLAUDE, event, (0, "{ not JSON", "")).starts_with("block"));
 }

@@ -131,7 +131,7 @@ impl Search<'_> {
         // The files of the user's home are the user's, also where it is the project.
         let is_home = root.is_some() && self.tools.home().as_deref() == root;
         for tool in &self.tools.tools {
-            for (index, file) in tool.files.split(' ').enumerate() {
+            for (index, file) in tool.files.iter().enumerate() {
                 let path: PathBuf = directory.join(file).components().collect();
                 let is_wanted = match root {
                     Some(_) => index > 0 || !is_home,
@@ -257,7 +257,8 @@ fn stays_inside(path: &str) -> bool {
 
 /// Returns the directory of a tool's files in a project.
 fn directory_of(tool: &Tool) -> &'static str {
-    tool.files.split('/').next().unwrap_or_default()
+    let first = tool.files.first().and_then(|file| file.split('/').next());
+    first.unwrap_or_default()
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::came_from_agent;
 use super::protocol::ToolProtocol;
-use super::tool::{TOOL_NAME, Tool, has, pairs, unset, value_of};
+use super::tool::{TOOL_NAME, Tool, value_of};
 use crate::events::{EventType, HookEvent, HostContext};
 
 impl ToolProtocol {
@@ -20,15 +20,13 @@ impl ToolProtocol {
     /// # Errors
     /// If the tool's arguments cannot be mapped.
     pub(super) fn input(&self, event: &HookEvent, cwd: &Path) -> Result<Vec<u8>, String> {
-        let (tool, kind, called) = (self.origin.tool, &self.event, self.tool_name(event));
+        let (tool, kind, called) = (self.origin.tool, self.event, self.tool_name(event));
         let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
-        let fields = pairs(tool.fields).map(|(key, word)| (key, Cow::Owned(unset(word))));
-        members.extend(fields);
-        let fields = kind.fields.iter();
-        members.extend(fields.map(|(key, value)| (*key, Cow::Borrowed(value))));
+        let fields = tool.fields.iter().chain(kind.fields);
+        members.extend(fields.map(|(key, unset)| (*key, Cow::Owned(unset.value()))));
         let mut set = |key, text: &str| members.insert(key, Cow::Owned(text.into()));
         set("cwd", &cwd.to_string_lossy());
-        if has(tool.fields, "timestamp") {
+        if value_of(tool.fields, "timestamp").is_some() {
             set("timestamp", &iso_8601(event.timestamp));
         }
         let context = event.context();
@@ -118,7 +116,7 @@ impl Tool {
         let Some(kind) = self.event_named(&name) else {
             return Err(EventError::Unknown { tool, name });
         };
-        let Some(Ok(event_type)) = kind.ours.map(EventType::of_name) else {
+        let Some(Ok(event_type)) = kind.ours().map(EventType::of_name) else {
             return Err(EventError::NotFired { name });
         };
         let mut event = HookEvent::new(event_type);
@@ -127,8 +125,9 @@ impl Tool {
             match (key.as_str(), value) {
                 (TOOL_NAME, Value::String(tool)) => event.tool_name = Some(tool),
                 ("session_id", Value::String(id)) => event.session_id = Some(id),
-                (known, value) if kind.fields.iter().any(|(field, _)| *field == known) => {
-                    let ours = pairs(self.renamed).find(|(_, theirs)| *theirs == known);
+                (known, value) if value_of(kind.fields, known).is_some() => {
+                    let mut renamed = self.renamed.iter();
+                    let ours = renamed.find(|(_, theirs)| *theirs == known);
                     let ours = ours.map_or(known, |(ours, _)| ours);
                     event.data.insert(ours.to_owned(), value);
                 }

@@ -112,7 +112,7 @@ fn an_event_has_every_field_of_its_tool() {
             let fields = fields.as_object().unwrap().clone();
             expected.as_object_mut().unwrap().extend(fields);
         }
-        let ours = tool.event_named(name).unwrap().ours.unwrap();
+        let ours = tool.event_named(name).unwrap().ours().unwrap();
         let mut fired = events.iter();
         let fired = fired.find(|it| it.event_type.as_str() == ours).cloned();
         let of_host = || HookEvent::new(EventType::of_name(ours).unwrap());

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::protocol::ToolProtocol;
-use super::tool::{Effect, Event, Tool, has};
+use super::tool::{Effect, Event, Tool};
 use crate::config::reading::{Node, Problem, check_script};
 use crate::events::{LIKE_AN_EVENT, Vocabulary, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
@@ -36,7 +36,7 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option
     {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
         let mut help = format!("write \"matcher\": \"{}\", and ", shortened(named));
-        help += &match has(tool.keys, "if") {
+        help += &match tool.keys.contains(&"if") {
             true => format!("\"if\": \"{shown}\" in the handler"),
             false => "test the arguments in the hook".to_owned(),
         };
@@ -124,7 +124,7 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
 }
 
 fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Option<Problem> {
-    let event = &protocol.event;
+    let event = protocol.event;
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
     let mut exits = text.split("exit 1").skip(1);

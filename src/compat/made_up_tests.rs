@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::CLAUDE;
 use super::settings::OtherTools;
-use super::tool::Tool;
+use super::tool::{EVENT, Effect, Event, TOOL_NAME, Tool};
 use crate::config::HookConfig;
 use crate::events::HookEvent;
 use crate::{FireOptions, HookExecutor};
@@ -12,8 +12,19 @@ use crate::{FireOptions, HookExecutor};
 static MADE_UP: Tool = Tool {
     name: "madeup",
     title: "Made Up",
-    files: ".madeup/settings.json",
-    events: "PreToolUse tool:pre_execute on=tool_name blocks\nSessionStart session:start",
+    files: &[".madeup/settings.json"],
+    events: &[
+        Event {
+            name: "PreToolUse",
+            subject: Some(TOOL_NAME),
+            effect: Effect::Blocks,
+            ..EVENT
+        },
+        Event {
+            name: "SessionStart",
+            ..EVENT
+        },
+    ],
     ..*CLAUDE
 };
 

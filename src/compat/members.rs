@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::tool::{Words, has};
+use super::tool::{Given, Words};
 use crate::hook::kind;
 
 /// Reads JSON as JavaScript does: with halves of surrogate pairs, as `JSON.stringify` writes of a text that
@@ -105,10 +105,10 @@ impl<'a> Members<'a> {
     /// Returns a string if it is one of these words.
     pub(super) fn choice(self, key: &str, words: Words) -> Option<&'a str> {
         let found = self.text(key)?;
-        if has(words, found) {
+        if words.contains(&found) {
             return Some(found);
         }
-        let expected = words.replace([' ', ','], "`, `");
+        let expected = words.join("`, `");
         let found = beginning(found);
         self.blame(format!("`{key}`: expected `{expected}`, found `{found}`"));
         None
@@ -117,7 +117,7 @@ impl<'a> Members<'a> {
     /// Refuses a key that is not one of these words, if there are any.
     pub(super) fn check_keys(self, known: Words) {
         let mut keys = self.map.keys();
-        if let Some(key) = keys.find(|key| !known.is_empty() && !has(known, key)) {
+        if let Some(key) = keys.find(|key| !known.is_empty() && !known.contains(&key.as_str())) {
             self.blame(format!("unknown key `{}`", beginning(key)));
         }
     }
@@ -133,13 +133,12 @@ impl<'a> Members<'a> {
         [Some(self), specific, request].into_iter().flatten()
     }
 
-    /// Whether some part has the key of `key` or `key=value`, with this value.
-    pub(super) fn has_anywhere(self, word: &str) -> bool {
-        let (key, value) = word.split_once('=').unwrap_or((word, ""));
-        let is_meant = |found: &Value| match found {
-            Value::String(text) if value.is_empty() => !text.trim().is_empty(),
-            Value::Bool(flag) if !value.is_empty() => value == flag.to_string(),
-            found => value.is_empty() || found == value,
+    /// Whether some part has this key, with this value; without one, with any but a blank text.
+    pub(super) fn has_anywhere(self, key: &str, value: Option<Given>) -> bool {
+        let is_meant = |found: &Value| match value {
+            None => found.as_str().is_none_or(|text| !text.trim().is_empty()),
+            Some(Given::Flag(flag)) => found == flag,
+            Some(Given::Word(word)) => found == word,
         };
         self.parts().any(|part| part.get(key).is_some_and(is_meant))
     }
@@ -147,7 +146,7 @@ impl<'a> Members<'a> {
     /// Returns a note on each of these keys: the tool knows them, and hosts do not apply them.
     pub(super) fn not_applied(self, keys: Words) -> Vec<String> {
         let parts = self.parts().flat_map(|part| part.map);
-        let named = parts.filter(|(key, value)| has(keys, key) && !value.is_null());
+        let named = parts.filter(|(key, value)| keys.contains(&key.as_str()) && !value.is_null());
         let words = named.map(|(key, _)| format!("`{key}` of the answer is not applied here"));
         words.collect()
     }

@@ -44,7 +44,7 @@ pub fn answers(stdout: &[u8]) {
     let text = String::from_utf8_lossy(stdout);
     let fired = crate::HookEvent::user_interrupt();
     for tool in TOOLS {
-        for event in tool.event_names().filter_map(|name| tool.event_named(name)) {
+        for event in tool.events {
             for code in [0, 1, 2] {
                 let end = crate::hook::End {
                     code: Some(code),
@@ -53,7 +53,7 @@ pub fn answers(stdout: &[u8]) {
                     stderr: &text,
                     gap: None,
                 };
-                let _ = ending::read(tool, &event, &fired, ending::Strictness::Strict, &end);
+                let _ = ending::read(tool, event, &fired, ending::Strictness::Strict, &end);
             }
         }
     }

@@ -16,7 +16,7 @@ use super::mapping::MappedTool;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::{Rule, session_dir};
 use super::shell;
-use super::tool::{Event, TOOL_NAME, Tool, UsualShell, Variable, pairs};
+use super::tool::{Event, TOOL_NAME, Tool, Unset, UsualShell, Variable, value_of};
 use crate::events::HookEvent;
 use crate::hook::{
     Answer, Call, End, Failure, FailureKind, Hook, HookCommand, HookOutput, HookSource, Order,
@@ -53,7 +53,7 @@ impl Origin {
     fn shown(&self, file: &Path) -> String {
         let beside = || self.plugin.as_ref()?.parent();
         let root = self.base_dir.as_deref().or_else(beside);
-        let mut usual = self.tool.files.split(' ').map(Path::new);
+        let mut usual = self.tool.files.iter().map(Path::new);
         let below = root.and_then(|root| file.strip_prefix(root).ok());
         let found = below.or_else(|| usual.find(|usual| file.ends_with(usual)));
         let found = found.or_else(|| file.file_name().map(Path::new));
@@ -75,7 +75,7 @@ impl Origin {
 pub(super) struct ToolProtocol {
     /// Of this, only the tool and the plugin are part of the definition.
     pub(super) origin: Arc<Origin>,
-    pub(super) event: Arc<Event>,
+    pub(super) event: &'static Event,
     /// Shared by the handlers of a group, so that it is compiled once.
     pub(super) matcher: Arc<Matcher>,
     pub(super) rule: Option<Rule>,
@@ -92,14 +92,14 @@ impl ToolProtocol {
     /// Creates the protocol of a handler for this event.
     pub(super) fn new(
         origin: &Arc<Origin>,
-        event: &Arc<Event>,
+        event: &'static Event,
         matcher: &str,
         allowance: &SharedAllowance,
     ) -> Self {
         let matcher = Matcher::new(origin.tool, event, matcher, allowance);
         Self {
             origin: Arc::clone(origin),
-            event: Arc::clone(event),
+            event,
             matcher: Arc::new(matcher),
             rule: None,
             status_message: None,
@@ -117,7 +117,7 @@ impl ToolProtocol {
         let matcher = text("matcher").unwrap_or_default();
         Some(Self {
             status_message: text("status_message").map(str::to_owned),
-            ..Self::new(origin, &Arc::new(event), matcher, &Arc::default())
+            ..Self::new(origin, event, matcher, &Arc::default())
         })
     }
 
@@ -153,16 +153,19 @@ impl ToolProtocol {
             return Some(self.tool_name(event));
         }
         let of_host = || event.context()?.field(key);
-        let unset = || Some(&self.event.fields.iter().find(|it| it.0 == key)?.1);
+        let unset = || value_of(self.event.fields, key);
         let value = event.data.get(key).or_else(of_host);
         let text = |value: Option<&'a Value>| value?.as_str();
-        Some(text(value).or_else(|| text(unset())).unwrap_or_default())
+        Some(text(value).unwrap_or_else(|| match unset() {
+            Some(Unset::Text(text)) => text,
+            _ => "",
+        }))
     }
 
     /// Whether the matcher has the subject, or another name of the tool.
     pub(super) fn is_named(&self, subject: &str) -> bool {
-        let others = pairs(self.tool().also_called).filter(|(name, _)| *name == subject);
-        let mut names = others.map(|(_, other)| other);
+        let others = self.tool().also_called.iter();
+        let mut names = others.filter(|(name, _)| *name == subject).map(|it| it.1);
         self.matcher.matches(subject) || names.any(|other| self.matcher.matches(other))
     }
 
@@ -337,7 +340,7 @@ impl Protocol for ToolProtocol {
             _ => project,
         };
         let mut start = Start::new(program, args);
-        start.timeout = Some(self.event.timeout);
+        start.timeout = Some(self.tool().timeout(self.event));
         start.working_dir = Some(working_dir.to_owned());
         start.env_file = self.env_file(call.hook)?;
         for (name, variable) in self.tool().variables {
@@ -362,7 +365,7 @@ impl Protocol for ToolProtocol {
     fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer {
         let event = self.as_read(call.event);
         let strictness = Strictness::of(call);
-        let mut answer = ending::read(self.tool(), &self.event, &event, strictness, end);
+        let mut answer = ending::read(self.tool(), self.event, &event, strictness, end);
         if let Some(output) = &mut answer.output {
             self.map_back(call.event, output);
         }

@@ -21,8 +21,8 @@ fn of_plugin(
     matcher: &str,
     plugin: Option<&str>,
 ) -> ToolProtocol {
-    let event = Arc::new(tool.event_named(event).unwrap());
-    ToolProtocol::new(&origin(tool, plugin), &event, matcher, &Default::default())
+    let event = tool.event_named(event).unwrap();
+    ToolProtocol::new(&origin(tool, plugin), event, matcher, &Default::default())
 }
 
 fn origin(tool: &'static Tool, plugin: Option<&str>) -> Arc<Origin> {

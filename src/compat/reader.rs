@@ -10,7 +10,7 @@ use super::matcher::SharedAllowance;
 use super::members::without_halves;
 use super::protocol::{Origin, ToolProtocol};
 use super::rule::Rule;
-use super::tool::{Event, Tool, has};
+use super::tool::{Event, Fires, Tool};
 use crate::config::reading::{
     FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
     parse_object,
@@ -106,7 +106,7 @@ impl Reader<'_> {
         self.checked(like_hooks(member), None);
         let event = self.origin.tool.event_named(member.key);
         let event = event.filter(|_| self.file.loaded.shows_all());
-        if let Some(event) = event.filter(|event| event.ours.is_some()) {
+        if let Some(event) = event.filter(|event| event.ours().is_some()) {
             let words = "an event outside of `hooks`: its hooks do not run";
             let problem = Problem::error(event.name, words).at(member.key_range.clone());
             let problem = problem.with_help("write {\"hooks\": { ... }} around it");
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
         for member in hooks.members() {
             let event = self.origin.tool.event_named(member.key);
-            match event.filter(|event| event.ours.is_some()) {
+            match event.filter(|event| event.ours().is_some()) {
                 Some(event) => self.event(event, &member),
                 None => self.unknown_event(&member),
             }
@@ -138,9 +138,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn event(&mut self, event: Event, member: &Member<'_, '_>) {
-        let pattern = event.ours.unwrap_or_default();
-        let is_fired = !event.is_of_host || self.vocabulary.event(pattern).is_some();
+    fn event(&mut self, event: &'static Event, member: &Member<'_, '_>) {
+        let pattern = event.ours().unwrap_or_default();
+        let is_fired = event.fires == Fires::Known || self.vocabulary.event(pattern).is_some();
         if !is_fired && self.file.loaded.shows_all() {
             let words = format!("its hooks run only where the host fires `{pattern}`");
             let problem = Problem::warning(event.name, words).at(member.key_range.clone());
@@ -162,7 +162,7 @@ impl Reader<'_> {
     fn unknown_event(&mut self, member: &Member<'_, '_>) {
         let tool = self.origin.tool;
         let name = member.key;
-        if has(tool.not_events, name) || !self.file.loaded.shows_all() {
+        if tool.not_events.contains(&name) || !self.file.loaded.shows_all() {
             return;
         }
         let (shown, title) = (shortened(name), tool.title);
@@ -182,7 +182,7 @@ impl Reader<'_> {
         let problem = Problem::new(severity, name, words).at(member.key_range.clone());
         let problem = problem.with_suggestion_of(meant);
         let meant = meant.and_then(|name| tool.event_named(name));
-        match meant.filter(|event| event.ours.is_some()) {
+        match meant.filter(|event| event.ours().is_some()) {
             Some(event) => self.refuse(problem, Some(&self.protocol(event))),
             None => drop(self.report(problem)),
         }
@@ -220,7 +220,7 @@ impl Reader<'_> {
     fn keys(&mut self, node: Node<'_, '_>, protocol: &ToolProtocol) {
         self.checked(key_twice(node), Some(protocol));
         let tool = self.origin.tool;
-        for key in tool.keys_not_applied.split_whitespace() {
+        for key in tool.keys_not_applied {
             if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
                 let title = tool.title;
                 let words = format!("{title} applies this key, hosts of this crate do not");
@@ -236,7 +236,7 @@ impl Reader<'_> {
         any: &ToolProtocol,
     ) -> Result<ToolProtocol, Problem> {
         let text = text(matcher)?;
-        let protocol = ToolProtocol::new(&self.origin, &any.event, text, &self.allowance);
+        let protocol = ToolProtocol::new(&self.origin, any.event, text, &self.allowance);
         if self.is_compiled {
             if let Some(why) = protocol.matcher.fault() {
                 return Err(matcher.error(why));
@@ -245,7 +245,7 @@ impl Reader<'_> {
                 self.report(matcher.warning(format!("{why}; so the hook always runs")));
             }
         }
-        let never_matches = lint::matcher(&matcher, &any.event, self.origin.tool)
+        let never_matches = lint::matcher(&matcher, any.event, self.origin.tool)
             .or_else(|| lint::unknown_tool(&matcher, &protocol, self.vocabulary));
         if let Some(problem) = never_matches {
             self.report(problem);
@@ -254,8 +254,8 @@ impl Reader<'_> {
     }
 
     /// Returns the protocol of a handler for each event of this name.
-    fn protocol(&self, event: Event) -> ToolProtocol {
-        ToolProtocol::new(&self.origin, &Arc::new(event), "", &self.allowance)
+    fn protocol(&self, event: &'static Event) -> ToolProtocol {
+        ToolProtocol::new(&self.origin, event, "", &self.allowance)
     }
 
     /// Reports a problem, and returns its message.
@@ -287,7 +287,7 @@ impl Reader<'_> {
         }
         let mut hook = Hook::placeholder(&reason).with_source(self.file.source(None, at));
         if let Some(protocol) = protocol {
-            let pattern = EventPattern::new(protocol.event.ours.unwrap_or_default());
+            let pattern = EventPattern::new(protocol.event.ours().unwrap_or_default());
             hook = hook
                 .with_pattern(pattern.unwrap_or_else(|_| EventPattern::any()))
                 .with_protocol(Arc::new(protocol.clone()))
@@ -347,7 +347,8 @@ impl Reader<'_> {
 
     /// Returns the value of a key that the tool reads.
     fn get<'t, 'a>(&self, node: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
-        node.get(key).filter(|_| has(self.origin.tool.keys, key))
+        node.get(key)
+            .filter(|_| self.origin.tool.keys.contains(&key))
     }
 
     /// Returns the value of a key as `read` has it; another value is reported and ignored.
@@ -394,7 +395,7 @@ impl Reader<'_> {
             return Err(node.error("`command` is missing"));
         };
         let text = string(given)?;
-        let pattern = event.ours.unwrap_or_default();
+        let pattern = event.ours().unwrap_or_default();
         let hook = match self.get(node, "args") {
             Some(args) => {
                 let words = list(args, "a list of strings")?.map(string);
@@ -463,7 +464,7 @@ impl Reader<'_> {
             })
         };
         let Some((number, problem)) = read("timeout").or_else(|| read("timeoutSec")) else {
-            return event.timeout;
+            return tool.timeout(event);
         };
         if let Some(problem) = problem {
             self.report(problem);
@@ -528,7 +529,7 @@ fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
 /// Returns the first group or handler that is beyond the most of a file.
 fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, tool: &Tool) -> Option<Node<'t, 'a>> {
     let items = |list: Option<Node<'t, 'a>>| list.and_then(|it| it.items()).into_iter().flatten();
-    let is_event = |member: &Member<'_, '_>| !has(tool.not_events, member.key);
+    let is_event = |member: &Member<'_, '_>| !tool.not_events.contains(&member.key);
     let events = || hooks.members().filter(is_event);
     let groups = || events().flat_map(|event| items(Some(event.value)));
     let mut handlers = groups().flat_map(|group| items(group.get("hooks")));
@@ -583,7 +584,7 @@ fn check_type(node: Node<'_, '_>, tool: &Tool) -> Result<(), Problem> {
     };
     match text(given)? {
         "command" => Ok(()),
-        other if has(tool.other_types, other) => Err(given.warning(format!(
+        other if tool.other_types.contains(&other) => Err(given.warning(format!(
             "handlers of type `{other}` do not run: only type `command` is supported"
         ))),
         other => {

@@ -7,24 +7,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::events::EventType;
+use crate::events::{EventType, named_elsewhere};
 
-/// Words with blanks or commas between them. A word may be a key and a value, as in `bash=Bash`.
-pub(super) type Words = &'static str;
+pub(super) type Words = &'static [&'static str];
 
-pub(super) fn has(words: &str, word: &str) -> bool {
-    !word.is_empty() && words.split([' ', ',']).any(|it| it == word)
-}
+/// Keys with their values.
+pub(super) type Pairs = &'static [(&'static str, &'static str)];
 
-/// Returns the keys and values of words with blanks between them; the value of a word without `=` is empty.
-pub(super) fn pairs(words: Words) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let words = words.split_whitespace();
-    words.map(|word| word.split_once('=').unwrap_or((word, "")))
-}
-
-/// Returns the value of a key of words.
-pub(super) fn value_of(words: Words, key: &str) -> Option<&'static str> {
-    pairs(words).find(|(found, _)| *found == key).map(|it| it.1)
+/// Returns the value of a key.
+pub(super) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Option<T> {
+    pairs.iter().find(|(found, _)| *found == key).map(|it| it.1)
 }
 
 /// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
@@ -69,20 +61,19 @@ pub struct Tool {
     pub(super) list_of_names: Option<&'static str>,
 
     // What a hook receives.
-    /// A line for each event: see [`Event::of_row`].
-    pub(super) events: Words,
+    pub(super) events: &'static [Event],
     /// The input fields of every event, in addition to `hook_event_name`, `cwd` and what `renamed` has.
-    pub(super) fields: Words,
+    pub(super) fields: &'static [Field],
     /// Keys of an event's data, with their names in the input.
-    pub(super) renamed: Words,
+    pub(super) renamed: Pairs,
     /// A tool's return value in the form that hooks expect; none if it needs no conversion.
     pub(super) response: fn(tool: &str, value: &Value) -> Option<Value>,
     /// The usual names of tools in hosts, with their names in this one.
-    pub(super) tools: Words,
-    /// Tools with the arguments by which hooks know what they do, separated by commas.
-    pub(super) arguments: Words,
+    pub(super) tools: Pairs,
+    /// Tools with the arguments by which hooks know what they do.
+    pub(super) arguments: &'static [(&'static str, Words)],
     /// Names of tools, each with another one that a matcher may have for it.
-    pub(super) also_called: Words,
+    pub(super) also_called: Pairs,
     pub(super) variables: &'static [(&'static str, Variable)],
     /// Of a command for which its handler names none.
     pub(super) shell: UsualShell,
@@ -95,17 +86,12 @@ pub struct Tool {
     pub(super) stop_denies: bool,
     /// The values of `decision`.
     pub(super) decisions: Words,
-    /// A line for each event whose `hookSpecificOutput` has more than `additionalContext`: the names of its keys
-    /// `decision`, with the `words` that it may be, `reason`, `input`, `merged` (an input) and `output` (a list). They are in
-    /// the object `within`, without which there is no decision. With `known`, any other key makes the answer unusable.
-    pub(super) specific: Words,
     /// Keys that ask for what hosts do not do.
     pub(super) not_applied: Words,
     /// The keys at the top level, if any other makes the answer unusable.
     pub(super) known: Words,
-    /// A line for each key, if need be with its value, that the answer must not have: without the key in the second
-    /// word, or at all if that is `-`; on these events, or on all.
-    pub(super) refused: Words,
+    /// What the answer must not have.
+    pub(super) refused: &'static [Refused],
 }
 
 /// The shell in which a tool runs a command whose handler names none.
@@ -130,20 +116,17 @@ pub(super) enum Reading {
     Strict,
 }
 
-/// An event of a tool.
-#[derive(Debug, Clone)]
+/// An event of a tool. What a row does not say is as in [`EVENT`].
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Event {
     pub(super) name: &'static str,
-    /// The event here; none if hosts do not fire it.
-    pub(super) ours: Option<&'static str>,
+    pub(super) fires: Fires,
     /// The input field that a matcher is tested against; none if the tool ignores matchers.
     pub(super) subject: Option<&'static str>,
-    /// The timeout of a hook without its own.
-    pub(super) timeout: Duration,
+    /// The timeout of a hook without its own; none if it is the tool's.
+    pub(super) timeout: Option<Duration>,
     /// The longest timeout; with one, no hook runs in the background.
     pub(super) longest: Option<Duration>,
-    /// Whether only hosts that know the event by this name fire it.
-    pub(super) is_of_host: bool,
     /// Whether a failure of a hook blocks.
     pub(super) is_closed: bool,
     /// Whether a hook can set variables of the session.
@@ -152,8 +135,114 @@ pub(super) struct Event {
     pub(super) effect: Effect,
     /// What plain text on standard output is.
     pub(super) text: Text,
-    /// The input fields of this event alone, with their values if the host does not set them.
-    pub(super) fields: Vec<(&'static str, Value)>,
+    pub(super) specific: Specific,
+    /// The input fields of this event alone.
+    pub(super) fields: &'static [Field],
+}
+
+/// An event that hosts fire, without matchers and input fields of its own, which hooks cannot block.
+pub(super) const EVENT: Event = Event {
+    name: "",
+    fires: Fires::Known,
+    subject: None,
+    timeout: None,
+    longest: None,
+    is_closed: false,
+    has_env_file: false,
+    effect: Effect::Nothing,
+    text: Text::Ignored,
+    specific: SPECIFIC,
+    fields: &[],
+};
+
+/// Which event here an event of a tool is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fires {
+    /// The one that has its name among its names elsewhere: a row of `events/table.rs`.
+    Known,
+    /// This one, where the host knows it.
+    OfHost(&'static str),
+    /// None: hosts do not fire it.
+    Never,
+}
+
+/// An input field, with its value if the host does not set it.
+pub(super) type Field = (&'static str, Unset);
+
+/// The value of an input field that no host sets.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unset {
+    Text(&'static str),
+    Object,
+    List,
+    False,
+    Null,
+}
+
+impl Unset {
+    pub(super) fn value(self) -> Value {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Object => json!({}),
+            Self::List => json!([]),
+            Self::False => Value::Bool(false),
+            Self::Null => Value::Null,
+        }
+    }
+}
+
+/// The keys that an event's `hookSpecificOutput` has besides `additionalContext`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Specific {
+    /// The object that has the keys, without which there is no decision.
+    pub(super) within: Option<&'static str>,
+    /// The key of the decision, and its words.
+    pub(super) decision: Option<(&'static str, Words)>,
+    pub(super) reason: Option<&'static str>,
+    /// A new input.
+    pub(super) input: Option<&'static str>,
+    /// An input that is merged.
+    pub(super) merged: Option<&'static str>,
+    /// A new output.
+    pub(super) output: Words,
+    /// If there are any, another key makes the answer unusable.
+    pub(super) known: Words,
+}
+
+pub(super) const SPECIFIC: Specific = Specific {
+    within: None,
+    decision: None,
+    reason: None,
+    input: None,
+    merged: None,
+    output: &[],
+    known: &[],
+};
+
+/// A key that makes an answer unusable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refused {
+    pub(super) key: &'static str,
+    /// With this value; with any if none.
+    pub(super) value: Option<Given>,
+    /// Unless the answer has this key too.
+    pub(super) without: Option<&'static str>,
+    /// On these events; on all if empty.
+    pub(super) events: Words,
+}
+
+pub(super) const REFUSED: Refused = Refused {
+    key: "",
+    value: None,
+    without: None,
+    events: &[],
+};
+
+/// A value of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Given {
+    Flag(bool),
+    Word(&'static str),
 }
 
 /// The name of the input field for the event's tool.
@@ -176,18 +265,6 @@ pub(super) enum Text {
     Invalid,
 }
 
-/// Returns the value of an input field that no host sets, from a word such as `tool_input={}`; without a value it is an
-/// empty string.
-pub(super) fn unset(word: &str) -> Value {
-    match word {
-        "{}" => json!({}),
-        "[]" => json!([]),
-        "false" => Value::Bool(false),
-        "null" => Value::Null,
-        text => text.into(),
-    }
-}
-
 /// The value of an environment variable that a tool sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
@@ -207,46 +284,18 @@ pub(super) enum Variable {
 }
 
 impl Event {
-    /// Reads a row: the event's name, the event here (`-` if hosts do not fire it), and what it is; the other words are
-    /// its input fields.
-    fn of_row(row: Words, seconds: u64) -> Self {
-        let mut words = pairs(row);
-        let mut name = || words.next().map_or("-", |it| it.0);
-        let mut event = Self {
-            name: name(),
-            ours: Some(name()).filter(|ours| *ours != "-"),
-            subject: None,
-            timeout: Duration::from_secs(seconds),
-            longest: None,
-            is_of_host: false,
-            is_closed: false,
-            has_env_file: false,
-            effect: Effect::Nothing,
-            text: Text::Ignored,
-            fields: Vec::new(),
-        };
-        let time = |text: &str| Duration::from_millis(text.parse().unwrap_or_default());
-        for (word, value) in words {
-            match word {
-                "on" => event.subject = Some(value),
-                "ms" => event.timeout = time(value),
-                "most_ms" => event.longest = Some(time(value)),
-                "of_host" => event.is_of_host = true,
-                "closed" => event.is_closed = true,
-                "env_file" => event.has_env_file = true,
-                "blocks" => event.effect = Effect::Blocks,
-                "feeds_back" => event.effect = Effect::FeedsBack,
-                "context" => event.text = Text::Context,
-                "json" => event.text = Text::Invalid,
-                field => event.fields.push((field, unset(value))),
-            }
+    /// Returns the name of the event here; none if hosts do not fire it.
+    pub(super) fn ours(&self) -> Option<&'static str> {
+        match self.fires {
+            Fires::Known => named_elsewhere(self.name),
+            Fires::OfHost(ours) => Some(ours),
+            Fires::Never => None,
         }
-        event
     }
 
     /// Whether hooks can block what the host is about to do.
     pub(super) fn can_block(&self) -> bool {
-        let ours = self.ours.and_then(|name| EventType::of_name(name).ok());
+        let ours = self.ours().and_then(|name| EventType::of_name(name).ok());
         ours.is_some_and(|event| event.can_block())
     }
 
@@ -280,15 +329,17 @@ impl Tool {
 
     /// Returns the names of its events.
     pub(super) fn event_names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let rows = self.events.lines();
-        rows.filter_map(|row| row.split(' ').next())
+        self.events.iter().map(|event| event.name)
     }
 
     /// Returns the event of this name.
-    pub(super) fn event_named(&self, name: &str) -> Option<Event> {
-        let row = self.event_names().position(|known| known == name)?;
-        let row = self.events.lines().nth(row)?;
-        Some(Event::of_row(row, self.seconds))
+    pub(super) fn event_named(&self, name: &str) -> Option<&'static Event> {
+        self.events.iter().find(|event| event.name == name)
+    }
+
+    /// Returns the timeout of a hook without its own.
+    pub(super) fn timeout(&self, event: &Event) -> Duration {
+        event.timeout.unwrap_or(Duration::from_secs(self.seconds))
     }
 
     /// Returns the name here of a tool of the host; the same name if the table does not contain it.

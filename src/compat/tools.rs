@@ -1,8 +1,64 @@
 //! The tools whose hooks this crate runs. Another tool is another value; what it does not say is as in Claude Code.
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use super::tool::{Reading, Tool, UsualShell, Variable, Words};
+use super::tool::Effect::{Blocks, FeedsBack};
+use super::tool::Fires::{Never, OfHost};
+use super::tool::Given::{Flag, Word};
+use super::tool::Text::{Context, Invalid};
+use super::tool::Unset::{False, List, Null, Object, Text};
+use super::tool::{
+    EVENT, Event, Field, REFUSED, Reading, Refused, SPECIFIC, Specific, TOOL_NAME, Tool,
+    UsualShell, Variable, Words,
+};
+
+// Parts of the rows below.
+const TOOL: Option<&str> = Some(TOOL_NAME);
+const INPUT: Field = ("tool_input", Object);
+const CALL: Field = text("tool_use_id");
+const TURN: Field = text("turn_id");
+const TRIGGER: Field = ("trigger", Text("auto"));
+const SUBAGENT: Field = ("agent_type", Text("general-purpose"));
+const ACTIVE: Field = ("stop_hook_active", False);
+const LAST: Field = text("last_assistant_message");
+
+/// A field that is an empty text unless the host sets it.
+const fn text(key: &'static str) -> Field {
+    (key, Text(""))
+}
+
+const fn ms(milliseconds: u64) -> Option<Duration> {
+    Some(Duration::from_millis(milliseconds))
+}
+
+#[rustfmt::skip]
+const CLAUDE_CALL: Specific = Specific {
+    decision: Some(("permissionDecision", &["allow", "deny", "ask", "defer"])),
+    reason: Some("permissionDecisionReason"), input: Some("updatedInput"), ..SPECIFIC
+};
+
+#[rustfmt::skip]
+const CODEX_CALL: Specific = Specific {
+    decision: Some(("permissionDecision", &["allow", "deny", "ask"])),
+    known: &[
+        "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext",
+    ],
+    ..CLAUDE_CALL
+};
+
+#[rustfmt::skip]
+const CLAUDE_RESULT: Specific = Specific { output: &["updatedToolOutput", "updatedMCPToolOutput"], ..SPECIFIC };
+
+#[rustfmt::skip]
+const GEMINI_CALL: Specific = Specific { merged: Some("tool_input"), ..SPECIFIC };
+
+#[rustfmt::skip]
+const REQUEST: Specific = Specific {
+    within: Some("decision"), decision: Some(("behavior", &["allow", "deny"])),
+    reason: Some("message"), input: Some("updatedInput"), ..SPECIFIC
+};
 
 /// All tools.
 pub const TOOLS: [&Tool; 3] = [CLAUDE, CODEX, GEMINI];
@@ -10,35 +66,42 @@ pub const TOOLS: [&Tool; 3] = [CLAUDE, CODEX, GEMINI];
 /// Claude Code. <https://code.claude.com/docs/en/hooks> Most other tools copy its format.
 pub const CLAUDE: &Tool = &CLAUDE_CODE;
 
+#[rustfmt::skip]
 const CLAUDE_CODE: Tool = Tool {
     name: "claude",
     title: "Claude Code",
-    files: ".claude/settings.json .claude/settings.local.json",
+    files: &[".claude/settings.json", ".claude/settings.local.json"],
     toml: None,
     extensions: None,
     manifest: ".claude-plugin",
     all_off: Some(("disableAllHooks", true)),
     disabled: None,
-    not_events: "",
-    keys: "args shell if timeout async asyncRewake onFailure statusMessage",
-    keys_not_applied: "asyncRewake once rewakeMessage rewakeSummary",
-    other_types: "prompt agent http mcp_tool",
+    not_events: &[],
+    keys: &["args", "shell", "if", "timeout", "async", "asyncRewake", "onFailure", "statusMessage"],
+    keys_not_applied: &["asyncRewake", "once", "rewakeMessage", "rewakeSummary"],
+    other_types: &["prompt", "agent", "http", "mcp_tool"],
     milliseconds: false,
     seconds: 600,
     context_limit: None,
     list_of_names: Some("_- ,|"),
     events: CLAUDE_EVENTS,
-    fields: "session_id transcript_path permission_mode=default",
-    renamed: "tool_args=tool_input tool_result=tool_response content=prompt",
+    fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default"))],
+    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
     response: |tool, value| {
         let text = value.as_str().filter(|_| tool == "Bash")?;
         Some(json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false}))
     },
-    tools: "bash=Bash shell=Bash read=Read write=Write edit=Edit multi_edit=MultiEdit glob=Glob \
-            grep=Grep ls=LS list=LS web_fetch=WebFetch web_search=WebSearch task=Task agent=Task",
-    arguments: "Bash=command Read=file_path Write=file_path,content Edit=file_path,new_string \
-                MultiEdit=file_path NotebookEdit=notebook_path WebFetch=url",
-    also_called: "Task=Agent Agent=Task",
+    tools: &[
+        ("bash", "Bash"), ("shell", "Bash"), ("read", "Read"), ("write", "Write"), ("edit", "Edit"),
+        ("multi_edit", "MultiEdit"), ("glob", "Glob"), ("grep", "Grep"), ("ls", "LS"), ("list", "LS"),
+        ("web_fetch", "WebFetch"), ("web_search", "WebSearch"), ("task", "Task"), ("agent", "Task"),
+    ],
+    arguments: &[
+        ("Bash", &["command"]), ("Read", &["file_path"]), ("Write", &["file_path", "content"]),
+        ("Edit", &["file_path", "new_string"]), ("MultiEdit", &["file_path"]), ("NotebookEdit", &["notebook_path"]),
+        ("WebFetch", &["url"]),
+    ],
+    also_called: &[("Task", "Agent"), ("Agent", "Task")],
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
@@ -50,78 +113,149 @@ const CLAUDE_CODE: Tool = Tool {
     runs_once: true,
     reading: Reading::Typed,
     stop_denies: true,
-    decisions: "approve block",
-    specific: CLAUDE_SPECIFIC,
-    not_applied: "action async asyncTimeout classifierContext content initialUserMessage reloadSkills retry \
-                  sessionTitle suppressOriginalPrompt terminalSequence updatedPermissions watchPaths worktreePath",
-    known: "",
-    refused: "",
+    decisions: &["approve", "block"],
+    not_applied: &[
+        "action", "async", "asyncTimeout", "classifierContext", "content", "initialUserMessage", "reloadSkills",
+        "retry", "sessionTitle", "suppressOriginalPrompt", "terminalSequence", "updatedPermissions", "watchPaths",
+        "worktreePath",
+    ],
+    known: &[],
+    refused: &[],
 };
 
 const CLAUDE_DATA: Variable = Variable::PluginData(".claude/plugins/data");
 
-const CLAUDE_SPECIFIC: Words = "\
-PreToolUse decision=permissionDecision words=allow,deny,ask,defer \
-    reason=permissionDecisionReason input=updatedInput
-PermissionRequest within=decision decision=behavior words=allow,deny reason=message input=updatedInput
-PostToolUse output=updatedToolOutput,updatedMCPToolOutput";
+#[rustfmt::skip]
+const CLAUDE_EVENTS: &[Event] = &[
+    Event { name: "PreToolUse", subject: TOOL, effect: Blocks, specific: CLAUDE_CALL, fields: &[INPUT, CALL], ..EVENT },
+    Event {
+        name: "PostToolUse", subject: TOOL, effect: FeedsBack, specific: CLAUDE_RESULT,
+        fields: &[INPUT, ("tool_response", Null), CALL], ..EVENT
+    },
+    Event {
+        name: "PostToolUseFailure", subject: TOOL, effect: FeedsBack,
+        fields: &[INPUT, CALL, text("error"), ("is_interrupt", False)], ..EVENT
+    },
+    Event { name: "PermissionRequest", subject: TOOL, effect: Blocks, specific: REQUEST, fields: &[INPUT], ..EVENT },
+    Event {
+        name: "UserPromptSubmit", timeout: ms(30_000), effect: Blocks, text: Context,
+        fields: &[text("prompt")], ..EVENT
+    },
+    Event {
+        name: "SessionStart", subject: Some("source"), text: Context, has_env_file: true,
+        fields: &[("source", Text("startup")), text("model")], ..EVENT
+    },
+    Event {
+        name: "SessionEnd", subject: Some("reason"), timeout: ms(1_500),
+        fields: &[("reason", Text("other"))], ..EVENT
+    },
+    Event {
+        name: "Notification", subject: Some("notification_type"),
+        fields: &[text("message"), text("notification_type")], ..EVENT
+    },
+    Event { name: "Stop", effect: Blocks, fields: &[ACTIVE, LAST], ..EVENT },
+    Event { name: "SubagentStart", subject: Some("agent_type"), fields: &[text("agent_id"), SUBAGENT], ..EVENT },
+    Event {
+        name: "SubagentStop", subject: Some("agent_type"), effect: Blocks,
+        fields: &[text("agent_id"), SUBAGENT, text("agent_transcript_path"), ACTIVE, LAST], ..EVENT
+    },
+    Event {
+        name: "PreCompact", subject: Some("trigger"), effect: Blocks,
+        fields: &[TRIGGER, text("custom_instructions")], ..EVENT
+    },
+    Event { name: "PostCompact", subject: Some("trigger"), fields: &[TRIGGER, text("compact_summary")], ..EVENT },
+    Event {
+        name: "UserPromptExpansion", fires: OfHost("user:prompt_expansion"), subject: Some("command_name"),
+        effect: Blocks, text: Context,
+        fields: &[text("command_name"), text("prompt")], ..EVENT
+    },
+    Event {
+        name: "PreModelSwitch", fires: OfHost("model:pre_switch"), subject: Some("to_model"), timeout: ms(30_000),
+        effect: Blocks, is_closed: true,
+        fields: &[text("from_model"), text("to_model")], ..EVENT
+    },
+    Event {
+        name: "PostModelSwitch", fires: OfHost("model:post_switch"), subject: Some("to_model"), text: Context,
+        fields: &[text("from_model"), text("to_model")], ..EVENT
+    },
+    Event { name: "DirectoryAdded", fires: OfHost("session:directory_added"), ..EVENT },
+    Event { name: "CwdChanged", fires: OfHost("session:cwd_changed"), has_env_file: true, ..EVENT },
+    Event { name: "FileChanged", fires: OfHost("session:file_changed"), has_env_file: true, ..EVENT },
+    Event { name: "Setup", fires: OfHost("session:setup"), subject: Some("trigger"), has_env_file: true, ..EVENT },
+    Event {
+        name: "ConfigChange", fires: OfHost("session:config_changed"), subject: Some("source"), effect: Blocks,
+        fields: &[text("source"), text("file_path")], ..EVENT
+    },
+    Event {
+        name: "InstructionsLoaded", fires: OfHost("session:instructions_loaded"), subject: Some("load_reason"),
+        fields: &[text("file_path"), text("memory_type"), text("load_reason")], ..EVENT
+    },
+    Event { name: "MessageDisplay", fires: OfHost("message:display"), timeout: ms(10_000), ..EVENT },
+    Event { name: "PermissionDenied", subject: TOOL, fields: &[INPUT, CALL, text("reason")], ..EVENT },
+    Event {
+        name: "PostToolBatch", fires: OfHost("tool:post_batch"), effect: Blocks,
+        fields: &[("tool_calls", List)], ..EVENT
+    },
+    Event {
+        name: "StopFailure", fires: OfHost("agent:stop_failure"), subject: Some("error"),
+        fields: &[text("error"), text("error_details"), LAST], ..EVENT
+    },
+    Event {
+        name: "TeammateIdle", fires: OfHost("agent:teammate_idle"), effect: Blocks,
+        fields: &[text("teammate_name"), text("team_name")], ..EVENT
+    },
+    Event {
+        name: "TaskCreated", fires: OfHost("task:created"), effect: Blocks,
+        fields: &[text("task_id"), text("task_subject"), text("task_description"), text("teammate_name"),
+            text("team_name")], ..EVENT
+    },
+    Event {
+        name: "TaskCompleted", fires: OfHost("task:completed"), effect: Blocks,
+        fields: &[text("task_id"), text("task_subject"), text("task_description"), text("teammate_name"),
+            text("team_name")], ..EVENT
+    },
+    Event {
+        name: "Elicitation", fires: OfHost("mcp:elicitation"), subject: Some("mcp_server_name"), effect: Blocks,
+        fields: &[text("mcp_server_name"), text("message")], ..EVENT
+    },
+    Event {
+        name: "ElicitationResult", fires: OfHost("mcp:elicitation_result"), subject: Some("mcp_server_name"),
+        effect: Blocks,
+        fields: &[text("mcp_server_name"), text("action"), ("content", Object)], ..EVENT
+    },
+    Event {
+        name: "WorktreeCreate", fires: OfHost("worktree:create"), effect: Blocks, is_closed: true,
+        fields: &[text("name")], ..EVENT
+    },
+    Event { name: "WorktreeRemove", fires: OfHost("worktree:remove"), fields: &[text("worktree_path")], ..EVENT },
+];
 
-const CLAUDE_EVENTS: Words = "\
-PreToolUse tool:pre_execute on=tool_name blocks tool_input={} tool_use_id
-PostToolUse tool:post_execute on=tool_name feeds_back tool_input={} tool_response=null tool_use_id
-PostToolUseFailure tool:error on=tool_name feeds_back \
-    tool_input={} tool_use_id error is_interrupt=false
-PermissionRequest permission:prompt on=tool_name blocks tool_input={}
-UserPromptSubmit user:prompt_submit ms=30000 blocks context prompt
-SessionStart session:start on=source context env_file source=startup model
-SessionEnd session:end on=reason ms=1500 reason=other
-Notification notification:show on=notification_type message notification_type
-Stop agent:stop blocks stop_hook_active=false last_assistant_message
-SubagentStart agent:subagent_start on=agent_type agent_id agent_type=general-purpose
-SubagentStop agent:subagent_stop on=agent_type blocks agent_id agent_type=general-purpose \
-    agent_transcript_path stop_hook_active=false last_assistant_message
-PreCompact context:pre_compact on=trigger blocks trigger=auto custom_instructions
-PostCompact context:post_compact on=trigger trigger=auto compact_summary
-UserPromptExpansion user:prompt_expansion of_host on=command_name blocks context command_name prompt
-PreModelSwitch model:pre_switch of_host on=to_model ms=30000 blocks closed from_model to_model
-PostModelSwitch model:post_switch of_host on=to_model context from_model to_model
-DirectoryAdded session:directory_added of_host
-CwdChanged session:cwd_changed of_host env_file
-FileChanged session:file_changed of_host env_file
-Setup session:setup of_host on=trigger env_file
-ConfigChange session:config_changed of_host on=source blocks source file_path
-InstructionsLoaded session:instructions_loaded of_host on=load_reason file_path memory_type load_reason
-MessageDisplay message:display of_host ms=10000
-PermissionDenied permission:denied on=tool_name tool_input={} tool_use_id reason
-PostToolBatch tool:post_batch of_host blocks tool_calls=[]
-StopFailure agent:stop_failure of_host on=error error error_details last_assistant_message
-TeammateIdle agent:teammate_idle of_host blocks teammate_name team_name
-TaskCreated task:created of_host blocks task_id task_subject task_description teammate_name team_name
-TaskCompleted task:completed of_host blocks task_id task_subject task_description teammate_name team_name
-Elicitation mcp:elicitation of_host on=mcp_server_name blocks mcp_server_name message
-ElicitationResult mcp:elicitation_result of_host on=mcp_server_name blocks mcp_server_name action content={}
-WorktreeCreate worktree:create of_host blocks closed name
-WorktreeRemove worktree:remove of_host worktree_path";
-
-/// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer unusable.
+/// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer
+/// unusable.
+#[rustfmt::skip]
 pub const CODEX: &Tool = &Tool {
     name: "codex",
     title: "Codex",
-    files: ".codex/hooks.json",
+    files: &[".codex/hooks.json"],
     toml: Some(".codex/config.toml"),
     manifest: ".codex-plugin",
     all_off: None,
-    keys: "timeout timeoutSec additionalContextLimit async commandWindows onFailure statusMessage",
-    keys_not_applied: "",
-    other_types: "prompt agent mcp_tool",
+    keys: &[
+        "timeout", "timeoutSec", "additionalContextLimit", "async", "commandWindows", "onFailure", "statusMessage",
+    ],
+    keys_not_applied: &[],
+    other_types: &["prompt", "agent", "mcp_tool"],
     context_limit: Some(2_500),
     list_of_names: Some("_|"),
     events: CODEX_EVENTS,
-    fields: "session_id transcript_path=null permission_mode=default model",
+    fields: &[text("session_id"), ("transcript_path", Null), ("permission_mode", Text("default")), text("model")],
     response: |_, _| None,
-    tools: "bash=Bash shell=Bash write=apply_patch edit=apply_patch multi_edit=apply_patch list=ls agent=task",
-    arguments: "Bash=command apply_patch=command",
-    also_called: "apply_patch=Edit apply_patch=Write",
+    tools: &[
+        ("bash", "Bash"), ("shell", "Bash"), ("write", "apply_patch"), ("edit", "apply_patch"),
+        ("multi_edit", "apply_patch"), ("list", "ls"), ("agent", "task"),
+    ],
+    arguments: &[("Bash", &["command"]), ("apply_patch", &["command"])],
+    also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
@@ -132,83 +266,121 @@ pub const CODEX: &Tool = &Tool {
     runs_once: false,
     reading: Reading::Strict,
     stop_denies: false,
-    specific: CODEX_SPECIFIC,
-    not_applied: "",
-    known: "continue stopReason suppressOutput systemMessage decision reason hookSpecificOutput",
+    not_applied: &[],
+    known: &["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"],
     refused: CODEX_REFUSED,
     ..CLAUDE_CODE
 };
 
 const CODEX_DATA: Variable = Variable::PluginData(".codex/plugins/data");
 
-const CODEX_SPECIFIC: Words = "\
-PreToolUse decision=permissionDecision words=allow,deny,ask reason=permissionDecisionReason input=updatedInput \
-    known=hookEventName,permissionDecision,permissionDecisionReason,updatedInput,additionalContext
-PermissionRequest within=decision decision=behavior words=allow,deny reason=message input=updatedInput";
+const ON_CALL: Words = &["PreToolUse"];
+const ON_REQUEST: Words = &["PermissionRequest"];
+const ON_BOTH: Words = &["PreToolUse", "PermissionRequest"];
 
-const CODEX_REFUSED: Words = "\
-continue=false - PreToolUse PermissionRequest
-stopReason - PreToolUse PermissionRequest
-suppressOutput=true - PreToolUse PermissionRequest PostToolUse
-decision=approve -
-decision=block reason
-updatedMCPToolOutput -
-permissionDecision=ask - PreToolUse
-permissionDecision=allow updatedInput PreToolUse
-permissionDecision=deny permissionDecisionReason PreToolUse
-permissionDecisionReason permissionDecision PreToolUse
-updatedInput permissionDecision PreToolUse
-updatedInput - PermissionRequest
-updatedPermissions - PermissionRequest
-interrupt=true - PermissionRequest";
+#[rustfmt::skip]
+const CODEX_REFUSED: &[Refused] = &[
+    Refused { key: "continue", value: Some(Flag(false)), events: ON_BOTH, ..REFUSED },
+    Refused { key: "stopReason", events: ON_BOTH, ..REFUSED },
+    Refused { key: "suppressOutput", value: Some(Flag(true)), events: ON_BOTH, ..REFUSED },
+    Refused { key: "suppressOutput", value: Some(Flag(true)), events: &["PostToolUse"], ..REFUSED },
+    Refused { key: "decision", value: Some(Word("approve")), ..REFUSED },
+    Refused { key: "decision", value: Some(Word("block")), without: Some("reason"), ..REFUSED },
+    Refused { key: "updatedMCPToolOutput", ..REFUSED },
+    Refused { key: "permissionDecision", value: Some(Word("ask")), events: ON_CALL, ..REFUSED },
+    Refused {
+        key: "permissionDecision", value: Some(Word("allow")), without: Some("updatedInput"),
+        events: ON_CALL,
+    },
+    Refused {
+        key: "permissionDecision", value: Some(Word("deny")), without: Some("permissionDecisionReason"),
+        events: ON_CALL,
+    },
+    Refused { key: "permissionDecisionReason", without: Some("permissionDecision"), events: ON_CALL, ..REFUSED },
+    Refused { key: "updatedInput", without: Some("permissionDecision"), events: ON_CALL, ..REFUSED },
+    Refused { key: "updatedInput", events: ON_REQUEST, ..REFUSED },
+    Refused { key: "updatedPermissions", events: ON_REQUEST, ..REFUSED },
+    Refused { key: "interrupt", value: Some(Flag(true)), events: ON_REQUEST, ..REFUSED },
+];
 
-const CODEX_EVENTS: Words = "\
-PreToolUse tool:pre_execute on=tool_name blocks turn_id tool_input={} tool_use_id
-PostToolUse tool:post_execute on=tool_name feeds_back \
-    turn_id tool_input={} tool_response=null tool_use_id
-PermissionRequest permission:prompt on=tool_name blocks turn_id tool_input={}
-UserPromptSubmit user:prompt_submit blocks context turn_id prompt
-SessionStart session:start on=source context source=startup
-SessionEnd session:end on=reason ms=1000 most_ms=3000 reason=other
-Interrupt user:interrupt turn_id
-Stop agent:stop blocks json turn_id stop_hook_active=false last_assistant_message=null
-SubagentStart agent:subagent_start on=agent_type context turn_id agent_id agent_type=general-purpose
-SubagentStop agent:subagent_stop on=agent_type blocks json turn_id agent_id \
-    agent_type=general-purpose agent_transcript_path=null stop_hook_active=false \
-    last_assistant_message=null
-PreCompact context:pre_compact on=trigger turn_id trigger=auto
-PostCompact context:post_compact on=trigger turn_id trigger=auto";
+#[rustfmt::skip]
+const CODEX_EVENTS: &[Event] = &[
+    Event {
+        name: "PreToolUse", subject: TOOL, effect: Blocks, specific: CODEX_CALL,
+        fields: &[TURN, INPUT, CALL], ..EVENT
+    },
+    Event {
+        name: "PostToolUse", subject: TOOL, effect: FeedsBack,
+        fields: &[TURN, INPUT, ("tool_response", Null), CALL], ..EVENT
+    },
+    Event {
+        name: "PermissionRequest", subject: TOOL, effect: Blocks, specific: REQUEST,
+        fields: &[TURN, INPUT], ..EVENT
+    },
+    Event { name: "UserPromptSubmit", effect: Blocks, text: Context, fields: &[TURN, text("prompt")], ..EVENT },
+    Event {
+        name: "SessionStart", subject: Some("source"), text: Context,
+        fields: &[("source", Text("startup"))], ..EVENT
+    },
+    Event {
+        name: "SessionEnd", subject: Some("reason"), timeout: ms(1_000), longest: ms(3_000),
+        fields: &[("reason", Text("other"))], ..EVENT
+    },
+    Event { name: "Interrupt", fields: &[TURN], ..EVENT },
+    Event {
+        name: "Stop", effect: Blocks, text: Invalid,
+        fields: &[TURN, ACTIVE, ("last_assistant_message", Null)], ..EVENT
+    },
+    Event {
+        name: "SubagentStart", subject: Some("agent_type"), text: Context,
+        fields: &[TURN, text("agent_id"), SUBAGENT], ..EVENT
+    },
+    Event {
+        name: "SubagentStop", subject: Some("agent_type"), effect: Blocks, text: Invalid,
+        fields: &[TURN, text("agent_id"), SUBAGENT, ("agent_transcript_path", Null), ACTIVE,
+            ("last_assistant_message", Null)], ..EVENT
+    },
+    Event { name: "PreCompact", subject: Some("trigger"), fields: &[TURN, TRIGGER], ..EVENT },
+    Event { name: "PostCompact", subject: Some("trigger"), fields: &[TURN, TRIGGER], ..EVENT },
+];
 
 /// Gemini CLI. <https://geminicli.com/docs/hooks/reference> It treats plain text as an answer.
+#[rustfmt::skip]
 pub const GEMINI: &Tool = &Tool {
     name: "gemini",
     title: "Gemini CLI",
-    files: ".gemini/settings.json",
+    files: &[".gemini/settings.json"],
     extensions: Some(".gemini/extensions"),
     manifest: "gemini-extension.json",
     all_off: Some(("hooksConfig.enabled", false)),
     disabled: Some("hooksConfig.disabled"),
-    not_events: "enabled disabled notifications",
-    keys: "name description env timeout onFailure statusMessage",
-    keys_not_applied: "sequential",
-    other_types: "plugin runtime",
+    not_events: &["enabled", "disabled", "notifications"],
+    keys: &["name", "description", "env", "timeout", "onFailure", "statusMessage"],
+    keys_not_applied: &["sequential"],
+    other_types: &["plugin", "runtime"],
     milliseconds: true,
     seconds: 60,
     list_of_names: None,
     events: GEMINI_EVENTS,
-    fields: "session_id transcript_path timestamp",
-    renamed: "last_assistant_message=prompt_response tool_args=tool_input tool_result=tool_response \
-              content=prompt",
+    fields: &[text("session_id"), text("transcript_path"), text("timestamp")],
+    renamed: &[
+        ("last_assistant_message", "prompt_response"), ("tool_args", "tool_input"), ("tool_result", "tool_response"),
+        ("content", "prompt"),
+    ],
     response: |_, value| {
         let wrapped = || json!({"llmContent": value, "returnDisplay": value});
         (!value.is_object()).then(wrapped)
     },
-    tools: "bash=run_shell_command shell=run_shell_command read=read_file write=write_file edit=replace \
-            multi_edit=replace grep=grep_search ls=list_directory list=list_directory \
-            web_search=google_web_search agent=task",
-    arguments: "run_shell_command=command read_file=file_path write_file=file_path,content \
-                replace=file_path,new_string",
-    also_called: "grep_search=search_file_content",
+    tools: &[
+        ("bash", "run_shell_command"), ("shell", "run_shell_command"), ("read", "read_file"), ("write", "write_file"),
+        ("edit", "replace"), ("multi_edit", "replace"), ("grep", "grep_search"), ("ls", "list_directory"),
+        ("list", "list_directory"), ("web_search", "google_web_search"), ("agent", "task"),
+    ],
+    arguments: &[
+        ("run_shell_command", &["command"]), ("read_file", &["file_path"]), ("write_file", &["file_path", "content"]),
+        ("replace", &["file_path", "new_string"]),
+    ],
+    also_called: &[("grep_search", "search_file_content")],
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),
@@ -220,45 +392,49 @@ pub const GEMINI: &Tool = &Tool {
     shell: UsualShell::BashOnUnix,
     reading: Reading::Tolerant,
     stop_denies: false,
-    decisions: "allow approve ask deny block",
-    specific: "BeforeTool merged=tool_input",
-    not_applied: "clearContext llm_request llm_response tailToolCallRequest toolConfig",
+    decisions: &["allow", "approve", "ask", "deny", "block"],
+    not_applied: &["clearContext", "llm_request", "llm_response", "tailToolCallRequest", "toolConfig"],
     ..CLAUDE_CODE
 };
 
-const GEMINI_EVENTS: Words = "\
-BeforeTool tool:pre_execute on=tool_name blocks tool_input={}
-AfterTool tool:post_execute on=tool_name feeds_back tool_input={} tool_response={}
-BeforeAgent user:prompt_submit blocks prompt
-AfterAgent agent:stop blocks prompt prompt_response stop_hook_active=false
-BeforeModel llm:pre_request blocks llm_request={}
-AfterModel llm:post_response blocks llm_request={} llm_response={}
-SessionStart session:start on=source source=startup
-SessionEnd session:end on=reason reason=other
-PreCompress context:pre_compact on=trigger trigger=auto
-Notification notification:show on=notification_type \
-    notification_type=ToolPermission message details={}
-BeforeToolSelection -";
+#[rustfmt::skip]
+const GEMINI_EVENTS: &[Event] = &[
+    Event { name: "BeforeTool", subject: TOOL, effect: Blocks, specific: GEMINI_CALL, fields: &[INPUT], ..EVENT },
+    Event { name: "AfterTool", subject: TOOL, effect: FeedsBack, fields: &[INPUT, ("tool_response", Object)], ..EVENT },
+    Event { name: "BeforeAgent", effect: Blocks, fields: &[text("prompt")], ..EVENT },
+    Event { name: "AfterAgent", effect: Blocks, fields: &[text("prompt"), text("prompt_response"), ACTIVE], ..EVENT },
+    Event { name: "BeforeModel", effect: Blocks, fields: &[("llm_request", Object)], ..EVENT },
+    Event { name: "AfterModel", effect: Blocks, fields: &[("llm_request", Object), ("llm_response", Object)], ..EVENT },
+    Event { name: "SessionStart", subject: Some("source"), fields: &[("source", Text("startup"))], ..EVENT },
+    Event { name: "SessionEnd", subject: Some("reason"), fields: &[("reason", Text("other"))], ..EVENT },
+    Event { name: "PreCompress", subject: Some("trigger"), fields: &[TRIGGER], ..EVENT },
+    Event {
+        name: "Notification", subject: Some("notification_type"),
+        fields: &[("notification_type", Text("ToolPermission")), text("message"), ("details", Object)], ..EVENT
+    },
+    Event { name: "BeforeToolSelection", fires: Never, ..EVENT },
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::{EventType, meant_by};
+    use crate::events::EventType;
 
     #[test]
-    fn every_event_is_one_of_ours() {
+    fn rows_name_events_and_keys_that_there_are() {
         for tool in TOOLS {
             let names: Vec<_> = tool.event_names().collect();
-            for (index, name) in names.iter().enumerate() {
-                let event = tool.event_named(name).unwrap();
-                if let Some(ours) = event.ours {
-                    EventType::of_name(ours).unwrap();
-                    let meant = meant_by(event.name);
-                    let is_told = event.is_of_host || event.name == "Interrupt";
-                    assert!(meant.as_deref() == Some(ours) || is_told && meant.is_none());
-                }
-                assert!(!names[index + 1..].contains(name));
+            for (index, event) in tool.events.iter().enumerate() {
+                let is_known = |ours| EventType::of_name(ours).is_ok();
+                assert_eq!(
+                    event.ours().is_some_and(is_known),
+                    event.fires != Never,
+                    "{event:?}"
+                );
+                assert!(!names[index + 1..].contains(&event.name), "{event:?}");
             }
+            let mut on = tool.refused.iter().flat_map(|row| row.events);
+            assert!(on.all(|name| names.contains(name)));
         }
     }
 

@@ -2,29 +2,18 @@
 //!
 //! Only for suggestions; does not know those programs.
 
-const NAMES: [(&str, &str); 21] = [
-    ("PreToolUse", "tool:pre_execute"),
-    ("BeforeTool", "tool:pre_execute"),
-    ("PostToolUse", "tool:post_execute"),
-    ("AfterTool", "tool:post_execute"),
-    ("PostToolUseFailure", "tool:error"),
-    ("PermissionRequest", "permission:prompt"),
-    ("PermissionDenied", "permission:denied"),
-    ("UserPromptSubmit", "user:prompt_submit"),
-    ("BeforeAgent", "user:prompt_submit"),
-    ("BeforeModel", "llm:pre_request"),
-    ("AfterModel", "llm:post_response"),
-    ("SessionStart", "session:start"),
-    ("SessionEnd", "session:end"),
-    ("Stop", "agent:stop"),
-    ("AfterAgent", "agent:stop"),
-    ("SubagentStart", "agent:subagent_start"),
-    ("SubagentStop", "agent:subagent_stop"),
-    ("PreCompact", "context:pre_compact"),
-    ("PreCompress", "context:pre_compact"),
-    ("PostCompact", "context:post_compact"),
-    ("Notification", "notification:show"),
-];
+use super::table::KNOWN;
+
+/// Returns the event that another program calls by this name, in any case.
+pub(crate) fn named_elsewhere(name: &str) -> Option<&'static str> {
+    let is_name = |theirs: &&str| theirs.eq_ignore_ascii_case(name);
+    let mut known = KNOWN.iter();
+    Some(
+        known
+            .find(|event| event.elsewhere.iter().any(is_name))?
+            .name,
+    )
+}
 
 /// Returns the pattern that is meant by another program's name of an event, in any case and with any separators
 /// (`pre_tool_use`), perhaps with a tool behind it.
@@ -37,11 +26,10 @@ pub(crate) fn meant_by(name: &str) -> Option<String> {
         None => (name, None),
     };
     let name = name.replace(['_', '-', ' '], "");
-    let mut known = NAMES.iter();
-    let (_, ours) = known.find(|(theirs, _)| theirs.eq_ignore_ascii_case(&name))?;
+    let ours = named_elsewhere(&name)?;
     Some(match tool {
         Some(tool) => format!("{ours}:{}", tool.to_lowercase()),
-        None => (*ours).to_owned(),
+        None => ours.to_owned(),
     })
 }
 

@@ -22,7 +22,7 @@ pub use context::HostContext;
 pub(crate) use depth::{DEEPEST_DATA, bounded_copy};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
-pub(crate) use meant::meant_by;
+pub(crate) use meant::{meant_by, named_elsewhere};
 pub use spec::EventSpec;
 pub use vocabulary::Vocabulary;
 

@@ -15,6 +15,8 @@ pub(super) struct Known {
     pub(super) about: &'static str,
     /// The keys of its data, each with a description of its value.
     pub(super) data: &'static [Key],
+    /// The names that people know for it from other programs.
+    pub(super) elsewhere: &'static [&'static str],
 }
 
 const ARGS: Key = ("tool_args", "the tool's arguments");
@@ -48,6 +50,7 @@ impl Known {
             has_tool: false,
             about,
             data,
+            elsewhere: &[],
         }
     }
 
@@ -65,32 +68,44 @@ impl Known {
             ..self
         }
     }
+
+    const fn elsewhere(self, elsewhere: &'static [&'static str]) -> Self {
+        Self { elsewhere, ..self }
+    }
 }
 
 /// The sixteen built-in events, in the order of [`EventType::BUILTIN`](super::EventType::BUILTIN), then those of agents that
 /// hooks of other tools use and the specification lacks. The latter are custom events.
 pub(super) static KNOWN: [Known; 23] = [
-    Known::before("tool:pre_execute", "Before a tool runs", &[ARGS]).of_tool(),
-    Known::after("tool:post_execute", "After a tool has run", &[ARGS, RESULT]).of_tool(),
-    Known::after("tool:error", "A tool has failed", &[ARGS, ERROR]).of_tool(),
+    Known::before("tool:pre_execute", "Before a tool runs", &[ARGS])
+        .of_tool()
+        .elsewhere(&["PreToolUse", "BeforeTool"]),
+    Known::after("tool:post_execute", "After a tool has run", &[ARGS, RESULT])
+        .of_tool()
+        .elsewhere(&["PostToolUse", "AfterTool"]),
+    Known::after("tool:error", "A tool has failed", &[ARGS, ERROR])
+        .of_tool()
+        .elsewhere(&["PostToolUseFailure"]),
     Known::before(
         "llm:pre_request",
         "Before a request to a model",
         &[MODEL, MESSAGES],
-    ),
+    )
+    .elsewhere(&["BeforeModel"]),
     Known::after(
         "llm:post_response",
         "After a model's response",
         &[MODEL, TOKENS],
-    ),
+    )
+    .elsewhere(&["AfterModel"]),
     Known::after("llm:stream_start", "A response begins to stream", &[MODEL]),
     Known::after(
         "llm:stream_end",
         "A streamed response has ended",
         &[MODEL, TOKENS],
     ),
-    Known::after("session:start", "A session begins", &[]),
-    Known::after("session:end", "A session ends", &[]),
+    Known::after("session:start", "A session begins", &[]).elsewhere(&["SessionStart"]),
+    Known::after("session:end", "A session ends", &[]).elsewhere(&["SessionEnd"]),
     Known::after(
         "session:message",
         "A message is added to a session",
@@ -107,7 +122,8 @@ pub(super) static KNOWN: [Known; 23] = [
         "The user is asked for a permission",
         &[LEVEL, RULE],
     )
-    .of_tool(),
+    .of_tool()
+    .elsewhere(&["PermissionRequest"]),
     Known::after(
         "permission:granted",
         "A permission was granted",
@@ -119,31 +135,40 @@ pub(super) static KNOWN: [Known; 23] = [
         "A permission was denied",
         &[LEVEL, RULE],
     )
-    .of_tool(),
-    Known::before("user:prompt_submit", "The user submits input", &[CONTENT]),
-    Known::after("user:interrupt", "The user interrupts, as with Ctrl-C", &[]),
+    .of_tool()
+    .elsewhere(&["PermissionDenied"]),
+    Known::before("user:prompt_submit", "The user submits input", &[CONTENT])
+        .elsewhere(&["UserPromptSubmit", "BeforeAgent"]),
+    Known::after("user:interrupt", "The user interrupts, as with Ctrl-C", &[])
+        .elsewhere(&["Interrupt"]),
     Known::before(
         STOP,
         "An agent is about to end its turn",
         &[STOP_ACTIVE, LAST_MESSAGE],
-    ),
-    Known::after(SUBAGENT_START, "A subagent has started", &[AGENT_TYPE]),
+    )
+    .elsewhere(&["Stop", "AfterAgent"]),
+    Known::after(SUBAGENT_START, "A subagent has started", &[AGENT_TYPE])
+        .elsewhere(&["SubagentStart"]),
     Known::before(
         SUBAGENT_STOP,
         "A subagent is about to end",
         &[AGENT_TYPE, STOP_ACTIVE, LAST_MESSAGE],
-    ),
+    )
+    .elsewhere(&["SubagentStop"]),
     Known::before(
         PRE_COMPACT,
         "Before the conversation is shortened",
         &[TRIGGER],
-    ),
+    )
+    .elsewhere(&["PreCompact", "PreCompress"]),
     Known::after(
         POST_COMPACT,
         "After the conversation was shortened",
         &[TRIGGER],
-    ),
-    Known::after(NOTIFICATION, "The user is shown a message", &[MESSAGE]),
+    )
+    .elsewhere(&["PostCompact"]),
+    Known::after(NOTIFICATION, "The user is shown a message", &[MESSAGE])
+        .elsewhere(&["Notification"]),
     Known::after(
         LLM_ERROR,
         "A request to a model has failed",
