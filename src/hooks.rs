@@ -186,7 +186,7 @@ impl HooksBuilder {
         self
     }
 
-    /// Also loads hooks that were written for other tools, as in `[compat::CLAUDE]`; see [`OtherTools`]. Default: none.
+    /// Also loads hooks that were written for other agents, as in `[compat::CLAUDE]`; see [`OtherTools`]. Default: none.
     pub fn other_tools(mut self, tools: impl Into<OtherTools>) -> Self {
         self.config = self.config.with_other_tools(tools);
         self
@@ -200,7 +200,7 @@ impl HooksBuilder {
         self
     }
 
-    /// Confines each hook that comes from the project's files, those of other tools too: it can reach what this sandbox lets
+    /// Confines each hook that comes from the project's files, those of other agents too: it can reach what this sandbox lets
     /// it reach, and of that no more than its own sandbox does, if it has one. Paths are relative to the project's root.
     /// Default: a project's hook is confined only if its entry says so. Where no sandbox is possible
     /// ([`Sandbox::support`]), the project's hooks then fail.

@@ -77,7 +77,7 @@
 //! has approved them: [`Hooks::approve_with`] and [`trust`]. With
 //! [`TrustPolicy::Everything`](config::TrustPolicy::Everything) they run without an approval.
 //!
-//! # Hooks written for other tools
+//! # Hooks written for other agents
 //! With [`HooksBuilder::other_tools`], the hooks in the settings of Claude Code, Codex and Gemini CLI run as
 //! they are, and those of a plugin: [`compat`], [what runs and what differs](docs::other_tools).
 //! [`HookEvent::with_context`] sets fields that only these hooks read, such as the path of the transcript.

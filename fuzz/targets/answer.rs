@@ -1,6 +1,6 @@
 //! Any bytes as what a hook wrote to its standard output: an answer is one JSON object and all of the output, and says the
 //! same when it is written and read again; a block on lines of its own is not overlooked; what the event says is no
-//! answer; other tools' answers can always be read.
+//! answer; other agents' answers can always be read.
 #![no_main]
 
 use forge_hooks::{Decision, fuzzing, serde_json};

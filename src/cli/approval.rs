@@ -18,7 +18,7 @@ pub(crate) struct Project {
     pub(crate) approval: Approval,
     /// Whether hooks were approved before.
     has_approval: bool,
-    /// The number of approved hooks of other tools, whose files were not read.
+    /// The number of approved hooks of other agents, whose files were not read.
     unread: usize,
     /// The problems of its files.
     report: LoadReport,
@@ -105,7 +105,7 @@ impl Project {
         }
         if self.unread > 0 {
             let hooks = counted(self.unread, "approved hook");
-            lines.push(format!("not shown: {hooks} of other tools"));
+            lines.push(format!("not shown: {hooks} of other agents"));
         }
         lines.join("\n") + "\n"
     }

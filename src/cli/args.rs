@@ -10,7 +10,7 @@ use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use crate::cli::Failure;
-use crate::compat::{self, Tool};
+use crate::compat::{self, Agent};
 
 /// The program name in the texts of this file.
 const NAME: &str = "forge-hooks";
@@ -32,9 +32,9 @@ pub(crate) struct Standalone {
     /// and opencode].
     #[arg(long, global = true, value_name = "NAME", value_parser = profile_name)]
     profile: Option<String>,
-    /// Also use the hooks of these tools, for example `claude,codex`; those of the project need an approval.
-    #[arg(long, global = true, value_name = "TOOLS", value_delimiter = ',', value_parser = other_tool())]
-    pub(crate) other_tools: Vec<&'static Tool>,
+    /// Also use the hooks of these agents, for example `claude,codex`; those of the project need an approval.
+    #[arg(long, global = true, value_name = "AGENTS", value_delimiter = ',', value_parser = agent())]
+    pub(crate) other_tools: Vec<&'static Agent>,
 }
 
 #[derive(Args)]
@@ -58,13 +58,15 @@ pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
     matches.subcommand_matches("serve")?.get_one("vocabulary")
 }
 
-/// One of the tools, by its name.
-fn other_tool() -> impl TypedValueParser<Value = &'static Tool> {
+/// One of the agents, by its name.
+fn agent() -> impl TypedValueParser<Value = &'static Agent> {
     let named = |name: String| {
-        let mut tools = compat::TOOLS.into_iter();
-        tools.find(|tool| tool.name() == name).ok_or("unknown tool")
+        let mut agents = compat::AGENTS.into_iter();
+        agents
+            .find(|agent| agent.name() == name)
+            .ok_or("unknown agent")
     };
-    PossibleValuesParser::new(compat::TOOLS.map(Tool::name)).try_map(named)
+    PossibleValuesParser::new(compat::AGENTS.map(Agent::name)).try_map(named)
 }
 
 /// The variable with the name of the host, for users of one host.
@@ -84,16 +86,19 @@ impl Standalone {
         })
     }
 
-    /// Returns these options as they were given, and the tool of `fire --as`, for a command that means the same host.
+    /// Returns these options as they were given, and the agent of `fire --as`, for a command that means the same host.
     pub(crate) fn names(&self, cli: &Cli) -> String {
-        let mut tools = BTreeSet::from_iter(self.other_tools.iter().map(|tool| tool.name()));
+        let mut agents = BTreeSet::from_iter(self.other_tools.iter().map(|agent| agent.name()));
         if let Command::Fire(fire) = &cli.command {
-            tools.extend(fire.tool_of.map(Tool::name));
+            agents.extend(fire.agent.map(Agent::name));
         }
-        let tools = Vec::from_iter(tools).join(",");
+        let agents = Vec::from_iter(agents).join(",");
         let options = [
             (" --profile ", self.profile.as_deref()),
-            (" --other-tools ", Some(&*tools).filter(|it| !it.is_empty())),
+            (
+                " --other-tools ",
+                Some(&*agents).filter(|it| !it.is_empty()),
+            ),
         ];
         let given = options.map(|(option, value)| value.map(|value| option.to_owned() + value));
         given.into_iter().flatten().collect()
@@ -253,7 +258,7 @@ pub(crate) struct Fire {
     /// Accept EVENT as a custom event, even if its name is similar to that of another event.
     #[arg(long)]
     pub(crate) custom: bool,
-    /// Also run the hooks after one that blocks or fails, except for those of other tools after a block.
+    /// Also run the hooks after one that blocks or fails, except for those of other agents after a block.
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Run all hooks at once.
@@ -262,23 +267,23 @@ pub(crate) struct Fire {
     /// Run nothing: show which hooks would run, in order, and for each other hook why not.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Read --event-json as an event of this tool, and run the hooks of this tool: the user's, the project's,
+    /// Read --event-json as an event of this agent, and run the hooks of this agent: the user's, the project's,
     /// and those of --settings and --plugin.
     #[arg(
         long = "as",
-        value_name = "TOOL",
-        value_parser = other_tool(),
+        value_name = "AGENT",
+        value_parser = agent(),
         conflicts_with_all = [
             "tool", "args", "result", "error", "session", "data", "custom", "keep_going", "parallel",
             "dry_run",
         ]
     )]
-    pub(crate) tool_of: Option<&'static Tool>,
-    /// With --as: also this settings file of the tool; can be repeated. It needs no approval.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tool_of")]
+    pub(crate) agent: Option<&'static Agent>,
+    /// With --as: also this settings file of the agent; can be repeated. It needs no approval.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "agent")]
     pub(crate) settings: Vec<PathBuf>,
     /// With --as: also the plugin in this directory; can be repeated. It needs no approval.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "tool_of")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "agent")]
     pub(crate) plugin: Vec<PathBuf>,
     /// Print one object for programs.
     #[arg(long)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::cli::Failure;
 use crate::cli::args::{self, Common};
-use crate::compat::Tool;
+use crate::compat::Agent;
 use crate::config::TrustPolicy;
 use crate::files::quoted;
 use crate::trust::TrustStore;
@@ -53,11 +53,15 @@ impl Context<'_> {
         Ok(self.selected()?.trust(policy).load())
     }
 
-    /// Loads the hooks that another tool would run: those of its own files, and of these files and plugins.
-    pub(crate) fn load_as(&self, tool: &'static Tool, named: &[PathBuf]) -> Result<Hooks, Failure> {
-        let mut tools = self.hooks.config().other_tools().with_tools([tool]);
+    /// Loads the hooks that another agent would run: those of its own files, and of these files and plugins.
+    pub(crate) fn load_as(
+        &self,
+        agent: &'static Agent,
+        named: &[PathBuf],
+    ) -> Result<Hooks, Failure> {
+        let mut tools = self.hooks.config().other_tools().with_agents([agent]);
         for path in named {
-            tools = tools.with_settings(tool, path);
+            tools = tools.with_settings(agent, path);
         }
         let mut builder = self.selected()?.other_tools(tools);
         if self.root()?.is_none() {
@@ -69,13 +73,13 @@ impl Context<'_> {
         }
         let hooks = builder.load();
         let mut own = hooks.registry().hooks();
-        own.retain(|hook| hook.protocol_name() == tool.name());
+        own.retain(|hook| hook.protocol_name() == agent.name());
         hooks.registry().clear();
         hooks.registry().load_hooks(own);
         Ok(hooks)
     }
 
-    /// Returns the configuration that checks files, which also recognizes files of other tools.
+    /// Returns the configuration that checks files, which also recognizes files of other agents.
     pub(crate) fn checker(&self) -> HookConfig {
         let config = self.hooks.config();
         config.clone().with_other_tools(config.other_tools())

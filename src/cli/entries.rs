@@ -202,7 +202,7 @@ pub(crate) fn title(hook: &Hook) -> String {
         };
     }
     let label = hook.label();
-    // The label of another tool's hook ends with its place, which is shown beside it.
+    // The label of another agent's hook ends with its place, which is shown beside it.
     let line = hook.source().and_then(|source| source.line);
     let is_place = |end: &str| line.is_some_and(|line| end.ends_with(&format!(":{line}")));
     match label.rsplit_once(' ') {

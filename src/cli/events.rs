@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::args::Events;
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
-use crate::compat::{self, Tool};
+use crate::compat::{self, Agent};
 use crate::events::Vocabulary;
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
 
@@ -187,12 +187,12 @@ pub(crate) fn list_of_events(context: &Context<'_>) -> String {
     format!("`{}` lists the events", context.command("events"))
 }
 
-/// Returns the event that another tool calls so, and that tool.
-pub(crate) fn of_other_tool(name: &str) -> Option<(&'static Tool, EventType)> {
+/// Returns the event that another agent calls so, and that agent.
+pub(crate) fn of_other_tool(name: &str) -> Option<(&'static Agent, EventType)> {
     let input = json!({"hook_event_name": name});
-    compat::TOOLS.into_iter().find_map(|tool| {
-        let event = tool.event(input.clone()).ok()?;
-        Some((tool, event.event_type))
+    compat::AGENTS.into_iter().find_map(|agent| {
+        let event = agent.event(input.clone()).ok()?;
+        Some((agent, event.event_type))
     })
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::args;
 use crate::cli::files::{below_here, shown};
 use crate::cli::{Context, Terminal};
-use crate::compat::TOOLS;
+use crate::compat::AGENTS;
 use crate::{Hooks, LoadReport, printable};
 
 /// The most files of other hosts that are read for a hint.
@@ -89,7 +89,7 @@ impl Context<'_> {
         missing.map(|path| below_here(&path)).collect()
     }
 
-    /// Returns a hint for each file of another host or tool in the project, if it has no file of its own and none that is
+    /// Returns a hint for each file of another host or agent in the project, if it has no file of its own and none that is
     /// misplaced, which the report says.
     pub(crate) fn others(&self, found: &Hooks) -> Vec<String> {
         let Some(root) = found.project().filter(|_| self.is_standalone()) else {
@@ -105,7 +105,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns a hint for each file in a hidden directory of the project that has hooks of another host or tool.
+    /// Returns a hint for each file in a hidden directory of the project that has hooks of another host or agent.
     fn of_others(&self, root: &Path) -> Vec<String> {
         let entries = root.read_dir().into_iter().flatten().flatten();
         let hidden = entries.filter_map(|entry| {
@@ -116,9 +116,14 @@ impl Context<'_> {
         let hint = |(name, path): (&str, PathBuf)| {
             let report = config.checked(&path, false);
             let title = report.read_as.first().map(|(_, title)| *title);
-            let tool = TOOLS.into_iter().find(|tool| Some(tool.title()) == title);
-            let is_for = match tool {
-                Some(tool) => format!("has hooks of {}: add `--other-tools {tool}`", tool.title()),
+            let agent = AGENTS
+                .into_iter()
+                .find(|agent| Some(agent.title()) == title);
+            let is_for = match agent {
+                Some(agent) => format!(
+                    "has hooks of {}: add `--other-tools {agent}`",
+                    agent.title()
+                ),
                 None => format!("is for hosts called `{name}`: add `--profile {name}`"),
             };
             (report.loaded > 0).then(|| format!("hint: `{}` {is_for}", shown(&path)))

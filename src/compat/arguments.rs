@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::agent::value_of;
 use super::mapping::MappedTool;
-use super::protocol::ToolProtocol;
-use super::tool::value_of;
+use super::protocol::AgentProtocol;
 use crate::events::HookEvent;
 use crate::hook::{Decision, HookOutput};
 
-impl ToolProtocol {
+impl AgentProtocol {
     /// Returns how the host has mapped the event's tool. An event that came from the agent has the agent's names.
     fn mapped_tool(&self, event: &HookEvent) -> Option<&MappedTool> {
         let name = event.tool_name.as_deref()?;
@@ -80,7 +80,7 @@ impl ToolProtocol {
         if !has_input || came_from_agent(event) {
             return None;
         }
-        let (agent, theirs) = (self.origin.tool, self.tool_name(event));
+        let (agent, theirs) = (self.origin.agent, self.tool_name(event));
         let value = event.data.get("tool_args").unwrap_or(&Value::Null);
         let read = self.arguments(event, value).ok()?;
         let mut names = value_of(agent.arguments, theirs)?.iter();

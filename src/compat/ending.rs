@@ -1,24 +1,24 @@
-//! Reads the end of another tool's hook, from its exit code and what it wrote, with notes for its author.
+//! Reads the end of another agent's hook, from its exit code and what it wrote, with notes for its author.
 //!
-//! Knows the rules that tools share, and reads their tables: no particular tool.
+//! Knows the rules that agents share, and reads their tables: no particular agent.
 
 use std::cell::OnceCell;
 
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use super::agent::{Agent, Effect, Event, Given, Reading, Specific, Text};
 use super::members::{Members, beginning, from_json, nonblank, without_halves};
-use super::tool::{Effect, Event, Given, Reading, Specific, Text, Tool};
 use crate::events::HookEvent;
 use crate::hook::{Answer, Call, Decision, End, FailurePolicy, HookOutput};
 use crate::protocol::check_echo;
 
-/// What an answer that its tool does not understand does.
+/// What an answer that its agent does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Strictness {
     /// Nothing: the event cannot be blocked.
     CannotBlock,
-    /// The answer is ignored, as the tool ignores it.
+    /// The answer is ignored, as the agent ignores it.
     Lenient,
     /// The hook fails, and blocks.
     Strict,
@@ -51,13 +51,13 @@ const BEYOND_LIMITS: &str =
 
 /// Reads how a hook ended. The answer's output is set, if only to nothing.
 pub(super) fn read(
-    tool: &Tool,
+    agent: &Agent,
     event: &Event,
     fired: &HookEvent,
     strictness: Strictness,
     end: &End<'_>,
 ) -> Answer {
-    let is_tolerant = tool.reading == Reading::Tolerant;
+    let is_tolerant = agent.reading == Reading::Tolerant;
     let (text, is_cut) = match end.stdout.trim().is_empty() && is_tolerant {
         true => (end.stderr, end.stderr.contains(LEFT_OUT)),
         false => (end.stdout, end.gap.is_some()),
@@ -65,7 +65,7 @@ pub(super) fn read(
     let text = text.trim();
     let is_lost = is_cut && (text.starts_with('{') || is_tolerant && text.starts_with('"'));
     let mut reader = Reader {
-        tool,
+        agent,
         event,
         fired,
         code: end.code.unwrap_or(-1),
@@ -101,7 +101,7 @@ pub(super) fn read(
 }
 
 struct Reader<'a> {
-    tool: &'a Tool,
+    agent: &'a Agent,
     event: &'a Event,
     /// The host's event.
     fired: &'a HookEvent,
@@ -112,7 +112,7 @@ struct Reader<'a> {
     answer: Answer,
     /// What a guard's author may not expect of the output.
     about_output: Option<String>,
-    /// Why an answer that the tool would have read cannot be used here.
+    /// Why an answer that the agent would have read cannot be used here.
     unusable: Option<String>,
 }
 
@@ -138,7 +138,7 @@ impl Reader<'_> {
     }
 
     fn is(&self, reading: Reading) -> bool {
-        self.tool.reading == reading
+        self.agent.reading == reading
     }
 
     fn read_object(&mut self, object: &Map<String, Value>) {
@@ -150,7 +150,7 @@ impl Reader<'_> {
         self.read_answer(members);
         let is_misplaced = object.contains_key("permissionDecision");
         self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
-        self.answer.notes = members.not_applied(self.tool.not_applied);
+        self.answer.notes = members.not_applied(self.agent.not_applied);
         self.answer.invalid = fault.into_inner().filter(|_| !self.is(Reading::Tolerant));
         self.answer.replaces_exit_code = self.answer.invalid.is_none();
         if self.answer.invalid.is_some() {
@@ -158,7 +158,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads plain text of a tool that expects JSON.
+    /// Reads plain text of an agent that expects JSON.
     fn read_text(&mut self, text: &str) {
         let is_broken = text.starts_with(['{', '[']) || self.event.text == Text::Invalid;
         if is_broken && self.is(Reading::Strict) {
@@ -168,7 +168,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads plain text of a tool that takes it for an answer.
+    /// Reads plain text of an agent that takes it for an answer.
     fn read_message(&mut self, text: String) {
         match self.code {
             0 => self.output.system_message = Some(text),
@@ -244,7 +244,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// The tool would have read an answer that cannot be used here, so it blocks even if the tool ignores failures.
+    /// The agent would have read an answer that cannot be used here, so it blocks even if the agent ignores failures.
     fn lose(&mut self, strictness: Strictness, why: String) {
         let is_stop = matches!(
             self.event.ours(),
@@ -281,8 +281,8 @@ fn about_text(text: &str) -> Option<String> {
 /// The keys of an answer.
 impl Reader<'_> {
     fn read_answer(&mut self, members: Members<'_>) {
-        let (tool, effect) = (self.tool, self.event.effect);
-        members.check_keys(tool.known);
+        let (agent, effect) = (self.agent, self.event.effect);
+        members.check_keys(agent.known);
         members.flag("suppressOutput");
         let reason = members.nonblank("reason");
         self.output.system_message = members.nonblank("systemMessage");
@@ -293,7 +293,7 @@ impl Reader<'_> {
                 .clone()
                 .filter(|_| is_tolerant && self.output.stops_turn);
             self.output.stop_reason = members.nonblank("stopReason").or(other);
-            let decision = members.choice("decision", tool.decisions);
+            let decision = members.choice("decision", agent.decisions);
             if let Some(word) = decision.filter(|_| self.event.specific.within.is_none()) {
                 self.decide(meaning(word), reason.clone());
             }
@@ -307,7 +307,7 @@ impl Reader<'_> {
             self.read_specific(&self.event.specific, specific, reason);
         }
         self.check_refused(members);
-        self.output.only_stops = self.output.stops_turn && !tool.stop_denies;
+        self.output.only_stops = self.output.stops_turn && !agent.stop_denies;
     }
 
     /// Adds a decision as its event understands it. After a tool, it is too late to block.
@@ -389,7 +389,7 @@ impl Reader<'_> {
     }
 
     fn check_refused(&self, members: Members<'_>) {
-        for row in self.tool.refused {
+        for row in self.agent.refused {
             let is_meant = row.events.is_empty() || row.events.contains(&self.event.name);
             let is_met = row
                 .without

@@ -1,18 +1,18 @@
-//! How each tool reads the end of a hook, where `tests/it/golden/fire.txt` does not say so.
+//! How each agent reads the end of a hook, where `tests/it/golden/fire.txt` does not say so.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::agent::{Agent, Event};
 use super::ending::{self, Strictness};
-use super::tool::{Event, Tool};
-use super::{CLAUDE, CODEX, GEMINI, TOOLS};
+use super::{AGENTS, CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
 use crate::hook::End;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// For every event of every tool, and any exit code.
+    /// For every event of every agent, and any exit code.
     #[test]
     fn whatever_a_hook_writes_is_read(
         key in "continue|decision|reason|hookSpecificOutput|x",
@@ -23,13 +23,13 @@ proptest! {
     ) {
         let specific = format!("{{\"hookEventName\": \"PreToolUse\", \"{nested}\": {value}}}");
         let whole = format!("{{\"{key}\": {value}, \"hookSpecificOutput\": {specific}}}");
-        for tool in TOOLS {
-            for event in tool.event_names().map(|name| tool.event_named(name).unwrap()) {
+        for agent in AGENTS {
+            for event in agent.event_names().map(|name| agent.event_named(name).unwrap()) {
                 for stdout in [&whole, &specific, &value] {
-                    let said = read(tool, event, (code, stdout, &stderr));
+                    let said = read(agent, event, (code, stdout, &stderr));
                     let blocks = said.starts_with("block");
                     let may_block = !matches!(event.name, "PostToolUse" | "SessionStart" | "AfterTool");
-                    prop_assert!(may_block || !blocks, "{tool} {} {stdout}: {said}", event.name);
+                    prop_assert!(may_block || !blocks, "{agent} {} {stdout}: {said}", event.name);
                 }
             }
         }
@@ -37,7 +37,7 @@ proptest! {
 }
 
 /// A summary: `block: why`, then the other parts.
-fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
+fn read(agent: &Agent, event: &Event, ended: (i32, &str, &str)) -> String {
     let (code, stdout, stderr) = ended;
     let signalled = Some(code).filter(|code| *code >= 0);
     let end = End {
@@ -48,7 +48,7 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
         gap: None,
     };
     let fired = HookEvent::user_interrupt();
-    let answer = ending::read(tool, event, &fired, Strictness::Lenient, &end);
+    let answer = ending::read(agent, event, &fired, Strictness::Lenient, &end);
     let output = answer.output.unwrap_or_default();
     let mut parts = Vec::new();
     if let Some(decision) = output.decision {
@@ -82,7 +82,7 @@ fn read(tool: &Tool, event: &Event, ended: (i32, &str, &str)) -> String {
     parts.join("; ")
 }
 
-/// The tool, its event, the exit code, what is read of it, and what the hook wrote: of code 2, to standard error.
+/// The agent, its event, the exit code, what is read of it, and what the hook wrote: of code 2, to standard error.
 const ENDS: &str = r##"
 claude PreToolUse 2 block: python3: can't open file 'x'; diagnostic <- python3: can't open file 'x'
 claude PreToolUse 2 block: error: Failed to spawn: `x.py`; diagnostic <- error: Failed to spawn: `x.py`
@@ -119,36 +119,36 @@ gemini BeforeToolSelection 0 diagnostic <- {"hookSpecificOutput": {"toolConfig":
 fn ends_of_hooks_are_read() {
     for row in ENDS.trim().lines() {
         let (expected, written) = row.split_once(" <- ").unwrap();
-        let [tool, event, code, expected] = expected.splitn(4, ' ').collect::<Vec<_>>()[..] else {
+        let [agent, event, code, expected] = expected.splitn(4, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let tool = TOOLS.into_iter().find(|it| it.name() == tool).unwrap();
+        let agent = AGENTS.into_iter().find(|it| it.name() == agent).unwrap();
         let own = format!(r#"{{"hookSpecificOutput": {{"hookEventName": "{event}","#);
         let written = written.replace("OWN", &own);
-        let kind = tool.event_named(event).unwrap();
+        let kind = agent.event_named(event).unwrap();
         let found = match code {
-            "2" => read(tool, kind, (2, "", &written)),
-            _ => read(tool, kind, (0, &written, "")),
+            "2" => read(agent, kind, (2, "", &written)),
+            _ => read(agent, kind, (0, &written, "")),
         };
         assert_eq!(found, expected, "{row}");
     }
 }
 
-/// What its tool could read, and this library cannot, is not plain text.
+/// What its agent could read, and this library cannot, is not plain text.
 #[test]
 fn an_answer_beyond_the_limits_blocks() {
     let deep = |inner: &str| "[".repeat(200) + inner + &"]".repeat(200);
     for value in [deep("1"), "1e400".to_owned(), deep(r#""\ud83d""#)] {
         let denial = format!(r#"{{"decision": "block", "echo": {value}}}"#);
-        for (tool, name) in [
+        for (agent, name) in [
             (CLAUDE, "PreToolUse"),
             (CODEX, "PreToolUse"),
             (GEMINI, "BeforeTool"),
         ] {
-            let event = tool.event_named(name).unwrap();
-            let said = read(tool, event, (0, &denial, ""));
+            let event = agent.event_named(name).unwrap();
+            let said = read(agent, event, (0, &denial, ""));
             let is_said = said.starts_with("block: the hook's answer cannot be used");
-            assert!(is_said, "{tool} {value}: {said}");
+            assert!(is_said, "{agent} {value}: {said}");
         }
     }
     let event = CLAUDE.event_named("PreToolUse").unwrap();

@@ -1,4 +1,4 @@
-//! The files of other tools: which of them may have hooks.
+//! The files of other agents: which of them may have hooks.
 //!
 //! Knows places, not what is in a file: `reader` does.
 
@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::agent::Agent;
+use super::agents::{AGENTS, CLAUDE};
 use super::members::without_halves;
-use super::protocol::{Origin, ToolProtocol};
+use super::protocol::{AgentProtocol, Origin};
 use super::settings::OtherTools;
-use super::tool::Tool;
-use super::tools::{CLAUDE, TOOLS};
 use crate::config::reading::Node;
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::hook::Protocol;
@@ -24,13 +24,13 @@ const MOST_EXTENSIONS: usize = 1000;
 const MOST_NAMED_FILES: usize = 100;
 
 impl HookConfig {
-    /// Also loads hooks of other tools, after those of hooks.json. Default: none.
+    /// Also loads hooks of other agents, after those of hooks.json. Default: none.
     #[must_use]
     pub fn with_other_tools(self, tools: impl Into<OtherTools>) -> Self {
         self.with_source(tools.into())
     }
 
-    /// Which hooks of other tools are loaded.
+    /// Which hooks of other agents are loaded.
     pub fn other_tools(&self) -> OtherTools {
         self.source().cloned().unwrap_or_default()
     }
@@ -58,27 +58,27 @@ impl Source for OtherTools {
         let place = std::path::absolute(path).ok()?;
         let directory = place.parent()?;
         let above = directory.parent();
-        let is_of = |tool: &&Tool| directory.ends_with(directory_of(tool));
-        let of_project = TOOLS.into_iter().find(is_of);
+        let is_of = |agent: &&Agent| directory.ends_with(directory_of(agent));
+        let of_project = AGENTS.into_iter().find(is_of);
         let root = above.filter(|it| of_project.is_some() && self.home().as_deref() != Some(it));
         let plugin = above.filter(|_| directory.ends_with("hooks"));
-        let plugin = plugin.and_then(|it| Some((it, tool_of_plugin(it)?)));
-        let of_plugin = plugin.map(|(_, tool)| tool);
-        let tool = of_project.or(of_plugin).or_else(|| tool_of_text(text))?;
-        Some(self.origin(tool, root, plugin.map(|(directory, _)| directory)))
+        let plugin = plugin.and_then(|it| Some((it, agent_of_plugin(it)?)));
+        let of_plugin = plugin.map(|(_, agent)| agent);
+        let agent = of_project.or(of_plugin).or_else(|| agent_of_text(text))?;
+        Some(self.origin(agent, root, plugin.map(|(directory, _)| directory)))
     }
 
     fn reads(&self, protocol: &str) -> bool {
-        let is_named = self.tools.iter().any(|tool| tool.name() == protocol);
-        let is_known = TOOLS.into_iter().any(|tool| tool.name() == protocol);
-        // A plugin may be one of any tool.
+        let is_named = self.agents.iter().any(|agent| agent.name() == protocol);
+        let is_known = AGENTS.into_iter().any(|agent| agent.name() == protocol);
+        // A plugin may be one of any agent.
         is_named || is_known && !self.plugins.is_empty()
     }
 
     fn lost(&self, protocol: &str, definition: &Value) -> Option<Arc<dyn Protocol>> {
-        let mut tools = self.tools.iter().copied().chain(TOOLS);
-        let tool = tools.find(|tool| tool.name() == protocol)?;
-        let lost = ToolProtocol::lost(&self.origin(tool, None, None), definition)?;
+        let mut agents = self.agents.iter().copied().chain(AGENTS);
+        let agent = agents.find(|agent| agent.name() == protocol)?;
+        let lost = AgentProtocol::lost(&self.origin(agent, None, None), definition)?;
         Some(Arc::new(lost))
     }
 }
@@ -90,12 +90,12 @@ impl OtherTools {
 
     fn origin(
         &self,
-        tool: &'static Tool,
+        agent: &'static Agent,
         root: Option<&Path>,
         plugin: Option<&Path>,
     ) -> Arc<Origin> {
         Arc::new(Origin {
-            tool,
+            agent,
             base_dir: root.map(Arc::from),
             plugin: plugin.map(Path::to_owned),
             mapped: Arc::clone(&self.mapped),
@@ -130,38 +130,38 @@ impl Search<'_> {
         let owner = root.map_or(Owner::User, |_| Owner::Project);
         // The files of the user's home are the user's, also where it is the project.
         let is_home = root.is_some() && self.tools.home().as_deref() == root;
-        for tool in &self.tools.tools {
-            for (index, file) in tool.files.iter().enumerate() {
+        for agent in &self.tools.agents {
+            for (index, file) in agent.files.iter().enumerate() {
                 let path: PathBuf = directory.join(file).components().collect();
                 let is_wanted = match root {
                     Some(_) => index > 0 || !is_home,
                     None => index == 0,
                 };
-                let owner = match root.is_some() && self.is_named(tool, &path) {
+                let owner = match root.is_some() && self.is_named(agent, &path) {
                     true => Owner::NamedInProject,
                     false => owner,
                 };
                 if is_wanted {
-                    let origin = self.tools.origin(tool, root, None);
+                    let origin = self.tools.origin(agent, root, None);
                     self.add(path, owner, Content::Settings(origin));
                 }
             }
             if is_home {
                 continue;
             }
-            let toml = tool.toml.map(|file| directory.join(file));
+            let toml = agent.toml.map(|file| directory.join(file));
             if let Some(path) = toml.filter(|path| has_hooks_in_toml(path)) {
                 let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
                 self.report(path, owner, words);
             }
-            let extensions = extensions(directory, tool);
+            let extensions = extensions(directory, agent);
             if extensions.len() > MOST_EXTENSIONS {
                 let words = "there are more than 1,000 extensions; those after the first 1,000, by name, are left out";
-                let within = tool.extensions.unwrap_or_default();
+                let within = agent.extensions.unwrap_or_default();
                 self.report(directory.join(within), owner, words);
             }
             for directory in extensions.iter().take(MOST_EXTENSIONS) {
-                self.plugin(directory, tool, root, owner);
+                self.plugin(directory, agent, root, owner);
             }
         }
     }
@@ -171,10 +171,10 @@ impl Search<'_> {
         for directory in &self.tools.plugins {
             let directory = absolute(directory);
             // Claude Code, since the others read its plugins.
-            let tool = tool_of_plugin(&directory).unwrap_or(CLAUDE);
+            let agent = agent_of_plugin(&directory).unwrap_or(CLAUDE);
             match self.root.filter(|root| is_within(&directory, root)) {
-                Some(root) => self.plugin(&directory, tool, Some(root), Owner::Project),
-                None => self.plugin(&directory, tool, None, Owner::Named),
+                Some(root) => self.plugin(&directory, agent, Some(root), Owner::Project),
+                None => self.plugin(&directory, agent, None, Owner::Named),
             }
             if !directory.is_dir() {
                 let words = "the path is not a directory, expected the directory of a plugin";
@@ -186,10 +186,10 @@ impl Search<'_> {
     /// Adds the files and plugins that the user names, except files that were found before.
     fn named(&mut self) {
         let before = self.found.len();
-        for (tool, path) in &self.tools.named {
+        for (agent, path) in &self.tools.named {
             let path = absolute(path);
             if path.is_dir() {
-                self.plugin(&path, tool, None, Owner::User);
+                self.plugin(&path, agent, None, Owner::User);
                 continue;
             }
             let mut found = self.found[..before].iter();
@@ -199,26 +199,32 @@ impl Search<'_> {
             if matches!(path.try_exists(), Ok(false)) && !path.is_symlink() {
                 self.report(path, Owner::User, "the file does not exist");
             } else {
-                let origin = self.tools.origin(tool, None, None);
+                let origin = self.tools.origin(agent, None, None);
                 self.add(path, Owner::User, Content::Settings(origin));
             }
         }
     }
 
     /// Whether the user has named this file of a project.
-    fn is_named(&self, tool: &Tool, path: &Path) -> bool {
+    fn is_named(&self, agent: &Agent, path: &Path) -> bool {
         let mut named = self.tools.named.iter();
-        named.any(|(of, named)| *of == tool && is_same_file(named, path))
+        named.any(|(of, named)| *of == agent && is_same_file(named, path))
     }
 
     /// Adds the files of a directory with the layout of a plugin: `hooks/hooks.json`, and those that the manifest names, or
     /// the manifest itself. The manifest of an extension names none.
-    fn plugin(&mut self, directory: &Path, tool: &'static Tool, root: Option<&Path>, owner: Owner) {
-        let origin = self.tools.origin(tool, root, Some(directory));
-        let manifest = directory.join(tool.manifest).join("plugin.json");
+    fn plugin(
+        &mut self,
+        directory: &Path,
+        agent: &'static Agent,
+        root: Option<&Path>,
+        owner: Owner,
+    ) {
+        let origin = self.tools.origin(agent, root, Some(directory));
+        let manifest = directory.join(agent.manifest).join("plugin.json");
         let mut paths = vec![directory.join("hooks").join("hooks.json")];
         match named_files(&manifest) {
-            _ if tool.extensions.is_some() => {}
+            _ if agent.extensions.is_some() => {}
             None => paths.insert(0, manifest),
             Some(names) => {
                 self.add(manifest.clone(), owner, Content::Nothing);
@@ -255,9 +261,9 @@ fn stays_inside(path: &str) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Returns the directory of a tool's files in a project.
-fn directory_of(tool: &Tool) -> &'static str {
-    let first = tool.files.first().and_then(|file| file.split('/').next());
+/// Returns the directory of an agent's files in a project.
+fn directory_of(agent: &Agent) -> &'static str {
+    let first = agent.files.first().and_then(|file| file.split('/').next());
     first.unwrap_or_default()
 }
 
@@ -287,8 +293,8 @@ fn has_hooks_in_toml(path: &Path) -> bool {
     })
 }
 
-fn extensions(directory: &Path, tool: &Tool) -> Vec<PathBuf> {
-    let within = tool.extensions.map(|it| directory.join(it).read_dir());
+fn extensions(directory: &Path, agent: &Agent) -> Vec<PathBuf> {
+    let within = agent.extensions.map(|it| directory.join(it).read_dir());
     let entries = within.into_iter().flatten().flatten();
     // More names are read, so that those that are left out are the same each time.
     let names = entries.take(100 * MOST_EXTENSIONS).flatten();
@@ -312,22 +318,22 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
     )
 }
 
-/// Returns the tool whose manifest a directory has.
-fn tool_of_plugin(directory: &Path) -> Option<&'static Tool> {
-    let mut tools = TOOLS.into_iter();
-    tools.find(|tool| directory.join(tool.manifest).exists())
+/// Returns the agent whose manifest a directory has.
+fn agent_of_plugin(directory: &Path) -> Option<&'static Agent> {
+    let mut agents = AGENTS.into_iter();
+    agents.find(|agent| directory.join(agent.manifest).exists())
 }
 
-/// Returns the tool that has events of a text.
-fn tool_of_text(text: &str) -> Option<&'static Tool> {
+/// Returns the agent that has events of a text.
+fn agent_of_text(text: &str) -> Option<&'static Agent> {
     let text = without_halves(text.strip_prefix('\u{FEFF}').unwrap_or(text));
     let tree = reading::parse_object(&text).ok()?;
     let hooks = Node::new(&tree).member("hooks")?;
-    let knows = |tool: &&Tool| {
+    let knows = |agent: &&Agent| {
         let mut events = hooks.members();
-        events.any(|event| tool.event_named(event.key).is_some())
+        events.any(|event| agent.event_named(event.key).is_some())
     };
-    TOOLS.into_iter().find(knows)
+    AGENTS.into_iter().find(knows)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Converts an event to another tool's standard input of a hook, and back.
+//! Converts an event to another agent's standard input of a hook, and back.
 //!
-//! A field that the event does not have comes from the host's context, or else from the tool's table.
+//! A field that the event does not have comes from the host's context, or else from the agent's table.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,37 +9,37 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::agent::{Agent, TOOL_NAME, value_of};
 use super::arguments::came_from_agent;
-use super::protocol::ToolProtocol;
-use super::tool::{TOOL_NAME, Tool, value_of};
+use super::protocol::AgentProtocol;
 use crate::events::{EventType, HookEvent, HostContext};
 
-impl ToolProtocol {
+impl AgentProtocol {
     /// Returns the hook's standard input: one line of JSON.
     ///
     /// # Errors
     /// If the tool's arguments cannot be mapped.
     pub(super) fn input(&self, event: &HookEvent, cwd: &Path) -> Result<Vec<u8>, String> {
-        let (tool, kind, called) = (self.origin.tool, self.event, self.tool_name(event));
+        let (agent, kind, called) = (self.origin.agent, self.event, self.tool_name(event));
         let mut members: BTreeMap<&str, Cow<'_, Value>> = BTreeMap::new();
-        let fields = tool.fields.iter().chain(kind.fields);
+        let fields = agent.fields.iter().chain(kind.fields);
         members.extend(fields.map(|(key, unset)| (*key, Cow::Owned(unset.value()))));
         let mut set = |key, text: &str| members.insert(key, Cow::Owned(text.into()));
         set("cwd", &cwd.to_string_lossy());
-        if value_of(tool.fields, "timestamp").is_some() {
+        if value_of(agent.fields, "timestamp").is_some() {
             set("timestamp", &iso_8601(event.timestamp));
         }
         let context = event.context();
         let fields = context.iter().flat_map(|context| context.fields());
         members.extend(fields.map(|(key, value)| (key.as_str(), Cow::Borrowed(value))));
-        // The data of an event that came from the tool is passed on unchanged.
+        // The data of an event that came from the agent is passed on unchanged.
         let came_from_agent = came_from_agent(event);
         for (key, value) in &event.data {
-            let key = value_of(tool.renamed, key).unwrap_or(key);
+            let key = value_of(agent.renamed, key).unwrap_or(key);
             let value = match key {
                 "tool_input" => self.arguments(event, value)?,
                 "tool_response" if !came_from_agent => {
-                    let wrapped = (tool.response)(called, value);
+                    let wrapped = (agent.response)(called, value);
                     wrapped.map_or(Cow::Borrowed(value), Cow::Owned)
                 }
                 _ => Cow::Borrowed(value),
@@ -61,22 +61,22 @@ impl ToolProtocol {
     }
 }
 
-/// Error converting the input of another tool's hook to an event.
+/// Error converting the input of another agent's hook to an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
     /// It is not an object with a string `hook_event_name`.
     #[error("{0}")]
     Malformed(String),
-    /// The tool has no event of this name.
-    #[error("`hook_event_name`: `{name}` is not an event of `{tool}`")]
+    /// The agent has no event of this name.
+    #[error("`hook_event_name`: `{name}` is not an event of `{agent}`")]
     Unknown {
-        /// The tool.
-        tool: &'static str,
+        /// The agent.
+        agent: &'static str,
         /// The name in the input.
         name: String,
     },
-    /// The tool has this event, but hosts of this crate do not fire it.
+    /// The agent has this event, but hosts of this crate do not fire it.
     #[error("`hook_event_name`: hosts do not fire `{name}`, so its hooks do not run")]
     NotFired {
         /// The event.
@@ -84,8 +84,8 @@ pub enum EventError {
     },
 }
 
-impl Tool {
-    /// Converts the standard input of a hook of this tool to an event. The tool's hooks receive every field again;
+impl Agent {
+    /// Converts the standard input of a hook of this agent to an event. The agent's hooks receive every field again;
     /// fields that have no place in the event become its [context](HookEvent::context).
     ///
     /// ```
@@ -104,7 +104,7 @@ impl Tool {
     /// ```
     ///
     /// # Errors
-    /// If it is not an object, or has no `hook_event_name`, or one that the tool does not have or hosts do not fire.
+    /// If it is not an object, or has no `hook_event_name`, or one that the agent does not have or hosts do not fire.
     pub fn event(&self, input: Value) -> Result<HookEvent, EventError> {
         let malformed = |words: &str| EventError::Malformed(words.to_owned());
         let Value::Object(fields) = input else {
@@ -112,9 +112,9 @@ impl Tool {
         };
         let name = fields.get("hook_event_name").and_then(Value::as_str);
         let name = name.ok_or_else(|| malformed("expected a string `hook_event_name`"))?;
-        let (tool, name) = (self.name, name.to_owned());
+        let (agent, name) = (self.name, name.to_owned());
         let Some(kind) = self.event_named(&name) else {
-            return Err(EventError::Unknown { tool, name });
+            return Err(EventError::Unknown { agent, name });
         };
         let Some(Ok(event_type)) = kind.ours().map(EventType::of_name) else {
             return Err(EventError::NotFired { name });

@@ -1,21 +1,21 @@
-//! Tables of each tool's standard input of a hook, and of the events that it is converted to.
+//! Tables of each agent's standard input of a hook, and of the events that it is converted to.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::agent::Agent;
 use super::protocol_tests::protocol;
-use super::tool::Tool;
-use super::{CLAUDE, GEMINI, TOOLS};
+use super::{AGENTS, CLAUDE, GEMINI};
 use crate::events::{EventType, HookEvent, HostContext};
 
-fn input(tool: &'static Tool, name: &str, event: &HookEvent) -> Value {
-    let protocol = protocol(tool, name, "");
+fn input(agent: &'static Agent, name: &str, event: &HookEvent) -> Value {
+    let protocol = protocol(agent, name, "");
     serde_json::from_slice(&protocol.input(event, Path::new("/w")).unwrap()).unwrap()
 }
 
-/// Each event of each tool, and the fields that not all of the tool's events have.
+/// Each event of each agent, and the fields that not all of the agent's events have.
 const FIELDS: &str = r#"
 claude PreToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": ""}
 claude PostToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "", "tool_response": {"stdout": "out", "stderr": "", "interrupted": false, "isImage": false}}
@@ -97,11 +97,11 @@ fn events() -> Vec<HookEvent> {
 fn an_event_has_every_field_of_its_tool() {
     let events = events();
     for row in FIELDS.trim().lines() {
-        let [tool, name, fields] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+        let [agent, name, fields] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let tool = TOOLS.into_iter().find(|it| it.name() == tool).unwrap();
-        let mut expected = match tool.name() {
+        let agent = AGENTS.into_iter().find(|it| it.name() == agent).unwrap();
+        let mut expected = match agent.name() {
             "claude" => json!({"transcript_path": "", "permission_mode": "default"}),
             "codex" => json!({"transcript_path": null, "permission_mode": "default", "model": ""}),
             _ => json!({"transcript_path": "", "timestamp": "1970-01-01T00:00:00.000Z"}),
@@ -112,13 +112,13 @@ fn an_event_has_every_field_of_its_tool() {
             let fields = fields.as_object().unwrap().clone();
             expected.as_object_mut().unwrap().extend(fields);
         }
-        let ours = tool.event_named(name).unwrap().ours().unwrap();
+        let ours = agent.event_named(name).unwrap().ours().unwrap();
         let mut fired = events.iter();
         let fired = fired.find(|it| it.event_type.as_str() == ours).cloned();
         let of_host = || HookEvent::new(EventType::of_name(ours).unwrap());
         let mut event = fired.unwrap_or_else(of_host);
         event.timestamp = 0.0;
-        assert_eq!(input(tool, name, &event), expected, "{row}");
+        assert_eq!(input(agent, name, &event), expected, "{row}");
     }
 }
 

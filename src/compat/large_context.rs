@@ -1,7 +1,7 @@
 //! Context of hooks that is larger than a model should receive at once: the model gets its beginning, and the path of a
 //! private file with all of it.
 //!
-//! Knows neither the tool nor the answer in which the context was.
+//! Knows neither the agent nor the answer in which the context was.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};

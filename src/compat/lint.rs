@@ -1,32 +1,32 @@
-//! Warnings for common mistakes in hooks for other tools, each with its fix.
+//! Warnings for common mistakes in hooks for other agents, each with its fix.
 //!
 //! These hooks load, but do not do what their authors intended.
 
 use std::path::Path;
 
-use super::protocol::ToolProtocol;
-use super::tool::{Effect, Event, Tool};
+use super::agent::{Agent, Effect, Event};
+use super::protocol::AgentProtocol;
 use crate::config::reading::{Node, Problem, check_script};
 use crate::events::{LIKE_AN_EVENT, Vocabulary, nearest};
 use crate::hook::{Hook, HookCommand, Protocol};
 use crate::printable::shortened;
 
 /// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
-pub(super) fn timeout(node: Node<'_, '_>, number: f64, tool: &Tool) -> Option<Problem> {
-    let (is_other, meant) = match tool.milliseconds {
+pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
+    let (is_other, meant) = match agent.milliseconds {
         true => (number < 100.0, number * 1000.0),
         false => (number >= 1000.0, number / 1000.0),
     };
     let (mut unit, mut other) = ("seconds", "milliseconds");
-    if tool.milliseconds {
+    if agent.milliseconds {
         (unit, other) = (other, unit);
     }
-    let problem = node.warning(format!("{number} is in {unit} in {}", tool.title));
+    let problem = node.warning(format!("{number} is in {unit} in {}", agent.title));
     is_other.then(|| problem.with_help(format!("{number} {other} are {meant}")))
 }
 
 /// Checks a group's matcher.
-pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option<Problem> {
+pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Option<Problem> {
     let text = node.text().filter(|_| event.is_of_tool())?.trim();
     let shown = shortened(text);
     if let Some((named, rule)) = text.split_once('(')
@@ -36,14 +36,14 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option
     {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
         let mut help = format!("write \"matcher\": \"{}\", and ", shortened(named));
-        help += &match tool.keys.contains(&"if") {
+        help += &match agent.keys.contains(&"if") {
             true => format!("\"if\": \"{shown}\" in the handler"),
             false => "test the arguments in the hook".to_owned(),
         };
         return Some(node.warning(words).with_help(help));
     }
     let server = text.strip_prefix("mcp__")?;
-    let is_one_name = tool.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
+    let is_one_name = agent.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
     if server.contains("__") || !is_one_name {
         return None;
     }
@@ -55,7 +55,7 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, tool: &Tool) -> Option
 /// Checks that a group's matcher matches a tool that the host has declared.
 pub(super) fn unknown_tool(
     node: &Node<'_, '_>,
-    protocol: &ToolProtocol,
+    protocol: &AgentProtocol,
     vocabulary: &Vocabulary,
 ) -> Option<Problem> {
     let declared = || vocabulary.tools().iter().map(String::as_str);
@@ -91,7 +91,7 @@ pub(super) fn unknown_tool(
 pub(super) fn command(
     handler: Node<'_, '_>,
     hook: &Hook,
-    protocol: &ToolProtocol,
+    protocol: &AgentProtocol,
     checks_scripts: bool,
 ) -> Vec<Problem> {
     let (HookCommand::Shell { text, .. }, Some(node)) = (hook.command(), handler.get("command"))
@@ -110,7 +110,7 @@ pub(super) fn command(
     found.into_iter().flatten().collect()
 }
 
-/// Variables that the tools do not set: the values are on standard input.
+/// Variables that the agents do not set: the values are on standard input.
 const UNSET: &str = "CLAUDE_TOOL_ CLAUDE_FILE_PATH CLAUDE_HOOK_ TOOL_NAME TOOL_INPUT TOOL_ARGS";
 
 fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
@@ -123,7 +123,7 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
     Some(problem.with_help("the event is on standard input, as in `jq -r .tool_name`"))
 }
 
-fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Option<Problem> {
+fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &AgentProtocol) -> Option<Problem> {
     let event = protocol.event;
     let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
     let is_meant = says_block.iter().any(|word| text.contains(word));
@@ -133,13 +133,13 @@ fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &ToolProtocol) -> Opt
     if !is_guard || !is_meant || !exits.any(is_exit) {
         return None;
     }
-    let title = protocol.origin.tool.title;
+    let title = protocol.origin.agent.title;
     let problem = node.warning(format!("`exit 1` does not block in {title}"));
     Some(problem.with_help("`exit 2` does, with the reason on stderr"))
 }
 
 /// Checks the script that a command runs.
-fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Option<Problem> {
+fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Option<Problem> {
     let root = hook.base_dir();
     let directories = protocol.directories(root.unwrap_or(Path::new("")));
     let problem = check_script(hook, |name| {
@@ -156,9 +156,9 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &ToolProtocol) -> Option<P
 }
 
 /// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
-pub(super) fn nearest_event(tool: &Tool, name: &str) -> Option<&'static str> {
+pub(super) fn nearest_event(agent: &Agent, name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
-    let meant = nearest(name, tool.event_names(), LIKE_AN_EVENT)?;
+    let meant = nearest(name, agent.event_names(), LIKE_AN_EVENT)?;
     (strsim::levenshtein(&plain(meant), &plain(name)) <= MOST_TYPOS).then_some(meant)
 }
 

@@ -1,15 +1,15 @@
-//! A tool whose format is that of Claude Code, with other paths and fewer events, is one value.
+//! An agent whose format is that of Claude Code, with other paths and fewer events, is one value.
 
 use serde_json::{Value, json};
 
 use super::CLAUDE;
+use super::agent::{Agent, EVENT, Effect, Event, TOOL_NAME};
 use super::settings::OtherTools;
-use super::tool::{EVENT, Effect, Event, TOOL_NAME, Tool};
 use crate::config::HookConfig;
 use crate::events::HookEvent;
 use crate::{FireOptions, HookExecutor};
 
-static MADE_UP: Tool = Tool {
+static MADE_UP: Agent = Agent {
     name: "madeup",
     title: "Made Up",
     files: &[".madeup/settings.json"],
@@ -29,7 +29,7 @@ static MADE_UP: Tool = Tool {
 };
 
 #[test]
-fn another_tool_is_one_value() {
+fn another_agent_is_one_value() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join(".madeup");
     std::fs::create_dir(&directory).unwrap();

@@ -4,12 +4,12 @@
 
 use serde_json::{Map, Value};
 
-use super::tool::Tool;
+use super::agent::Agent;
 
 /// A tool of the host, as the hooks of an agent see it.
 #[derive(Debug, Clone)]
 pub(super) struct MappedTool {
-    pub(super) agent: &'static Tool,
+    pub(super) agent: &'static Agent,
     pub(super) ours: String,
     pub(super) theirs: String,
     /// The host's names of arguments, each with the agent's.

@@ -1,10 +1,10 @@
-//! Which events a handler is for: its group's matcher, as its tool reads it.
+//! Which events a handler is for: its group's matcher, as its agent reads it.
 //!
 //! Knows no handler.
 
 use std::sync::Arc;
 
-use super::tool::{Event, Tool};
+use super::agent::{Agent, Event};
 use crate::hook::{Allowance, Budget, Condition, Lazy};
 
 /// How much the compiled expressions of a file may take together.
@@ -15,7 +15,7 @@ pub(super) type SharedAllowance = Arc<Allowance>;
 pub(super) struct Matcher {
     text: Box<str>,
     test: Test,
-    /// Whether a hook may be a guard: then it runs for every subject if the expression cannot be used. The tool may
+    /// Whether a hook may be a guard: then it runs for every subject if the expression cannot be used. The agent may
     /// have been able to test it.
     can_block: bool,
 }
@@ -30,12 +30,17 @@ enum Test {
 }
 
 impl Matcher {
-    pub(super) fn new(tool: &Tool, event: &Event, text: &str, allowance: &SharedAllowance) -> Self {
+    pub(super) fn new(
+        agent: &Agent,
+        event: &Event,
+        text: &str,
+        allowance: &SharedAllowance,
+    ) -> Self {
         let test = if matches!(text.trim(), "" | "*") || event.subject.is_none() {
             Test::All
-        } else if tool.list_of_names.is_none() && !event.is_of_tool() {
+        } else if agent.list_of_names.is_none() && !event.is_of_tool() {
             Test::Name
-        } else if tool.is_list_of_names(text) {
+        } else if agent.is_list_of_names(text) {
             Test::Names
         } else {
             let lazy = Lazy::new(Condition::Regex(text.to_owned()));

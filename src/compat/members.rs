@@ -1,4 +1,4 @@
-//! The JSON that another tool's hook wrote, as its tool would read it.
+//! The JSON that another agent's hook wrote, as its agent would read it.
 //!
 //! Does not know the meaning of a key.
 
@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::tool::{Given, Words};
+use super::agent::{Given, Words};
 use crate::hook::kind;
 
 /// Reads JSON as JavaScript does: with halves of surrogate pairs, as `JSON.stringify` writes of a text that
@@ -143,7 +143,7 @@ impl<'a> Members<'a> {
         self.parts().any(|part| part.get(key).is_some_and(is_meant))
     }
 
-    /// Returns a note on each of these keys: the tool knows them, and hosts do not apply them.
+    /// Returns a note on each of these keys: the agent knows them, and hosts do not apply them.
     pub(super) fn not_applied(self, keys: Words) -> Vec<String> {
         let parts = self.parts().flat_map(|part| part.map);
         let named = parts.filter(|(key, value)| keys.contains(&key.as_str()) && !value.is_null());

@@ -1,12 +1,14 @@
-//! Hooks that were written for other tools: Claude Code, Codex CLI, Gemini CLI.
+//! Hooks that were written for other agents: Claude Code, Codex CLI, Gemini CLI.
 //!
-//! [`OtherTools`] says whose hooks a host runs; [`Tool::event`] reads an event that another tool has written. Each hook
-//! finds the input of its own tool and answers as its tool expects: [what runs and what
+//! [`OtherTools`] says whose hooks a host runs; [`Agent::event`] reads an event that another agent has written. Each hook
+//! finds the input of its own agent and answers as its agent expects: [what runs and what
 //! differs](crate::docs::other_tools).
 //!
-//! No other module names a tool: it gives each hook a `Protocol`, and its files are a source of
+//! No other module names an agent: it gives each hook a `Protocol`, and its files are a source of
 //! hooks like hooks.json.
 
+mod agent;
+mod agents;
 mod arguments;
 mod ending;
 #[cfg(test)]
@@ -30,21 +32,19 @@ mod reader;
 mod rule;
 mod settings;
 mod shell;
-mod tool;
-mod tools;
 
+pub use agent::Agent;
+pub use agents::{AGENTS, CLAUDE, CODEX, GEMINI};
 pub use input::EventError;
 pub use settings::OtherTools;
-pub use tool::Tool;
-pub use tools::{CLAUDE, CODEX, GEMINI, TOOLS};
 
-/// Reads this as the answer of a hook of each tool, on each of its events.
+/// Reads this as the answer of a hook of each agent, on each of its events.
 #[cfg(fuzzing)]
 pub fn answers(stdout: &[u8]) {
     let text = String::from_utf8_lossy(stdout);
     let fired = crate::HookEvent::user_interrupt();
-    for tool in TOOLS {
-        for event in tool.events {
+    for agent in AGENTS {
+        for event in agent.events {
             for code in [0, 1, 2] {
                 let end = crate::hook::End {
                     code: Some(code),
@@ -53,7 +53,7 @@ pub fn answers(stdout: &[u8]) {
                     stderr: &text,
                     gap: None,
                 };
-                let _ = ending::read(tool, event, &fired, ending::Strictness::Strict, &end);
+                let _ = ending::read(agent, event, &fired, ending::Strictness::Strict, &end);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A hook of another tool, as a protocol: what it is for, what it receives, and what its end means.
+//! A hook of another agent, as a protocol: what it is for, what it receives, and what its end means.
 //!
 //! Joins the parts beside it; does not know how a process is started.
 
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
+use super::agent::{Agent, Event, TOOL_NAME, Unset, UsualShell, Variable, value_of};
 use super::ending::{self, Strictness};
 use super::large_context::LargeContext;
 use super::mapping::MappedTool;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::{Rule, session_dir};
 use super::shell;
-use super::tool::{Event, TOOL_NAME, Tool, Unset, UsualShell, Variable, value_of};
 use crate::events::HookEvent;
 use crate::hook::{
     Answer, Call, End, Failure, FailureKind, Hook, HookCommand, HookOutput, HookSource, Order,
@@ -31,7 +31,7 @@ const LONGEST_MATCHER: usize = 30;
 /// The origin of a file's hooks, and its effect on each hook.
 #[derive(Debug, Clone)]
 pub(super) struct Origin {
-    pub(super) tool: &'static Tool,
+    pub(super) agent: &'static Agent,
     /// The project's root; none for the user's files.
     pub(super) base_dir: Option<Arc<Path>>,
     pub(super) plugin: Option<PathBuf>,
@@ -46,14 +46,14 @@ impl Origin {
     /// Returns how the host has mapped one of its tools.
     pub(super) fn mapped_tool(&self, name: &str) -> Option<&MappedTool> {
         let mut tools = self.mapped.iter();
-        tools.find(|it| it.agent == self.tool && it.ours == name)
+        tools.find(|it| it.agent == self.agent && it.ours == name)
     }
 
     /// Returns the name of a file of this origin for people: in its project, as the agent names it, or else its last part.
     fn shown(&self, file: &Path) -> String {
         let beside = || self.plugin.as_ref()?.parent();
         let root = self.base_dir.as_deref().or_else(beside);
-        let mut usual = self.tool.files.iter().map(Path::new);
+        let mut usual = self.agent.files.iter().map(Path::new);
         let below = root.and_then(|root| file.strip_prefix(root).ok());
         let found = below.or_else(|| usual.find(|usual| file.ends_with(usual)));
         let found = found.or_else(|| file.file_name().map(Path::new));
@@ -65,15 +65,15 @@ impl Origin {
     pub(super) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
         match self.mapped_tool(name) {
             Some(tool) => &tool.theirs,
-            None => self.tool.tool_name(name),
+            None => self.agent.tool_name(name),
         }
     }
 }
 
 /// What a handler has besides its pattern, command, timeout and variables.
 #[derive(Debug, Clone)]
-pub(super) struct ToolProtocol {
-    /// Of this, only the tool and the plugin are part of the definition.
+pub(super) struct AgentProtocol {
+    /// Of this, only the agent and the plugin are part of the definition.
     pub(super) origin: Arc<Origin>,
     pub(super) event: &'static Event,
     /// Shared by the handlers of a group, so that it is compiled once.
@@ -88,7 +88,7 @@ pub(super) struct ToolProtocol {
     pub(super) context_limit: Option<usize>,
 }
 
-impl ToolProtocol {
+impl AgentProtocol {
     /// Creates the protocol of a handler for this event.
     pub(super) fn new(
         origin: &Arc<Origin>,
@@ -96,7 +96,7 @@ impl ToolProtocol {
         matcher: &str,
         allowance: &SharedAllowance,
     ) -> Self {
-        let matcher = Matcher::new(origin.tool, event, matcher, allowance);
+        let matcher = Matcher::new(origin.agent, event, matcher, allowance);
         Self {
             origin: Arc::clone(origin),
             event,
@@ -113,7 +113,7 @@ impl ToolProtocol {
     /// handler did.
     pub(super) fn lost(origin: &Arc<Origin>, definition: &Value) -> Option<Self> {
         let text = |key| definition.get(key).and_then(Value::as_str);
-        let event = origin.tool.event_named(text("event")?)?;
+        let event = origin.agent.event_named(text("event")?)?;
         let matcher = text("matcher").unwrap_or_default();
         Some(Self {
             status_message: text("status_message").map(str::to_owned),
@@ -136,11 +136,11 @@ impl ToolProtocol {
         label + &line.unwrap_or_default()
     }
 
-    fn tool(&self) -> &'static Tool {
-        self.origin.tool
+    fn agent(&self) -> &'static Agent {
+        self.origin.agent
     }
 
-    /// Returns the name in the tool of the event's tool.
+    /// Returns the agent's name of the event's tool.
     pub(super) fn tool_name<'a>(&'a self, event: &'a HookEvent) -> &'a str {
         let name = event.tool_name.as_deref().unwrap_or_default();
         self.origin.tool_name(name)
@@ -164,7 +164,7 @@ impl ToolProtocol {
 
     /// Whether the matcher has the subject, or another name of the tool.
     pub(super) fn is_named(&self, subject: &str) -> bool {
-        let others = self.tool().also_called.iter();
+        let others = self.agent().also_called.iter();
         let mut names = others.filter(|(name, _)| *name == subject).map(|it| it.1);
         self.matcher.matches(subject) || names.any(|other| self.matcher.matches(other))
     }
@@ -192,7 +192,7 @@ impl ToolProtocol {
         Some(value).filter(|value| !value.contains('\0'))
     }
 
-    /// Returns the command line, with the shell that the tool takes where none is named. In the arguments of a program,
+    /// Returns the command line, with the shell that the agent takes where none is named. In the arguments of a program,
     /// `${CLAUDE_PROJECT_DIR}` and similar names are replaced.
     fn command_line(&self, call: &Call<'_>) -> Result<(OsString, Args), Failure> {
         match call.hook.command() {
@@ -201,7 +201,7 @@ impl ToolProtocol {
                 Ok(program(words.iter().map(expanded)))
             }
             HookCommand::Shell { text, shell: None } => {
-                let line = shell::usual(self.tool().shell, text)
+                let line = shell::usual(self.agent().shell, text)
                     .map_err(|why| Failure::new(FailureKind::NotStarted, why))?;
                 line.map_or_else(|| self.own_command_line(call.hook.command()), Ok)
             }
@@ -213,9 +213,9 @@ impl ToolProtocol {
         command_line(command, |name| self.is_of_event(name))
     }
 
-    /// Whether the tool sets this variable to a value of an event. Windows ignores case.
+    /// Whether the agent sets this variable to a value of an event. Windows ignores case.
     fn is_of_event(&self, name: &str) -> bool {
-        let mut variables = self.tool().variables.iter();
+        let mut variables = self.agent().variables.iter();
         let is_of_event = |it| matches!(it, Variable::Cwd | Variable::Session | Variable::Effort);
         variables.any(|(known, value)| is_of_event(*value) && known.eq_ignore_ascii_case(name))
     }
@@ -230,7 +230,7 @@ impl ToolProtocol {
     }
 
     fn limit_context(&self, answer: &mut Answer) {
-        let Some(tokens) = self.context_limit.or(self.tool().context_limit) else {
+        let Some(tokens) = self.context_limit.or(self.agent().context_limit) else {
             return;
         };
         if let Some(output) = &mut answer.output
@@ -247,7 +247,7 @@ impl ToolProtocol {
     /// variables are for commands outside of it.
     fn env_file(&self, hook: &Hook) -> Result<Option<NamedTempFile>, Failure> {
         let has_one = self.event.has_env_file && hook.sandboxes().next().is_none();
-        let Some(name) = self.tool().env_file().filter(|_| has_one) else {
+        let Some(name) = self.agent().env_file().filter(|_| has_one) else {
             return Ok(None);
         };
         let mut named = tempfile::Builder::new();
@@ -259,9 +259,9 @@ impl ToolProtocol {
     }
 }
 
-impl Protocol for ToolProtocol {
+impl Protocol for AgentProtocol {
     fn name(&self) -> &str {
-        self.tool().name
+        self.agent().name
     }
 
     fn definition(&self) -> Value {
@@ -298,15 +298,19 @@ impl Protocol for ToolProtocol {
     }
 
     fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
-        let found = self.tool().variables.iter().filter_map(|(name, variable)| {
-            let path = match variable {
-                // A hook that needs an approval runs in the project's root.
-                Variable::Project | Variable::Cwd => project,
-                Variable::Plugin => self.origin.plugin.as_ref()?,
-                _ => return None,
-            };
-            Some(((*name).to_owned(), path.to_owned()))
-        });
+        let found = self
+            .agent()
+            .variables
+            .iter()
+            .filter_map(|(name, variable)| {
+                let path = match variable {
+                    // A hook that needs an approval runs in the project's root.
+                    Variable::Project | Variable::Cwd => project,
+                    Variable::Plugin => self.origin.plugin.as_ref()?,
+                    _ => return None,
+                };
+                Some(((*name).to_owned(), path.to_owned()))
+            });
         found.collect()
     }
 
@@ -340,16 +344,16 @@ impl Protocol for ToolProtocol {
             _ => project,
         };
         let mut start = Start::new(program, args);
-        start.timeout = Some(self.tool().timeout(self.event));
+        start.timeout = Some(self.agent().timeout(self.event));
         start.working_dir = Some(working_dir.to_owned());
         start.env_file = self.env_file(call.hook)?;
-        for (name, variable) in self.tool().variables {
+        for (name, variable) in self.agent().variables {
             if let Some(value) = self.value(*variable, call, &start) {
                 start.variables.push(((*name).into(), value.into()));
             }
         }
         // A login shell may change what a command means.
-        start.may_be_direct = self.tool().shell != UsualShell::Login;
+        start.may_be_direct = self.agent().shell != UsualShell::Login;
         let not_mapped = |why| Failure::new(FailureKind::ArgumentsNotMapped, why);
         start.stdin = Some(Cow::Owned(
             self.input(event, working_dir).map_err(not_mapped)?,
@@ -365,7 +369,7 @@ impl Protocol for ToolProtocol {
     fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer {
         let event = self.as_read(call.event);
         let strictness = Strictness::of(call);
-        let mut answer = ending::read(self.tool(), self.event, &event, strictness, end);
+        let mut answer = ending::read(self.agent(), self.event, &event, strictness, end);
         if let Some(output) = &mut answer.output {
             self.map_back(call.event, output);
         }
@@ -387,7 +391,7 @@ impl Protocol for ToolProtocol {
         };
         Order {
             in_parallel: true,
-            once_for: self.tool().runs_once.then(once_for),
+            once_for: self.agent().runs_once.then(once_for),
         }
     }
 }

@@ -5,29 +5,29 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::protocol::{Origin, ToolProtocol};
-use super::tool::Tool;
+use super::agent::Agent;
+use super::protocol::{AgentProtocol, Origin};
 use super::{CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
 use crate::hook::{Hook, Protocol};
 
-pub(super) fn protocol(tool: &'static Tool, event: &str, matcher: &str) -> ToolProtocol {
-    of_plugin(tool, event, matcher, None)
+pub(super) fn protocol(agent: &'static Agent, event: &str, matcher: &str) -> AgentProtocol {
+    of_plugin(agent, event, matcher, None)
 }
 
 fn of_plugin(
-    tool: &'static Tool,
+    agent: &'static Agent,
     event: &str,
     matcher: &str,
     plugin: Option<&str>,
-) -> ToolProtocol {
-    let event = tool.event_named(event).unwrap();
-    ToolProtocol::new(&origin(tool, plugin), event, matcher, &Default::default())
+) -> AgentProtocol {
+    let event = agent.event_named(event).unwrap();
+    AgentProtocol::new(&origin(agent, plugin), event, matcher, &Default::default())
 }
 
-fn origin(tool: &'static Tool, plugin: Option<&str>) -> Arc<Origin> {
+fn origin(agent: &'static Agent, plugin: Option<&str>) -> Arc<Origin> {
     Arc::new(Origin {
-        tool,
+        agent,
         base_dir: None,
         plugin: plugin.map(PathBuf::from),
         mapped: Arc::default(),
@@ -37,8 +37,8 @@ fn origin(tool: &'static Tool, plugin: Option<&str>) -> Arc<Origin> {
 }
 
 #[track_caller]
-fn case(tool: &'static Tool, event: &str, matcher: &str, subject: &str, expected: bool) {
-    let protocol = protocol(tool, event, matcher);
+fn case(agent: &'static Agent, event: &str, matcher: &str, subject: &str, expected: bool) {
+    let protocol = protocol(agent, event, matcher);
     let fired = match protocol.event.subject {
         Some(key) if !protocol.event.is_of_tool() => {
             HookEvent::session_start("s").with_data(key, subject)
@@ -47,7 +47,7 @@ fn case(tool: &'static Tool, event: &str, matcher: &str, subject: &str, expected
     };
     assert_eq!(protocol.fault(), None);
     let is_met = protocol.mismatch(&fired).is_none();
-    assert_eq!(is_met, expected, "{tool} {matcher} {subject}");
+    assert_eq!(is_met, expected, "{agent} {matcher} {subject}");
 }
 
 #[test]
@@ -119,18 +119,18 @@ fn what_a_handler_is_stands_in_its_hook() {
 #[test]
 fn a_lost_handler_is_met_by_its_matcher_alone() {
     let definition = json!({"event": "PreToolUse", "matcher": "Edit|Write", "if": "Edit(*.ts)"});
-    let lost = ToolProtocol::lost(&origin(CLAUDE, None), &definition).unwrap();
+    let lost = AgentProtocol::lost(&origin(CLAUDE, None), &definition).unwrap();
     let is_met = |tool: &str| {
         lost.mismatch(&HookEvent::tool_pre_execute(tool, json!({})))
             .is_none()
     };
     assert!(is_met("edit") && !is_met("bash"));
-    assert!(ToolProtocol::lost(&origin(CODEX, None), &json!({"event": "BeforeTool"})).is_none());
+    assert!(AgentProtocol::lost(&origin(CODEX, None), &json!({"event": "BeforeTool"})).is_none());
 }
 
 #[test]
 fn directories_of_a_tool_have_names() {
-    let names = |protocol: &ToolProtocol| {
+    let names = |protocol: &AgentProtocol| {
         let directories = protocol.directories(Path::new("/p")).into_iter();
         let shown = directories.map(|(name, path)| format!("{name}={}", path.display()));
         shown.collect::<Vec<_>>()

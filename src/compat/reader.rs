@@ -1,16 +1,16 @@
-//! Converts a settings file of another tool to hooks, handler by handler, so that what is invalid does not affect the
+//! Converts a settings file of another agent to hooks, handler by handler, so that what is invalid does not affect the
 //! rest. Each problem has its position.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::agent::{Agent, Event, Fires};
 use super::lint;
 use super::matcher::SharedAllowance;
 use super::members::without_halves;
-use super::protocol::{Origin, ToolProtocol};
+use super::protocol::{AgentProtocol, Origin};
 use super::rule::Rule;
-use super::tool::{Event, Fires, Tool};
 use crate::config::reading::{
     FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
     parse_object,
@@ -23,7 +23,7 @@ use crate::printable::shortened;
 
 impl Form for Origin {
     fn title(&self) -> &'static str {
-        self.tool.title
+        self.agent.title
     }
 
     fn is_strict(&self) -> bool {
@@ -91,20 +91,20 @@ impl Reader<'_> {
             self.refuse(problem, None);
         }
         if let Some(hooks) = lists.last().map(|last| last.value) {
-            if let Some(entry) = one_too_many(hooks, self.origin.tool) {
+            if let Some(entry) = one_too_many(hooks, self.origin.agent) {
                 return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.place()));
             }
             let read = self.hooks(hooks);
             self.path.clear();
             self.checked(read, None);
         }
-        Ok(switches(self.origin.tool, file))
+        Ok(switches(self.origin.agent, file))
     }
 
     /// Reports a key that may have been meant to be `hooks`, or to be in it.
     fn other_key(&mut self, member: &Member<'_, '_>) {
         self.checked(like_hooks(member), None);
-        let event = self.origin.tool.event_named(member.key);
+        let event = self.origin.agent.event_named(member.key);
         let event = event.filter(|_| self.file.loaded.shows_all());
         if let Some(event) = event.filter(|event| event.ours().is_some()) {
             let words = "an event outside of `hooks`: its hooks do not run";
@@ -128,7 +128,7 @@ impl Reader<'_> {
             self.report(problem);
         }
         for member in hooks.members() {
-            let event = self.origin.tool.event_named(member.key);
+            let event = self.origin.agent.event_named(member.key);
             match event.filter(|event| event.ours().is_some()) {
                 Some(event) => self.event(event, &member),
                 None => self.unknown_event(&member),
@@ -160,14 +160,14 @@ impl Reader<'_> {
 
     /// Reports a key that is not an event which hosts fire.
     fn unknown_event(&mut self, member: &Member<'_, '_>) {
-        let tool = self.origin.tool;
+        let agent = self.origin.agent;
         let name = member.key;
-        if tool.not_events.contains(&name) || !self.file.loaded.shows_all() {
+        if agent.not_events.contains(&name) || !self.file.loaded.shows_all() {
             return;
         }
-        let (shown, title) = (shortened(name), tool.title);
-        let is_known = tool.event_named(name).is_some();
-        let meant = lint::nearest_event(tool, name).filter(|_| !is_known);
+        let (shown, title) = (shortened(name), agent.title);
+        let is_known = agent.event_named(name).is_some();
+        let meant = lint::nearest_event(agent, name).filter(|_| !is_known);
         let is_of_others = name.contains(':') || !is_known && meant_by(name).is_some();
         let (severity, words) = match meant.is_some() || is_of_others {
             true => (
@@ -181,7 +181,7 @@ impl Reader<'_> {
         };
         let problem = Problem::new(severity, name, words).at(member.key_range.clone());
         let problem = problem.with_suggestion_of(meant);
-        let meant = meant.and_then(|name| tool.event_named(name));
+        let meant = meant.and_then(|name| agent.event_named(name));
         match meant.filter(|event| event.ours().is_some()) {
             Some(event) => self.refuse(problem, Some(&self.protocol(event))),
             None => drop(self.report(problem)),
@@ -189,11 +189,11 @@ impl Reader<'_> {
     }
 
     /// Reads a group. `any` is for each hook of its event.
-    fn group(&mut self, node: Node<'_, '_>, any: &ToolProtocol) -> Result<(), Problem> {
+    fn group(&mut self, node: Node<'_, '_>, any: &AgentProtocol) -> Result<(), Problem> {
         object(node, "an object with a list `hooks`")?;
         node.members().try_for_each(|member| like_hooks(&member))?;
         let hooks = node.get("hooks");
-        let hooks = hooks.ok_or_else(|| no_group(node, self.origin.tool))?;
+        let hooks = hooks.ok_or_else(|| no_group(node, self.origin.agent))?;
         let handlers = list(hooks, "a list of handlers")?;
         let protocol = match node.get("matcher") {
             Some(matcher) => self.matched(matcher, any)?,
@@ -217,12 +217,12 @@ impl Reader<'_> {
     }
 
     /// Reports keys of a group or a handler that occur twice, or that are not applied.
-    fn keys(&mut self, node: Node<'_, '_>, protocol: &ToolProtocol) {
+    fn keys(&mut self, node: Node<'_, '_>, protocol: &AgentProtocol) {
         self.checked(key_twice(node), Some(protocol));
-        let tool = self.origin.tool;
-        for key in tool.keys_not_applied {
+        let agent = self.origin.agent;
+        for key in agent.keys_not_applied {
             if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
-                let title = tool.title;
+                let title = agent.title;
                 let words = format!("{title} applies this key, hosts of this crate do not");
                 self.report(value.warning(words));
             }
@@ -233,10 +233,10 @@ impl Reader<'_> {
     fn matched(
         &mut self,
         matcher: Node<'_, '_>,
-        any: &ToolProtocol,
-    ) -> Result<ToolProtocol, Problem> {
+        any: &AgentProtocol,
+    ) -> Result<AgentProtocol, Problem> {
         let text = text(matcher)?;
-        let protocol = ToolProtocol::new(&self.origin, any.event, text, &self.allowance);
+        let protocol = AgentProtocol::new(&self.origin, any.event, text, &self.allowance);
         if self.is_compiled {
             if let Some(why) = protocol.matcher.fault() {
                 return Err(matcher.error(why));
@@ -245,7 +245,7 @@ impl Reader<'_> {
                 self.report(matcher.warning(format!("{why}; so the hook always runs")));
             }
         }
-        let never_matches = lint::matcher(&matcher, any.event, self.origin.tool)
+        let never_matches = lint::matcher(&matcher, any.event, self.origin.agent)
             .or_else(|| lint::unknown_tool(&matcher, &protocol, self.vocabulary));
         if let Some(problem) = never_matches {
             self.report(problem);
@@ -254,8 +254,8 @@ impl Reader<'_> {
     }
 
     /// Returns the protocol of a handler for each event of this name.
-    fn protocol(&self, event: &'static Event) -> ToolProtocol {
-        ToolProtocol::new(&self.origin, event, "", &self.allowance)
+    fn protocol(&self, event: &'static Event) -> AgentProtocol {
+        AgentProtocol::new(&self.origin, event, "", &self.allowance)
     }
 
     /// Reports a problem, and returns its message.
@@ -267,19 +267,19 @@ impl Reader<'_> {
         self.file.report(None, problem)
     }
 
-    fn checked(&mut self, read: Result<(), Problem>, protocol: Option<&ToolProtocol>) {
+    fn checked(&mut self, read: Result<(), Problem>, protocol: Option<&AgentProtocol>) {
         if let Err(problem) = read {
             self.refuse(problem, protocol);
         }
     }
 
-    /// Reports what cannot be used, of hooks with this protocol or of any. The tool ignores it, and so does this crate
+    /// Reports what cannot be used, of hooks with this protocol or of any. The agent ignores it, and so does this crate
     /// unless the host is strict, or each failure blocks the event: then a placeholder blocks what it could have blocked.
-    fn refuse(&mut self, problem: Problem, protocol: Option<&ToolProtocol>) {
+    fn refuse(&mut self, problem: Problem, protocol: Option<&AgentProtocol>) {
         let at = problem.start();
         let reason = self.report(problem);
         let is_closed = protocol.is_some_and(|it| it.event.is_closed);
-        let matcher = |it: &ToolProtocol| it.matcher.text().map(str::to_owned);
+        let matcher = |it: &AgentProtocol| it.matcher.text().map(str::to_owned);
         let blocked = protocol.map(|it| (it.event.name, matcher(it)));
         // A key may occur very often.
         if !self.origin.is_strict && !is_closed || !self.blocked.insert(blocked) {
@@ -304,10 +304,10 @@ impl Reader<'_> {
     fn handler(
         &mut self,
         node: Node<'_, '_>,
-        group: &ToolProtocol,
+        group: &AgentProtocol,
         begin: &Arc<str>,
     ) -> Result<(), Problem> {
-        check_type(node, self.origin.tool)?;
+        check_type(node, self.origin.agent)?;
         let event = &group.event;
         let start = node.range().start;
         let hook = self.command(node, event)?;
@@ -328,7 +328,7 @@ impl Reader<'_> {
             hook = hook.with_description(description);
         }
         let hook = self.with_environment(node, hook);
-        let protocol = ToolProtocol {
+        let protocol = AgentProtocol {
             rule: self.rule(node, event)?,
             status_message: self.text(node, "statusMessage").map(str::to_owned),
             context_limit: self.context_limit(node),
@@ -345,10 +345,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the value of a key that the tool reads.
+    /// Returns the value of a key that the agent reads.
     fn get<'t, 'a>(&self, node: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
         node.get(key)
-            .filter(|_| self.origin.tool.keys.contains(&key))
+            .filter(|_| self.origin.agent.keys.contains(&key))
     }
 
     /// Returns the value of a key as `read` has it; another value is reported and ignored.
@@ -440,7 +440,7 @@ impl Reader<'_> {
         tokens.map(|tokens| tokens as usize)
     }
 
-    /// Returns the failure policy. Default: failures are ignored, as the tools do, unless the handler
+    /// Returns the failure policy. Default: failures are ignored, as the agents do, unless the handler
     /// or the host sets another policy.
     fn policy(&mut self, node: Node<'_, '_>, event: &Event) -> FailurePolicy {
         match self.choice(node, "onFailure", ["continue", "block"]) {
@@ -452,19 +452,19 @@ impl Reader<'_> {
     }
 
     fn timeout(&mut self, node: Node<'_, '_>, event: &Event) -> Duration {
-        let tool = self.origin.tool;
-        let (expected, seconds) = match tool.milliseconds {
+        let agent = self.origin.agent;
+        let (expected, seconds) = match agent.milliseconds {
             true => ("milliseconds above 0", 0.001),
             false => ("seconds above 0", 1.0),
         };
         let mut read = |key| {
             self.value(node, key, expected, |it| {
                 let number = it.number().filter(|number| *number > 0.0)?;
-                Some((number, lint::timeout(it, number, tool)))
+                Some((number, lint::timeout(it, number, agent)))
             })
         };
         let Some((number, problem)) = read("timeout").or_else(|| read("timeoutSec")) else {
-            return tool.timeout(event);
+            return agent.timeout(event);
         };
         if let Some(problem) = problem {
             self.report(problem);
@@ -501,13 +501,13 @@ impl Reader<'_> {
 }
 
 /// Reads the keys that switch hooks off.
-fn switches(tool: &Tool, file: Node<'_, '_>) -> Switches {
+fn switches(agent: &Agent, file: Node<'_, '_>) -> Switches {
     let value = |path: &str| path.split('.').try_fold(file, |node, key| node.get(key));
-    let all_off = tool.all_off.map(|(path, off)| (value(path), off));
-    let disabled = tool.disabled.and_then(value);
+    let all_off = agent.all_off.map(|(path, off)| (value(path), off));
+    let disabled = agent.disabled.and_then(value);
     let names = disabled.and_then(|it| it.items()).into_iter().flatten();
     Switches {
-        protocol: tool.name,
+        protocol: agent.name,
         all_off: all_off.is_some_and(|(found, off)| found.and_then(|it| it.switch()) == Some(off)),
         disabled: names.filter_map(|it| Some(it.text()?.to_owned())).collect(),
     }
@@ -527,9 +527,9 @@ fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
 }
 
 /// Returns the first group or handler that is beyond the most of a file.
-fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, tool: &Tool) -> Option<Node<'t, 'a>> {
+fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, agent: &Agent) -> Option<Node<'t, 'a>> {
     let items = |list: Option<Node<'t, 'a>>| list.and_then(|it| it.items()).into_iter().flatten();
-    let is_event = |member: &Member<'_, '_>| !tool.not_events.contains(&member.key);
+    let is_event = |member: &Member<'_, '_>| !agent.not_events.contains(&member.key);
     let events = || hooks.members().filter(is_event);
     let groups = || events().flat_map(|event| items(Some(event.value)));
     let mut handlers = groups().flat_map(|group| items(group.get("hooks")));
@@ -549,11 +549,11 @@ fn like_hooks(member: &Member<'_, '_>) -> Result<(), Problem> {
 }
 
 /// Returns the problem of a group without `hooks`.
-fn no_group(node: Node<'_, '_>, tool: &Tool) -> Problem {
+fn no_group(node: Node<'_, '_>, agent: &Agent) -> Problem {
     if node.get("command").is_none() {
         return node.error("`hooks` is missing");
     }
-    let words = format!("found a handler where {} expects a group", tool.title);
+    let words = format!("found a handler where {} expects a group", agent.title);
     node.error(words)
         .with_help("put it into {\"hooks\": [ ... ]}")
 }
@@ -576,15 +576,15 @@ fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
     node.text().ok_or_else(problem)
 }
 
-fn check_type(node: Node<'_, '_>, tool: &Tool) -> Result<(), Problem> {
+fn check_type(node: Node<'_, '_>, agent: &Agent) -> Result<(), Problem> {
     object(node, "an object with `type` and `command`")?;
     let Some(given) = node.get("type") else {
-        let problem = node.error(format!("has no `type`, so {} ignores it", tool.title));
+        let problem = node.error(format!("has no `type`, so {} ignores it", agent.title));
         return Err(problem.with_help("add \"type\": \"command\""));
     };
     match text(given)? {
         "command" => Ok(()),
-        other if tool.other_types.contains(&other) => Err(given.warning(format!(
+        other if agent.other_types.contains(&other) => Err(given.warning(format!(
             "handlers of type `{other}` do not run: only type `command` is supported"
         ))),
         other => {

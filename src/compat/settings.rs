@@ -1,21 +1,21 @@
-//! What a host sets for hooks of other tools.
+//! What a host sets for hooks of other agents.
 //!
 //! Knows neither files nor handlers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::agent::Agent;
 use super::mapping::MappedTool;
-use super::tool::Tool;
 
-/// Whose hooks a host runs besides its own: tools, plugins and files.
+/// Whose hooks a host runs besides its own: agents, plugins and files.
 ///
-/// For each tool, the user's files are loaded first (`~/.claude/settings.json`, `~/.codex/hooks.json`,
+/// For each agent, the user's files are loaded first (`~/.claude/settings.json`, `~/.codex/hooks.json`,
 /// `~/.gemini/settings.json`; none for a profile without global files), then the project's (for Claude Code also
 /// `.claude/settings.local.json`), and the extensions of Gemini CLI. A project's hooks need an approval, like all hooks
 /// of a project.
 ///
-/// A hook is read by the rules of its tool: what the tool ignores is ignored and reported. Its failures do not block, see
+/// A hook is read by the rules of its agent: what the agent ignores is ignored and reported. Its failures do not block, see
 /// [`with_strict_guards`](OtherTools::with_strict_guards).
 ///
 /// ```
@@ -31,27 +31,27 @@ use super::tool::Tool;
 #[derive(Debug, Clone, Default)]
 #[must_use = "nothing is loaded until a host has it"]
 pub struct OtherTools {
-    pub(super) tools: Vec<&'static Tool>,
+    pub(super) agents: Vec<&'static Agent>,
     pub(super) plugins: Vec<PathBuf>,
     /// Files and plugins that the user has named.
-    pub(super) named: Vec<(&'static Tool, PathBuf)>,
+    pub(super) named: Vec<(&'static Agent, PathBuf)>,
     pub(super) home: Option<PathBuf>,
     pub(super) is_strict: bool,
     pub(super) mapped: Arc<Vec<MappedTool>>,
 }
 
 impl OtherTools {
-    /// Loads the hooks of these tools, in this order.
-    pub fn new<I: IntoIterator<Item = &'static Tool>>(tools: I) -> Self {
-        Self::default().with_tools(tools)
+    /// Loads the hooks of these agents, in this order.
+    pub fn new<I: IntoIterator<Item = &'static Agent>>(agents: I) -> Self {
+        Self::default().with_agents(agents)
     }
 
-    /// Sets the tools.
-    pub fn with_tools<I: IntoIterator<Item = &'static Tool>>(mut self, tools: I) -> Self {
-        self.tools.clear();
-        for tool in tools {
-            if !self.tools.contains(&tool) {
-                self.tools.push(tool);
+    /// Sets the agents.
+    pub fn with_agents<I: IntoIterator<Item = &'static Agent>>(mut self, agents: I) -> Self {
+        self.agents.clear();
+        for agent in agents {
+            if !self.agents.contains(&agent) {
+                self.agents.push(agent);
             }
         }
         self
@@ -64,10 +64,10 @@ impl OtherTools {
         self
     }
 
-    /// Also loads this file, or where it is a directory, this plugin, as one of this tool. It counts as the user's own: it
+    /// Also loads this file, or where it is a directory, this plugin, as one of this agent. It counts as the user's own: it
     /// needs no approval, wherever it is.
-    pub fn with_settings(mut self, tool: &'static Tool, path: impl Into<PathBuf>) -> Self {
-        self.named.push((tool, path.into()));
+    pub fn with_settings(mut self, agent: &'static Agent, path: impl Into<PathBuf>) -> Self {
+        self.named.push((agent, path.into()));
         self
     }
 
@@ -77,14 +77,14 @@ impl OtherTools {
         self
     }
 
-    /// Lets hooks block if they fail, time out, cannot be read, or give an answer that their tool does not understand, like
-    /// hooks of this crate. Default: these failures are ignored, as in their tools.
+    /// Lets hooks block if they fail, time out, cannot be read, or give an answer that their agent does not understand, like
+    /// hooks of this crate. Default: these failures are ignored, as in their agents.
     pub fn with_strict_guards(mut self) -> Self {
         self.is_strict = true;
         self
     }
 
-    /// Sets the name that another tool uses for a tool of the host, and for its arguments: that tool's hooks match and
+    /// Sets the name that another agent uses for a tool of the host, and for its arguments: that agent's hooks match and
     /// receive these names, and the input that they set comes back under the host's. Arguments that are not named keep
     /// their names. If two arguments of a call would have one name, its hooks fail, and block what can be blocked.
     ///
@@ -101,7 +101,7 @@ impl OtherTools {
     /// ```
     pub fn with_tool<I, A, B>(
         mut self,
-        tool: &'static Tool,
+        agent: &'static Agent,
         ours: impl Into<String>,
         theirs: impl Into<String>,
         arguments: I,
@@ -113,7 +113,7 @@ impl OtherTools {
     {
         let arguments = arguments.into_iter();
         let new = MappedTool {
-            agent: tool,
+            agent,
             ours: ours.into(),
             theirs: theirs.into(),
             arguments: arguments
@@ -129,16 +129,16 @@ impl OtherTools {
     /// The same for a tool whose arguments have the same names.
     pub fn with_tool_alias(
         self,
-        tool: &'static Tool,
+        agent: &'static Agent,
         ours: impl Into<String>,
         theirs: impl Into<String>,
     ) -> Self {
-        self.with_tool(tool, ours, theirs, [("", ""); 0])
+        self.with_tool(agent, ours, theirs, [("", ""); 0])
     }
 }
 
-impl<const N: usize> From<[&'static Tool; N]> for OtherTools {
-    fn from(tools: [&'static Tool; N]) -> Self {
-        Self::new(tools)
+impl<const N: usize> From<[&'static Agent; N]> for OtherTools {
+    fn from(agents: [&'static Agent; N]) -> Self {
+        Self::new(agents)
     }
 }

@@ -1,10 +1,10 @@
-//! The shell for a command of another tool whose handler names none, or `bash`.
+//! The shell for a command of another agent whose handler names none, or `bash`.
 //!
 //! Knows where bash is found; does not know what a command is for.
 
 use std::ffi::OsString;
 
-use super::tool::UsualShell;
+use super::agent::UsualShell;
 use crate::process::Args;
 use crate::protocol::posix;
 

@@ -78,7 +78,7 @@ impl Item {
     }
 }
 
-/// The hooks that a file of another tool switches off: of all files if it is the user's, else of the project's.
+/// The hooks that a file of another agent switches off: of all files if it is the user's, else of the project's.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Switches {
     /// The name of the protocol of these hooks.

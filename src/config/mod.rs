@@ -297,7 +297,7 @@ impl HookConfig {
         Vec::new()
     }
 
-    /// Loads the user's hooks, and after them those of other tools, if the host loads them. A missing file has no
+    /// Loads the user's hooks, and after them those of other agents, if the host loads them. A missing file has no
     /// hooks. Of a file with errors, the usable hooks are loaded; the rest is logged as warnings.
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
@@ -315,7 +315,7 @@ impl HookConfig {
         hooks_of(files)
     }
 
-    /// Loads the hooks of a project, and after them those of other tools, if the host loads them. Their working directories are resolved against the project's root. Runs nothing; but registering these
+    /// Loads the hooks of a project, and after them those of other agents, if the host loads them. Their working directories are resolved against the project's root. Runs nothing; but registering these
     /// hooks means to trust the project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
@@ -484,7 +484,7 @@ impl HookConfig {
 
     /// Checks a file without registering anything. Reports the same problems as
     /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are only
-    /// looked at for a project's own file, since the directory is unknown for others. With `with_other_tools`, a hooks file of another tool, recognized by
+    /// looked at for a project's own file, since the directory is unknown for others. With `with_other_tools`, a hooks file of another agent, recognized by
     /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
     /// there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
@@ -527,7 +527,7 @@ impl HookConfig {
         report
     }
 
-    /// Returns the form of a file that is checked, and reports it if it is another tool's.
+    /// Returns the form of a file that is checked, and reports it if it is another agent's.
     fn form_of(&self, path: &Path, text: Option<&str>, report: &mut LoadReport) -> Arc<dyn Form> {
         let mut others = self.sources.iter().filter(|_| !self.is_own_place(path));
         let other = text.and_then(|text| others.find_map(|it| it.form_of(path, text)));
@@ -550,7 +550,7 @@ impl HookConfig {
         problems.find(|problem| problem.severity == Severity::Error)
     }
 
-    /// Returns whether this configuration loads hooks such as this one, which was approved: those of other tools only if
+    /// Returns whether this configuration loads hooks such as this one, which was approved: those of other agents only if
     /// it loads that tool's.
     #[must_use]
     pub fn reads(&self, approved: &Approved) -> bool {

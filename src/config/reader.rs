@@ -65,7 +65,7 @@ impl Form for HooksJson {
 }
 
 const LIKE_OTHER_TOOLS: &str = "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
-    hooks of another tool stay in its own file, such as `.claude/settings.json`";
+    hooks of another agent stay in its own file, such as `.claude/settings.json`";
 
 /// Converts the parts of a text, of any tool, to hooks and problems with places.
 pub(crate) struct FileReader<'a> {

@@ -51,7 +51,7 @@ pub struct LoadReport {
     /// The hooks of the project that are not approved, by name or else by description or pattern. They are
     /// skipped. Empty under [`TrustPolicy::Everything`].
     pub unapproved: Vec<String>,
-    /// The files that [`check`](crate::HookConfig::check) has read as settings of another tool, each with the
+    /// The files that [`check`](crate::HookConfig::check) has read as settings of another agent, each with the
     /// tool's name. Not part of the JSON form.
     #[serde(skip)]
     pub read_as: Vec<(PathBuf, &'static str)>,

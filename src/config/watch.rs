@@ -211,7 +211,7 @@ fn look_at(path: PathBuf) -> Look {
     (path, text)
 }
 
-/// Returns whether each file is one complete object, of this crate or of another tool.
+/// Returns whether each file is one complete object, of this crate or of another agent.
 fn is_whole(files: &[Look]) -> bool {
     files.iter().all(|(_, text)| match text {
         Ok(Some((text, _))) => tree::parse_object(file::without_mark(text).0).is_ok(),

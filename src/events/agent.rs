@@ -1,4 +1,4 @@
-//! Events of agents that hooks of other tools use and the specification lacks. They are custom events; this
+//! Events of agents that hooks of other agents use and the specification lacks. They are custom events; this
 //! crate knows their names.
 
 use std::sync::Arc;
@@ -72,14 +72,14 @@ impl HookEvent {
         Self::new(EventType::Custom(CustomEventType::known(name)))
     }
 
-    /// Sets the host's values for hooks of other tools; see [`HostContext`].
+    /// Sets the host's values for hooks of other agents; see [`HostContext`].
     #[must_use]
     pub fn with_context(mut self, context: Arc<HostContext>) -> Self {
         self.context = Some(context);
         self
     }
 
-    /// The host's values for hooks of other tools, if they are set.
+    /// The host's values for hooks of other agents, if they are set.
     #[must_use]
     pub fn context(&self) -> Option<&Arc<HostContext>> {
         self.context.as_ref()

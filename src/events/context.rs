@@ -1,4 +1,4 @@
-//! Values that only the host knows, for hooks that were written for other tools.
+//! Values that only the host knows, for hooks that were written for other agents.
 //!
 //! Knows no tool: `protocol` knows which field means what to which tool.
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::depth::bounded_copy;
 
-/// Values that a hook written for another tool finds on its standard input besides the event: the path of the
+/// Values that a hook written for another agent finds on its standard input besides the event: the path of the
 /// transcript, the permission mode, the model, and any other field that the host sets.
 ///
 /// Hooks of this crate's own protocol do not receive these values, neither as JSON nor as variables.

@@ -75,7 +75,7 @@ impl Known {
 }
 
 /// The sixteen built-in events, in the order of [`EventType::BUILTIN`](super::EventType::BUILTIN), then those of agents that
-/// hooks of other tools use and the specification lacks. The latter are custom events.
+/// hooks of other agents use and the specification lacks. The latter are custom events.
 pub(super) static KNOWN: [Known; 23] = [
     Known::before("tool:pre_execute", "Before a tool runs", &[ARGS])
         .of_tool()

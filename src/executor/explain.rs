@@ -47,7 +47,7 @@ pub enum Fate {
     Mismatch(Vec<Mismatch>),
     /// It was never approved; with the reason.
     NotApproved(String),
-    /// An identical hook of another tool runs instead.
+    /// An identical hook of another agent runs instead.
     Replaced,
     /// The hook with this label, which is before it, fails, and the executor stops there.
     Stopped(String),

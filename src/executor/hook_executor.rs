@@ -125,7 +125,7 @@ impl HookExecutor {
 
     /// Returns the hooks that run on this event, in the order of their runs and results: those that redact a
     /// tool's output ([`Withhold`](crate::FailurePolicy::Withhold)), this crate's other hooks, and the hooks of
-    /// each other tool. Their conditions match, and of identical hooks of another tool there is only one.
+    /// each other tool. Their conditions match, and of identical hooks of another agent there is only one.
     ///
     /// A hook may still not run: because a hook before it blocks, because its approval does not apply, or because
     /// the user has [disabled](HookExecutor::disabled_by) all hooks.

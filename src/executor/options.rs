@@ -78,7 +78,7 @@ impl<'a> FireOptions<'a> {
 
     /// Sets whether the hooks after one that blocks, fails (without `"on_failure": "continue"`) or stops the
     /// turn are skipped, also on an event that cannot be blocked. Default: true. After a hook that blocks,
-    /// hooks of other tools are skipped in any case.
+    /// hooks of other agents are skipped in any case.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;
         self

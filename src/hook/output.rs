@@ -43,7 +43,7 @@ pub struct HookOutput {
     /// Whether the host should stop its whole turn, not only this operation.
     pub stops_turn: bool,
     /// Whether stopping the turn is no denial: the host does not go on, but the hook has not decided against the
-    /// operation. Default: false; true for hooks of some other tools.
+    /// operation. Default: false; true for hooks of some other agents.
     pub only_stops: bool,
     /// The reason for stopping the turn, for the user.
     pub stop_reason: Option<String>,
@@ -56,11 +56,11 @@ pub struct HookOutput {
     /// Values that replace values of the tool's input, key by key.
     pub updated_input: Option<Map<String, Value>>,
     /// Whether `updated_input` is the whole input, so that keys not in it are removed. Default:
-    /// false; hooks of some other tools replace the whole input.
+    /// false; hooks of some other agents replace the whole input.
     pub replaces_input: bool,
     /// The replacement of a tool's output for the model; only on `tool:post_execute`.
     pub updated_output: Option<Value>,
-    /// Feedback for the model after a tool has run. Only hooks written for other tools give it.
+    /// Feedback for the model after a tool has run. Only hooks written for other agents give it.
     pub feedback: Option<String>,
 }
 

@@ -115,7 +115,7 @@ impl Lifecycle {
         self
     }
 
-    /// Sets the context of every event for hooks of other tools: the path of the transcript, the
+    /// Sets the context of every event for hooks of other agents: the path of the transcript, the
     /// permission mode, and so on.
     #[must_use]
     pub fn context(mut self, context: impl Into<Arc<HostContext>>) -> Self {

@@ -189,7 +189,7 @@ impl Outcome {
     }
 
     /// The feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
-    /// newlines. Only hooks written for other tools give it.
+    /// newlines. Only hooks written for other agents give it.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
         joined([self], |it| it.feedback.as_deref())

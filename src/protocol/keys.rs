@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::hook::{Decision, HookOutput};
 
-/// The key whose object has the keys of other tools.
+/// The key whose object has the keys of other agents.
 pub(super) const SPECIFIC: &str = "hookSpecificOutput";
 
 /// An object that has keys of an answer.

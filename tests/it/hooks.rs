@@ -237,7 +237,7 @@ fn a_project_is_found_upwards_to_its_git() {
     }
     let hooks = game(&world).discover_project(world.path(start)).load();
     assert_eq!(hooks.report().unapproved, ["exit 0"]);
-    // Files of other tools mark a project too, if the host reads them.
+    // Files of other agents mark a project too, if the host reads them.
     world.write("outer/repo/package/src/.claude/settings.json", "{}");
     let builder = game(&world).discover_project(world.path(start));
     assert!(builder.clone().load().project().unwrap().ends_with(PACKAGE));

@@ -1,4 +1,4 @@
-//! Guards that were written for other tools: their decisions count under every circumstance.
+//! Guards that were written for other agents: their decisions count under every circumstance.
 
 use std::sync::Arc;
 

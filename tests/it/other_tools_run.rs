@@ -1,4 +1,4 @@
-//! Hooks that were written for other tools: what they are given, what their ends mean, in which order they
+//! Hooks that were written for other agents: what they are given, what their ends mean, in which order they
 //! run. What follows from each exit code and answer is in `golden/fire.txt`.
 
 use std::path::{Path, PathBuf};

@@ -62,7 +62,7 @@ fn places(answer: &Value) -> [Value; 5] {
 fn check(outcome: &Outcome, case: &str) {
     for result in outcome.results() {
         let said = result.output().cloned().unwrap_or_default();
-        // Of a hook of another tool, it blocks.
+        // Of a hook of another agent, it blocks.
         let is_refused = said
             .reason
             .as_deref()

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::compat::{OtherTools, Tool};
+use forge_hooks::compat::{Agent, OtherTools};
 use forge_hooks::executor::DropReason;
 use forge_hooks::{
     EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookExecutorBuilder,
@@ -19,15 +19,15 @@ use forge_hooks::{
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A hook of another tool, as its settings file has it.
-pub(crate) fn hook_of(tool: &'static Tool, event: &str, matcher: &str, command: &str) -> Hook {
+/// A hook of another agent, as its settings file has it.
+pub(crate) fn hook_of(agent: &'static Agent, event: &str, matcher: &str, command: &str) -> Hook {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("settings.json");
     let handlers = json!([{"type": "command", "command": command}]);
     let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": handlers}]}});
     std::fs::write(&file, settings.to_string()).unwrap();
     let config = HookConfig::default().with_config_home(directory.path());
-    let tools = OtherTools::new([]).with_settings(tool, file);
+    let tools = OtherTools::new([]).with_settings(agent, file);
     config.with_other_tools(tools).load_global().remove(0)
 }
 

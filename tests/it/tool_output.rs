@@ -110,7 +110,7 @@ did not redact it <- echo '{"continue": false}'
 timed out <- sleep 60
 "#;
 
-/// Neither a hook of ours nor one of another tool, which run later, must tell the model what was withheld.
+/// Neither a hook of ours nor one of another agent, which run later, must tell the model what was withheld.
 #[test]
 fn output_is_withheld_if_redaction_fails() {
     for row in FAILS.trim().lines() {

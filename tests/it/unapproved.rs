@@ -1,6 +1,6 @@
 //! Entries of a project that no person has approved: they change no outcome, and no model reads their text.
 
-use forge_hooks::compat::{OtherTools, TOOLS};
+use forge_hooks::compat::{AGENTS, OtherTools};
 use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, FireOptions, HookEvent, HookResult, Hooks, Outcome};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn host(world: &World) -> Hooks {
     Hooks::builder(AppProfile::new("myagent"))
         .config_home(world.path("config"))
         .project(world.path("project"))
-        .other_tools(OtherTools::new(TOOLS).with_strict_guards())
+        .other_tools(OtherTools::new(AGENTS).with_strict_guards())
         .load()
 }
 

@@ -89,7 +89,7 @@ fn a_command_for_bash_does_not_run_in_cmd() {
     let handler = json!({"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/guard.sh"});
     let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
     world.write("project/.claude/settings.json", &settings.to_string());
-    let tools = OtherTools::new(compat::TOOLS).with_home(world.path("home"));
+    let tools = OtherTools::new(compat::AGENTS).with_home(world.path("home"));
     let config = HookConfig::default().with_config_home(world.path("config"));
     let config = config.with_other_tools(tools);
     let _ = config.load_into(

@@ -107,10 +107,10 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> 
     let failed = |error| cannot_read(file, placed_json_words(&error)).with_fix(fix);
     let fields: Map<String, Value> = serde_json::from_str(&text).map_err(failed)?;
     if let Some(name) = fields.get("hook_event_name").and_then(Value::as_str)
-        && let Some((tool, _)) = events::of_other_tool(name)
+        && let Some((agent, _)) = events::of_other_tool(name)
     {
-        let words = format!("it is an event of another tool, `{name}`");
-        return Err(cannot_read(file, words).with_fix(format!("add `--as {tool}`")));
+        let words = format!("it is an event of another agent, `{name}`");
+        return Err(cannot_read(file, words).with_fix(format!("add `--as {agent}`")));
     }
     if let Some(words) = unknown_key(&fields) {
         return Err(cannot_read(file, words).with_fix("put other values into `data`"));

@@ -65,15 +65,15 @@ impl<'a> Report<'a> {
 }
 
 pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let (event, hooks) = match args.tool_of {
-        Some(tool) => other_tool::load(tool, args, context, terminal)?,
+    let (event, hooks) = match args.agent {
+        Some(agent) => other_tool::load(agent, args, context, terminal)?,
         None => (event::from_args(args, context, terminal)?, context.load()?),
     };
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
     if args.parallel {
         options = options.parallel();
     }
-    if args.tool_of.is_some() {
+    if args.agent.is_some() {
         options = options.handles_ask();
     }
     if args.dry_run {
@@ -87,8 +87,8 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         is_silent: args.json,
     };
     let (first, again) = firing.fire(event, terminal)?;
-    if let Some(tool) = args.tool_of {
-        other_tool::keep_variables(tool, &first)?;
+    if let Some(agent) = args.agent {
+        other_tool::keep_variables(agent, &first)?;
     }
     let last = again.as_ref().unwrap_or(&first);
     let second = again.as_ref().map(|it| &it.outcome);

@@ -1,4 +1,4 @@
-//! `fire --as`: an event of another tool, and the hooks that this tool would run.
+//! `fire --as`: an event of another agent, and the hooks that this agent would run.
 //!
 //! Does not know the meaning of their answers.
 
@@ -14,32 +14,32 @@ use crate::cli::args::Fire;
 use crate::cli::context::existing;
 use crate::cli::error::placed_json_words;
 use crate::cli::{Context, Failure, Terminal};
-use crate::compat::{EventError, Tool};
+use crate::compat::{Agent, EventError};
 use crate::{HookEvent, HookResult, Hooks};
 
-/// Returns the event, and the hooks that the tool would run.
+/// Returns the event, and the hooks that the agent would run.
 pub(super) fn load(
-    tool: &'static Tool,
+    agent: &'static Agent,
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<(HookEvent, Hooks), Failure> {
     if !context.common.config.is_empty() {
-        let words = "`--config` names hooks of this program, not of another tool";
-        return Err(Failure::new(words).with_fix("name the tool's file with `--settings FILE`"));
+        let words = "`--config` names hooks of this program, not of another agent";
+        return Err(Failure::new(words).with_fix("name the agent's file with `--settings FILE`"));
     }
-    let event = read(tool, args, context, terminal)?;
+    let event = read(agent, args, context, terminal)?;
     let named = [
         named("--settings", &args.settings, false)?,
         named("--plugin", &args.plugin, true)?,
     ];
-    Ok((event, context.load_as(tool, &named.concat())?))
+    Ok((event, context.load_as(agent, &named.concat())?))
 }
 
 /// Appends what hooks have set for the session to the file that this program's own environment names, as a session of
-/// the tool has one.
-pub(super) fn keep_variables(tool: &Tool, pass: &Pass) -> Result<(), Failure> {
-    let named = tool.env_file().and_then(std::env::var_os);
+/// the agent has one.
+pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), Failure> {
+    let named = agent.env_file().and_then(std::env::var_os);
     let Some(path) = named.filter(|path| !path.is_empty()) else {
         return Ok(());
     };
@@ -54,21 +54,21 @@ pub(super) fn keep_variables(tool: &Tool, pass: &Pass) -> Result<(), Failure> {
 }
 
 fn read(
-    tool: &'static Tool,
+    agent: &'static Agent,
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<HookEvent, Failure> {
     let Some(file) = args.event_json.as_deref() else {
-        let words = format!("`--as {tool}` needs `--event-json FILE`, and no EVENT");
-        let example = context.command(&format!("fire --as {tool} --event-json event.json"));
+        let words = format!("`--as {agent}` needs `--event-json FILE`, and no EVENT");
+        let example = context.command(&format!("fire --as {agent} --event-json event.json"));
         return Err(Failure::new(words).with_fix(format!("write it as in `{example}`")));
     };
-    let fix = "write it as the tool does: {\"hook_event_name\": \"SessionStart\", ...}";
+    let fix = "write it as the agent does: {\"hook_event_name\": \"SessionStart\", ...}";
     let text = event::text_of(file, terminal)?;
     let payload = serde_json::from_str(&text).map_err(|error| placed_json_words(&error));
     let payload: Value = payload.map_err(|why| event::cannot_read(file, why).with_fix(fix))?;
-    tool.event(payload).map_err(|error| match error {
+    agent.event(payload).map_err(|error| match error {
         EventError::NotFired { .. } => Failure::new(error.to_string()),
         error => event::cannot_read(file, error).with_fix(fix),
     })

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use forge_hooks::cli::{self, Io};
-use forge_hooks::compat::{CLAUDE, OtherTools, TOOLS, Tool};
+use forge_hooks::compat::{AGENTS, Agent, CLAUDE, OtherTools};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, EventSpec, Hooks, HooksBuilder};
@@ -52,7 +52,7 @@ impl Place {
             .project(self.path("project"))
     }
 
-    fn tools<const N: usize>(&self, tools: [&'static Tool; N]) -> OtherTools {
+    fn tools<const N: usize>(&self, tools: [&'static Agent; N]) -> OtherTools {
         OtherTools::new(tools).with_home(self.path("home"))
     }
 
@@ -118,7 +118,7 @@ impl Place {
         match word {
             "validate" => self.run(host, &files, b""),
             "read" => self.run(host, &["-"], text),
-            "all-tools" => load(self.tools(TOOLS)),
+            "all-tools" => load(self.tools(AGENTS)),
             "plugin" => load(none.with_plugin(self.path(rest))),
             "settings" => load(none.with_settings(CLAUDE, self.path(rest))),
             "strict-guards" => load(self.tools([CLAUDE]).with_strict_guards()),

@@ -79,7 +79,7 @@ fn a_hook_grants_if_it_may() {
     assert!(host.names().ends_with(" permission:denied"));
 }
 
-/// The host asks its own hooks before the prompt, which only another tool's hook can answer.
+/// The host asks its own hooks before the prompt, which only another agent's hook can answer.
 #[test]
 fn the_hosts_own_hook_does_not_answer_the_prompt() {
     let host = Host::with([("permission:prompt", json!({"decision": "allow"}))]);

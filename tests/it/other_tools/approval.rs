@@ -1,4 +1,4 @@
-//! A project's hooks for other tools run when a person has approved them, the user's in any case.
+//! A project's hooks for other agents run when a person has approved them, the user's in any case.
 
 use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
@@ -79,7 +79,7 @@ fn an_approved_hook_that_is_gone_blocks() {
     assert!(place.problems(&place.load_approved())[0].contains("was approved"));
     assert!(!place.world.outcome(&blocking_event()).allowed());
     // A host that does not load them at all misses none.
-    let config = place.config_with(place.tools().with_tools([]));
+    let config = place.config_with(place.tools().with_agents([]));
     let _ = place.load_with(&config, TrustPolicy::Approved(place.store()));
     assert!(place.world.outcome(&blocking_event()).allowed());
 }
@@ -103,7 +103,7 @@ fn an_approved_hook_that_is_gone_from_a_plugin_blocks() {
     let file = "project/p/hooks/hooks.json";
     let hook = settings("PreToolUse", "", &command("true"));
     let place = Place::new([(file, &*hook)]);
-    let tools = place.tools().with_tools([]);
+    let tools = place.tools().with_agents([]);
     let config = place.config_with(tools.with_plugin(place.world.path("project/p")));
     let approval = Approval::of(place.root(), config.load_project(place.root())).unwrap();
     place.store().approve(&approval).unwrap();

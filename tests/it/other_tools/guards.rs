@@ -1,4 +1,4 @@
-//! Guards in files of other tools: what keeps one from running, or from being read, must not let everything pass.
+//! Guards in files of other agents: what keeps one from running, or from being read, must not let everything pass.
 
 use std::time::{Duration, Instant};
 

@@ -51,7 +51,7 @@ fn files_are_read_in_order_native_first() {
     assert_eq!(protocols, ["native", "claude", "codex", "gemini", "claude"]);
     assert_eq!(hooks[6].base_dir(), Some(&*place.root()));
     assert_eq!(hooks[1].base_dir(), None);
-    let _ = place.load_tools(place.tools().with_tools([compat::CODEX]));
+    let _ = place.load_tools(place.tools().with_agents([compat::CODEX]));
     let commands = place.commands();
     assert_eq!(commands, ["native", "codex user", "codex project"]);
 }
@@ -83,7 +83,7 @@ fn plugins_are_known_by_their_manifests() {
         ("d/more.json", &stop("more")),
         ("x.json", &stop("outside")),
     ]);
-    let mut tools = place.tools().with_tools([]);
+    let mut tools = place.tools().with_agents([]);
     for plugin in ["a", "b", "c", "d"] {
         tools = tools.with_plugin(place.world.path(plugin));
     }
@@ -106,7 +106,7 @@ fn a_host_names_the_tools_when_it_loads() {
     let plugin = ("plugin/hooks/hooks.json", &*stop);
     let hook = claude("true");
     let place = Place::new([(HOME, &hook), plugin, (CLAUDE, &hook)]);
-    let tools = place.tools().with_tools([compat::CLAUDE]);
+    let tools = place.tools().with_agents([compat::CLAUDE]);
     let hooks = Hooks::builder(AppProfile::default())
         .config_home(place.world.path("config"))
         .project(place.root())
@@ -293,7 +293,7 @@ fn a_named_file_that_cannot_be_read_blocks_if_strict() {
     assert!(!place.world.outcome(&event).allowed());
 }
 
-/// A file, an event in it, and what is printed. The profile's own file is none of another tool.
+/// A file, an event in it, and what is printed. The profile's own file is none of another agent.
 const RECOGNIZED: &str = "
 .claude/settings.json BeforeTool not an event of Claude Code
 .codex/hooks.json BeforeTool not an event of Codex

@@ -1,4 +1,4 @@
-//! Hooks files of other tools: which are found, what is read of them, what is printed of them.
+//! Hooks files of other agents: which are found, what is read of them, what is printed of them.
 
 mod approval;
 mod diagnostics;
@@ -21,7 +21,7 @@ const CLAUDE: &str = "project/.claude/settings.json";
 const CODEX: &str = "project/.codex/hooks.json";
 const GEMINI: &str = "project/.gemini/settings.json";
 
-/// A home and a project with files of other tools.
+/// A home and a project with files of other agents.
 struct Place {
     world: World,
 }
@@ -41,7 +41,7 @@ impl Place {
     }
 
     fn tools(&self) -> OtherTools {
-        OtherTools::new(compat::TOOLS).with_home(self.world.path("home"))
+        OtherTools::new(compat::AGENTS).with_home(self.world.path("home"))
     }
 
     fn config(&self) -> HookConfig {

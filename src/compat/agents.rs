@@ -1,16 +1,16 @@
-//! The tools whose hooks this crate runs. Another tool is another value; what it does not say is as in Claude Code.
+//! The agents whose hooks this crate runs. Another agent is another value; what it does not say is as in Claude Code.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::tool::Effect::{Blocks, FeedsBack};
-use super::tool::Fires::{Never, OfHost};
-use super::tool::Given::{Flag, Word};
-use super::tool::Text::{Context, Invalid};
-use super::tool::Unset::{False, List, Null, Object, Text};
-use super::tool::{
-    EVENT, Event, Field, REFUSED, Reading, Refused, SPECIFIC, Specific, TOOL_NAME, Tool,
+use super::agent::Effect::{Blocks, FeedsBack};
+use super::agent::Fires::{Never, OfHost};
+use super::agent::Given::{Flag, Word};
+use super::agent::Text::{Context, Invalid};
+use super::agent::Unset::{False, List, Null, Object, Text};
+use super::agent::{
+    Agent, EVENT, Event, Field, REFUSED, Reading, Refused, SPECIFIC, Specific, TOOL_NAME,
     UsualShell, Variable, Words,
 };
 
@@ -60,14 +60,14 @@ const REQUEST: Specific = Specific {
     reason: Some("message"), input: Some("updatedInput"), ..SPECIFIC
 };
 
-/// All tools.
-pub const TOOLS: [&Tool; 3] = [CLAUDE, CODEX, GEMINI];
+/// All agents.
+pub const AGENTS: [&Agent; 3] = [CLAUDE, CODEX, GEMINI];
 
-/// Claude Code. <https://code.claude.com/docs/en/hooks> Most other tools copy its format.
-pub const CLAUDE: &Tool = &CLAUDE_CODE;
+/// Claude Code. <https://code.claude.com/docs/en/hooks> Most other agents copy its format.
+pub const CLAUDE: &Agent = &CLAUDE_CODE;
 
 #[rustfmt::skip]
-const CLAUDE_CODE: Tool = Tool {
+const CLAUDE_CODE: Agent = Agent {
     name: "claude",
     title: "Claude Code",
     files: &[".claude/settings.json", ".claude/settings.local.json"],
@@ -233,7 +233,7 @@ const CLAUDE_EVENTS: &[Event] = &[
 /// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer
 /// unusable.
 #[rustfmt::skip]
-pub const CODEX: &Tool = &Tool {
+pub const CODEX: &Agent = &Agent {
     name: "codex",
     title: "Codex",
     files: &[".codex/hooks.json"],
@@ -346,7 +346,7 @@ const CODEX_EVENTS: &[Event] = &[
 
 /// Gemini CLI. <https://geminicli.com/docs/hooks/reference> It treats plain text as an answer.
 #[rustfmt::skip]
-pub const GEMINI: &Tool = &Tool {
+pub const GEMINI: &Agent = &Agent {
     name: "gemini",
     title: "Gemini CLI",
     files: &[".gemini/settings.json"],
@@ -422,9 +422,9 @@ mod tests {
 
     #[test]
     fn rows_name_events_and_keys_that_there_are() {
-        for tool in TOOLS {
-            let names: Vec<_> = tool.event_names().collect();
-            for (index, event) in tool.events.iter().enumerate() {
+        for agent in AGENTS {
+            let names: Vec<_> = agent.event_names().collect();
+            for (index, event) in agent.events.iter().enumerate() {
                 let is_known = |ours| EventType::of_name(ours).is_ok();
                 assert_eq!(
                     event.ours().is_some_and(is_known),
@@ -433,14 +433,14 @@ mod tests {
                 );
                 assert!(!names[index + 1..].contains(&event.name), "{event:?}");
             }
-            let mut on = tool.refused.iter().flat_map(|row| row.events);
+            let mut on = agent.refused.iter().flat_map(|row| row.events);
             assert!(on.all(|name| names.contains(name)));
         }
     }
 
     #[test]
     fn lists_of_names_have_their_characters() {
-        for (matcher, tools) in [
+        for (matcher, agents) in [
             ("Bash", &[CLAUDE, CODEX][..]),
             ("Edit|mcp__a__b2", &[CLAUDE, CODEX]),
             ("mcp__my-server", &[CLAUDE]),
@@ -449,21 +449,21 @@ mod tests {
             ("Edit.*", &[]),
             ("Änderung", &[]),
         ] {
-            let found = TOOLS.into_iter().filter(|it| it.is_list_of_names(matcher));
-            assert_eq!(found.collect::<Vec<_>>(), tools, "{matcher}");
+            let found = AGENTS.into_iter().filter(|it| it.is_list_of_names(matcher));
+            assert_eq!(found.collect::<Vec<_>>(), agents, "{matcher}");
         }
     }
 
     #[test]
-    fn tools_have_the_other_tools_names() {
-        for (tool, ours, expected) in [
+    fn tools_have_the_agents_names() {
+        for (agent, ours, expected) in [
             (CLAUDE, "bash", "Bash"),
             (CLAUDE, "Bash", "Bash"),
             (CODEX, "edit", "apply_patch"),
             (GEMINI, "bash", "run_shell_command"),
             (GEMINI, "mcp__x__y", "mcp__x__y"),
         ] {
-            assert_eq!(tool.tool_name(ours), expected);
+            assert_eq!(agent.tool_name(ours), expected);
         }
     }
 }

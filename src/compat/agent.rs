@@ -1,6 +1,6 @@
-//! What differs from one tool to the next, as tables: a tool whose hooks this crate runs is one value of `Tool`.
+//! What differs from one agent to the next, as tables: an agent whose hooks this crate runs is one value of `Agent`.
 //!
-//! Knows no particular tool; each has a file with its own value.
+//! Knows no particular agent; each has a file with its own value.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,9 +19,9 @@ pub(super) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Optio
     pairs.iter().find(|(found, _)| *found == key).map(|it| it.1)
 }
 
-/// A tool whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
+/// An agent whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
 /// [`GEMINI`](super::GEMINI).
-pub struct Tool {
+pub struct Agent {
     /// As on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
     pub(super) name: &'static str,
     /// As people write it.
@@ -34,7 +34,7 @@ pub struct Tool {
     pub(super) toml: Option<&'static str>,
     /// Below both: a directory with extensions, which have the layout of plugins.
     pub(super) extensions: Option<&'static str>,
-    /// What identifies a plugin of this tool.
+    /// What identifies a plugin of this agent.
     pub(super) manifest: &'static str,
     /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
     pub(super) all_off: Option<(&'static str, bool)>,
@@ -44,11 +44,11 @@ pub struct Tool {
     pub(super) not_events: Words,
 
     // The handlers in a file.
-    /// The keys of a handler that the tool reads, in addition to `type` and `command`.
+    /// The keys of a handler that the agent reads, in addition to `type` and `command`.
     pub(super) keys: Words,
-    /// The keys of a handler or a group that the tool applies, but this crate does not.
+    /// The keys of a handler or a group that the agent applies, but this crate does not.
     pub(super) keys_not_applied: Words,
-    /// The types of handlers that the tool runs, but this crate does not.
+    /// The types of handlers that the agent runs, but this crate does not.
     pub(super) other_types: Words,
     /// Whether timeouts are in milliseconds, not in seconds.
     pub(super) milliseconds: bool,
@@ -94,7 +94,7 @@ pub struct Tool {
     pub(super) refused: &'static [Refused],
 }
 
-/// The shell in which a tool runs a command whose handler names none.
+/// The shell in which an agent runs a command whose handler names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UsualShell {
     Bash,
@@ -104,7 +104,7 @@ pub(super) enum UsualShell {
     Login,
 }
 
-/// How a tool reads JSON.
+/// How an agent reads JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     /// On every exit code, also from standard error, and also within a string. A value of a wrong type is missing. Plain
@@ -116,14 +116,14 @@ pub(super) enum Reading {
     Strict,
 }
 
-/// An event of a tool. What a row does not say is as in [`EVENT`].
+/// An event of an agent. What a row does not say is as in [`EVENT`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Event {
     pub(super) name: &'static str,
     pub(super) fires: Fires,
-    /// The input field that a matcher is tested against; none if the tool ignores matchers.
+    /// The input field that a matcher is tested against; none if the agent ignores matchers.
     pub(super) subject: Option<&'static str>,
-    /// The timeout of a hook without its own; none if it is the tool's.
+    /// The timeout of a hook without its own; none if it is the agent's.
     pub(super) timeout: Option<Duration>,
     /// The longest timeout; with one, no hook runs in the background.
     pub(super) longest: Option<Duration>,
@@ -155,7 +155,7 @@ pub(super) const EVENT: Event = Event {
     fields: &[],
 };
 
-/// Which event here an event of a tool is.
+/// Which event here an event of an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fires {
     /// The one that has its name among its names elsewhere: a row of `events/table.rs`.
@@ -261,11 +261,11 @@ pub(super) enum Text {
     Ignored,
     /// Context for the model.
     Context,
-    /// An answer that the tool cannot read.
+    /// An answer that the agent cannot read.
     Invalid,
 }
 
-/// The value of an environment variable that a tool sets.
+/// The value of an environment variable that an agent sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variable {
     /// The root of the project.
@@ -305,7 +305,7 @@ impl Event {
     }
 }
 
-impl Tool {
+impl Agent {
     /// The name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name), such as `claude`.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -357,21 +357,21 @@ impl Tool {
     }
 }
 
-impl PartialEq for Tool {
+impl PartialEq for Agent {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Tool {}
+impl Eq for Agent {}
 
-impl fmt::Debug for Tool {
+impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Tool").field(&self.name).finish()
+        f.debug_tuple("Agent").field(&self.name).finish()
     }
 }
 
-impl fmt::Display for Tool {
+impl fmt::Display for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name)
     }
