@@ -176,6 +176,14 @@ pub(super) static KNOWN: [Known; 23] = [
     ),
 ];
 
+/// Returns the keys of the data of all these events; some more than once.
+pub(crate) fn known_data_keys() -> impl Iterator<Item = &'static str> {
+    KNOWN
+        .iter()
+        .flat_map(|event| event.data)
+        .map(|(key, _)| *key)
+}
+
 pub(super) const STOP: &str = "agent:stop";
 pub(super) const SUBAGENT_START: &str = "agent:subagent_start";
 pub(super) const SUBAGENT_STOP: &str = "agent:subagent_stop";

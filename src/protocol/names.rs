@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::events::known_data_keys;
 use crate::profile::{AppProfile, COMMON_PREFIX};
 
 /// The variables of every event.
@@ -21,25 +22,6 @@ const OF_ENGINE: [&str; 6] = [
     "HOOK_VARIABLES",
     "HOOKS_DISABLE",
     "HOOKS_TRACE",
-];
-
-/// The data of the known events. No other key can use their names, since guards rely on them.
-const OF_DATA: [&str; 15] = [
-    "tool_args",
-    "tool_result",
-    "error",
-    "llm_model",
-    "llm_tokens",
-    "perm_level",
-    "perm_rule",
-    "message_count",
-    "content",
-    "role",
-    "agent_type",
-    "stop_hook_active",
-    "last_assistant_message",
-    "trigger",
-    "message",
 ];
 
 /// The names without a prefix, and the variables whose values they have.
@@ -106,7 +88,8 @@ impl VariableName {
 pub(super) struct Names {
     profile: AppProfile,
     of_event: [Arc<VariableName>; OF_EVENT.len()],
-    of_data: [Arc<VariableName>; OF_DATA.len()],
+    /// The names for the data of known events, by key. No other key can use them, since guards rely on them.
+    of_data: BTreeMap<&'static str, Arc<VariableName>>,
 }
 
 impl Names {
@@ -114,7 +97,9 @@ impl Names {
         let name = |plain: &str| VariableName::new(plain, &profile);
         Self {
             of_event: OF_EVENT.map(name),
-            of_data: OF_DATA.map(|key| name(&key.to_ascii_uppercase())),
+            of_data: known_data_keys()
+                .map(|key| (key, name(&key.to_ascii_uppercase())))
+                .collect(),
             profile,
         }
     }
@@ -137,9 +122,9 @@ impl Names {
         let mut names = Vec::with_capacity(data.len());
         let mut others: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for key in data.keys() {
-            if let Some(at) = OF_DATA.iter().position(|known| known == key) {
-                names.push((Arc::clone(&self.of_data[at]), key.as_str()));
-            } else if let Some(name) = name_of_key(key) {
+            if let Some(name) = self.of_data.get(key.as_str()) {
+                names.push((Arc::clone(name), key.as_str()));
+            } else if let Some(name) = self.name_of_key(key) {
                 others.entry(name).or_default().push(key);
             }
         }
@@ -151,6 +136,24 @@ impl Names {
         names
     }
 
+    /// Returns the key in capitals, with `_` for common separators; none if it is not a valid name or is
+    /// reserved.
+    fn name_of_key(&self, key: &str) -> Option<String> {
+        let letter = |c: char| match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
+            '-' | '.' | ' ' => Some('_'),
+            _ => None,
+        };
+        let name: String = key.chars().map(letter).collect::<Option<_>>()?;
+        let taken = OF_EVENT.contains(&&*name)
+            || OF_ENGINE.contains(&&*name)
+            || self
+                .of_data
+                .keys()
+                .any(|key| key.eq_ignore_ascii_case(&name));
+        (!name.is_empty() && !taken).then_some(name)
+    }
+
     /// Whether this variable, in capitals, can have a value of an event. Every name with a prefix can be that of a key of
     /// the data.
     pub(super) fn can_be_of_event(&self, name: &str) -> bool {
@@ -158,21 +161,6 @@ impl Names {
         let is_short = self.profile.short_names() && SHORT_NAMES.iter().any(|it| it.0 == name);
         is_short || prefixes.any(|it| name.starts_with(&it))
     }
-}
-
-/// Returns the key in capitals, with `_` for common separators; none if it is not a valid name or is
-/// reserved.
-fn name_of_key(key: &str) -> Option<String> {
-    let letter = |c: char| match c {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
-        '-' | '.' | ' ' => Some('_'),
-        _ => None,
-    };
-    let name: String = key.chars().map(letter).collect::<Option<_>>()?;
-    let taken = OF_EVENT.contains(&&*name)
-        || OF_ENGINE.contains(&&*name)
-        || OF_DATA.iter().any(|key| key.eq_ignore_ascii_case(&name));
-    (!name.is_empty() && !taken).then_some(name)
 }
 
 /// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. So a

@@ -1,8 +1,9 @@
 //! What a hook finds: its environment, the files for values that do not fit there, its standard
 //! input.
 
+use forge_hooks::events::Vocabulary;
 use forge_hooks::hook::Shell;
-use forge_hooks::{AppProfile, HookEvent};
+use forge_hooks::{AppProfile, EventSpec, HookEvent};
 use serde_json::json;
 
 use crate::support::{World, custom, hook};
@@ -77,6 +78,10 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
     let mut event = plain.clone();
     for key in engines.split_whitespace().chain(others) {
         event = event.with_data(key, "forged");
+    }
+    let known = Vocabulary::default();
+    for (key, _) in known.events().iter().flat_map(EventSpec::data_keys) {
+        event = event.with_data(key.to_uppercase(), "forged");
     }
     let event = event.with_data("c-d", 1).with_data("c_d", 2);
     assert_eq!(event.to_env(), plain.to_env());

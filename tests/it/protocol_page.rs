@@ -1,8 +1,9 @@
-//! Checks the table of what blocks in docs/protocol.md against the code. `FORGE_HOOKS_BLESS=1` in the
-//! environment of the tests updates it.
+//! Checks the tables of docs/protocol.md against the code: the events, and what blocks. `FORGE_HOOKS_BLESS=1` in the
+//! environment of the tests updates the latter.
 
 use std::path::Path;
 
+use forge_hooks::events::Vocabulary;
 use forge_hooks::{Decision, FailureKind, FailurePolicy, HookOutput, HookResult};
 
 use crate::support::hook;
@@ -109,4 +110,34 @@ fn the_page_says_what_blocks() {
         return std::fs::write(&path, page).unwrap();
     }
     assert_eq!(written, table(), "run the tests with FORGE_HOOKS_BLESS=1");
+}
+
+/// The words of a cell that are code.
+fn code(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn the_page_has_each_event_with_its_keys() {
+    let page = include_str!("../../docs/protocol.md").replace("\r\n", "\n");
+    let (_, table) = page
+        .split_once("| event | data | can be blocked |\n|---|---|---|\n")
+        .unwrap();
+    let (table, _) = table.split_once("\n| others").unwrap();
+    let mut found = Vec::new();
+    for row in table.lines() {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let of_row = (code(cells[2]), cells[3].starts_with("yes"));
+        found.extend(
+            code(cells[1])
+                .into_iter()
+                .map(|name| (name, of_row.clone())),
+        );
+    }
+    let vocabulary = Vocabulary::default();
+    let events = vocabulary.events().iter().map(|spec| {
+        let keys = spec.data_keys().map(|(key, _)| key).collect();
+        (spec.event_type().as_str(), (keys, spec.can_block()))
+    });
+    assert_eq!(found, events.collect::<Vec<_>>());
 }

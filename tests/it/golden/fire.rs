@@ -12,6 +12,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::LazyLock;
 
+use forge_hooks::events::Vocabulary;
 use serde_json::{Value, json};
 
 use crate::program::User;
@@ -312,6 +313,18 @@ fn known_of(table: &'static str) -> Known {
         }
     }
     known
+}
+
+#[test]
+fn each_known_event_has_a_table() {
+    let tables = tables();
+    for spec in Vocabulary::default().events() {
+        let mut own = tables.iter().filter(|it| it.tool == "native");
+        assert!(
+            own.any(|it| it.event == spec.event_type().as_str()),
+            "{spec:?}"
+        );
+    }
 }
 
 #[test]
