@@ -105,7 +105,7 @@ impl Request<'_, Permission> {
 
     /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant a permission for
     /// which the host's rules would ask the user, if no other hook asks or blocks. What the rules
-    /// deny stays denied. The same holds on `permission:prompt` for a hook of another tool.
+    /// deny stays denied. The same holds on `permission:prompt` for a hook of another agent.
     pub fn hooks_may_grant(mut self) -> Self {
         self.action.hooks_may_grant = true;
         self
