@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::answer::read;
-use super::keys::{KEYS, Place, keys_of};
+use super::keys::{Field, KEYS, Place, SPECIFIC, keys_of};
 use crate::events::HookEvent;
 use crate::hook::{Decision, HookOutput};
 
@@ -101,6 +101,40 @@ fn every_key_is_read() {
     };
     assert_eq!(read, expected);
     assert_eq!(output("{}"), HookOutput::default());
+}
+
+/// A key that reading forgets in one of its places is noticed.
+#[test]
+fn a_key_says_the_same_in_each_place() {
+    for key in &KEYS {
+        for place in key.places {
+            let mut expected = HookOutput::default();
+            let value = match (key.field)(&mut expected) {
+                Field::Decision(field) => json!(*field.insert(Decision::Block)),
+                Field::Text(field) => json!(field.insert("t".to_owned())),
+                Field::Flag(field, meant) => {
+                    *field = true;
+                    json!(meant)
+                }
+                Field::Object(field) => {
+                    json!(field.insert(Map::from_iter([("a".to_owned(), json!(1))])))
+                }
+                Field::Any(field) => field.insert(json!([1])).clone(),
+                Field::Keys(_) => continue,
+            };
+            let mut keys = json!({key.name: value});
+            if *place == Place::Request {
+                keys["behavior"] = json!("deny");
+                expected.decision = Some(Decision::Block);
+            }
+            let answer = match place {
+                Place::Top => keys,
+                Place::Specific => json!({SPECIFIC: keys}),
+                Place::Request => json!({SPECIFIC: {"decision": keys}}),
+            };
+            assert!(output(&answer) == expected, "{answer}");
+        }
+    }
 }
 
 #[test]
