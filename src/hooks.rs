@@ -111,7 +111,7 @@ impl HooksBuilder {
     /// Declares an event that the host fires, or describes a built-in one.
     ///
     /// Once an event of the host's own is declared, the load reports each hook for an event that is not built
-    /// in, not one of the seven events of agents, and not declared. Default: any event.
+    /// in, not one of the events of agents, and not declared. Default: any event.
     pub fn event(mut self, spec: EventSpec) -> Self {
         self.vocabulary.add_event(spec);
         self

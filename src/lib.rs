@@ -41,7 +41,7 @@
 //! # The main types
 //! - [`Hooks`] is built once, from your program's names ([`AppProfile`]), its events ([`EventSpec`]) and tools, and the
 //!   hooks that may run ([`TrustPolicy`](config::TrustPolicy)). It owns the parts below, which can be used alone.
-//! - [`HookEvent`] is one event. Its kind ([`EventType`]) is one of sixteen built-in kinds, one of seven kinds
+//! - [`HookEvent`] is one event. Its kind ([`EventType`]) is one of sixteen built-in kinds, one of the kinds
 //!   for agents, or one of your own.
 //! - [`Outcome`] says whether your program may continue, and combines the answers of all hooks; [`HookResult`] is what
 //!   one hook did. [`HookBlockedError`] is the error to return if a hook blocked.

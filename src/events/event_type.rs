@@ -21,7 +21,7 @@ macro_rules! builtin {
         $(#[$on_enum])*
         pub enum $type {
             $($(#[$on])* $variant,)+
-            /// An event that the host defined with [`EventType::custom`], or one of the seven events of agents; see
+            /// An event that the host defined with [`EventType::custom`], or one of the events of agents; see
             /// [`can_block`](EventType::can_block).
             Custom(CustomEventType),
         }

@@ -10,7 +10,7 @@ use super::event_type::{LIKE_AN_EVENT, nearest};
 use super::spec::{self, EventSpec};
 use super::{EventKind, EventType};
 
-/// The events and tools of a host: the sixteen built-in events, seven events of agents (`agent:stop` and the
+/// The events and tools of a host: the sixteen built-in events, the events of agents (`agent:stop` and the
 /// others that [`HookEvent`](crate::HookEvent) has a constructor for), the host's own events, and its tools. A
 /// host declares them with [`HooksBuilder::event`](crate::HooksBuilder::event) and
 /// [`HooksBuilder::tools`](crate::HooksBuilder::tools). Warnings about hooks and the JSON Schema are made

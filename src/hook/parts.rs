@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::named::named;
 
-/// The time limit of a hook if neither it nor the executor has one: 10 seconds.
+/// The time limit of a hook if neither it nor the executor has one.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
 pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -16,6 +16,42 @@ fn a_hook_has_the_specified_defaults() {
     assert_eq!(hook.on_failure(), FailurePolicy::Block);
 }
 
+/// Each place that states the default deadline, and its words there.
+#[test]
+fn the_pages_state_the_default_deadline() {
+    let seconds = DEFAULT_TIMEOUT.as_secs();
+    let default = format!("Default: {seconds} seconds");
+    for (page, words) in [
+        (
+            include_str!("../../README.md"),
+            format!("(default: {seconds} seconds)"),
+        ),
+        (
+            include_str!("../../docs/protocol.md"),
+            format!("the host's default, {seconds} |"),
+        ),
+        (
+            include_str!("../../docs/troubleshooting.md"),
+            format!("({seconds} seconds by default)"),
+        ),
+        (include_str!("../executor/builder.rs"), default),
+        (
+            include_str!("definition.rs"),
+            format!("the hook's own, else {seconds} seconds"),
+        ),
+    ] {
+        assert!(page.contains(&words), "{words}");
+    }
+}
+
+#[test]
+fn each_setting_is_a_key_of_an_entry() {
+    let settings = json!(super::options::Options::default());
+    for key in settings.as_object().unwrap().keys() {
+        assert!(keys().any(|known| known == key), "{key}");
+    }
+}
+
 #[test]
 fn a_timeout_is_clamped() {
     let hook = Hook::new("*", "true").unwrap();
