@@ -64,8 +64,10 @@ mod tests {
     fn every_key_is_described_as_it_is_read() {
         let schema = schema(&Vocabulary::default());
         let described = &schema["properties"]["hooks"]["items"]["properties"];
+        let page = include_str!("../../docs/protocol.md");
         for key in keys() {
             assert!(described[key]["description"].is_string(), "{key}");
+            assert!(page.contains(&format!("| `{key}`")), "the page lacks {key}");
         }
         assert_eq!(described.as_object().unwrap().len(), keys().count());
         #[track_caller]
