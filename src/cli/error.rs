@@ -184,6 +184,8 @@ fn kind(name: &str) -> &str {
     match name {
         "map" | "a map" | "struct Case" | "struct HookEvent" => "an object",
         "sequence" | "a sequence" => "a list",
+        "a boolean" => "true or false",
+        "f64" => "a number",
         other => other,
     }
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::outcome::Residency;
-use forge_hooks::{FailureKind, FireOptions, Hook, HookConfig, HookExecutor, HookResult, HookRun};
+use forge_hooks::{FailureKind, Hook, HookConfig, HookResult};
 
 use super::{PYTHON, SHELL, assert_kept, fire, fires, has_ended, is_gone, reason, resident, shell};
-use crate::support::{Moment, World, blocking_event, custom, eventually};
+use crate::support::{World, blocking_event, custom, eventually};
 use crate::trust::{PROJECT, Project};
 
 fn edited() -> String {
@@ -210,24 +210,6 @@ fn no_more_than_sixteen_are_kept() {
     let gone = || first.iter().map(|it| is_gone(it.pid)).collect::<Vec<_>>();
     let oldest: Vec<_> = (0..18).map(|number| number < 2).collect();
     eventually("the oldest two have ended", || gone() == oldest);
-}
-
-#[test]
-fn an_observer_can_fire_the_same_hook() {
-    let again = |executor: &HookExecutor, run: &HookRun<'_>, moment: Moment<'_>| {
-        let Moment::Finish(result) = moment else {
-            return;
-        };
-        if !run.event.data.contains_key("again") {
-            let event = blocking_event().with_data("again", true);
-            let results = executor.execute_hooks(&event, FireOptions::default());
-            assert!(results[0].success(), "{results:?}");
-            assert_eq!(results[0].pid, result.pid);
-        }
-    };
-    let world = World::acting(|builder| builder, again);
-    world.add(shell(&world, SHELL));
-    assert!(fire(&world).success());
 }
 
 #[test]
