@@ -1,6 +1,8 @@
 //! How deep the data of an event is nested. A host can build a [`Value`] that is nested deeper than a stack
-//! allows: writing, copying and dropping it recurse once for each level. Hooks do not receive such a value, and no
-//! thread of the engine handles it.
+//! allows: writing, copying and dropping it recurse once for each level. All hooks of such an event fail, on the thread
+//! that fires it: no other thread gets it.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -17,35 +19,28 @@ impl HookEvent {
         too_deep.map(|(key, _)| key.as_str())
     }
 
-    /// Returns a copy for other threads. In it a value that is too deep is so by one level.
-    pub(crate) fn bounded_copy(&self) -> Self {
-        self.copy_with(bounded_copy)
-    }
-
-    /// Returns a copy in which `null` replaces the values that are too deep.
-    pub(crate) fn cut_to_limit(&self) -> Self {
-        self.copy_with(|value| match is_deeper(value, DEEPEST_DATA) {
+    /// Returns the event with `null` in place of the values that are too deep.
+    pub(crate) fn within_limit(&self) -> Cow<'_, Self> {
+        if self.too_deep_key().is_none() {
+            return Cow::Borrowed(self);
+        }
+        let kept = |value: &Value| match is_deeper(value, DEEPEST_DATA) {
             true => Value::Null,
             false => value.clone(),
-        })
-    }
-
-    fn copy_with(&self, copy: impl Fn(&Value) -> Value) -> Self {
+        };
         let data = self.data.iter();
-        Self {
-            data: data
-                .map(|(key, value)| (key.clone(), copy(value)))
-                .collect(),
+        Cow::Owned(Self {
+            data: data.map(|(key, it)| (key.clone(), kept(it))).collect(),
             event_type: self.event_type.clone(),
             timestamp: self.timestamp,
             tool_name: self.tool_name.clone(),
             session_id: self.session_id.clone(),
             context: self.context.clone(),
-        }
+        })
     }
 }
 
-/// [`HookEvent::bounded_copy`] for a value alone.
+/// Returns a copy for an event. Of a value that is too deep, it is too deep by one level.
 pub(crate) fn bounded_copy(value: &Value) -> Value {
     match is_deeper(value, DEEPEST_DATA) {
         true => (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| Value::from(vec![inner])),
@@ -88,10 +83,12 @@ mod tests {
         }
         let event = HookEvent::user_interrupt().with_data("deep", value.clone());
         assert_eq!(event.too_deep_key(), None);
-        assert_eq!(event.bounded_copy(), event);
+        assert_eq!(*event.within_limit(), event);
+        assert_eq!(bounded_copy(&value), value);
         let deeper = HookEvent::user_interrupt().with_data("deep", json!([[value]]));
         assert_eq!(deeper.too_deep_key(), Some("deep"));
-        assert_eq!(deeper.bounded_copy().too_deep_key(), Some("deep"));
-        assert_eq!(deeper.cut_to_limit().data["deep"], Value::Null);
+        assert_eq!(deeper.within_limit().data["deep"], Value::Null);
+        let copy = bounded_copy(&deeper.data["deep"]);
+        assert!(is_deeper(&copy, DEEPEST_DATA) && !is_deeper(&copy, DEEPEST_DATA + 1));
     }
 }

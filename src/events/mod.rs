@@ -143,10 +143,7 @@ impl HookEvent {
     #[must_use]
     pub fn to_json(&self) -> String {
         // This can only fail for a map key that is not a string, and `data` has none.
-        match self.too_deep_key() {
-            None => serde_json::to_string(self).unwrap_or_default(),
-            Some(_) => serde_json::to_string(&self.cut_to_limit()).unwrap_or_default(),
-        }
+        serde_json::to_string(&*self.within_limit()).unwrap_or_default()
     }
 
     /// Creates `tool:pre_execute`: a tool is about to run.

@@ -49,7 +49,7 @@ const WAITED: &str = "an observer of hooks cannot wait for an event: wait on ano
 pub struct HookHandle {
     /// What becomes of it, still without results.
     outcome: Outcome,
-    /// None for an event without hooks.
+    /// None if no thread has anything to do.
     job: Option<(Submitted, Receiver<HookResult>)>,
     /// What was received before the last result.
     received: Vec<HookResult>,
@@ -59,11 +59,18 @@ pub struct HookHandle {
 }
 
 impl HookHandle {
-    pub(super) fn new(outcome: Outcome, job: Option<(Submitted, Receiver<HookResult>)>) -> Self {
+    pub(super) fn new(outcome: Outcome, job: Submitted, results: Receiver<HookResult>) -> Self {
+        let mut handle = Self::ended(outcome, Vec::new());
+        handle.job = Some((job, results));
+        handle
+    }
+
+    /// The handle of an event whose results are all there.
+    pub(super) fn ended(outcome: Outcome, received: Vec<HookResult>) -> Self {
         Self {
             outcome,
-            job,
-            received: Vec::new(),
+            job: None,
+            received,
             returned: None,
             cancels_on_drop: false,
         }
@@ -160,8 +167,7 @@ impl HookHandle {
     #[must_use = "hooks may have blocked the operation"]
     pub fn into_receiver(mut self) -> Receiver<HookResult> {
         let Some((job, results)) = self.job.take() else {
-            // The sender is dropped, so the channel is disconnected.
-            return bounded(0).1;
+            return sent(std::mem::take(&mut self.received));
         };
         if job.may_need_this_thread() {
             self.job = Some((job, results));

@@ -212,6 +212,9 @@ impl HookExecutor {
         }
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
+            if let Some(failed) = self.too_deep(event, &hooks) {
+                return failed;
+            }
             let core = self.core();
             let call = match options.token {
                 None => core.calls.begin(),
@@ -246,10 +249,13 @@ impl HookExecutor {
         let outcome = self.core().outcome_of(&event.event_type);
         let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::new(outcome, None));
+            return Ok(HookHandle::ended(outcome, Vec::new()));
         }
         if is_refused(&event) {
             return Err(SubmitError::FromObserver(event));
+        }
+        if let Some(failed) = self.too_deep(&event, &hooks) {
+            return Ok(HookHandle::ended(outcome, failed));
         }
         let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
             Some(None) => return Err(SubmitError::Skipped(event)),
@@ -258,7 +264,16 @@ impl HookExecutor {
         };
         let (answers, results) = Answers::new(hooks.len(), held);
         let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
-        Ok(HookHandle::new(outcome, Some((job, results))))
+        Ok(HookHandle::new(outcome, job, results))
+    }
+
+    /// Fails all hooks of an event whose data is nested too deep, on this thread: no other one could drop the data.
+    fn too_deep(&self, event: &HookEvent, hooks: &[Arc<Hook>]) -> Option<Vec<HookResult>> {
+        event.too_deep_key()?;
+        let core = self.core();
+        let firing = core.firing(Fired::Lent(event), Arc::default());
+        let failed = hooks.iter().map(|hook| core.runner.run(&firing, hook));
+        Some(failed.filter(|it| !it.hook.background()).collect())
     }
 
     /// Cancels the blocking calls of all threads and the submitted events that run or wait, as

@@ -57,11 +57,6 @@ pub(super) fn submit(
         Background::Start | Background::Skip => &core.pool,
     };
     let priority = options.priority_of(&event, core.vocabulary.can_block(&event.event_type));
-    // A value that is too deep stays with the host: a thread could not drop it.
-    let own = match event.too_deep_key() {
-        None => Arc::clone(&event),
-        Some(_) => Arc::new(event.bounded_copy()),
-    };
     let channel = Arc::clone(answers.channel());
     let cancel = Arc::<Cancel>::default();
     if options.token.is_some_and(CancelToken::is_cancelled) {
@@ -70,7 +65,7 @@ pub(super) fn submit(
     let job = Box::new(FireJob {
         run,
         core: Arc::clone(core),
-        event: own,
+        event: Arc::clone(&event),
         hooks,
         options: options.without_token(),
         answers,

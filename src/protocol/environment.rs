@@ -38,10 +38,7 @@ impl HookEvent {
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
         let names = Names::new(profile.clone());
-        let variables = match self.too_deep_key() {
-            None => variables(self, &names),
-            Some(_) => variables(&self.cut_to_limit(), &names),
-        };
+        let variables = variables(&self.within_limit(), &names);
         let mut environment = BTreeMap::new();
         for Variable { name, value } in &variables {
             for full in &name.full {

@@ -33,7 +33,7 @@ impl Fired<'_> {
     /// Returns a shared event, for a background hook.
     pub(crate) fn to_shared(&self) -> Arc<HookEvent> {
         match self {
-            Self::Lent(event) => Arc::new(event.bounded_copy()),
+            Self::Lent(event) => Arc::new(HookEvent::clone(event)),
             Self::Shared(event) => Arc::clone(event),
         }
     }
@@ -46,7 +46,7 @@ pub(crate) struct Firing<'a> {
     /// Whether hooks may block the event.
     pub(crate) can_block: bool,
     /// The failure of all hooks, if the event's data is nested too deep.
-    pub(super) too_deep: Option<Failure>,
+    pub(crate) too_deep: Option<Failure>,
     pub(super) shared: Shared,
     pub(crate) cancel: Arc<Cancel>,
     /// How long the event has waited for a thread.
@@ -73,7 +73,6 @@ impl<'a> Firing<'a> {
     /// Replaces the event for the remaining hooks.
     pub(crate) fn with_event(self, event: Arc<HookEvent>) -> Self {
         Self {
-            too_deep: too_deep(&event),
             original: self.original.or(Some(self.event)),
             event: Fired::Shared(event),
             shared: Shared::default(),

@@ -103,7 +103,7 @@ impl Runner {
     }
 
     /// Runs the hook. A panic of the engine becomes a result.
-    fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+    pub(crate) fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
         self.residents.end_idle();
         let _inside = Inside::enter();
         let run = firing.run_of(hook);
