@@ -62,7 +62,7 @@ impl Residents {
         if self.is_forked() {
             return None;
         }
-        let turn = match Turn::wait(self.slots.of(hook, spec)?, spec, deadline)? {
+        let turn = match Turn::wait(self.slots.of(hook, spec)?, spec, deadline) {
             Ok(turn) => turn,
             Err(end) => return Some(never_sent(end, started)),
         };
@@ -79,10 +79,7 @@ impl Residents {
                 residency: Some(how),
                 ..self.send(&turn, kept, spec, id, started)
             },
-            Err(error) => {
-                turn.note_failure();
-                never_sent(End::NotStarted(error), started)
-            }
+            Err(error) => never_sent(End::NotStarted(error), started),
         })
     }
 
@@ -145,9 +142,6 @@ impl Residents {
                 (End::Exited(0), None)
             }
             Err((end, failure)) => {
-                if !matches!(end, End::Cancelled) {
-                    turn.note_failure();
-                }
                 kept.process.kill();
                 (end, failure)
             }

@@ -1,4 +1,4 @@
-//! The slots of hooks: which event has its turn, the idle process, and the recent failures.
+//! The slots of hooks: which event has its turn, and the idle process.
 //!
 //! Starts and ends no process. A slot that is not in the list any more keeps none: its hook was removed.
 
@@ -13,10 +13,6 @@ use crate::process::{Cancel, Confinement, End, Resident, Spec};
 
 /// The most processes that are kept at once, including busy ones.
 const MOST: usize = 16;
-
-/// After this number of failures within a minute, the hook runs once for each event, for a minute.
-const MOST_FAILURES: usize = 3;
-const MINUTE: Duration = Duration::from_secs(60);
 
 /// With this number of slots, those without any state are removed.
 const MANY_SLOTS: usize = 256;
@@ -54,26 +50,6 @@ struct State {
     idle: Option<Kept>,
     /// The previous process had to be ended.
     replaces: bool,
-    failures: Failures,
-}
-
-#[derive(Debug, Default)]
-struct Failures(VecDeque<Instant>);
-
-impl Failures {
-    fn note(&mut self, now: Instant) {
-        self.0.push_back(now);
-        if self.0.len() > MOST_FAILURES {
-            self.0.pop_front();
-        }
-    }
-
-    fn are_many(&self, now: Instant) -> bool {
-        let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
-            return false;
-        };
-        self.0.len() == MOST_FAILURES && *last - *first <= MINUTE && now < *last + MINUTE
-    }
 }
 
 impl Slot {
@@ -112,11 +88,7 @@ impl Slots {
             return Some(Arc::clone(known));
         }
         if all.len() >= MANY_SLOTS {
-            all.retain(|slot| {
-                let state = slot.lock();
-                let is_one_shot = state.failures.are_many(Instant::now());
-                Arc::strong_count(slot) > 1 || state.idle.is_some() || is_one_shot
-            });
+            all.retain(|slot| Arc::strong_count(slot) > 1 || slot.lock().idle.is_some());
         }
         let slot = Arc::new(Slot {
             hook: hook.clone(),
@@ -207,35 +179,27 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits behind earlier events for the same hook. If that ends before its turn, returns how. None: the hook must run
-    /// for this event alone.
-    pub(super) fn wait(
-        slot: Arc<Slot>,
-        spec: &Spec<'_>,
-        deadline: Instant,
-    ) -> Option<Result<Self, End>> {
+    /// Waits behind earlier events for the same hook. If that ends before its turn, returns how.
+    pub(super) fn wait(slot: Arc<Slot>, spec: &Spec<'_>, deadline: Instant) -> Result<Self, End> {
         let turn = Self::new(slot);
         let mut state = turn.slot.lock();
         loop {
-            let now = Instant::now();
-            if state.failures.are_many(now) {
-                return None;
-            }
             if state.events.front() == Some(&turn.number) {
                 break;
             }
             if spec.cancel.is_some_and(Cancel::is_requested) {
-                return Some(Err(End::Cancelled));
+                return Err(End::Cancelled);
             }
+            let now = Instant::now();
             if now >= deadline {
-                return Some(Err(End::TimedOut { stopped: false }));
+                return Err(End::TimedOut { stopped: false });
             }
             let longest = (deadline - now).min(CANCEL_INTERVAL);
             let woken = turn.slot.turns.wait_timeout(state, longest);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(state);
-        Some(Ok(turn))
+        Ok(turn)
     }
 
     fn new(slot: Arc<Slot>) -> Self {
@@ -262,10 +226,6 @@ impl Turn {
     pub(super) fn replaces(&self) -> bool {
         std::mem::take(&mut self.slot.lock().replaces)
     }
-
-    pub(super) fn note_failure(&self) {
-        self.slot.lock().failures.note(Instant::now());
-    }
 }
 
 impl Drop for Turn {
@@ -278,32 +238,5 @@ impl Drop for Turn {
         state.events.retain(|number| *number != self.number);
         drop(state);
         self.slot.turns.notify_all();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_failures_within_a_minute_are_many() {
-        let mut failures = Failures::default();
-        let start = Instant::now();
-        let at = |seconds: u64| start + Duration::from_secs(seconds);
-        failures.note(at(0));
-        failures.note(at(1));
-        assert!(!failures.are_many(at(1)));
-        // The first failure is too long ago.
-        failures.note(at(61));
-        assert!(!failures.are_many(at(61)));
-        failures.note(at(61));
-        assert!(failures.are_many(at(61)) && failures.are_many(at(120)));
-        assert!(!failures.are_many(at(121)));
-        // The minute is not longer after the next three.
-        failures.note(at(122));
-        assert!(!failures.are_many(at(122)));
-        failures.note(at(122));
-        failures.note(at(122));
-        assert!(failures.are_many(at(181)) && !failures.are_many(at(182)));
     }
 }

@@ -133,19 +133,19 @@ fn a_busy_process_is_waited_for_until_the_deadline_or_cancelled() {
 }
 
 #[test]
-fn after_three_failures_none_is_kept() {
+fn a_failure_replaces_the_process() {
     let world = World::new();
     let program = "read -r event; echo the rules are missing >&2; exit 1";
     world.add(shell(&world, program));
     let words = "without an answer (exit code 1): the rules are missing";
-    use Residency::{OneShot, Replaced, Started};
-    for how in [Started, Replaced, Replaced, OneShot] {
+    use Residency::{Replaced, Started};
+    for how in [Started, Replaced, Replaced, Replaced] {
         let result = fire(&world);
         assert_failed(&result, FailureKind::NoAnswer, words);
         assert_eq!(result.residency, Some(how));
     }
     world.write("hook.sh", SHELL);
-    fires(&world, OneShot);
+    fires(&world, Replaced);
 }
 
 #[test]
@@ -280,27 +280,23 @@ fn turns_are_taken_in_order() {
     assert!(longest < total * 3 / 4, "{longest:?} of {total:?}");
 }
 
-/// It waits for its turn, and then gets no kept process: all of that is one timeout.
+/// It waits for its turn, and then gets another process: all of that is one timeout.
 #[test]
-fn what_waits_and_then_runs_alone_has_one_timeout() {
+fn what_waits_and_gets_another_process_has_one_timeout() {
     let world = World::new();
-    let program = "read -r event; test -e third || exit 1
+    let program = "read -r event
         test -e reached && exec sleep 60; : >reached; sleep 3; exit 1";
     world.add(shell(&world, program).with_timeout(5 * SECOND));
-    for how in [Residency::Started, Residency::Replaced] {
-        assert_eq!(fire(&world).residency, Some(how));
-    }
-    world.write("third", "");
-    let third = world.submit(blocking_event());
+    let first = world.submit(blocking_event());
     world.await_file("reached");
     let waits = world.submit(blocking_event());
     let outcome = waits.wait();
     let result = &outcome.results()[0];
     assert_eq!(
-        third.wait().results()[0].failure,
+        first.wait().results()[0].failure,
         Some(FailureKind::NoAnswer)
     );
-    assert_eq!(result.residency, Some(Residency::OneShot));
+    assert_eq!(result.residency, Some(Residency::Replaced));
     assert_failed(result, FailureKind::TimedOut, "timed out");
     assert!(result.duration < 7 * SECOND, "{result:?}");
 }
