@@ -181,13 +181,6 @@ impl HookHandle {
         job.channel.restart(received, &results)
     }
 
-    /// Returns the results that [`wait_timeout`](HookHandle::wait_timeout) has received so far, for a host that shows
-    /// each hook as it ends. Empty once the outcome has been returned.
-    #[must_use]
-    pub fn received(&self) -> &[HookResult] {
-        &self.received
-    }
-
     /// Receives results up to the last one; false if the deadline comes first.
     fn receive(&mut self, deadline: Option<Instant>) -> bool {
         let Some((job, results)) = &self.job else {

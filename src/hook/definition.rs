@@ -147,7 +147,7 @@ pub enum GateVerdict {
 /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
 ///     .with_timeout(Duration::from_secs(5))
 ///     .with_description("Guards the shell");
-/// assert!(hook.matches(&HookEvent::tool_pre_execute("bash", "ls"), true));
+/// assert!(hook.matches(&HookEvent::tool_pre_execute("bash", "ls")));
 /// assert_eq!(hook.to_json()["timeout"], 5.0);
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```

@@ -33,8 +33,8 @@ impl Hook {
     /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
     ///     .with_when("/tool_args/command", Condition::Regex(r"\bsudo\b".to_owned()))?;
     /// let event = |command| HookEvent::tool_pre_execute("bash", json!({"command": command}));
-    /// assert!(hook.matches(&event("sudo ls"), true));
-    /// assert!(!hook.matches(&event("ls"), true));
+    /// assert!(hook.matches(&event("sudo ls")));
+    /// assert!(!hook.matches(&event("ls")));
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
     ///
@@ -59,10 +59,11 @@ impl Hook {
 
     /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled):
     /// whether its pattern and its conditions match. [`pattern`](Self::pattern) alone does not need the
-    /// event's data. Whether the event can be blocked is known to the host:
-    /// [`Vocabulary::can_block`](crate::events::Vocabulary::can_block).
+    /// event's data. An event of the host's own counts as one that can be blocked, also if it is
+    /// [`notify_only`](crate::EventSpec::notify_only).
     #[must_use]
-    pub fn matches(&self, event: &HookEvent, can_block: bool) -> bool {
+    pub fn matches(&self, event: &HookEvent) -> bool {
+        let can_block = event.event_type.can_block();
         self.pattern().matches(event) && self.is_when_met(event, can_block, &Budget::default())
     }
 

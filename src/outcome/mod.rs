@@ -247,14 +247,13 @@ impl Outcome {
 
     /// Whether [`updated_input`](Outcome::updated_input) is the whole input, so that keys not in it are
     /// removed. This is so if a hook of a tool that does so has set it.
-    #[must_use]
-    pub fn replaces_input(&self) -> bool {
+    fn replaces_input(&self) -> bool {
         let mut changes = self.counted_outputs();
         changes.any(|output| output.replaces_input && output.updated_input.is_some())
     }
 
     /// Returns the tool's input with the changes of the hooks: [`updated_input`](Outcome::updated_input) merged
-    /// into `input`, or in its place if it [replaces](Outcome::replaces_input) it. None if nothing changes, or the
+    /// into `input`, or in its place if a hook of a tool that does so has set it. None if nothing changes, or the
     /// operation is blocked.
     #[must_use]
     pub fn changed_input(&self, input: &Map<String, Value>) -> Option<Map<String, Value>> {
@@ -353,15 +352,6 @@ impl Outcome {
             Some(result) => Err(HookBlockedError::of(self, result)),
             None => Ok(self),
         }
-    }
-
-    /// Returns the outcome itself if the operation is allowed; [`check`](Outcome::check) borrows it instead.
-    ///
-    /// # Errors
-    /// As with [`check`](Outcome::check).
-    pub fn into_result(self) -> Result<Self, HookBlockedError> {
-        self.check()?;
-        Ok(self)
     }
 
     /// Returns it as that of an event that cannot be blocked.

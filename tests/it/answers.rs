@@ -220,7 +220,7 @@ fn a_question_goes_to_a_host_that_asks() {
     let executor = &world.executor;
     let unhandled = world.outcome(&blocking_event());
     assert_eq!(unhandled.results().len(), 1, "it blocks and stops");
-    let error = unhandled.into_result().unwrap_err().to_string();
+    let error = unhandled.check().unwrap_err().to_string();
     assert!(error.ends_with(": sure?"), "{error}");
     let options = FireOptions::default().handles_ask();
     let submitted = executor.submit(blocking_event(), options).unwrap();

@@ -171,7 +171,7 @@ fn an_error_says_which_hook_blocked_and_why() {
         world.add(guard);
         let outcome = world.outcome(&blocking_event());
         assert_eq!(outcome.reason(), Some("Blocked: dangerous"));
-        let error = outcome.into_result().unwrap_err();
+        let error = outcome.check().unwrap_err();
         let expected = format!("blocked by hook `{label}`: Blocked: dangerous");
         assert_eq!(error.to_string(), expected);
         assert_eq!(format!("{error:?}"), expected);

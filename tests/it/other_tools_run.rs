@@ -264,8 +264,14 @@ impl Gate for NotOn {
 fn of_competing_rewrites_the_last_wins() {
     let [first, last] = [json!({"command": "a", "x": 1}), json!({"command": "b"})];
     let outcome = fired(&blocking_event(), [rewrites(&first), rewrites(&last)]);
-    assert_eq!(outcome.updated_input().map(Value::Object), Some(last));
-    assert!(outcome.replaces_input());
+    assert_eq!(
+        outcome.updated_input().map(Value::Object).as_ref(),
+        Some(&last)
+    );
+    assert_eq!(
+        outcome.changed_input(first.as_object().unwrap()),
+        last.as_object().cloned()
+    );
     assert_eq!(outcome.decision(), Some(Decision::Allow));
     let results = outcome.results().iter();
     let notes: Vec<_> = results.map(|it| it.diagnostics().len()).collect();

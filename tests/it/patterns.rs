@@ -118,7 +118,7 @@ fn a_pattern_matches_what_the_table_says() {
     let hook = Hook::new("tool:*:bash", "true")
         .unwrap()
         .with_enabled(false);
-    let matches = hook.matches(&event("tool:error bash"), true);
+    let matches = hook.matches(&event("tool:error bash"));
     assert!(matches, "also when it is disabled");
 }
 

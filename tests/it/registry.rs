@@ -86,7 +86,7 @@ fn hooks_are_loaded_atomically() {
 }
 
 fn naive(hooks: &[Arc<Hook>], event: &HookEvent) -> Vec<Arc<Hook>> {
-    let meant = |hook: &&Arc<Hook>| hook.enabled() && hook.matches(event, true);
+    let meant = |hook: &&Arc<Hook>| hook.enabled() && hook.matches(event);
     hooks.iter().filter(meant).cloned().collect()
 }
 

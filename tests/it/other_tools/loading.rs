@@ -163,8 +163,8 @@ fn the_keys_of_a_handler_are_read() {
     assert_eq!(hook.label(), "Looking");
     // The rule and the matcher are conditions.
     let bash = |text| HookEvent::tool_pre_execute("bash", json!({"command": text}));
-    assert!(hook.matches(&bash("cd x && git push"), true));
-    assert!(!hook.matches(&bash("ls"), true));
+    assert!(hook.matches(&bash("cd x && git push")));
+    assert!(!hook.matches(&bash("ls")));
     let edit = HookEvent::tool_pre_execute("edit", json!({}));
     let [mismatch] = &hook.mismatches(&edit, true)[..] else {
         panic!("one mismatch")
@@ -218,8 +218,8 @@ fn a_host_can_name_its_tools() {
     let place = Place::new([(CLAUDE, &*claude("x"))]);
     let _ = place.load_tools(place.tools().with_tool_alias(compat::CLAUDE, "run", "Bash"));
     let hook = &place.hooks()[0];
-    assert!(hook.matches(&HookEvent::tool_pre_execute("run", json!({})), true));
-    assert!(!hook.matches(&HookEvent::tool_pre_execute("other", json!({})), true));
+    assert!(hook.matches(&HookEvent::tool_pre_execute("run", json!({}))));
+    assert!(!hook.matches(&HookEvent::tool_pre_execute("other", json!({}))));
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn an_outcome_serializes_as_fire_prints_it() {
     let serialized = without_durations(serialized);
     assert_eq!(serialized, without_durations(printed));
 
-    let error = outcome.into_result().unwrap_err();
+    let error = outcome.check().unwrap_err();
     let mut blocked = json!(error);
     blocked["event"] = json!(event);
     assert_eq!(without_durations(blocked), serialized);

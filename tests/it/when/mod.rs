@@ -126,7 +126,7 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let shown = &shown[..shown.len().min(80)];
             let hook = guard("*", "/tool_args/x", "a*");
             let can_block = kind.can_block();
-            assert_eq!(hook.matches(&event, can_block), expected, "{kind} {shown}");
+            assert_eq!(hook.matches(&event), expected, "{kind} {shown}");
             let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
             let untested = hook.untested_conditions(&event);
             assert_eq!(untested.is_empty(), is_tested, "{shown}");
@@ -263,13 +263,8 @@ fn the_page_shows_what_conditions_do() {
     world.write("config/src/forge/hooks.json", example);
     let config = HookConfig::default().with_config_home(world.path("config"));
     let hooks = config.load_global();
-    let runs = |event: &HookEvent| -> Vec<bool> {
-        let can_block = event.event_type.can_block();
-        hooks
-            .iter()
-            .map(|hook| hook.matches(event, can_block))
-            .collect()
-    };
+    let runs =
+        |event: &HookEvent| -> Vec<bool> { hooks.iter().map(|hook| hook.matches(event)).collect() };
     assert_eq!(runs(&bash("cd x && sudo ls")), [true, false]);
     assert_eq!(runs(&bash("ls")), [false, false]);
     // A guard that cannot see the command runs.
