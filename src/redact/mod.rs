@@ -1,26 +1,31 @@
 //! Masks the secrets in a text or a JSON value, so that it can be shown in logs, traces and `Debug` output.
 //!
 //! Knows nothing of hooks and events. Each rule finds places of secrets in the unchanged text, and all places
-//! are masked together, so that no rule hides a secret from another. A secret is found by its name (`pairs`,
-//! `names`), by the word before it (`places`), by its shape (`tokens`), or because its value is known (`values`).
+//! are masked together, so that no rule hides a secret from another. A secret is found by its name (`names`), by
+//! its shape (`shapes`), or because its value is known (`values`).
 
-mod forms;
 mod json;
 mod names;
-mod pairs;
-mod places;
-mod tokens;
+mod shapes;
 mod values;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use names::Names;
+/// A pattern that is compiled when it is first used. Tests show that all compile.
+type Lazy = LazyLock<Option<Regex>>;
+
+macro_rules! pattern {
+    ($pattern:expr) => {
+        $crate::redact::Lazy::new(|| regex::Regex::new($pattern).ok())
+    };
+}
+use pattern;
 
 /// The most bytes that a compiled pattern may take. The time of a search grows with its size.
 const LARGEST_PATTERN: usize = 1 << 20;
@@ -38,7 +43,9 @@ pub struct Redactor {
 
 #[derive(Clone, Default)]
 struct Rules {
-    names: Names,
+    /// Without the default rules.
+    off: bool,
+    names: Vec<Regex>,
     patterns: Vec<Regex>,
 }
 
@@ -68,7 +75,7 @@ impl Redactor {
     #[must_use]
     pub fn off() -> Self {
         let mut off = Self::default();
-        Arc::make_mut(&mut off.rules).names.off = true;
+        Arc::make_mut(&mut off.rules).off = true;
         off
     }
 
@@ -78,13 +85,18 @@ impl Redactor {
     /// but not the end of `old_seat_number`. A name without a letter or digit is ignored.
     #[must_use]
     pub fn with_secret_key(mut self, name: impl Into<String>) -> Self {
-        Arc::make_mut(&mut self.rules).names.add(&name.into());
+        let name = name.into();
+        let letters = name.chars().filter(|c| c.is_alphanumeric());
+        let letters: Vec<String> = letters.map(String::from).collect();
+        let pattern = format!(r"(?i)(?:^|\W){}\b", letters.join("[-_. ]*"));
+        let pattern = Regex::new(&pattern).ok().filter(|_| !letters.is_empty());
+        Arc::make_mut(&mut self.rules).names.extend(pattern);
         self
     }
 
     /// Also masks what this regular expression matches, in the syntax of the crate `regex`.
     ///
-    /// If the pattern has a group named `secret`, only that group is masked. Of Unicode, `\w`, `\d`, `\s` and
+    /// If a group named `secret` takes part in the match, only that group is masked. Of Unicode, `\w`, `\d`, `\s` and
     /// letter case are supported, but not `\p{..}`.
     ///
     /// # Errors
@@ -126,25 +138,30 @@ impl Redactor {
         shown
     }
 
+    /// The patterns of names.
+    fn names(&self) -> impl Iterator<Item = &Regex> {
+        let default = names::SECRET.as_ref().filter(|_| !self.rules.off);
+        default.into_iter().chain(&self.rules.names)
+    }
+
     fn masked_once<'a>(&self, text: &'a str, secrets: &[&str]) -> Cow<'a, str> {
-        let Rules { names, patterns } = &*self.rules;
         let mut spans = Vec::new();
-        if !names.off || !names.added.is_empty() {
-            pairs::find(text, names, &mut spans);
-        }
-        if !names.off {
-            tokens::find(text, &mut spans);
+        if !self.rules.off {
+            let shapes = shapes::SHAPES.iter().flat_map(|shape| shape.as_ref());
+            shapes.for_each(|shape| find_pattern(shape, text, &mut spans));
+            spans.retain(|span| names::is_secret(&text[span.clone()]));
             values::find(text, secrets, &mut spans);
         }
-        for pattern in patterns {
-            find_pattern(pattern, text, &mut spans);
-        }
+        let patterns = self.rules.patterns.iter();
+        patterns.for_each(|pattern| find_pattern(pattern, text, &mut spans));
+        let names = self.names();
+        names.for_each(|names| names::find(names, text, &mut spans));
         mask(text, spans)
     }
 
     /// Returns the JSON value with its secrets masked.
     ///
-    /// Masks everything under a secret key except `null`, `true`, `false` and counts, and in all other strings
+    /// Masks everything under a secret key except `null`, `true` and `false`, and in all other strings
     /// what [`text`](Self::text) masks. A part that is nested deeper than 128 levels is masked as a whole.
     #[must_use]
     pub fn value(&self, value: &Value) -> Value {
@@ -156,20 +173,17 @@ impl Redactor {
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Redactor")
-            .field("default_rules", &!self.rules.names.off)
-            .field("keys", &self.rules.names.added.len())
+            .field("default_rules", &!self.rules.off)
+            .field("keys", &self.rules.names.len())
             .field("patterns", &self.rules.patterns.len())
             .finish()
     }
 }
 
 fn find_pattern(pattern: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
-    let mut names = pattern.capture_names().flatten();
-    let is_whole = names.all(|name| name != "secret");
     for groups in pattern.captures_iter(text) {
-        let whole = groups.get(0).filter(|_| is_whole);
-        let found = groups.name("secret").or(whole);
-        spans.extend(found.map(|found| found.range()));
+        let secret = groups.name("secret").or_else(|| groups.get(0));
+        spans.extend(secret.map(|secret| secret.range()));
     }
 }
 
@@ -189,8 +203,6 @@ fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
         end = end.max(span.end);
     }
     shown.push_str(&text[end..]);
-    match shown == text {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(shown),
-    }
+    let changed = Some(shown).filter(|shown| shown != text);
+    changed.map_or(Cow::Borrowed(text), Cow::Owned)
 }

@@ -1,125 +1,152 @@
-//! Decides which names belong to secrets. Knows nothing of values, nor where a name is found.
+//! Finds values by their names. A name is secret if it ends with a word that says so: `db_password`, `apiKey`.
 //!
-//! A name is split into words: `dbPassword2` and `DB_PASSWORD` become `db_password`. It is the name of a
-//! secret if one of the words names a secret and no word after it says that it is only about the secret.
+//! ```text
+//! name=value  name: value  "name": "value"  ['name'] => 'value'  --name value  <name>value</name>
+//! ```
 
 use std::ops::Range;
 
 use regex::Regex;
 
-use super::forms::{Lazy, is_one_of, matches, pattern};
+use super::{Lazy, pattern};
 
-/// A word that ends with one of these names a secret.
-const NOUNS: &str =
-    "password passwd passphrase passcode secret credential token authorization cookie pwd";
-/// These name a secret as a whole word.
-const WORDS: &str = "bearer otp psk pw mnemonic pass dbpass mypass keypass storepass sshpass ftppass smtppass \
-    userpass rootpass adminpass sudopass requirepass";
-/// A key is a secret after one of these: `api_key`, `apikey`.
-const KEYS: &str = "api access private secret signing signature encryption decryption account master shared auth \
-    ssh session storage subscription license admin consumer deploy service app application \
-    webhook hmac jwt gpg pgp tls ssl client server function functions integration ingest \
-    recovery security cipher crypto aes rsa openai anthropic gemini stripe azure aws google \
-    twilio sendgrid mailgun algolia datadog sentry heroku cloudflare";
-/// After such a word, the value is not the secret, but something about it: `password_file`.
-const ABOUT: &str = "file filename path dir folder name id count counter length len size min max limit type kind \
-    url uri endpoint host field policy hint prompt expires expiry expiration expired ttl age at \
-    usage used budget ref manager store provider method mode enabled required changed updated \
-    version format strategy domain index status state stdin env fd label title placeholder error \
-    message regex pattern attempts strength rotation scope source class helper algorithm reset \
-    command cmd agent cache osxkeychain less per bucket pool";
-/// A variable such as `STRIPE_KEY` is a secret whatever kind of key it is, except for these.
-static VARIABLE: Lazy = pattern!("^[A-Z0-9_]+_(?:KEY|PAT)$");
-static PUBLIC: Lazy = pattern!("(?:PUBLIC|PRIMARY|FOREIGN|CACHE|PARTITION|SORT|PUBLISHABLE)_KEY$");
+/// Plurals are absent: `tokens` and `cookies` are mostly counted.
+pub(super) static SECRET: Lazy = pattern!(
+    r#"(?ix-u)(?:(?:api|access|private|secret|signing|encryption|account|master|shared|auth|ssh|session|subscription
+    |license|admin|service|functions|app|client)[-_.\ ]?key|(?-i:[A-Z0-9]_(?:KEY|PAT))
+    |password|passwd|passphrase|passcode|secret|token|credentials?|authorization|cookie|[_;"']pwd
+    |(?:\b|_)(?:pass|auth|otp|psk)|[?&](?:key|sig)|[?&][a-z-]*signature)(?:[-_.]?(?:data|base|prod|test|[0-9]+))?\b"#
+);
+static PUBLIC: Lazy = pattern!("(?:PUBLIC|PRIMARY|FOREIGN|CACHE|SORT)_KEY$");
+/// Names that are also words in messages: `auth: started`.
+static MESSAGE: Lazy = pattern!("^(?i-u:pass|auth)$");
 
-/// The names whose values are masked. `off` has none of the default ones.
-#[derive(Clone, Default)]
-pub(super) struct Names {
-    pub(super) off: bool,
-    pub(super) added: Vec<Regex>,
-}
+/// What is between a name and its value; `"name": "API_KEY", "value": ` too.
+static LINK: Lazy = pattern!(
+    r#"(?x-u)^(?::\ [A-Za-z&][\w.<>]*\ =\ |\\*["']?\]?[\ \t]*(?::=|=>|[:=])[\ \t]*
+    |\\*["']?[\s,]*\\*["']?(?i:value)\\*["']?[\ \t]*[:=][\ \t]*)"#
+);
+static OPTION_LINK: Lazy = pattern!(r#"^(?:\\*["'],[ \t]*|[ \t]+|\r?\n[ \t]*- )"#);
+static SCHEME: Lazy = pattern!(r"^(?i-u:bearer|basic|digest|token|apikey|bot)[ \t]+");
+static OPENING: Lazy = pattern!(r#"^(?:[a-zA-Z@$\[]|(?:Some|String::from)\()?\\*["']"#);
+static HEADER: Lazy = pattern!(r"(?i-u:authorization|cookie)$");
+static LINE: Lazy = pattern!(r#"^(?:="[^"\r\n]*"|[^\r\n\\"'`])*"#);
+static WORD: Lazy = pattern!(r#"^[^\s"'`\\&;|<>]+"#);
 
-impl Names {
-    /// Adds a name. It matches with any separators between its letters, but not within a word.
-    pub(super) fn add(&mut self, name: &str) {
-        let letters = name.chars().filter(|c| c.is_alphanumeric());
-        let letters: Vec<String> = letters.map(String::from).collect();
-        let pattern = format!(r"(?i)(?:^|[^\w]){}$", letters.join("[-_. ]*"));
-        let pattern = Regex::new(&pattern).ok().filter(|_| !letters.is_empty());
-        self.added.extend(pattern);
-    }
+/// A value from another place, no value, or code.
+static NO_SECRET: Lazy = pattern!(
+    r#"(?xs)^(?:\$[A-Za-z_]\w*|\$[\{(].*|%\w+%|\{.*|<.*>?|\W{0,3}|[*.]*|\[redacted\].*|(?:process\.env|var|secrets)\..*
+    |(?i:null|none|nil|undefined|true|false|yes|no|on|off|enabled|disabled|required|optional|all|is|any|basic|bearer
+    |&?str|string|bool|boolean|int|integer|number|bytes|void|unknown|await|new|inherit))$"#
+);
+static CODE: Lazy = pattern!(r"^(?:[=:~>-]|[&!*]?\w+(?:(?:::|\.)\w+)*[!?]*(?:[(\[]|<[A-Z&]))");
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.has_word(name, 0..name.len())
-    }
-
-    /// Whether a word of a text is the name of a secret. The name may begin before the word: `api key`.
-    pub(super) fn has_word(&self, text: &str, word: Range<usize>) -> bool {
-        if !self.added.is_empty() {
-            let before = text[..word.start].char_indices().rev().nth(32);
-            let near = &text[before.map_or(0, |(at, _)| at)..word.end];
-            if self.added.iter().any(|name| name.is_match(near)) {
-                return true;
-            }
+/// Finds the values of the names that end with a match of this pattern.
+pub(super) fn find(names: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
+    let mut end = 0;
+    for name in names.find_iter(text) {
+        // A value is read once, so that a long line of names takes linear time.
+        if name.start() >= end
+            && let Some(value) = value(text, name.end())
+        {
+            end = value.end;
+            let shown = &text[value.clone()];
+            spans.extend((is_secret(shown) && !is_same(name.as_str(), shown)).then_some(value));
         }
-        if self.off || !may_be_secret(&text.as_bytes()[word.clone()]) {
-            return false;
+    }
+}
+
+/// Whether a name as a whole is one of these.
+pub(super) fn is_name(names: &Regex, name: &str) -> bool {
+    let quoted = format!("\"{name}\"");
+    let mut found = names.find_iter(&quoted);
+    found.any(|found| found.end() == quoted.len() - 1) && !matches(&PUBLIC, name)
+}
+
+/// The place of the value of the name that ends here.
+fn value(text: &str, name_end: usize) -> Option<Range<usize>> {
+    let behind = &text[name_end..];
+    let (link, option) = (length_of(&LINK, behind), length_of(&OPTION_LINK, behind));
+    if link + option == 0 {
+        return None;
+    }
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    let head = text[..name_end].trim_end_matches(is_part);
+    let name = &text[head.len()..name_end];
+    let is_field = behind.starts_with(':');
+    let link = match link {
+        0 if takes_option(head, name, &behind[option..]) => option,
+        0 => return None,
+        _ if matches(&PUBLIC, name) => return None,
+        _ if is_field && (head.ends_with('/') || matches(&MESSAGE, name)) => return None,
+        link => link,
+    };
+    let start = behind_scheme(text, name_end + link);
+    let rest = &text[start..];
+    let around = quote_at_end(head).filter(|_| !behind.starts_with(['\\', '"', '\'']));
+    let opening = &rest[..length_of(&OPENING, rest)];
+    let opened = quote_at_end(opening).filter(|quote| Some(*quote) != around);
+    if let Some(quote) = opened {
+        let start = behind_scheme(text, start + opening.len());
+        return Some(start..start + string_len(&text[start..], quote));
+    }
+    let length = match around {
+        Some(quote) => string_len(rest, quote),
+        None if is_field && matches(&HEADER, name) => length_of(&LINE, rest),
+        None if matches(&CODE, rest) => 0,
+        None => length_of(&WORD, rest),
+    };
+    let value = rest[..length].trim_end_matches([',', ')', ']', '}']);
+    Some(start..start + value.len())
+}
+
+/// `--token x`, `("Authorization", "x")`, `PASSWORD 'x'`
+fn takes_option(head: &str, name: &str, value: &str) -> bool {
+    let is_call = head.ends_with("(\"") || head.ends_with("('");
+    let is_upper = !name.contains(|c: char| c.is_ascii_lowercase());
+    name.starts_with('-') || (is_call || is_upper) && value.starts_with(['"', '\''])
+}
+
+/// `token = props.token`, `--api-key API_KEY`
+fn is_same(name: &str, value: &str) -> bool {
+    let (name, value) = (name.to_ascii_lowercase(), value.to_ascii_lowercase());
+    name.rsplit(['_', '-']).next() == value.rsplit(['.', '_']).next()
+}
+
+fn behind_scheme(text: &str, start: usize) -> usize {
+    start + length_of(&SCHEME, &text[start..])
+}
+
+/// The quote that ends this text, with the backslashes that escape it within another string: `"`, `\"`.
+fn quote_at_end(text: &str) -> Option<&str> {
+    let before = text.strip_suffix(['"', '\''])?.trim_end_matches('\\');
+    Some(&text[before.len()..])
+}
+
+/// The length of the string that this quote closes, or of the rest of the line.
+fn string_len(text: &str, quote: &str) -> usize {
+    let (escapes, mut before) = (quote.len() - 1, 0);
+    for (at, byte) in text.bytes().enumerate() {
+        let is_closing = byte == quote.as_bytes()[escapes]
+            && (before == escapes || escapes == 0 && before % 2 == 0);
+        if is_closing || byte == b'\n' || byte == b'\r' {
+            return at - if is_closing { escapes } else { 0 };
         }
-        let is_key = matches!(&text[word.clone()], "key" | "Key" | "KEY" | "keys");
-        let before = text[..word.start].strip_suffix(' ').filter(|_| is_key);
-        let before = before.unwrap_or_default().bytes().rev().take(16);
-        let letters = before.take_while(u8::is_ascii_alphabetic).count();
-        let start = word.start - if letters > 0 { letters + 1 } else { 0 };
-        is_secret(&text[start..word.end])
+        before = if byte == b'\\' { before + 1 } else { 0 };
     }
+    text.len()
 }
 
-/// A name of a secret has one of these parts, or ends with `pw` or `_PAT`.
-#[rustfmt::skip]
-const PARTS: [[u8; 3]; 12] = [
-    *b"pas", *b"sec", *b"cre", *b"tok", *b"aut", *b"coo", *b"key", *b"otp", *b"psk", *b"pwd", *b"bea", *b"mne",
-];
-
-/// Rejects most words of a text at once.
-fn may_be_secret(word: &[u8]) -> bool {
-    let is_part = |part: &[u8]| PARTS.contains(&[part[0] | 0x20, part[1] | 0x20, part[2] | 0x20]);
-    let ends = [&b"pw"[..], b"PW", b"_PAT"];
-    word.windows(3).any(is_part) || ends.iter().any(|end| word.ends_with(end))
+pub(super) fn is_secret(value: &str) -> bool {
+    !matches(&NO_SECRET, value)
 }
 
-fn is_secret(name: &str) -> bool {
-    let words = words(name);
-    let (mut is_secret, mut before) = (false, "");
-    for part in words.split('_') {
-        let word = part.trim_start_matches('.');
-        let one = word.strip_suffix('s').unwrap_or(word);
-        // `token.kind` is about the last of its names.
-        let is_about = || is_one_of(ABOUT, word) || is_one_of(ABOUT, one);
-        let is_secret_still = is_secret && !part.starts_with('.') && !is_about();
-        is_secret = is_secret_still || names_secret(before, word) || names_secret(before, one);
-        before = word;
-    }
-    is_secret || before == "auth" || matches(&VARIABLE, name) && !matches(&PUBLIC, name)
+fn matches(pattern: &Lazy, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-fn names_secret(before: &str, word: &str) -> bool {
-    let kind = word.strip_suffix("key");
-    let kind = kind.map(|kind| if kind.is_empty() { before } else { kind });
-    let is_key = kind.is_some_and(|kind| is_one_of(KEYS, kind));
-    is_key || is_one_of(WORDS, word) || NOUNS.split(' ').any(|noun| word.ends_with(noun))
-}
-
-/// Splits a name: lower-case letters, `_` between words and in place of all other characters; `_.` for a dot.
-fn words(name: &str) -> String {
-    let mut words = String::with_capacity(name.len() + 8);
-    for (at, c) in name.char_indices() {
-        let small = |c: Option<char>| c.is_some_and(|c| c.is_ascii_lowercase());
-        let beside = small(name[..at].chars().next_back()) || small(name[at..].chars().nth(1));
-        let begins = !c.is_ascii_alphabetic() || at > 0 && c.is_ascii_uppercase() && beside;
-        if begins && !words.ends_with(['_', '.']) {
-            words.push('_');
-        }
-        words.extend((c.is_ascii_alphabetic() || c == '.').then(|| c.to_ascii_lowercase()));
-    }
-    words
+/// The length of the match at the beginning of this text.
+fn length_of(pattern: &Lazy, text: &str) -> usize {
+    let found = pattern.as_ref().and_then(|regex| regex.find(text));
+    found.map_or(0, |found| found.len())
 }
