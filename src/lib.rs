@@ -51,7 +51,7 @@
 //!   them from files; [`HookExecutor`] runs them.
 //!
 //! What only some programs need is in a module: [`config`] (problems, edits, watching), [`trust`] (approvals),
-//! [`compat`] (hooks of other tools), [`lifecycle`], [`trace`], [`redact`], and
+//! [`compat`] (hooks of other agents), [`lifecycle`], [`trace`], [`redact`], and
 //! for the rest of a type's parts [`events`], [`pattern`], [`hook`], [`executor`] and [`outcome`].
 //!
 //! # Blocking

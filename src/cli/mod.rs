@@ -96,11 +96,12 @@ pub fn run_standalone<A: Into<OsString>>(
             .map_or_else(AppProfile::default, AppProfile::new);
         let mut builder = Hooks::builder(profile)
             .approve_command(format!("{program}{names} trust"))
-            .checking_scripts()
-            .other_tools(OtherTools::new(given.other_tools));
-        if let Some(file) = args::vocabulary(matches) {
-            builder = serve::declare(file, builder)?;
-        }
+            .checking_scripts();
+        let others = OtherTools::new(given.other_tools);
+        builder = match args::vocabulary(matches) {
+            Some(file) => serve::declare(file, builder, others)?,
+            None => builder.other_tools(others),
+        };
         let start = context::directory(Path::new("."))?;
         let builder = builder.discover_project(start);
         let hooks = match cli.command.uses_hooks() && !cli.common.selects_files() {

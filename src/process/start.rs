@@ -43,15 +43,13 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
             message: refused.to_string(),
         };
     }
+    if let Some(message) = directory_problem(spec.working_dir) {
+        return StartError {
+            kind: NotFound,
+            message,
+        };
+    }
     let (kind, message) = match error.kind() {
-        _ if !spec.working_dir.exists() => (
-            NotFound,
-            format!("working directory `{dir}` does not exist"),
-        ),
-        _ if !spec.working_dir.is_dir() => (
-            NotFound,
-            format!("working directory `{dir}` is not a directory"),
-        ),
         io::ErrorKind::NotFound if !program.exists() => {
             (NotFound, format!("program `{shown}` not found"))
         }
@@ -87,6 +85,19 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         _ => (Other, format!("cannot start `{shown}`: {error}")),
     };
     StartError { kind, message }
+}
+
+/// Returns why no process can have this working directory.
+pub(crate) fn directory_problem(directory: &Path) -> Option<String> {
+    let what = match directory.exists() {
+        _ if directory.is_dir() => return None,
+        true => "is not a directory",
+        false => "does not exist",
+    };
+    Some(format!(
+        "working directory `{}` {what}",
+        directory.display()
+    ))
 }
 
 /// Whether the error is ENOEXEC, for which the standard library has no name.

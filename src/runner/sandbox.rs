@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::hook::{Failure, FailureKind, Hook, Sandbox};
-use crate::process::{Confinement, Reach};
+use crate::process::{Confinement, Reach, directory_problem};
 
 /// Confines all hooks, where tests are built so: what a sandbox with all rights changes, each test then sees.
 static IN_TESTS: LazyLock<Option<Sandbox>> = LazyLock::new(|| {
@@ -28,6 +28,9 @@ pub(super) fn confinement(hook: &Hook, working_dir: &Path) -> Result<Option<Conf
     let of_tests = IN_TESTS.as_ref().map(|sandbox| (sandbox, working_dir));
     for (sandbox, base) in of_host.into_iter().chain(own).chain(of_tests) {
         Sandbox::support().map_err(|error| failure(error.to_string()))?;
+        if let Some(why) = directory_problem(working_dir) {
+            return Err(Failure::new(FailureKind::NotFound, why));
+        }
         let places = Places { base, project };
         layers.push(places.reach(sandbox).map_err(failure)?);
         network &= sandbox.network();

@@ -1,5 +1,7 @@
-//! The file in which a host of `serve` declares its events and tools: the form of `events --json`.
+//! The file in which a host of `serve` declares its events and tools: the form of `events --json`, and what other agents
+//! call the tools.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -8,6 +10,7 @@ use serde::de::IgnoredAny;
 use super::message::Object;
 use crate::cli::Failure;
 use crate::cli::files;
+use crate::compat::{AGENTS, OtherTools};
 use crate::{EventSpec, EventType, HooksBuilder};
 
 #[derive(Deserialize)]
@@ -17,6 +20,19 @@ struct File {
     events: Vec<Object<Event>>,
     #[serde(default)]
     tools: Vec<String>,
+    /// By the name of the agent, and by the host's name of the tool.
+    #[serde(default)]
+    agents: BTreeMap<String, BTreeMap<String, Object<Mapped>>>,
+}
+
+/// A tool as an agent knows it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mapped {
+    tool: String,
+    /// The agent's names of the host's arguments.
+    #[serde(default)]
+    arguments: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -42,15 +58,32 @@ struct Key {
     _variable: IgnoredAny,
 }
 
-/// Declares what is in the file.
-pub(crate) fn declare(file: &Path, builder: HooksBuilder) -> Result<HooksBuilder, Failure> {
+/// Declares what is in the file. `others` are the agents whose hooks run too.
+pub(crate) fn declare(
+    file: &Path,
+    builder: HooksBuilder,
+    mut others: OtherTools,
+) -> Result<HooksBuilder, Failure> {
     let failed = |why: String| {
         let words = format!("cannot read `--vocabulary {}`: {why}", file.display());
         Failure::new(words).with_fix("write it in the form of `events --json`")
     };
     let Object(given): Object<File> = files::json_of(file).map_err(failed)?;
+    for (name, tools) in given.agents {
+        let agent = AGENTS.into_iter().find(|agent| agent.name() == name);
+        let unknown = || {
+            failed(format!(
+                "in `agents`: expected `claude`, `codex` or `gemini`, found `{name}`"
+            ))
+        };
+        let agent = agent.ok_or_else(unknown)?;
+        for (ours, Object(mapped)) in tools {
+            others = others.with_tool(agent, ours, mapped.tool, mapped.arguments);
+        }
+    }
     let events = given.events.into_iter().map(|it| it.0.spec());
-    Ok(events.fold(builder, HooksBuilder::event).tools(given.tools))
+    let builder = events.fold(builder, HooksBuilder::event);
+    Ok(builder.tools(given.tools).other_tools(others))
 }
 
 impl Event {

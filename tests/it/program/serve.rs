@@ -225,6 +225,44 @@ fn the_host_declares_its_events_and_tools() {
     assert!(refused.err.contains("words.json`: unknown key `canBlock`"));
 }
 
+/// A guard of Claude Code finds the path under its own name.
+#[test]
+fn the_host_maps_its_tools_for_other_agents() {
+    let user = User::new();
+    let guard = "case $(cat) in *'\"file_path\":\".env\"'*) exit 2;; esac";
+    let handler = json!({"type": "command", "command": guard});
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [handler]}]}});
+    user.write("home/.claude/settings.json", &settings.to_string());
+    let write =
+        |agents: &Value| user.write("project/words.json", &json!({"agents": agents}).to_string());
+    let mapped = json!({"tool": "Write", "arguments": {"path": "file_path"}});
+    write(&json!({"claude": {"fs_write": mapped}}));
+    let args = ["--other-tools", "claude", "--vocabulary", "words.json"];
+    let mut served = Served::with(&user, &args, &json!({}));
+    for (path, allowed) in [(".env", false), ("notes", true)] {
+        let event = json!({"type": "tool:pre_execute", "tool_name": "fs_write", "data": {"tool_args": {"path": path}}});
+        assert_eq!(
+            served.result("fire", &json!({"event": event}))["allowed"],
+            allowed
+        );
+    }
+    for (agents, words) in [
+        (
+            json!({"cloud": {}}),
+            "expected `claude`, `codex` or `gemini`, found `cloud`",
+        ),
+        (
+            json!({"claude": {"x": {"name": "Write"}}}),
+            "unknown key `name`",
+        ),
+    ] {
+        write(&agents);
+        let refused = user.run(&["serve", "--vocabulary", "words.json"]);
+        assert_eq!(refused.status, 2);
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+}
+
 /// It would read those of the process instead.
 #[test]
 fn a_host_with_streams_of_its_own_is_refused() {
