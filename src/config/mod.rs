@@ -103,7 +103,7 @@ pub(crate) mod reading {
 /// # The file
 ///
 /// JSON in UTF-8; comments (`//` to the end of the line, `/* */`) and trailing commas are allowed.
-/// At most 1 MiB, 1,000 hooks, 100 levels of lists and objects: a repository may contain the file. A file that exceeds
+/// At most 1 MiB, 1,000 hooks, 100 levels of lists and objects, 100,000 values and keys: a repository may contain the file. A file that exceeds
 /// a limit is unusable as a whole, and blocks as any unusable file does.
 ///
 /// At most 1,000 problems of a file are reported. The time of a load is proportional to the length of the

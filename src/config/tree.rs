@@ -18,6 +18,9 @@ use super::syntax::{self, words};
 /// The deepest nesting of a text: what is in it is also written into other files, whose readers have such a limit.
 const DEEPEST: usize = 100;
 
+/// The most values and keys of a text: a tree takes a hundred times the memory of its text.
+const MOST_VALUES: usize = 100_000;
+
 /// The problem of a text that is no object.
 pub(crate) const NO_OBJECT: &str = "expected an object with a list `hooks`";
 
@@ -56,7 +59,7 @@ fn no_object(text: &str, place: Range<usize>) -> Problem {
 /// Returns the tree, or the first mistake.
 fn parse(text: &str) -> Result<Tree<'_>, Problem> {
     let checked = match check(text) {
-        // The parser recurses.
+        // The parser recurses, and the tree would take too much memory.
         Err(problem) if problem.is_limit => return Err(problem),
         checked => checked,
     };
@@ -99,13 +102,42 @@ pub(super) fn parse_options() -> ParseOptions {
     }
 }
 
+/// What is limited in a text.
+#[derive(Default)]
+struct Counted {
+    levels: usize,
+    /// One of a comma, a colon and an opening bracket is before each value and each key.
+    values: usize,
+}
+
+impl Counted {
+    /// Returns the limit that the text has exceeded with this token.
+    fn exceeded_with(&mut self, token: &Token<'_>) -> Option<String> {
+        match token {
+            Token::OpenBrace | Token::OpenBracket => {
+                self.levels += 1;
+                self.values += 1;
+            }
+            Token::CloseBrace | Token::CloseBracket => self.levels = self.levels.saturating_sub(1),
+            Token::Comma | Token::Colon => self.values += 1,
+            _ => {}
+        }
+        let what = match () {
+            () if self.levels > DEEPEST => format!("{DEEPEST} levels of lists and objects"),
+            () if self.values > MOST_VALUES => "100,000 values and keys".to_owned(),
+            () => return None,
+        };
+        Some(format!("the file has more than {what}"))
+    }
+}
+
 /// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between tokens.
-/// Counts the levels, also behind a mistake: the parser reads on. Of a text that is not JSON, the parser finds the mistake.
+/// Counts levels and values, also behind a mistake: the parser reads on. Of a text that is not JSON, the parser finds the mistake.
 fn check(text: &str) -> Result<(), Problem> {
     let mut scanner = Scanner::new(text, &ScannerOptions::default());
     let mut checked = Ok(());
-    let (mut depth, mut end) = (0_usize, 0);
-    while let Ok(token) = scanner.scan() {
+    let (mut counted, mut end) = (Counted::default(), 0);
+    while let Ok(Some(token)) = scanner.scan() {
         let start = scanner.token_start();
         let is_other = |c: char| !matches!(c, ' ' | '\t' | '\n' | '\r');
         if let Some(at) = text[end..start].find(is_other) {
@@ -113,17 +145,10 @@ fn check(text: &str) -> Result<(), Problem> {
             checked = checked.and_then(|()| Err(not_json(text, words, end + at..start)));
         }
         end = scanner.token_end();
-        match token {
-            None => break,
-            Some(Token::String(_)) => {
-                checked = checked.and_then(|()| check_string(text, start..end))
-            }
-            Some(Token::OpenBrace | Token::OpenBracket) => depth += 1,
-            Some(Token::CloseBrace | Token::CloseBracket) => depth = depth.saturating_sub(1),
-            Some(_) => {}
+        if let Token::String(_) = token {
+            checked = checked.and_then(|()| check_string(text, start..end));
         }
-        if depth > DEEPEST {
-            let words = format!("the file has more than {DEEPEST} levels of lists and objects");
+        if let Some(words) = counted.exceeded_with(&token) {
             return Err(Problem::limit(words).at(start..end));
         }
     }
