@@ -70,7 +70,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of a hook less those of Command::output()",
             35_000.0,
-            23_600.0,
+            25_600.0,
             counted::own_instructions,
         ),
         count("system calls of a hook", 28.3, 28.3, counted::system_calls),
