@@ -52,7 +52,9 @@ impl Temporary {
 impl Drop for Temporary {
     /// Where much is left, on a thread of its own: the host waits for a hook, not for what it has left.
     fn drop(&mut self) {
-        if remove(&self.path, AT_ONCE).is_ok_and(|all| all) {
+        // Most hooks leave nothing.
+        let is_removed = std::fs::remove_dir(&self.path).is_ok();
+        if is_removed || remove(&self.path, AT_ONCE).is_ok_and(|all| all) {
             return;
         }
         let path = std::mem::take(&mut self.path);

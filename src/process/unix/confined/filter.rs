@@ -1,7 +1,7 @@
 //! What a confined process may ask of the kernel besides files, as a program for seccomp.
 //!
-//! <https://docs.kernel.org/userspace-api/seccomp_filter.html> It has two parts, since the compiler knows one answer for each: the
-//! first says that all went well and changes nothing, the second refuses.
+//! <https://docs.kernel.org/userspace-api/seccomp_filter.html> Rules about arguments are compiled by a library; lists of calls,
+//! which it makes twice as long, are not.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -139,26 +139,37 @@ pub(super) fn program(network: bool, writes: bool) -> io::Result<&'static BpfPro
 
 type Made = Result<BpfProgram, String>;
 
-/// Joins programs to one, since the kernel takes as long to prepare each: what one of them lets pass, the next one checks.
+/// Joins programs to one, and lists of calls in as few instructions as there can be, since the kernel takes longer than for
+/// all the rest of a start to prepare it. What one part lets pass, the next one checks.
 fn made(network: bool, writes: bool) -> Made {
     let mut all = newest_calls();
-    if !writes {
-        let rules = ATTRIBUTES.iter().map(|call| (*call, Vec::new())).collect();
-        all.extend(compiled(rules, 0)?);
-    }
     let rules = refused(network).map_err(|error| error.to_string())?;
-    all.extend(compiled(rules, libc::EPERM.unsigned_abs())?);
+    all.extend(compiled(rules)?);
+    all.push(step(LOAD, NUMBER));
+    if !writes {
+        all.extend(calls(ATTRIBUTES, error(0)));
+    }
+    all.extend(calls(NEVER, error(libc::EPERM)));
     all.extend(requests(writes));
     Ok(all)
 }
 
-/// Compiles a program that answers these calls with an error, and goes on to what follows it for the others. Kills a program
+/// Answers these calls, if the number is loaded.
+fn calls(calls: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> + '_ {
+    let number = |call: &i64| u32::try_from(*call).unwrap_or(u32::MAX);
+    calls
+        .iter()
+        .flat_map(move |call| answer_if(EQUALS, number(call), answer))
+}
+
+/// Compiles a program that refuses calls with these arguments, and goes on to what follows it for the others. Kills a program
 /// of another architecture.
-fn compiled(rules: Rules, error: u32) -> Made {
+fn compiled(rules: Rules) -> Made {
     let program = || {
         let architecture = std::env::consts::ARCH.try_into()?;
-        let (others, these) = (SeccompAction::Allow, SeccompAction::Errno(error));
-        BpfProgram::try_from(SeccompFilter::new(rules, others, these, architecture)?)
+        let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+        let others = SeccompAction::Allow;
+        BpfProgram::try_from(SeccompFilter::new(rules, others, refused, architecture)?)
     };
     let program = program().map_err(|error: seccompiler::BackendError| error.to_string());
     let mut program = program?;
@@ -243,7 +254,7 @@ fn requests(writes: bool) -> BpfProgram {
 
 fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     use SeccompCmpOp::{Eq, Ne};
-    let mut rules: Rules = NEVER.iter().map(|call| (*call, Vec::new())).collect();
+    let mut rules = Rules::new();
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let sockets = match network {
         // None of these.
