@@ -159,7 +159,7 @@ impl Disabled {
     }
 }
 
-/// Confines the hooks in the files of a project, whoever has named or approved them.
+/// Confines the hooks in the files of a project, also those that need no approval.
 fn confine(files: &mut [Loaded], sandbox: &Arc<Sandbox>) {
     let of_project = files.iter_mut().filter(|file| file.is_in_project());
     for item in of_project.flat_map(|file| &mut file.items) {

@@ -28,7 +28,7 @@ use crate::process::{Confinement, Refused};
 /// Enough for a few calls.
 const STACK: usize = 64 * 1024;
 
-/// The exit code of a process that could not be started; nobody sees it.
+/// The exit code of a process that could not be started. It is reaped, and its code not read.
 const FAILED: c_int = 127;
 
 /// The kernel's own numbers, for which `libc` has no names on each system.
