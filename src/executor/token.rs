@@ -69,7 +69,8 @@ impl CancelToken {
         state.is_cancelled = true;
         let under_way = state.under_way.clone();
         drop(state);
-        for one in under_way {
+        // The latest come first: they wait for the others, and would start in their place.
+        for one in under_way.iter().rev() {
             one.cancel();
         }
     }

@@ -157,13 +157,9 @@ impl Pool {
             .collect();
         let running: Vec<_> = state.running.values().cloned().collect();
         drop(state);
-        // All flags first: a thread that takes one of the jobs meanwhile sees its flag.
-        for cancel in running
-            .iter()
-            .chain(waiting.iter().map(|(_, cancel)| cancel))
-        {
-            cancel.request();
-        }
+        // Those that wait come first: a thread whose job ends here must find the flag of the one that it takes next.
+        let flags = waiting.iter().map(|(_, cancel)| cancel).chain(&running);
+        flags.for_each(|cancel| cancel.request());
         for (ticket, _) in waiting {
             self.withdraw(ticket);
         }
