@@ -178,6 +178,12 @@ def request(number):
             fcntl.ioctl(file.fileno(), number, b"\0" * 128)
     return attempt
 
+def set_flags():
+    """Those that it has: what else is possible depends on its place on the disk."""
+    with open(file_there()) as file:
+        flags = fcntl.ioctl(file.fileno(), 0x80086601, b"\0" * 8)
+        fcntl.ioctl(file.fileno(), 0x40086602, flags)
+
 ATTEMPTS = {
     "descriptors": open_descriptors,
     "read": lambda: open(file_there()).read(),
@@ -271,7 +277,7 @@ ATTEMPTS = {
     "x32": lambda: call(0x4000_0000 + 39),
     "i386": i386,
     "flags": request(0x80086601),
-    "set flags": request(0x40086602),
+    "set flags": set_flags,
     "verity": request(0x40806685),
     "version": request(0x40087602),
     "terminal size": request(0x5413),
