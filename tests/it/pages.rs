@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Links to pages are written so, for they must also work on docs.rs and crates.io.
 const PUBLISHED: &str = "https://docs.rs/forge-hooks/latest/forge_hooks/docs/";
+/// Links to other files of the package.
+const SOURCE: &str = "https://docs.rs/crate/forge-hooks/latest/source/";
 
 /// A block of code, and its heading.
 pub(crate) struct Block {
@@ -155,11 +157,25 @@ fn check_link(page: &Path, text: &str, target: &str) {
         if let Some(anchor) = anchor.strip_prefix('#') {
             assert!(has_heading(&linked, anchor), "{shown}: {target}");
         }
-    } else if !target.starts_with("https://") {
-        let is_readme = page.ends_with("README.md");
-        assert!(is_readme, "{shown}: {target} does not work on docs.rs");
-        assert!(Path::new(ROOT).join(target).exists(), "{shown}: {target}");
+    } else if let Some(file) = target.strip_prefix(SOURCE) {
+        assert!(Path::new(ROOT).join(file).exists(), "{shown}: {target}");
+        let top = file.split('/').next().unwrap();
+        let is_packaged = packaged().contains(&format!("\"/{top}\""));
+        assert!(is_packaged, "{shown}: {target} is not in the package");
+    } else {
+        let is_absolute = target.starts_with("https://");
+        assert!(is_absolute, "{shown}: {target} does not work on docs.rs");
     }
+}
+
+/// The files of the package, as Cargo.toml lists them.
+fn packaged() -> String {
+    let manifest = fs::read_to_string(Path::new(ROOT).join("Cargo.toml")).unwrap();
+    let mut lines = manifest.lines();
+    lines
+        .find(|line| line.starts_with("include = "))
+        .unwrap()
+        .to_owned()
 }
 
 fn has_heading(text: &str, anchor: &str) -> bool {
