@@ -1,9 +1,9 @@
 //! The pages of the directory `docs/`, so that they can be read beside the API.
 //!
-//! There is nothing in these modules but text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
+//! These modules contain only text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
-//! [`serve`], [`other_tools`], [`trace`], [`redaction`]. For both: [`approval`], [`sandbox`], [`program`], [`session`]. For maintainers: [`gotchas`],
-//! [`performance`].
+//! [`serve`], [`other_tools`], [`trace`], [`redaction`], [`performance`]. For both: [`approval`], [`sandbox`], [`program`],
+//! [`session`], [`gotchas`].
 
 #[doc = include_str!("../docs/first-hook.md")]
 pub mod first_hook {}
