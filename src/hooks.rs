@@ -110,8 +110,8 @@ enum ProjectRoot {
 impl HooksBuilder {
     /// Declares an event that the host fires, or describes a built-in one.
     ///
-    /// Once an event of the host's own is declared, the load reports each hook for an event that is not built
-    /// in, not one of the events of agents, and not declared. Default: any event.
+    /// Once the host has declared an event of its own, the load reports each hook for an unknown event: one that this crate
+    /// does not know, and that is not declared. Default: unknown events are not reported.
     pub fn event(mut self, spec: EventSpec) -> Self {
         self.vocabulary.add_event(spec);
         self
@@ -132,14 +132,15 @@ impl HooksBuilder {
         self
     }
 
-    /// Finds the root of the project in which `start` is, when the hooks are loaded: the nearest directory from `start`
-    /// upwards that has a hooks file of a project, of this profile or of a tool in [`other_tools`](Self::other_tools). The
-    /// directory with `.git` is the last one; if no directory up to there has a hooks file, it is the root. Without `.git`,
-    /// `start` is the root.
+    /// Finds the root of the project that contains `start`, when the hooks are loaded. [`Hooks::project`] returns it.
     ///
-    /// Links in `start` are resolved, except on Windows. The user's home directory and those above it are not searched,
-    /// since hooks files there are the user's own, nor are more than 64 directories. If `start` is the home directory, and
-    /// it has no `.git`, there is no project. [`Hooks::project`] returns the root.
+    /// It is the nearest directory, from `start` up to the directory with `.git`, that has a project's hooks file, of this
+    /// profile or of a tool in [`other_tools`](Self::other_tools). If there is none, it is the directory with `.git`, or
+    /// `start` without `.git`.
+    ///
+    /// Links in `start` are resolved, except on Windows. At most 64 directories are searched. The user's home directory and
+    /// those above it are not searched, since hooks files there are the user's own. If `start` is the home directory, and it
+    /// has no `.git`, there is no project.
     pub fn discover_project(mut self, start: impl Into<PathBuf>) -> Self {
         self.project = Some(ProjectRoot::From(start.into()));
         self
@@ -161,9 +162,9 @@ impl HooksBuilder {
     /// Sets the path of the administrator's file. Default: `/etc/NAME/hooks.json` with the name of the profile; none on
     /// Windows, where any user can create directories in `%ProgramData%`.
     ///
-    /// Its hooks come before those of other files. No `disable` or `enabled` of another file and no variable switches them
-    /// off: only `disable` and `enabled` in the file itself, which also disables hooks of other files by name. A missing file
-    /// is not an error; one that cannot be used blocks, as a user's does. See [`Hook::is_system`](crate::Hook::is_system).
+    /// Its hooks come before those of other files. Only `disable` and `enabled` in the file itself turn them off; its `disable`
+    /// also turns off hooks of other files. A missing file is not an error. A file that cannot be used blocks, as a user's
+    /// does. See [`Hook::is_system`](crate::Hook::is_system).
     ///
     /// On Unix, the file and its directories must belong to root, and no other user may be able to write them. Only if the
     /// path is set here, they may also belong to the current user, who can then change the file. On Windows, this is not
@@ -200,10 +201,9 @@ impl HooksBuilder {
         self
     }
 
-    /// Confines each hook that comes from the project's files, those of other agents too: it can reach what this sandbox lets
-    /// it reach, and of that no more than its own sandbox does, if it has one. Paths are relative to the project's root.
-    /// Default: a project's hook is confined only if its entry says so. Where no sandbox is possible
-    /// ([`Sandbox::support`]), the project's hooks then fail.
+    /// Confines each hook that comes from the project's files, those of other agents too. A hook's own sandbox can only narrow
+    /// this one. Paths are relative to the project's root. Where no sandbox is possible ([`Sandbox::support`]), the project's
+    /// hooks fail. Default: a project's hook is confined only if its entry says so.
     pub fn sandbox_projects(mut self, sandbox: Sandbox) -> Self {
         self.config = self.config.with_project_sandbox(sandbox);
         self
@@ -217,12 +217,11 @@ impl HooksBuilder {
         self
     }
 
-    /// Loads the hooks of the user and of the project. Never fails: [`Hooks::report`] has the problems of
-    /// the files. Whether the scripts and programs that hooks need exist is not looked at: the commands of the program
-    /// `forge-hooks` do that.
+    /// Loads the hooks of the administrator, the user and the project. Never fails: [`Hooks::report`] has the problems of the
+    /// files. Loading does not check that the scripts and programs of hooks exist; the program `forge-hooks` does.
     ///
-    /// If `PREFIX_HOOKS_TRACE`, with the profile's prefix, is in the environment, the hooks also write a
-    /// [`Trace`] to the file that it names. If that cannot be opened, a warning is logged.
+    /// If the environment has `PREFIX_HOOKS_TRACE`, with the profile's prefix, the hooks also write a [`Trace`] to the file
+    /// that it names. If that cannot be opened, a warning is logged.
     #[must_use]
     pub fn load(self) -> Hooks {
         let hooks = self.without_hooks();

@@ -34,7 +34,7 @@ impl HookExecutor {
     }
 }
 
-/// Builds a [`HookExecutor`]. Building cannot fail: threads start when they are first needed.
+/// Builds a [`HookExecutor`]. Building never fails: threads start when they are first needed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -124,7 +124,7 @@ impl HookExecutorBuilder {
 
     /// Passes only these variables of the host's environment to hooks that do not set their own list
     /// ([`Hook::with_inherit`](crate::Hook::with_inherit)). In a name, `*` matches any characters.
-    /// Default: all. A host with secrets in its environment lists the variables that hooks need:
+    /// Default: all. If your environment contains secrets, list the variables that hooks need:
     /// `["PATH", "HOME", "LANG", "LC_*", "TMPDIR"]`; on Windows programs also need `SystemRoot`.
     pub fn inherit<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
         self.inherit = Some(names.into_iter().map(Into::into).collect());
@@ -146,11 +146,12 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets how many characters of a hook's text an outcome gives to the model: of the
-    /// [reason](crate::Outcome::reason) why something is blocked, which is also in the text of
-    /// [`HookBlockedError`](crate::HookBlockedError), of the [context](crate::Outcome::additional_context) and of the
-    /// [feedback](crate::Outcome::feedback). Default: 10,000 each, besides context that a hook's own agent limits (Codex); at least 1.
-    /// What is cut ends with a note such as `[... 1,090,000 more characters]`; the results have the whole text.
+    /// Sets how many characters an outcome gives to the model, of each of these texts: the
+    /// [reason](crate::Outcome::reason), also in a [`HookBlockedError`](crate::HookBlockedError), the
+    /// [context](crate::Outcome::additional_context) and the [feedback](crate::Outcome::feedback). Default: 10,000. At least
+    /// 1. A hook for Codex has its own limit for the context.
+    ///
+    /// A text that is cut ends with a note such as `[... 1,090,000 more characters]`. The results have the whole text.
     pub fn model_text_limit(mut self, chars: usize) -> Self {
         self.model_text_limit = chars.max(1);
         self
@@ -176,9 +177,9 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets what is masked in a hook's output, command and errors before they are logged. Default: values that look
-    /// like secrets, and the values of the hook's own `env`. Results contain everything. A [`Trace`](crate::Trace)
-    /// has its own redactor.
+    /// Sets what is masked in the log, and in the [reason](crate::HookResult::reason) of a result. Default: values that look
+    /// like secrets, and the values of the hook's own `env`. The other fields of a result have the text as the hook wrote
+    /// it. A [`Trace`](crate::Trace) has its own redactor.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self

@@ -83,17 +83,16 @@ impl HookHandle {
         self
     }
 
-    /// Waits for the hooks to end. This takes the time that they wait for their turn, and then at
-    /// most the sum of their timeouts and of the time to kill them.
+    /// Waits for the hooks to end. This takes the time until it is their turn, and then at most the sum of their timeouts
+    /// and of the time to kill them.
     ///
-    /// After [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has returned the
-    /// outcome, the outcome of `wait` contains only the results that block or ask, so that an operation that is not
-    /// allowed stays so.
+    /// If [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has already returned the outcome,
+    /// the outcome of `wait` contains only the results that block or ask. So an operation that is not allowed stays so.
     ///
-    /// On a thread that runs an [`Observer`](crate::Observer), or is one of the pool, this does not wait: in place of the
-    /// results that are missing, there is one that fails as [`Circular`](crate::FailureKind::Circular), and blocks what
-    /// can be blocked. The same holds for [`wait_timeout`](HookHandle::wait_timeout) and
-    /// [`into_receiver`](HookHandle::into_receiver), and in an observer for `await`.
+    /// On a thread of the pool, or one that runs an [`Observer`](crate::Observer), this does not wait. The missing results
+    /// are replaced by one that fails as [`Circular`](crate::FailureKind::Circular), and blocks what can be blocked. The same
+    /// is true of [`wait_timeout`](HookHandle::wait_timeout) and [`into_receiver`](HookHandle::into_receiver), and of `await`
+    /// in an observer.
     pub fn wait(mut self) -> Outcome {
         self.receive(None);
         let received = std::mem::take(&mut self.received);
@@ -104,7 +103,7 @@ impl HookHandle {
     /// Returns the outcome, once, if the hooks have ended. Never blocks; a game can call it once a
     /// frame.
     ///
-    /// In an [`Observer`](crate::Observer), a loop of `try_wait` may wait for its own thread.
+    /// Do not loop over `try_wait` in an [`Observer`](crate::Observer): it may wait for its own thread.
     #[must_use]
     pub fn try_wait(&mut self) -> Option<Outcome> {
         if !self.is_finished() {

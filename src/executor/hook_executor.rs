@@ -44,12 +44,12 @@ static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 /// ```
 ///
 /// # Dropping
-/// Dropping the last clone never waits. Queued events are cancelled, with results that say so. Hooks
-/// that are running on the pool are ended by their threads: first asked to end, then killed after
-/// [`kill_grace`](crate::HookExecutorBuilder::kill_grace). A host that returns from `main` right after
-/// the drop may leave hooks running, since its threads end with it. The same is true of the
-/// [global](HookExecutor::global) executor, which is never dropped. To lose no result and leave no
-/// process, call [`shutdown`](HookExecutor::shutdown) first.
+/// Call [`shutdown`](HookExecutor::shutdown) first, to lose no result and leave no process running.
+///
+/// Dropping the last clone never waits. Queued events are cancelled, with results that say so. The threads of the pool ask
+/// running hooks to end, and kill them after [`kill_grace`](crate::HookExecutorBuilder::kill_grace). If the host returns from
+/// `main` right after the drop, its threads end with it, and hooks may keep running. The
+/// [global](HookExecutor::global) executor is never dropped.
 #[derive(Clone)]
 pub struct HookExecutor {
     shared: Arc<Shared>,
@@ -111,11 +111,11 @@ impl HookExecutor {
         &self.shared.registry
     }
 
-    /// The environment variable with which the user has disabled all hooks except
-    /// [those of the administrator](Hook::is_system), so that a host can show it.
-    /// None if it is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable)
-    /// it. The executor reads it when it is built. Every event that would have had hooks is logged, as
-    /// a warning if they could have blocked it.
+    /// The name of the environment variable with which the user has disabled all hooks except
+    /// [those of the administrator](Hook::is_system). A host shows it to its user.
+    ///
+    /// None if it is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable) it. It is read when the
+    /// executor is built. Every event that would have had hooks is logged, as a warning if they could have blocked it.
     #[must_use]
     pub fn disabled_by(&self) -> Option<&str> {
         let core = self.core();
@@ -123,12 +123,12 @@ impl HookExecutor {
         variable.filter(|_| core.allow_disable)
     }
 
-    /// Returns the hooks that run on this event, in the order of their runs and results: those that redact a
-    /// tool's output ([`Withhold`](crate::FailurePolicy::Withhold)), this crate's other hooks, and the hooks of
-    /// each other tool. Their conditions match, and of identical hooks of another agent there is only one.
+    /// Returns the hooks whose pattern and conditions match this event, in the order in which they run.
     ///
-    /// A hook may still not run: because a hook before it blocks, because its approval does not apply, or because
-    /// the user has [disabled](HookExecutor::disabled_by) all hooks.
+    /// First come hooks that redact a tool's output ([`Withhold`](crate::FailurePolicy::Withhold)), then other hooks of
+    /// hooks.json and of the host, then the hooks of each other agent, of which identical ones are returned once. A hook may
+    /// still not run: because a hook before it blocks, because it is not approved, or because the user has
+    /// [disabled](HookExecutor::disabled_by) all hooks.
     ///
     /// ```
     /// use forge_hooks::{Hook, HookEvent, HookExecutor};
@@ -194,7 +194,7 @@ impl HookExecutor {
     /// killed.
     ///
     /// Never fails: the failure of a hook is in its result. [`Hooks::execute`](crate::Hooks::execute) is the same with
-    /// default options. Every call of an executor takes options.
+    /// default options.
     pub fn execute(&self, event: &HookEvent, options: FireOptions<'_>) -> Outcome {
         let outcome = self.core().outcome_of(&event.event_type);
         outcome.with_results(self.execute_hooks(event, options))
@@ -276,9 +276,9 @@ impl HookExecutor {
         Some(failed.filter(|it| !it.hook.background()).collect())
     }
 
-    /// Cancels the blocking calls of all threads and the submitted events that run or wait, as
-    /// [`HookHandle::cancel`] does, without waiting. Later ones run: a prompt ends the hooks of a command so, when its
-    /// user presses Ctrl-C. Background hooks that were started continue.
+    /// Cancels the blocking calls of all threads and the submitted events that run or wait now, as
+    /// [`HookHandle::cancel`] does, without waiting. A program with a prompt calls it at Ctrl-C. Later events run, and background
+    /// hooks that were started continue.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -301,12 +301,13 @@ impl HookExecutor {
         self.core().cancel_running();
     }
 
-    /// Ends what runs in an orderly way. It refuses further submitted events, and lets submitted events and the
-    /// blocking calls of other threads finish until the deadline, counted from now. Then it cancels what is still
-    /// running. It returns when everything has ended, at the latest after the deadline, the [grace
-    /// period](crate::HookExecutorBuilder::kill_grace) and one second. With a deadline of zero, a handler of Ctrl-C
-    /// ends all hooks. Returns whether everything has ended by itself, before the deadline: if not, it was cancelled, or a
-    /// thread hangs in an observer or a callback of the host, or on a file system that does not answer.
+    /// Waits for submitted events and the blocking calls of other threads, and cancels what still runs at the deadline, which
+    /// is counted from now. Further submitted events are refused. With a deadline of zero, it kills all hooks, as a handler of
+    /// Ctrl-C needs.
+    ///
+    /// Returns at the latest after the deadline, the [grace period](crate::HookExecutorBuilder::kill_grace) and one second.
+    /// Returns true if everything ended by itself. False: something was cancelled, or a thread hangs in an observer or a
+    /// callback of the host, or on a file system that does not answer.
     ///
     /// This affects all clones. Later blocking calls still work, but without help from the pool and without
     /// background hooks. Do not call this in an observer: it would wait for its own event until the deadline.

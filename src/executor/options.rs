@@ -76,17 +76,16 @@ impl<'a> FireOptions<'a> {
         }
     }
 
-    /// Sets whether the hooks after one that blocks, fails (without `"on_failure": "continue"`) or stops the
-    /// turn are skipped, also on an event that cannot be blocked. Default: true. After a hook that blocks,
-    /// hooks of other agents are skipped in any case.
+    /// Sets whether a hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn skips the hooks after it,
+    /// also on an event that cannot be blocked. Default: true. Hooks of other agents are skipped after a hook that
+    /// blocks, also with false.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;
         self
     }
 
-    /// Runs all hooks of the event at once, even if some fail. They run on the threads of the pool
-    /// that are free, and on the thread that would otherwise only wait. Results are still in the
-    /// order of registration.
+    /// Runs all hooks of the event in parallel, even if some fail: on free threads of the pool, and on the thread that would
+    /// otherwise only wait. Results are in the order of registration.
     pub const fn parallel(mut self) -> Self {
         self.parallel = true;
         self
@@ -124,8 +123,8 @@ impl<'a> FireOptions<'a> {
     }
 
     /// Skips a submitted event while another event that was submitted with the same key waits or runs: `submit` then returns
-    /// [`SubmitError::Skipped`](crate::SubmitError::Skipped), so that an event of each frame never queues up behind a slow hook,
-    /// and a skipped guard is not taken for an allowed one.
+    /// [`SubmitError::Skipped`](crate::SubmitError::Skipped). So an event that occurs in each frame never queues up behind a
+    /// slow hook, and a skipped guard is not treated as one that allowed.
     ///
     /// No observer is notified of a skipped event. Blocking calls are not skipped, and background hooks do not count. Default:
     /// no event is skipped.
@@ -134,8 +133,8 @@ impl<'a> FireOptions<'a> {
         self
     }
 
-    /// Lets this token cancel the event, beside other events and calls. Default: only the handle of a submitted event and
-    /// [`cancel_running`](crate::HookExecutor::cancel_running) cancel it.
+    /// Lets this token cancel the event. One token can cancel many events and calls. Default: only the handle of a submitted
+    /// event and [`cancel_running`](crate::HookExecutor::cancel_running) cancel it.
     pub const fn cancelled_by(mut self, token: &'a CancelToken) -> Self {
         self.token = Some(token);
         self

@@ -2,8 +2,8 @@
 //!
 //! Knows which events come before and after an action of the host; not the action itself, nor how hooks run.
 //!
-//! Each action has one shape. `begin` fires the event before it, and fails if a hook blocks. Between, the host
-//! does what it has announced. `finish` fires the event after it. `run` does these three with a function:
+//! Each action has the same three steps. `begin` fires the event before the action, and fails if a hook blocks. Then the
+//! host acts. `finish` fires the event after the action. `run` does all three, with a function that acts. By hand:
 //!
 //! ```
 //! use forge_hooks::lifecycle::ToolRun;
@@ -22,12 +22,11 @@
 //! in `spawn_blocking`: a [`Request`] and a [`Running`] can be moved there.
 //!
 //! # When a hook blocks
-//! The model must learn that its call was not made, and why, so that it can do something else. The host gives it
-//! the error's message as the result of the call, marked as an error: `blocked by hook `No sudo`: sudo is not
-//! allowed`. The [context](crate::Outcome::additional_context) in the error's
-//! [outcome](crate::HookBlockedError::outcome) is for the model too. If the error
-//! [stops the turn](crate::HookBlockedError::stops_turn), the host does not call the model again before its user has
-//! spoken. A blocked prompt is not given to the model at all: the host shows its user the reason.
+//! The model must learn that its call was not made, and why, so that it can do something else. So the host gives it
+//! the error's message as the result of the call, marked as an error: "blocked by hook \`No sudo\`: sudo is not allowed".
+//! The [context](crate::Outcome::additional_context) in the error's [outcome](crate::HookBlockedError::outcome) is for the
+//! model too. If the error [stops the turn](crate::HookBlockedError::stops_turn), the host does not call the model again
+//! before its user has spoken. The model does not get a blocked prompt: the host shows its user the reason.
 
 mod action;
 mod kinds;
@@ -53,13 +52,13 @@ pub use permission::{Permission, PermissionRun};
 pub use question::Question;
 pub use tool::{Tool, ToolRun};
 
-/// Fires the events around the actions of a host, in the right order. A host that calls its tools
-/// and its model through it forgets no event. [The module](self) says how, and what the model gets if a hook
-/// blocks.
+/// Fires the events around the actions of a host, in the right order.
 ///
-/// Events before an action run their hooks on this thread, since the host needs their outcome.
-/// Events that cannot be blocked do so too, unless [`without_waiting`](Lifecycle::without_waiting) submits
-/// them. A failing hook on such an event does not skip the others.
+/// A host that calls its tools and its model through it forgets no event. [The module](self) says how, and what the model
+/// gets if a hook blocks.
+///
+/// Hooks run on the calling thread. With [`without_waiting`](Lifecycle::without_waiting), events that cannot be blocked are
+/// submitted instead. If a hook fails on such an event, the hooks after it run nevertheless.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookExecutor, Lifecycle};
@@ -132,8 +131,8 @@ impl Lifecycle {
         self
     }
 
-    /// Lets this token cancel every event of this lifecycle, also those of an action's end. A host gives a token to a clone
-    /// for one turn, so that its session's end is not cancelled; [`Request::cancelled_by`] is for one action.
+    /// Lets this token cancel every event of this lifecycle, also those of an action's end. To cancel one turn and not the end
+    /// of the session, give the token to a clone. [`Request::cancelled_by`] is for one action.
     #[must_use]
     pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
         self.token = Some(token.clone());

@@ -29,16 +29,17 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The reason of the first hook that asks. Others may ask for another reason:
-    /// [`reasons`](Question::reasons). As the hook wrote it: show it with
-    /// [`printable_lines`](crate::printable_lines).
+    /// The reason of the first hook that asks; [`reasons`](Question::reasons) has those of all.
+    ///
+    /// Secrets are masked. The rest is as the hook wrote it: show it with [`printable_lines`](crate::printable_lines).
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.result.and_then(HookResult::reason)
     }
 
-    /// The reasons of all hooks that ask, without duplicates: the user is asked once, for all of
-    /// them. As the hooks wrote them: show them with [`printable_lines`](crate::printable_lines).
+    /// The reasons of all hooks that ask, without duplicates. The user is asked once, for all of them.
+    ///
+    /// Secrets are masked. The rest is as the hooks wrote it: show it with [`printable_lines`](crate::printable_lines).
     #[must_use]
     pub fn reasons(&self) -> Vec<&str> {
         let outcomes = self.outcomes.into_iter().flatten();

@@ -11,8 +11,8 @@ use crate::printable::printable;
 /// Hooks that failed and did not block, and hooks that wrote an object such as `{"block": true}`, which is not an answer;
 /// see [`Outcome::failures`].
 ///
-/// Secrets are masked as in a trace. `Display` writes a line for each, made [printable](crate::printable()), with the first line of its
-/// reason. Without failures it writes nothing, so a host can print it after each event:
+/// `Display` writes a line for each, made [printable](crate::printable()): the hook's label and the first line of its reason, in
+/// which secrets are masked as in a trace. Without failures it writes nothing, so a host can print it after each event:
 /// `eprint!("{}", outcome.failures())`.
 #[derive(Debug, Clone)]
 pub struct Failures<'a> {
