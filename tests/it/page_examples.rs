@@ -86,7 +86,7 @@ fn event(command: &str) -> HookEvent {
 
 const PAGE: &str = "docs/examples.md";
 const QUOTES: &str = "echo \"it's\" \\ $HOME `x`\nls";
-const IN_BACKGROUND: &str = "Take long";
+const IN_BACKGROUND: &str = "Run for minutes";
 const REDACT: &str = "Redact what a tool has returned";
 
 const STDIN: &str = "Block with an exit code";
