@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::cli::Style;
 use crate::cli::files::shown;
 use crate::executor::{Explanation, Fate};
-use crate::{FailureKind, Hook, Hooks};
+use crate::{FailureKind, Hook, Hooks, Redactor};
 
 /// A hook of a file or of the host.
 #[derive(Serialize)]
@@ -201,13 +201,13 @@ pub(crate) fn title(hook: &Hook) -> String {
             _ => "a file that cannot be used".to_owned(),
         };
     }
-    let label = hook.label();
+    let label = hook.masked(&Redactor::default(), hook.label());
     // The label of another agent's hook ends with its place, which is shown beside it.
     let line = hook.source().and_then(|source| source.line);
     let is_place = |end: &str| line.is_some_and(|line| end.ends_with(&format!(":{line}")));
     match label.rsplit_once(' ') {
         Some((words, end)) if hook.protocol_name() != "native" && is_place(end) => words.to_owned(),
-        _ => label.to_owned(),
+        _ => label.into_owned(),
     }
 }
 

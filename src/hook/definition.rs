@@ -3,6 +3,7 @@
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use super::sandbox::Sandbox;
 use super::when::When;
 use crate::events::HookEvent;
 use crate::pattern::EventPattern;
-use crate::printable::{beginning, shortened};
+use crate::printable::{beginning, printable, shortened};
 use crate::redact::Redactor;
 
 /// How a hook is addressed and how its end is read. A hook without one of its own has the protocol of hooks.json
@@ -415,6 +416,16 @@ impl Hook {
         beginning(label)
     }
 
+    /// The label for the user and the model: without secrets, and in printable characters.
+    pub(crate) fn shown_label(&self) -> String {
+        printable(&self.masked(&Redactor::default(), self.label()))
+    }
+
+    /// Returns a text with its secrets masked, among them the values of the hook's `env`.
+    pub(crate) fn masked<'a>(&self, redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
+        redactor.text_with(text, self.env().values().map(String::as_str))
+    }
+
     /// What a person recognizes its command by; of a hook without one, the pattern.
     fn first_words(&self) -> &str {
         let first = self.command().texts().first();
@@ -565,8 +576,8 @@ impl PartialEq for Hook {
 
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = || self.env().values().map(String::as_str);
-        let shown = |text: &str| Redactor::default().text_with(text, own()).into_owned();
+        let redactor = Redactor::default();
+        let shown = |text: &str| self.masked(&redactor, text).into_owned();
         let directory = self.working_dir().map(|path| path.to_string_lossy());
         f.debug_struct("Hook")
             .field("event", &self.event_pattern())

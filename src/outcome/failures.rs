@@ -12,7 +12,7 @@ use crate::printable::printable;
 /// see [`Outcome::failures`].
 ///
 /// `Display` writes a line for each, made [printable](crate::printable()): the hook's label and the first line of its reason, in
-/// which secrets are masked as in a trace. Without failures it writes nothing, so a host can print it after each event:
+/// both of which secrets are masked as in a trace. Without failures it writes nothing, so a host can print it after each event:
 /// `eprint!("{}", outcome.failures())`.
 #[derive(Debug, Clone)]
 pub struct Failures<'a> {
@@ -52,7 +52,7 @@ impl<'a> Failures<'a> {
 impl fmt::Display for Failures<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (event, result) in &self.failed {
-            let label = printable(result.hook.label());
+            let label = result.hook.shown_label();
             let (what, reason) = match result.diagnostics().first() {
                 Some(note) if result.misread && result.failure.is_none() => {
                     ("did not block", Some(note.as_str()))

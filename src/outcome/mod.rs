@@ -12,7 +12,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::events::{EventKind, EventType};
-use crate::printable::{limited, printable, printable_lines};
+use crate::printable::{limited, printable_lines};
 
 pub use crate::hook::{Decision, EnvFile, FailureKind, HookOutput, Residency, SkipReason};
 pub use failures::Failures;
@@ -497,7 +497,7 @@ impl HookBlockedError {
 
 impl fmt::Display for HookBlockedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let label = printable(self.result.hook.label());
+        let label = self.result.hook.shown_label();
         let limit = self.outcome().map_or(MODEL_TEXT_LIMIT, |it| it.text_limit);
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
         let reason = limited(&reason, limit);

@@ -336,7 +336,7 @@ impl HookResult {
             }
         };
         let why = limited(why.unwrap_or("no reason given"), LONGEST_REASON);
-        let label = printable(self.hook.label());
+        let label = self.hook.shown_label();
         let note = format!(
             "[output withheld: hook `{label}` did not redact it: {}]",
             printable(&why)
@@ -405,8 +405,8 @@ impl HookResult {
 /// Shows how much was written, never the text: it may contain secrets.
 impl fmt::Debug for HookResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let own = || self.hook.env().values().map(String::as_str);
-        let shown = |text| Redactor::default().text_with(text, own()).into_owned();
+        let redactor = Redactor::default();
+        let shown = |text| self.hook.masked(&redactor, text).into_owned();
         f.debug_struct("HookResult")
             .field("hook", &shown(self.hook.label()))
             .field("exit_code", &self.exit_code)

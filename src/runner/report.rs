@@ -50,26 +50,21 @@ impl Reporter {
 
     /// Returns a text about this hook in a form that may be shown.
     pub(crate) fn shown(&self, hook: &Hook, text: &str) -> String {
-        printable_lines(&self.masked(hook, text))
+        printable_lines(&hook.masked(&self.redactor, text))
     }
 
     /// Returns the label of the hook.
     pub(crate) fn label(&self, hook: &Hook) -> String {
-        printable(&self.masked(hook, hook.label()))
+        printable(&hook.masked(&self.redactor, hook.label()))
     }
 
     /// Returns the reason of a result with its secrets masked; None if it has none.
     pub(crate) fn masked_reason(&self, result: &HookResult) -> Option<String> {
         let reason = result.raw_reason()?;
-        match self.masked(&result.hook, reason) {
+        match result.hook.masked(&self.redactor, reason) {
             Cow::Owned(masked) if masked != reason => Some(masked),
             _ => None,
         }
-    }
-
-    fn masked<'a>(&self, hook: &Hook, text: &'a str) -> Cow<'a, str> {
-        let own = hook.env().values().map(String::as_str);
-        self.redactor.text_with(text, own)
     }
 
     /// Logs a sentence about a hook. It is made only if the level is enabled.

@@ -80,7 +80,6 @@ impl Writer {
 
     /// Masks a text for the file. Every text of a line goes through this function.
     fn shown(&self, hook: &Hook, text: &str) -> String {
-        let own = hook.env().values().map(String::as_str);
-        self.redactor.text_with(text, own).into_owned()
+        hook.masked(&self.redactor, text).into_owned()
     }
 }

@@ -85,6 +85,17 @@ fn reasons_and_failures_mask_secrets() {
     world.add(hook("fails").with_on_failure(FailurePolicy::Continue));
     let failures = world.outcome(&blocking_event()).failures().to_string();
     assert!(failures.contains("refused: [redacted]"), "{failures}");
+    // The command stands there if a hook has no name.
+    world.registry().clear();
+    let unnamed =
+        |end: &str| crate::support::hook("*", &format!("false --token hunter2-hunter2; {end}"));
+    world.add(unnamed("exit 1").with_on_failure(FailurePolicy::Continue));
+    let failures = world.outcome(&blocking_event()).failures().to_string();
+    assert!(failures.contains("--token [redacted]"), "{failures}");
+    world.add(unnamed("exit 2"));
+    let error = world.outcome(&blocking_event()).check().unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("--token [redacted]"), "{error}");
 }
 
 #[test]
