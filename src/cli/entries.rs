@@ -137,34 +137,26 @@ impl Entry {
 
     /// Returns the hooks that the administrator's or the user's file disables by their names, which are not registered.
     pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Self> {
-        let disabled = &found.report().disabled;
-        if disabled.is_empty() {
-            return Vec::new();
-        }
-        let mut all = found.config().load_system();
-        all.extend(match found.project() {
-            Some(root) => found.config().load_all(root),
-            None => found.config().load_global(),
-        });
-        // The user disables none of the administrator's.
-        let registered = found.registry().hooks();
-        let runs = |hook: &Hook| {
-            let mut same = registered.iter().filter(|it| it.is_system());
-            hook.is_system() && same.any(|it| it.name() == hook.name())
-        };
-        all.retain(|hook| !runs(hook) && disabled.iter().any(|name| hook.name() == Some(name)));
+        let report = found.report();
         let by = match found.config().system_path() {
-            Some(system) if found.report().files.contains(&system) => {
+            Some(system) if report.files.contains(&system) => {
                 "the administrator's or the user's file"
             }
             _ => "the user's file",
         };
-        let entry = |hook| Self {
+        // What cannot be used, or is gone from its file, is no hook of a file.
+        let is_usable = |hook: &&Arc<Hook>| hook.refusal().is_none() && hook.source().is_some();
+        let entry = |hook: &Arc<Hook>| Self {
             state: State::DisabledByName,
             why: Some(format!("does not run: disabled by name in {by}")),
-            ..Self::new(Arc::new(hook), &Fate::Disabled)
+            ..Self::new(Arc::clone(hook), &Fate::Disabled)
         };
-        all.into_iter().map(entry).collect()
+        report
+            .left_out
+            .iter()
+            .filter(is_usable)
+            .map(entry)
+            .collect()
     }
 }
 

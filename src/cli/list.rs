@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::approval::{Approvals, Project};
 use crate::cli::args::List;
-use crate::cli::entries::{Entry, inherited, place, title};
+use crate::cli::entries::{Entry, State, inherited, place, title};
 use crate::cli::events;
 use crate::cli::files::shown;
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
@@ -123,7 +123,8 @@ impl Report<'_> {
         }
         let mut approved = self.approvals.iter().flat_map(|it| it.hooks);
         let approved = approved.find(|it| Some(&it.definition) == entry.hook.as_ref());
-        if let Some(approved) = approved.filter(|_| hook.gate().is_some()) {
+        let has_gate = hook.gate().is_some() && entry.state != State::DisabledByName;
+        if let Some(approved) = approved.filter(|_| has_gate) {
             for line in approved.covers() {
                 writeln!(f, "  {line}")?;
             }

@@ -61,13 +61,12 @@ impl HookConfig {
         report.problems.iter().for_each(log_problem);
         report.unapproved = project.unapproved;
         let items = files.into_iter().flat_map(|file| file.items);
-        let mut hooks: Vec<Arc<Hook>> = items.map(|item| item.hook).collect();
-        hooks.extend(project.vanished.into_iter().map(Arc::new));
-        hooks.retain(|hook| {
-            let name = hook.name().filter(|_| disabled.concern(hook));
-            report.disabled.extend(name.map(str::to_owned));
-            name.is_none()
-        });
+        let vanished = project.vanished.into_iter().map(Arc::new);
+        let all = items.map(|item| item.hook).chain(vanished);
+        let (left_out, hooks): (Vec<_>, Vec<_>) = all.partition(|hook| disabled.concern(hook));
+        let names = left_out.iter().filter_map(|hook| hook.name());
+        report.disabled = names.map(str::to_owned).collect();
+        report.left_out = left_out;
         if !report.disabled.is_empty() {
             let names = report.disabled.join(", ");
             info!("hooks disabled by name: {}", printable(&names));

@@ -307,14 +307,6 @@ impl HookConfig {
         hooks_of(files)
     }
 
-    /// Returns the administrator's hooks.
-    #[cfg(feature = "cli")]
-    pub(crate) fn load_system(&self) -> Vec<Hook> {
-        let mut files = self.read_files(None, None);
-        files.retain(|file| file.owner == Owner::Administrator);
-        hooks_of(files)
-    }
-
     /// Loads the hooks of a project, and after them those of other agents, if the host loads them. Their working directories are resolved against the project's root. Runs nothing; but registering these
     /// hooks means to trust the project.
     #[must_use]

@@ -4,12 +4,13 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::position::TextRange;
-use crate::hook::named;
+use crate::hook::{Hook, named};
 use crate::printable::{printable, shortened};
 use crate::trust::TrustStore;
 
@@ -48,6 +49,9 @@ pub struct LoadReport {
     /// The names of the hooks that are not registered because the administrator's or the user's file disables
     /// them.
     pub disabled: Vec<String>,
+    /// The hooks of these names.
+    #[serde(skip)]
+    pub(crate) left_out: Vec<Arc<Hook>>,
     /// The hooks of the project that are not approved, by name or else by description or pattern. They are
     /// skipped. Empty under [`TrustPolicy::Everything`].
     pub unapproved: Vec<String>,
