@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::compat::OtherTools;
-use crate::config::{HookConfig, Installed, LoadReport, TrustPolicy};
+use crate::config::{HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 use crate::config::{HookWatcher, WatchError};
 use crate::events::{EventSpec, EventTypeError, HookEvent, Vocabulary};
@@ -384,12 +384,24 @@ impl Hooks {
     /// Loads the files again. An event sees the old hooks or the new ones, never a mixture. Hooks that the
     /// host has registered itself stay.
     pub fn reload(&self) -> Arc<LoadReport> {
-        let (shared, config) = (&self.shared, self.config().clone());
-        let config = match shared.approve_command.get() {
-            Some(command) => config.with_approve_command(command.clone()),
-            None => config,
-        };
-        config.install(&shared.installed, self.project(), shared.policy.as_ref())
+        self.install(self.config().clone(), &self.shared.installed)
+    }
+
+    fn install(&self, mut config: HookConfig, installed: &Installed) -> Arc<LoadReport> {
+        if let Some(command) = self.shared.approve_command.get() {
+            config = config.with_approve_command(command.clone());
+        }
+        config.install(installed, self.project(), self.shared.policy.as_ref())
+    }
+
+    /// Returns the report that also says whether the scripts and programs that hooks need exist.
+    #[cfg(feature = "cli")]
+    pub(crate) fn full_report(&self) -> Arc<LoadReport> {
+        if self.config().is_checking_scripts() {
+            return self.report();
+        }
+        let nowhere = Installed::new(Arc::default());
+        self.install(self.config().clone().checking_scripts(), &nowhere)
     }
 
     /// Names the command that messages suggest for an approval, in place of the builder's, and loads the files again.
@@ -453,12 +465,6 @@ impl Hooks {
         self.shared.project.as_deref()
     }
 
-    /// Which hooks of the project may run.
-    #[cfg(feature = "cli")]
-    pub(crate) fn policy(&self) -> Option<&TrustPolicy> {
-        self.shared.policy.as_ref()
-    }
-
     /// The store of the project's approvals. None with [`TrustPolicy::Everything`]. Also none if the user has
     /// no home directory: then no hook of the project runs.
     #[must_use]
@@ -486,25 +492,30 @@ impl Hooks {
     /// If the project cannot be found, if a hooks file of it has errors, if the store cannot be used or written, or if it is
     /// called from within a hook.
     pub fn approve_with(&self, ask: impl FnOnce(&Approval) -> bool) -> Result<bool, TrustError> {
-        let (Some(store), Some(root)) = (self.trust(), self.project()) else {
+        let Some(review) = self.review()? else {
             return Ok(false);
         };
-        let config = self.config();
-        if let Some(problem) = config.project_error(root) {
-            return Err(TrustError::Broken(problem.to_string()));
+        let mut problems = review.report.problems.iter();
+        if let Some(error) = problems.find(|it| it.severity == Severity::Error) {
+            return Err(TrustError::Broken(error.to_string()));
         }
-        let mut before = store.approved(root)?;
-        before.retain(|approved| config.reads(approved));
-        let approval = Approval::since(&before, root, &config.load_project(root))?;
-        if approval.changes.is_empty() {
+        if review.is_approved() {
             return Ok(true);
         }
-        if !ask(&approval) {
+        if !ask(&review.approval) {
             return Ok(false);
         }
-        store.approve_beside(&approval, |approved| !config.reads(approved))?;
+        review.approve(self.config())?;
         self.reload();
         Ok(true)
+    }
+
+    /// Compares the project's hooks with their approval. None if they need no approval.
+    pub(crate) fn review(&self) -> Result<Option<Review>, TrustError> {
+        let project = self.trust().zip(self.project());
+        project
+            .map(|(store, root)| self.config().review(store, root))
+            .transpose()
     }
 
     /// The JSON Schema of the host's hooks.json, with its events and tools; see

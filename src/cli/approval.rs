@@ -1,28 +1,16 @@
 //! The approval of a project's hooks: what it covers and what has changed since; `trust` and `untrust`.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::args::{Trust, Untrust};
 use crate::cli::files::named;
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
-use crate::config::TrustPolicy;
-use crate::trust::{Approval, Approved, TrustStore};
-use crate::{HookRegistry, LoadReport, printable};
-
-/// A project's hooks, compared with their approval.
-pub(crate) struct Project {
-    store: TrustStore,
-    pub(crate) approval: Approval,
-    /// Whether hooks were approved before.
-    has_approval: bool,
-    /// The number of approved hooks of other agents, whose files were not read.
-    unread: usize,
-    /// The problems of its files.
-    report: LoadReport,
-}
+use crate::config::Review;
+use crate::printable;
+use crate::trust::Approved;
 
 /// The approval for programs.
 #[derive(Serialize)]
@@ -41,32 +29,13 @@ pub(crate) struct Approvals<'a> {
     pub(crate) hooks: &'a [Approved],
 }
 
-impl Project {
-    pub(crate) fn load(context: &Context<'_>, root: PathBuf) -> Result<Self, Failure> {
-        let (store, config) = (context.trust_store()?, context.hooks.config());
-        let hooks = config.load_project(&root);
-        let (before, unread): (Vec<_>, Vec<_>) = store
-            .approved(&root)?
-            .into_iter()
-            .partition(|approved| config.reads(approved));
-        let mut report = config.load_into(&HookRegistry::new(), &root, TrustPolicy::Everything);
-        report
-            .problems
-            .retain(|problem| problem.path.starts_with(&root));
-        Ok(Self {
-            approval: Approval::since(&before, &root, &hooks)?,
-            has_approval: !before.is_empty(),
-            unread: unread.len(),
-            report,
-            store,
-        })
-    }
+/// Compares a project's hooks with their approval, whatever its host trusts.
+pub(crate) fn review(context: &Context<'_>, root: &Path) -> Result<Review, Failure> {
+    let store = context.trust_store()?;
+    Ok(context.hooks.config().review(store, root)?)
+}
 
-    /// Whether all its hooks are approved as they are.
-    pub(crate) fn is_approved(&self) -> bool {
-        self.approval.changes.is_empty() && self.report.is_ok()
-    }
-
+impl Review {
     pub(crate) fn has_hooks(&self) -> bool {
         self.has_approval || !self.approval.hooks.is_empty()
     }
@@ -112,15 +81,15 @@ impl Project {
 }
 
 pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let project = Project::load(context, context.needed_root()?)?;
-    terminal.problems(&project.report)?;
-    if !project.report.is_ok() {
+    let review = review(context, &context.needed_root()?)?;
+    terminal.problems(&review.report)?;
+    if !review.report.is_ok() {
         let words = "cannot approve the project's hooks: their file has errors";
         return Err(Failure::new(words).with_fix(context.fix_errors()));
     }
-    let approval = &project.approval;
+    let approval = &review.approval;
     let root = named(&approval.root);
-    if !project.has_hooks() {
+    if !review.has_hooks() {
         let words = format!("found no hooks to approve in `{root}`");
         let fix = format!("write some with `{}`", context.command("init"));
         return Err(Failure::new(words).with_fix(fix));
@@ -131,7 +100,7 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
         let words = format!("nothing was approved: `--digest` is not `{digest}`");
         return Err(Failure::new(words).with_fix("review the hooks, and use their digest"));
     }
-    if project.is_approved() {
+    if review.is_approved() {
         return terminal.end(Exit::FINE, format_args!("{root}: already approved"));
     }
     write!(terminal, "{approval}")?;
@@ -140,10 +109,7 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     if given.is_none() && !is_confirmed(args.yes, &question, terminal)? {
         return terminal.end(Exit::PROBLEMS, "nothing was approved");
     }
-    // Approvals of hooks that were not read stay.
-    let config = context.hooks.config();
-    let store = &project.store;
-    store.approve_beside(approval, |approved| !config.reads(approved))?;
+    review.approve(context.hooks.config())?;
     terminal.end(Exit::FINE, format_args!("{root}: {hooks} approved"))
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, absolute};
-use std::sync::Arc;
 
 use crate::cli::Failure;
 use crate::cli::args::{self, Common};
@@ -10,9 +9,7 @@ use crate::compat::Agent;
 use crate::config::TrustPolicy;
 use crate::files::quoted;
 use crate::trust::TrustStore;
-use crate::{
-    AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, LoadReport, templates,
-};
+use crate::{AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, templates};
 
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
@@ -37,15 +34,6 @@ impl Context<'_> {
             // Naming a file on the command line approves it; no other file is read then.
             false => TrustPolicy::Everything,
         })
-    }
-
-    /// Returns the report about these hooks, which also says whether the scripts and programs that they need exist.
-    pub(crate) fn report(&self, found: &Hooks) -> Arc<LoadReport> {
-        let config = found.config();
-        if config.is_checking_scripts() {
-            return found.report();
-        }
-        Arc::new(config.full_report(found.project(), found.policy()))
     }
 
     /// Loads a separate set from the files that the common options select.

@@ -40,7 +40,7 @@ impl Context<'_> {
 
     /// Returns what a user should know of these hooks before any event, in lines.
     pub(crate) fn messages(&self, found: &Hooks) -> Vec<String> {
-        let report = self.report(found);
+        let report = found.full_report();
         let problems = report.problems.iter().map(ToString::to_string);
         let missing = self.nothing_found(found).into_iter();
         problems

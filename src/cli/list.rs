@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::approval::{Approvals, Project};
+use crate::cli::approval::{Approvals, review};
 use crate::cli::args::List;
 use crate::cli::entries::{Entry, State, inherited, place, title};
 use crate::cli::events;
 use crate::cli::files::shown;
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
-use crate::config::{Problem, Severity};
+use crate::config::{Problem, Review, Severity};
 use crate::{Hook, HookEvent, LoadReport, printable};
 
 /// What `forge-hooks list --json` prints.
@@ -39,18 +39,14 @@ pub(crate) struct Report<'a> {
 pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let wanted = wanted(args, context)?;
     let found = context.load()?;
-    let project = match context.root()? {
-        Some(root) if context.common.config.is_empty() && root.is_dir() => {
-            Project::load(context, root).map(Some)
-        }
-        _ => Ok(None),
-    };
-    let (project, unknown) = match project {
+    let root = context.root()?;
+    let root = root.filter(|root| context.common.config.is_empty() && root.is_dir());
+    // Without approvals, the hooks are listed all the same.
+    let (project, unknown) = match root.map(|root| review(context, &root)).transpose() {
         Ok(project) => (project, None),
-        // Without approvals, the hooks are listed all the same.
         Err(failure) => (None, Some(failure)),
     };
-    let loaded = context.report(&found);
+    let loaded = found.full_report();
     let mut hooks = Entry::all(&found);
     if let Some(events) = wanted {
         hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
@@ -64,7 +60,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
             .collect(),
         not_found: context.not_found(&found),
         hooks,
-        approvals: project.as_ref().map(Project::for_programs),
+        approvals: project.as_ref().map(Review::for_programs),
         problems: &loaded.problems,
         hints: context.others(&found),
         summary: with_hooks.map(|it| it.summary(context)).unwrap_or_default(),

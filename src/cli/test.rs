@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
     let ready = cases.map(|case| ready(case, &args.file, context));
     let ready: Vec<_> = ready.collect::<Result<_, _>>()?;
     let hooks = context.load()?;
-    context.warn(&hooks, &context.report(&hooks), terminal)?;
+    context.warn(&hooks, &hooks.full_report(), terminal)?;
     let firing = Firing {
         context,
         hooks: &hooks,

@@ -17,6 +17,7 @@ mod places;
 mod position;
 mod reader;
 mod report;
+mod review;
 mod save;
 mod schema;
 mod script;
@@ -50,6 +51,7 @@ pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use content::{Owner, Switches};
 pub(crate) use installed::Installed;
+pub(crate) use review::Review;
 #[cfg(feature = "cli")]
 pub(crate) use shell::last_test;
 pub(crate) use sources::{Content, Form, Source, SourceFile};
@@ -234,19 +236,6 @@ impl HookConfig {
     #[cfg(feature = "cli")]
     pub(crate) fn is_checking_scripts(&self) -> bool {
         self.checks_scripts
-    }
-
-    /// Returns the report that a load would give that also looks for what hooks need.
-    #[cfg(feature = "cli")]
-    pub(crate) fn full_report(
-        &self,
-        root: Option<&Path>,
-        policy: Option<&TrustPolicy>,
-    ) -> LoadReport {
-        let config = self.clone().checking_scripts();
-        config
-            .admit(config.read_files(root, policy), root, policy)
-            .0
     }
 
     /// Confines the hooks in a project's files.
@@ -533,13 +522,6 @@ impl HookConfig {
             host: Arc::new(self.host(root.is_some())),
             base_dir: root.map(Arc::from),
         })
-    }
-
-    /// Returns the first error in a project's hooks files.
-    pub(crate) fn project_error(&self, root: &Path) -> Option<Problem> {
-        let files = self.read_files_of_project(root).into_iter();
-        let mut problems = files.flat_map(|file| file.problems);
-        problems.find(|problem| problem.severity == Severity::Error)
     }
 
     /// Returns whether this configuration loads hooks such as this one, which was approved: those of other agents only if

@@ -42,7 +42,7 @@ pub(super) fn run(
         nothing_found: context.nothing_found(found),
     };
     if !is_json {
-        terminal.problems(&context.report(found))?;
+        terminal.problems(&found.full_report())?;
     }
     terminal.show(is_json, &report)?;
     let fails = |entry: &Entry| matches!(entry.state, State::ApprovalLost | State::Unusable);

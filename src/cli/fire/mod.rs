@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     if args.dry_run {
         return dry_run::run(args.json, options, &event, context, &hooks, terminal);
     }
-    context.warn(&hooks, &context.report(&hooks), terminal)?;
+    context.warn(&hooks, &hooks.full_report(), terminal)?;
     let firing = Firing {
         context,
         hooks: &hooks,

@@ -11,6 +11,7 @@ use crate::Hooks;
 use crate::cli::Failure;
 use crate::cli::error::with_causes;
 use crate::cli::io::start;
+use crate::config::Review;
 use crate::trust::TrustError;
 
 /// The most requests that wait.
@@ -84,19 +85,14 @@ fn written(result: impl Serialize) -> Answer {
 
 /// Returns what a person must decide on; nothing while a hooks file has errors, which the report shows.
 fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
-    let mut waiting = Vec::new();
-    let asked = hooks.approve_with(|approval| {
-        waiting.push(Block {
-            digest: approval.digest(),
-            text: approval.to_string(),
-            entries: approval.hooks.clone(),
-        });
-        false
+    let review = hooks.review()?;
+    let waiting = review.filter(|it| it.report.is_ok() && !it.is_approved());
+    let block = waiting.map(|Review { approval, .. }| Block {
+        digest: approval.digest(),
+        text: approval.to_string(),
+        entries: approval.hooks,
     });
-    match asked {
-        Ok(_) | Err(TrustError::Broken(_)) => Ok(waiting),
-        Err(error) => Err(error),
-    }
+    Ok(block.into_iter().collect())
 }
 
 /// Approves what has this digest now, and nothing else.
