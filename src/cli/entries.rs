@@ -67,6 +67,7 @@ impl State {
     fn new(fate: &Fate) -> Self {
         match fate {
             Fate::Disabled | Fate::DisabledBy(_) => Self::Disabled,
+            Fate::DisabledByName(_) => Self::DisabledByName,
             Fate::NotApproved(_) => Self::NotApproved,
             Fate::Fails { failure, .. } if *failure == FailureKind::ApprovalLost => {
                 Self::ApprovalLost
@@ -126,38 +127,37 @@ impl Entry {
             Self::new(hook, &fate)
         });
         let mut entries: Vec<_> = entries.collect();
-        let by_name = Self::disabled_by_name(found);
-        if !by_name.is_empty() {
-            entries.extend(by_name);
+        let before = entries.len();
+        entries.extend(Self::disabled_by_name(found));
+        if entries.len() > before {
             let files = &found.report().files;
             entries.sort_by_key(|entry| place_in(files, &entry.source));
         }
         entries
     }
 
-    /// Returns the hooks that the administrator's or the user's file disables by their names, which are not registered.
     pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Self> {
-        let report = found.report();
-        let by = match found.config().system_path() {
-            Some(system) if report.files.contains(&system) => {
-                "the administrator's or the user's file"
-            }
-            _ => "the user's file",
-        };
-        // What cannot be used, or is gone from its file, is no hook of a file.
-        let is_usable = |hook: &&Arc<Hook>| hook.refusal().is_none() && hook.source().is_some();
-        let entry = |hook: &Arc<Hook>| Self {
-            state: State::DisabledByName,
-            why: Some(format!("does not run: disabled by name in {by}")),
-            ..Self::new(Arc::clone(hook), &Fate::Disabled)
-        };
-        report
-            .left_out
-            .iter()
-            .filter(is_usable)
-            .map(entry)
-            .collect()
+        let disabled = disabled_by_name(found).into_iter();
+        disabled.map(|it| Self::new(it.hook, &it.fate)).collect()
     }
+}
+
+/// Returns the hooks that the administrator's or the user's file disables by their names, which are not registered.
+pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Explanation> {
+    let report = found.report();
+    let by = match found.config().system_path() {
+        Some(system) if report.files.contains(&system) => "the administrator's or the user's file",
+        _ => "the user's file",
+    };
+    // What cannot be used, or is gone from its file, is no hook of a file.
+    let is_usable = |hook: &&Arc<Hook>| hook.refusal().is_none() && hook.source().is_some();
+    let usable = report.left_out.iter().filter(is_usable);
+    let explained = usable.map(|hook| Explanation {
+        hook: Arc::clone(hook),
+        fate: Fate::DisabledByName(by),
+        order: None,
+    });
+    explained.collect()
 }
 
 /// Returns the sort key of a hook. Hooks without a file come last, as they are registered last.

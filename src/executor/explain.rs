@@ -13,36 +13,29 @@ use crate::outcome::{FailureKind, HookResult};
 use crate::pattern::Mismatch;
 use crate::runner::foreseen;
 
-/// A hook of the registry, and what an executor would do with it: see [`HookExecutor::explain`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Explanation {
-    /// The hook.
-    pub hook: Arc<Hook>,
-    /// What would happen to it.
-    pub fate: Fate,
+/// A hook, and what an executor would do with it.
+#[derive(Debug)]
+pub(crate) struct Explanation {
+    pub(crate) hook: Arc<Hook>,
+    pub(crate) fate: Fate,
     /// Its position among the hooks that run or fail, counted from 1.
-    pub order: Option<usize>,
+    pub(crate) order: Option<usize>,
 }
 
 /// What an executor would do with a hook, and why. `Display` is a sentence without its subject, such as
 /// `does not run: not approved`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fate {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
     /// It runs. Whether it then succeeds is not known.
     Runs,
     /// It fails without being started: its entry is invalid, or its approval is lost.
-    Fails {
-        /// The failure.
-        failure: FailureKind,
-        /// The failure as text.
-        error: String,
-    },
+    Fails { failure: FailureKind, error: String },
     /// Its entry has `"enabled": false`.
     Disabled,
     /// This environment variable disables all hooks.
     DisabledBy(String),
+    /// Its name is disabled in this file, so it is not registered.
+    DisabledByName(&'static str),
     /// Its pattern, or one of its conditions, does not match the event.
     Mismatch(Vec<Mismatch>),
     /// It was never approved; with the reason.
@@ -56,30 +49,8 @@ pub enum Fate {
 impl fmt::Display for Fate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Runs => return f.write_str("runs"),
-            Self::Fails { error, .. } => return write!(f, "fails: {error}"),
-            _ => f.write_str("does not run: ")?,
-        }
-        match self {
-            Self::Runs | Self::Fails { .. } => Ok(()),
-            Self::Disabled => f.write_str("disabled by `\"enabled\": false`"),
-            Self::DisabledBy(variable) => write!(f, "`{variable}` is set"),
-            Self::Mismatch(mismatches) => {
-                for (number, mismatch) in mismatches.iter().enumerate() {
-                    let comma = if number > 0 { "; " } else { "" };
-                    let alternative = &mismatch.alternative;
-                    write!(f, "{comma}`{alternative}` does not match: {mismatch}")?;
-                }
-                Ok(())
-            }
-            Self::NotApproved(why) => f.write_str(why),
-            Self::Replaced => f.write_str("an identical handler runs instead"),
-            Self::Stopped(by) => {
-                write!(
-                    f,
-                    "`{by}`, which is before it, fails and stops the hooks after it"
-                )
-            }
+            Self::Runs | Self::Fails { .. } => f.write_str(&self.reason()),
+            _ => write!(f, "does not run: {}", self.reason()),
         }
     }
 }
@@ -90,24 +61,7 @@ impl HookExecutor {
     /// [gates](crate::hook::Gate).
     ///
     /// [`FireOptions::without_background`] leaves background hooks out.
-    ///
-    /// ```
-    /// use forge_hooks::executor::Fate;
-    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor};
-    ///
-    /// let executor = HookExecutor::builder().build();
-    /// executor.registry().register(Hook::new("tool:*:Bash", "./guard.sh")?);
-    /// let event = HookEvent::tool_pre_execute("bash", "ls");
-    /// let explained = executor.explain(&event, FireOptions::default());
-    /// assert!(matches!(explained[0].fate, Fate::Mismatch(_)));
-    /// assert_eq!(
-    ///     explained[0].fate.to_string(),
-    ///     "does not run: `tool:*:Bash` does not match: its tool is `Bash`, and the event's is `bash`"
-    /// );
-    /// # Ok::<(), forge_hooks::HookError>(())
-    /// ```
-    #[must_use]
-    pub fn explain(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<Explanation> {
+    pub(crate) fn explain(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<Explanation> {
         let can_block = self.core().vocabulary.can_block(&event.event_type);
         let chosen = self.hooks_for(event);
         let is_chosen = |hook: &Arc<Hook>| chosen.iter().any(|it| Arc::ptr_eq(it, hook));
@@ -118,7 +72,11 @@ impl HookExecutor {
         let mut running = 0;
         for hook in chosen {
             let before = failed.as_ref();
-            let stopped = before.filter(|failed| options.stops_at(failed, &hook, can_block));
+            // The dispatch does not reach it then.
+            let stopped = before.filter(|failed| match hook.group() {
+                None => options.stops_own(),
+                group => can_block && group != failed.group(),
+            });
             let (mut fate, stops) = self.foresee(&hook);
             if let (Some(failed), Fate::Runs | Fate::Fails { .. }) = (stopped, &fate) {
                 fate = Fate::Stopped(failed.label().to_owned());
@@ -151,8 +109,7 @@ impl HookExecutor {
     }
 
     /// What would happen to a hook on an event that it matches, if no other hook stops it.
-    #[must_use]
-    pub fn fate_of(&self, hook: &Arc<Hook>) -> Fate {
+    pub(crate) fn fate_of(&self, hook: &Arc<Hook>) -> Fate {
         self.foresee(hook).0
     }
 
@@ -179,6 +136,27 @@ impl Fate {
         match result.failure {
             Some(failure) => Self::Fails { failure, error },
             None => Self::NotApproved(error),
+        }
+    }
+
+    /// Returns why the hook does not run, without saying that it does not.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Runs => "runs".to_owned(),
+            Self::Fails { error, .. } => format!("fails: {error}"),
+            Self::Disabled => "disabled by `\"enabled\": false`".to_owned(),
+            Self::DisabledBy(variable) => format!("`{variable}` is set"),
+            Self::DisabledByName(file) => format!("disabled by name in {file}"),
+            Self::Mismatch(mismatches) => {
+                let words = |it: &Mismatch| format!("`{}` does not match: {it}", it.alternative);
+                let all: Vec<_> = mismatches.iter().map(words).collect();
+                all.join("; ")
+            }
+            Self::NotApproved(why) => why.clone(),
+            Self::Replaced => "an identical handler runs instead".to_owned(),
+            Self::Stopped(by) => {
+                format!("`{by}`, which is before it, fails and stops the hooks after it")
+            }
         }
     }
 }

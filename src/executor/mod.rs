@@ -9,6 +9,7 @@ mod core;
 mod delivery;
 mod dispatch;
 mod error;
+#[cfg(feature = "cli")]
 mod explain;
 mod handle;
 mod hook_executor;
@@ -21,7 +22,8 @@ mod under_way;
 
 pub use builder::HookExecutorBuilder;
 pub use error::SubmitError;
-pub use explain::{Explanation, Fate};
+#[cfg(feature = "cli")]
+pub(crate) use explain::{Explanation, Fate};
 pub use handle::HookHandle;
 pub use hook_executor::HookExecutor;
 pub(crate) use hook_executor::Remains;

@@ -4,7 +4,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::token::CancelToken;
 use crate::events::HookEvent;
-use crate::hook::Hook;
 use crate::pool::Priority;
 
 /// How an event is fired.
@@ -145,14 +144,6 @@ impl<'a> FireOptions<'a> {
         FireOptions {
             token: None,
             ..self
-        }
-    }
-
-    /// Whether the dispatch does not reach a hook, since this one before it has failed.
-    pub(super) fn stops_at(self, failed: &Hook, hook: &Hook, can_block: bool) -> bool {
-        match hook.group() {
-            None => self.stops_own(),
-            group => can_block && group != failed.group(),
         }
     }
 

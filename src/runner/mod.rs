@@ -24,4 +24,6 @@ pub(crate) use observer::Observers;
 pub use observer::{DropReason, HookRun, Observer};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;
-pub(crate) use run::{Runner, foreseen};
+pub(crate) use run::Runner;
+#[cfg(feature = "cli")]
+pub(crate) use run::foreseen;

@@ -176,6 +176,7 @@ impl Runner {
     }
 
     /// Returns the result of a hook whose sandbox is not possible here.
+    #[cfg(feature = "cli")]
     pub(crate) fn unconfinable(&self, hook: &Arc<Hook>) -> Option<HookResult> {
         hook.sandboxes().next()?;
         let directory = self.working_dir(hook);

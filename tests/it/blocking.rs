@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::executor::Fate;
 use forge_hooks::hook::{Gate, GateVerdict};
 use forge_hooks::{
     EventType, FailureKind, FailurePolicy, Hook, HookBlockedError, HookEvent, HookResult,
@@ -115,15 +114,9 @@ fn what_blocks_is_what_the_table_says() {
 #[test]
 fn a_gate_that_panics_is_the_hooks_failure() {
     let world = World::new();
-    let hook = Arc::new(hook("*", "exit 0").with_gate(Arc::new(Panics)));
-    let why = "the hook's gate panicked";
-    let Fate::Fails { failure, error } = world.executor.fate_of(&hook) else {
-        panic!("it would fail");
-    };
-    assert_eq!((failure, &*error), (FailureKind::Panicked, why));
-    world.registry().register(hook);
-    let outcome = world.outcome(&blocking_event());
-    assert_eq!(outcome.results()[0].error.as_deref(), Some(why));
+    let result = world.one(hook("*", "exit 0").with_gate(Arc::new(Panics)));
+    assert_eq!(result.failure, Some(FailureKind::Panicked));
+    assert_eq!(result.error.as_deref(), Some("the hook's gate panicked"));
 }
 
 fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: bool) {

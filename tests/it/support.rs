@@ -16,6 +16,11 @@ use forge_hooks::{
     EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookExecutorBuilder,
     HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
 };
+#[cfg(feature = "cli")]
+use forge_hooks::{
+    Hooks,
+    cli::{self, Io},
+};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -176,6 +181,27 @@ pub(crate) fn hook(pattern: &str, command: &str) -> Hook {
 /// An event that can block: `tool:pre_execute` of `bash`.
 pub(crate) fn blocking_event() -> HookEvent {
     HookEvent::tool_pre_execute("bash", serde_json::json!({"command": "ls"}))
+}
+
+/// What a dry run of the host's program says of each hook on an event that can block: its verdict, and why.
+#[cfg(feature = "cli")]
+pub(crate) fn foretold(hooks: &Hooks) -> Vec<String> {
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let mut io = Io::new("host", std::io::empty(), &mut out, &mut errors);
+    let dry_run = [
+        "fire",
+        "tool:pre_execute",
+        "--tool",
+        "bash",
+        "--dry-run",
+        "--json",
+    ];
+    let _ = cli::run(hooks, dry_run, &mut io);
+    drop(io);
+    let printed: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    let hooks = printed["hooks"].as_array().unwrap().iter();
+    let words = hooks.map(|hook| format!("{}: {}", hook["verdict"], hook["why"]));
+    words.collect()
 }
 
 /// An event of the host's own.

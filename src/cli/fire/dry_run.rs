@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::cli::entries::{Entry, State, headline, inherited, title};
+use crate::cli::entries::{Entry, State, disabled_by_name, headline, inherited, title};
 use crate::cli::files::shown;
 use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
@@ -115,21 +115,16 @@ pub(super) fn why_none(
         let words = format!("`{path}` has errors, so its hooks may be missing");
         return vec![words, "fix: fix the errors above".to_owned()];
     }
-    let mut named = Vec::new();
-    for Explanation { hook, fate, .. } in explained {
+    let mut lines = Vec::new();
+    for Explanation { hook, fate, .. } in explained.iter().chain(&disabled_by_name(found)) {
         let near = nearest_tool(event, fate);
         if near.is_some() || hook.pattern().matches(event) {
-            named.push((title(hook), fate.to_string() + &near.unwrap_or_default()));
+            let (title, why, near) = (title(hook), fate.reason(), near.unwrap_or_default());
+            lines.push(format!("`{title}`: {why}{near}"));
         }
     }
-    let by_name = Entry::disabled_by_name(found).into_iter();
-    let by_name = by_name.filter(|entry| entry.source.pattern().matches(event));
-    named.extend(by_name.map(|it| (title(&it.source), it.why.unwrap_or_default())));
-    let shortened = |(title, why): &(String, String)| {
-        format!("`{title}`: {}", why.trim_start_matches("does not run: "))
-    };
-    let mut lines: Vec<_> = named.iter().take(MOST_NAMED).map(shortened).collect();
-    if named.len() > MOST_NAMED {
+    if lines.len() > MOST_NAMED {
+        lines.truncate(MOST_NAMED);
         lines.push("`--dry-run` shows all".to_owned());
     }
     lines.extend(context.nothing_found(found));

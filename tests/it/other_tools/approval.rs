@@ -3,11 +3,15 @@
 use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
-use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult};
+#[cfg(feature = "cli")]
+use forge_hooks::{AppProfile, Hooks};
+use forge_hooks::{FailureKind, HookEvent, HookResult};
 use serde_json::json;
 
 use super::{CLAUDE, Place, command, groups, settings};
 use crate::support::blocking_event;
+#[cfg(feature = "cli")]
+use crate::support::foretold;
 
 fn is_skipped(place: &Place) -> Vec<bool> {
     let results = place.world.fire(&blocking_event());
@@ -152,6 +156,7 @@ fn an_unapproved_handler_hides_no_other() {
 }
 
 /// What runs in its place is not why it does not run.
+#[cfg(feature = "cli")]
 #[test]
 fn an_unapproved_handler_is_explained_as_such() {
     let text = |matcher| settings("PreToolUse", matcher, &command("true"));
@@ -162,18 +167,15 @@ fn an_unapproved_handler_is_explained_as_such() {
     place
         .world
         .write(local, &settings("PreToolUse", "B.*", &both));
-    let _ = place.load_approved();
-    let explained = place
-        .world
-        .executor
-        .explain(&blocking_event(), FireOptions::default());
-    let fates: Vec<_> = explained.iter().map(|it| it.fate.to_string()).collect();
-    let fates: Vec<_> = fates
-        .iter()
-        .map(|it| it.starts_with("does not run: it comes"))
-        .collect();
-    assert_eq!(explained.len(), 3);
-    assert_eq!(fates, [false, true, true], "{explained:?}");
+    let hooks = Hooks::builder(AppProfile::default())
+        .config_home(place.world.path("config"))
+        .project(place.root())
+        .other_tools(place.tools())
+        .load();
+    let foretold = foretold(&hooks);
+    let is_unapproved = |words: &String| words.contains("does not run: it comes");
+    let fates: Vec<_> = foretold.iter().map(is_unapproved).collect();
+    assert_eq!(fates, [false, true, true], "{foretold:?}");
 }
 
 /// An approval is for a hook as its project has it.

@@ -7,7 +7,7 @@ use forge_hooks::{FailureKind, FailurePolicy, HookEvent, Sandbox};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
 use super::{confined, is_possible};
-use crate::support::{World, alone, blocking_event};
+use crate::support::{World, alone};
 
 /// As [`is_possible`](super::is_possible), without asking the kernel: this process would remember the answer.
 fn is_wanted() -> bool {
@@ -54,13 +54,16 @@ fn a_kernel_without_landlock() {
     let error = Sandbox::support().unwrap_err();
     assert!(error.to_string().contains("no Landlock"), "{error}");
     fails_with("no Landlock");
-    let world = World::new();
-    world.add(confined("true", Sandbox::new()));
-    let explained = world
-        .executor
-        .explain(&blocking_event(), Default::default());
-    let fate = explained[0].fate.to_string();
-    assert!(fate.contains("no Landlock"), "{fate}");
+    #[cfg(feature = "cli")]
+    {
+        let nowhere = tempfile::tempdir().unwrap();
+        let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::default())
+            .config_home(nowhere.path())
+            .load();
+        hooks.registry().register(confined("true", Sandbox::new()));
+        let foretold = crate::support::foretold(&hooks);
+        assert!(foretold[0].contains("no Landlock"), "{foretold:?}");
+    }
 }
 
 #[test]
