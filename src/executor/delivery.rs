@@ -16,9 +16,9 @@ use crate::logging::error;
 use crate::outcome::HookResult;
 
 /// Where the engine sends the results of an event.
-pub(super) struct Answers {
+pub(super) struct ResultSender {
     count: usize,
-    channel: Arc<Channel>,
+    pub(super) channel: Arc<Channel>,
     /// The event's key until its end.
     held: Option<Held>,
 }
@@ -35,24 +35,21 @@ struct State {
     waiter: Option<Thread>,
 }
 
-impl Answers {
+impl ResultSender {
     /// Creates a channel for at most this many results.
     pub(super) fn new(most: usize, held: Option<Held>) -> (Self, Receiver<HookResult>) {
         let (sender, results) = bounded(most);
-        let answers = Self {
-            count: 0,
-            held,
-            channel: Arc::new(Channel(Mutex::new(State {
-                sender: Some(sender),
-                waker: None,
-                waiter: None,
-            }))),
+        let state = State {
+            sender: Some(sender),
+            waker: None,
+            waiter: None,
         };
-        (answers, results)
-    }
-
-    pub(super) fn channel(&self) -> &Arc<Channel> {
-        &self.channel
+        let sender = Self {
+            count: 0,
+            channel: Arc::new(Channel(Mutex::new(state))),
+            held,
+        };
+        (sender, results)
     }
 
     /// The number of results so far.

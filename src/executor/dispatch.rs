@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::core::Core;
-use super::delivery::Answers;
+use super::delivery::ResultSender;
 use super::job::{Run, submit};
 use super::options::{Background, FireOptions};
 use super::order::redacts;
@@ -28,7 +28,7 @@ pub(super) fn run(
     mut firing: Firing<'_>,
     mut hooks: Vec<Arc<Hook>>,
     options: FireOptions<'_>,
-    answer: &mut dyn FnMut(HookResult),
+    send: &mut dyn FnMut(HookResult),
 ) {
     firing.handles_ask = options.handles_ask;
     if options.background == Background::Skip {
@@ -38,7 +38,7 @@ pub(super) fn run(
     let can_block = firing.can_block;
     let mut noted = |result: HookResult| {
         blocked.set(blocked.get() || can_block && result.stops_the_chain());
-        answer(result);
+        send(result);
     };
     let groups = hooks.split_off(hooks.partition_point(|hook| hook.group().is_none()));
     let in_order = match options.parallel {
@@ -70,7 +70,7 @@ fn one_by_one<'a>(
     mut firing: Firing<'a>,
     hooks: &[Arc<Hook>],
     stop_on_failure: bool,
-    answer: &mut dyn FnMut(HookResult),
+    send: &mut dyn FnMut(HookResult),
 ) -> Firing<'a> {
     for hook in hooks {
         if hook.background() {
@@ -80,7 +80,7 @@ fn one_by_one<'a>(
         let result = core.runner.run_unless_cancelled(&firing, hook);
         let stops = stop_on_failure && result.stops_the_chain();
         let output = output_after(&result);
-        answer(result);
+        send(result);
         // Groups run even after a stop, so they need this output too.
         if let Some(output) = output
             && firing.event.event_type == EventType::ToolPostExecute
@@ -103,11 +103,11 @@ fn output_after(result: &HookResult) -> Option<Value> {
 }
 
 /// Runs hooks of `FireOptions::parallel`.
-fn run_own(shared: &Shared, hooks: &[Arc<Hook>], answer: &mut dyn FnMut(HookResult)) {
+fn run_own(shared: &Shared, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
     let mut replacing = 0;
     run_at_once(shared, hooks, &mut |result| {
         replacing += usize::from(result.replaced_output().is_some());
-        answer(result);
+        send(result);
     });
     if shared.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
         warn!(
@@ -116,12 +116,12 @@ fn run_own(shared: &Shared, hooks: &[Arc<Hook>], answer: &mut dyn FnMut(HookResu
     }
 }
 
-fn run_at_once(shared: &Shared, hooks: &[Arc<Hook>], answer: &mut dyn FnMut(HookResult)) {
+fn run_at_once(shared: &Shared, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
     for hook in hooks.iter().filter(|hook| hook.background()) {
         start(&shared.core, &shared.firing, hook);
     }
     let others = hooks.iter().filter(|hook| !hook.background());
-    shared.run(others.cloned().collect(), answer);
+    shared.run(others.cloned().collect(), send);
 }
 
 /// Starts a background hook. Its result does not matter: it cannot block.
@@ -131,14 +131,14 @@ fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
         return core.runner.drop_run(&run, DropReason::Cancelled);
     }
     let event = firing.event.to_shared();
-    let (hooks, (answers, _)) = (vec![Arc::clone(hook)], Answers::new(1, None));
-    let run: Run = |core, firing, hooks, _, answer| {
+    let (hooks, (sender, _)) = (vec![Arc::clone(hook)], ResultSender::new(1, None));
+    let run: Run = |core, firing, hooks, _, send| {
         for hook in &hooks {
-            answer(core.runner.run_unless_cancelled(&firing, hook));
+            send(core.runner.run_unless_cancelled(&firing, hook));
         }
     };
     // The job reports a hook that is not accepted.
-    let _ = submit(run, core, event, hooks, FireOptions::IN_BACKGROUND, answers);
+    let _ = submit(run, core, event, hooks, FireOptions::IN_BACKGROUND, sender);
 }
 
 /// Reports each change that is lost because a later hook of the same group replaces it.

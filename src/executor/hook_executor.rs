@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use super::core::Core;
-use super::delivery::Answers;
+use super::delivery::ResultSender;
 use super::dispatch;
 use super::error::{FROM_OBSERVER, SubmitError};
 use super::handle::HookHandle;
@@ -262,8 +262,8 @@ impl HookExecutor {
             Some(held) => held,
             None => None,
         };
-        let (answers, results) = Answers::new(hooks.len(), held);
-        let job = submit(dispatch::run, self.core(), event, hooks, options, answers)?;
+        let (sender, results) = ResultSender::new(hooks.len(), held);
+        let job = submit(dispatch::run, self.core(), event, hooks, options, sender)?;
         Ok(HookHandle::new(outcome, job, results))
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::core::Core;
-use super::delivery::{Answers, Channel};
+use super::delivery::{Channel, ResultSender};
 use super::error::{SubmitError, reason_of};
 use super::options::{Background, FireOptions};
 use super::token::{CancelToken, Cancellable};
@@ -29,7 +29,7 @@ pub(super) struct FireJob {
     event: Arc<HookEvent>,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions<'static>,
-    answers: Answers,
+    sender: ResultSender,
     submitted: Instant,
     cancel: Arc<Cancel>,
 }
@@ -50,14 +50,14 @@ pub(super) fn submit(
     event: Arc<HookEvent>,
     hooks: Vec<Arc<Hook>>,
     options: FireOptions<'_>,
-    answers: Answers,
+    sender: ResultSender,
 ) -> Result<Submitted, SubmitError> {
     let pool = match options.background {
         Background::Run => &core.background,
         Background::Start | Background::Skip => &core.pool,
     };
     let priority = options.priority_of(&event, core.vocabulary.can_block(&event.event_type));
-    let channel = Arc::clone(answers.channel());
+    let channel = Arc::clone(&sender.channel);
     let cancel = Arc::<Cancel>::default();
     if options.token.is_some_and(CancelToken::is_cancelled) {
         cancel.request();
@@ -68,7 +68,7 @@ pub(super) fn submit(
         event: Arc::clone(&event),
         hooks,
         options: options.without_token(),
-        answers,
+        sender,
         submitted: Instant::now(),
         cancel: Arc::clone(&cancel),
     });
@@ -107,10 +107,10 @@ impl FireJob {
         let runs_all = self.options.background == Background::Run;
         let hooks = self.hooks.iter();
         let hooks = hooks.filter(|hook| runs_all || !hook.background());
-        for hook in hooks.skip(self.answers.count()) {
-            self.answers.send(result(hook));
+        for hook in hooks.skip(self.sender.count()) {
+            self.sender.send(result(hook));
         }
-        self.answers.close();
+        self.sender.close();
     }
 }
 
@@ -124,17 +124,17 @@ impl Job for FireJob {
         let mut firing = self.core.firing(event, self.cancel());
         firing.queued = self.submitted.elapsed();
         let job = &mut *self;
-        let (core, answers) = (&job.core, &mut job.answers);
-        let mut answer = |result: HookResult| answers.send(result);
-        (job.run)(core, firing, job.hooks.clone(), job.options, &mut answer);
-        self.answers.close();
+        let (core, sender) = (&job.core, &mut job.sender);
+        let mut send = |result: HookResult| sender.send(result);
+        (job.run)(core, firing, job.hooks.clone(), job.options, &mut send);
+        self.sender.close();
     }
 
     fn abandon(mut self: Box<Self>, refused: Option<&Refusal>) {
         self.report_drop(refused.map_or(DropReason::Cancelled, reason_of));
         if refused.is_some() {
             // The host has its event back, and receives nothing else.
-            return self.answers.close();
+            return self.sender.close();
         }
         let queued = self.submitted.elapsed();
         self.send_missing(|hook| HookResult::never_ran(hook, queued));
@@ -144,7 +144,7 @@ impl Job for FireJob {
 /// Only a job in which the engine panicked is still open here.
 impl Drop for FireJob {
     fn drop(&mut self) {
-        if !self.answers.channel().is_closed() {
+        if !self.sender.channel.is_closed() {
             let core = Arc::clone(&self.core);
             self.send_missing(|hook| core.runner.panicked(hook));
         }
@@ -183,14 +183,14 @@ mod tests {
     fn job() -> (Box<FireJob>, Receiver<HookResult>) {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
-        let (answers, results) = Answers::new(hooks.len(), None);
+        let (sender, results) = ResultSender::new(hooks.len(), None);
         let job = FireJob {
             run: |_, _, _, _, _| {},
             core: Arc::clone(executor.core()),
             event: Arc::new(HookEvent::user_interrupt()),
             hooks: hooks.into(),
             options: FireOptions::default(),
-            answers,
+            sender,
             submitted: Instant::now(),
             cancel: Arc::default(),
         };
@@ -210,7 +210,7 @@ mod tests {
         let (mut job, results) = job();
         let panic = AssertUnwindSafe(move || {
             let result = result(&job, 0);
-            job.answers.send(result);
+            job.sender.send(result);
             panic!("as the engine would");
         });
         assert!(catch_unwind(panic).is_err());
@@ -224,7 +224,7 @@ mod tests {
         let held = Arc::strong_count(&job.hooks[0]);
         drop(results);
         let first = result(&job, 0);
-        job.answers.send(first);
+        job.sender.send(first);
         assert_eq!(Arc::strong_count(&job.hooks[0]), held);
     }
 
@@ -233,18 +233,18 @@ mod tests {
         for closed_before in [true, false] {
             let (mut job, old) = job();
             let first = result(&job, 0);
-            job.answers.send(first);
+            job.sender.send(first);
             let received = vec![old.recv().unwrap()];
             let second = result(&job, 1);
-            let channel = Arc::clone(job.answers.channel());
+            let channel = Arc::clone(&job.sender.channel);
             let results = if closed_before {
-                job.answers.send(second);
-                job.answers.close();
+                job.sender.send(second);
+                job.sender.close();
                 channel.restart(received, &old)
             } else {
                 let results = channel.restart(received, &old);
-                job.answers.send(second);
-                job.answers.close();
+                job.sender.send(second);
+                job.sender.close();
                 results
             };
             let labels = results

@@ -33,7 +33,7 @@ impl Shared {
     }
 
     /// Runs all hooks even if some fail, and passes on the results in the order of the hooks.
-    pub(super) fn run(&self, hooks: Vec<Arc<Hook>>, answer: &mut dyn FnMut(HookResult)) {
+    pub(super) fn run(&self, hooks: Vec<Arc<Hook>>, send: &mut dyn FnMut(HookResult)) {
         let priority = Priority {
             guard: self.firing.can_block,
             ordering_key: None,
@@ -57,7 +57,7 @@ impl Shared {
         let mut results = results.into_iter().peekable();
         while work.do_one() {
             while let Some(result) = results.peek().and_then(|next| next.try_recv().ok()) {
-                answer(result);
+                send(result);
                 results.next();
             }
         }
@@ -67,7 +67,7 @@ impl Shared {
         for ((hook, _), next) in work.hooks[done..].iter().zip(results) {
             let longest = self.core.runner.longest_run(hook);
             let result = next.recv_deadline(begun + longest);
-            answer(result.unwrap_or_else(|_| self.core.runner.hung(hook)));
+            send(result.unwrap_or_else(|_| self.core.runner.hung(hook)));
         }
     }
 }
