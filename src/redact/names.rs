@@ -47,7 +47,7 @@ pub(super) fn find(names: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
     for name in names.find_iter(text) {
         // A value is read once, so that a long line of names takes linear time.
         if name.start() >= end
-            && let Some(value) = value(text, name.end())
+            && let Some(value) = value(names, text, name.end())
         {
             end = value.end;
             let shown = &text[value.clone()];
@@ -60,11 +60,19 @@ pub(super) fn find(names: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
 pub(super) fn is_name(names: &Regex, name: &str) -> bool {
     let quoted = format!("\"{name}\"");
     let mut found = names.find_iter(&quoted);
-    found.any(|found| found.end() == quoted.len() - 1) && !matches(&PUBLIC, name)
+    found.any(|found| found.end() == quoted.len() - 1)
+        && !(is_default(names) && matches(&PUBLIC, name))
+}
+
+/// Whether these are the default names: a name that a host has added has no exceptions.
+fn is_default(names: &Regex) -> bool {
+    SECRET
+        .as_ref()
+        .is_some_and(|default| std::ptr::eq(default, names))
 }
 
 /// The place of the value of the name that ends here.
-fn value(text: &str, name_end: usize) -> Option<Range<usize>> {
+fn value(names: &Regex, text: &str, name_end: usize) -> Option<Range<usize>> {
     let behind = &text[name_end..];
     let (link, option) = (length_of(&LINK, behind), length_of(&OPTION_LINK, behind));
     if link + option == 0 {
@@ -77,8 +85,12 @@ fn value(text: &str, name_end: usize) -> Option<Range<usize>> {
     let link = match link {
         0 if takes_option(head, name, &behind[option..]) => option,
         0 => return None,
-        _ if matches(&PUBLIC, name) => return None,
-        _ if is_field && (head.ends_with('/') || matches(&MESSAGE, name)) => return None,
+        _ if is_field && head.ends_with('/') => return None,
+        _ if is_default(names)
+            && (matches(&PUBLIC, name) || is_field && matches(&MESSAGE, name)) =>
+        {
+            return None;
+        }
         link => link,
     };
     let start = behind_scheme(text, name_end + link);

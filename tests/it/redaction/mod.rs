@@ -178,6 +178,19 @@ fn an_added_key_matches_any_spelling() {
     }
 }
 
+/// A name that says no secret by default does where a host adds it.
+#[test]
+fn an_added_key_may_be_any_name() {
+    for (name, text) in [("cache key", "CACHE_KEY=14c"), ("auth", "auth: 14c")] {
+        let redactor = Redactor::new().with_secret_key(name);
+        let shown = redactor.text(text).replace(Redactor::MASK, "14c");
+        assert!(shown == text && redactor.text(text) != text, "{text}");
+    }
+    let cache = Redactor::new().with_secret_key("cache key");
+    let value = cache.value(&json!({"CACHE_KEY": "14c", "SORT_KEY": "14c"}));
+    assert_eq!(value, json!({"CACHE_KEY": "[redacted]", "SORT_KEY": "14c"}));
+}
+
 #[test]
 fn an_added_pattern_masks_its_group() -> Result<(), Box<dyn Error>> {
     let redactor = Redactor::new()
