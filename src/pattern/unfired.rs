@@ -267,8 +267,10 @@ mod tests {
 
     #[test]
     fn what_a_host_does_not_fire_is_found() {
-        let declared = vocabulary(&["level:loaded", "session:started"], &["bash", "mcp:*"]);
+        let events = ["level:loaded", "session:started", "tool:listed"];
+        let declared = vocabulary(&events, &["bash", "listed", "mcp:*"]);
         for (pattern, expected) in [
+            ("tool:listed", None),
             ("level:loaded", None),
             ("level:*, tool*, *", None),
             ("session:started, session:start", None),
