@@ -95,6 +95,18 @@ fn saving_keeps_unknown_and_unusable_entries() {
     assert_eq!(commands.last().unwrap(), "3");
 }
 
+/// What was loaded is saved where it was.
+#[test]
+fn of_equal_entries_the_right_one_stays() {
+    let world = World::new();
+    let entry = |note| format!(r#"{{"event": "*", /* {note} */ "command": "1"}}"#);
+    let text = |entries: &[String]| format!("{{\"hooks\": [\n  {}\n]}}", entries.join(",\n  "));
+    world.write(FORGE, &text(&["first", "second"].map(entry)));
+    let hooks = config(&world).load_global();
+    config(&world).save_global(&hooks[1..]).unwrap();
+    assert_eq!(world.read(FORGE), text(&[entry("second")]));
+}
+
 /// A repository may bring along a link to a file of the user's.
 #[cfg(unix)]
 #[test]

@@ -229,6 +229,13 @@ fn a_variable_does_not_disable_its_hooks() {
     }
     #[cfg(feature = "cli")]
     the_program_fires_it(&host(&world).load());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let by_all = std::fs::Permissions::from_mode(0o666);
+        std::fs::set_permissions(world.path(SYSTEM), by_all).unwrap();
+        assert!(blocked(&host(&world).load()).unwrap().contains("chmod"));
+    }
 }
 
 #[cfg(feature = "cli")]

@@ -133,6 +133,17 @@ fn a_file_of_the_project_that_is_named_needs_no_approval() {
 }
 
 #[test]
+fn an_approved_file_that_is_named_later_is_still_there() {
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", "", &command("true")))]);
+    let _ = place.approve();
+    let named = place.world.path(CLAUDE);
+    let config = place.config_with(place.tools().with_settings(compat::CLAUDE, named));
+    let report = place.load_with(&config, TrustPolicy::Approved(place.store()));
+    assert_eq!(place.problems(&report), [""; 0]);
+    assert!(place.world.outcome(&blocking_event()).allowed());
+}
+
+#[test]
 fn an_approved_handler_runs_once() {
     let hooks = format!(r#""hooks": [{}]"#, command("true"));
     let both = format!(r#"{{"matcher": "Bash", {hooks}}}, {{"matcher": "*", {hooks}}}"#);

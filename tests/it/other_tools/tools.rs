@@ -66,12 +66,18 @@ fn a_guard_without_its_argument_blocks_if_strict() {
 #[test]
 fn two_arguments_of_one_name_block() {
     let args = json!({"path": "a.rs", "file_path": ".env", "contents": "x"});
-    let outcome = fired(mapped, &handler("true"), &args);
-    assert_eq!(
-        outcome.results()[0].failure,
-        Some(FailureKind::ArgumentsNotMapped)
-    );
-    assert!(!outcome.allowed());
+    let mut with_rule = handler("true");
+    with_rule["if"] = json!("Write(*.env)");
+    for handler in [handler("true"), with_rule] {
+        let outcome = fired(mapped, &handler, &args);
+        let failures: Vec<_> = outcome.results().iter().map(|it| it.failure).collect();
+        assert_eq!(
+            failures,
+            [Some(FailureKind::ArgumentsNotMapped)],
+            "{handler}"
+        );
+        assert!(!outcome.allowed());
+    }
     let after = HookEvent::tool_post_execute("fs_write", args, "out");
     let handler = handler("true").to_string();
     let place = Place::new([(CLAUDE, &*settings("PostToolUse", "Write", &handler))]);
