@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::outcome::Residency;
-use forge_hooks::{FailureKind, Hook, HookConfig, HookResult};
+use forge_hooks::{AppProfile, FailureKind, Hook, HookConfig, HookResult, Hooks};
+use serde_json::{Value, json};
 
 use super::{PYTHON, SHELL, assert_kept, fire, fires, has_ended, is_gone, reason, resident, shell};
 use crate::support::{World, blocking_event, custom, eventually};
@@ -53,6 +54,19 @@ fn a_changed_file_replaces_the_process() {
         eventually("the one before has ended", || is_gone(before.pid));
         before = next;
     }
+}
+
+/// What `inputs` excludes is none of them.
+#[test]
+fn an_excluded_file_does_not_replace_the_process() {
+    let world = World::new();
+    world.write("data/cache/a", "1");
+    world.add(shell(&world, SHELL).with_inputs(["data", "!data/cache"]));
+    fires(&world, Residency::Started);
+    world.write("data/cache/a", "22");
+    fires(&world, Residency::Kept);
+    world.write("data/b", "1");
+    fires(&world, Residency::Replaced);
 }
 
 #[test]
@@ -158,6 +172,27 @@ fn a_process_lives_as_long_as_its_hook() {
     assert_eq!(fire(&world).pid, results[1].pid);
     world.registry().clear();
     eventually("the other has ended", || is_gone(results[1].pid));
+}
+
+#[test]
+fn a_reload_ends_the_process_of_a_hook_that_is_gone() {
+    let world = World::new();
+    let hook = shell(&world, SHELL).to_json();
+    let write = |entries: Value| {
+        let text = json!({"hooks": entries}).to_string();
+        world.write("config/mygame/hooks.json", &text);
+    };
+    write(json!([hook]));
+    let hooks = Hooks::builder(AppProfile::new("mygame")).config_home(world.path("config"));
+    let hooks = hooks.load();
+    let pid = || hooks.execute(&blocking_event()).results()[0].pid;
+    let first = pid();
+    write(json!([hook, {"event": "session:start", "command": "true"}]));
+    assert!(hooks.reload().is_ok());
+    assert_eq!(pid(), first, "it has not changed");
+    write(json!([]));
+    assert!(hooks.reload().is_ok());
+    eventually("it has ended", || is_gone(first));
 }
 
 #[test]
