@@ -67,6 +67,7 @@ impl HookExecutor {
         let is_chosen = |hook: &Arc<Hook>| chosen.iter().any(|it| Arc::ptr_eq(it, hook));
         let mut others = self.registry().hooks();
         others.retain(|hook| !is_chosen(hook));
+        let is_left_out = |hook: &Hook| options.background == Background::Skip && hook.background();
         let mut all = Vec::new();
         let mut failed: Option<Arc<Hook>> = None;
         let mut running = 0;
@@ -83,7 +84,8 @@ impl HookExecutor {
             } else if failed.is_none() && stops {
                 failed = Some(Arc::clone(&hook));
             }
-            let has_order = matches!(fate, Fate::Runs | Fate::Fails { .. });
+            let is_in_order = matches!(fate, Fate::Runs | Fate::Fails { .. });
+            let has_order = is_in_order && !is_left_out(&hook);
             running += usize::from(has_order);
             let order = has_order.then_some(running);
             all.push(Explanation { hook, fate, order });
@@ -102,9 +104,7 @@ impl HookExecutor {
                 order: None,
             }
         }));
-        if options.background == Background::Skip {
-            all.retain(|it| !it.hook.background());
-        }
+        all.retain(|it| !is_left_out(&it.hook));
         all
     }
 
