@@ -40,10 +40,10 @@ type Field = (&'static str, Value);
 
 impl Note {
     pub(super) fn of_result(run: &HookRun<'_>, result: &HookResult) -> Self {
-        // A background hook cannot decide.
-        let decision = match result.hook.background() {
-            true => Decision::Allow,
-            false => result.decision(),
+        // A background hook cannot decide, and stops no others.
+        let (decision, goes_on) = match result.hook.background() {
+            true => (Decision::Allow, true),
+            false => (result.decision(), !result.stops_the_chain()),
         };
         let is_cut = result.truncated || result.output_held_open;
         let ended = vec![
@@ -55,7 +55,7 @@ impl Note {
             ("skipped", result.skipped.map(SkipReason::as_str).into()),
             ("decision", decision.as_str().into()),
             ("can_block", run.can_block.into()),
-            ("should_continue", (!result.stops_the_chain()).into()),
+            ("should_continue", goes_on.into()),
             ("resident", result.residency.map(Residency::as_str).into()),
             ("cut", is_cut.then_some(true).into()),
         ];

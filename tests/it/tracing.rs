@@ -202,6 +202,8 @@ fn every_end_of_a_hook_has_its_line() {
             hook("*", "kill -9 $$"),
             "exit_code=137 signal=9 failure=signal",
         ),
+        #[cfg(unix)]
+        (hook("*", "sleep 2 &"), "exit_code=0 cut=true"),
     ] {
         let line = traced.one(hook);
         for (key, value) in expected.split(' ').map(|it| it.split_once('=').unwrap()) {
@@ -267,6 +269,7 @@ fn a_background_hook_has_a_line() {
         (&line["exit_code"], &line["decision"]),
         (&3.into(), &"allow".into())
     );
+    assert_eq!(line["should_continue"], true, "it stops no others");
 }
 
 /// The first column of the tables in docs/trace.md, and what the source writes.
