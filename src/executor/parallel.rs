@@ -111,3 +111,20 @@ impl Job for Help {
 
     fn abandon(self: Box<Self>, _refused: Option<&Refusal>) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::executor::HookExecutor;
+    use crate::hook::Hook;
+
+    /// Otherwise a hook that uses its grace would be reported as hung.
+    #[test]
+    fn a_result_is_awaited_for_the_timeout_and_the_grace() {
+        let minute = Duration::from_secs(60);
+        let executor = HookExecutor::builder().kill_grace(minute).build();
+        let hook = Hook::new("*", "x").unwrap().with_timeout(minute);
+        assert!(executor.core().runner.longest_run(&hook) > 2 * minute);
+    }
+}

@@ -9,9 +9,10 @@ use std::time::Instant;
 use forge_hooks::lifecycle::ToolRun;
 use forge_hooks::{
     CancelToken, FailureKind, FailurePolicy, FireOptions, HookBlockedError, HookResult, Lifecycle,
+    compat,
 };
 
-use crate::support::{Notes, World, blocking_event, custom, eventually, hook, meets};
+use crate::support::{Notes, World, blocking_event, custom, eventually, hook, hook_of, meets};
 
 fn cancelled(result: &HookResult) -> bool {
     result.failure == Some(FailureKind::Cancelled) && !result.should_continue()
@@ -24,12 +25,14 @@ fn cancelling_ends_one_and_skips_the_rest() {
         // Whatever the policy is.
         world.add(hook("*", command).with_on_failure(FailurePolicy::Continue));
     }
+    let of_claude = hook_of(compat::CLAUDE, "PreToolUse", "", "echo>fourth");
+    world.add(of_claude);
     let handle = world.submit(blocking_event());
     world.await_file("second");
     handle.cancel();
     let outcome = handle.wait();
     assert!(!outcome.allowed());
-    let [first, second, third] = outcome.results() else {
+    let [first, second, third, fourth] = outcome.results() else {
         panic!("{outcome:?}");
     };
     assert!(first.success() && first.started());
@@ -37,7 +40,8 @@ fn cancelling_ends_one_and_skips_the_rest() {
     assert_eq!(second.error.as_deref(), Some("cancelled while it ran"));
     assert!(cancelled(third) && !third.started());
     assert_eq!(third.error.as_deref(), Some("cancelled before its turn"));
-    assert!(!world.path("third").exists());
+    assert!(cancelled(fourth) && !fourth.started());
+    assert!(!world.path("third").exists() && !world.path("fourth").exists());
 }
 
 /// The first ends by the signal, given at once: its grace is a minute. The second is deaf.
@@ -272,6 +276,27 @@ fn what_runs_is_cancelled_and_later_calls_run() {
     assert!(outcomes.iter().all(|it| it.results()[0].success()));
 }
 
+#[cfg(unix)]
+#[test]
+fn what_runs_in_the_background_is_not_cancelled() {
+    for is_all in [true, false] {
+        let world = World::new();
+        let behind = meets("behind", "go") + "; : >done";
+        world.add(hook("*", &behind).with_background());
+        world.hook("*", &meets("before", "never"));
+        let handle = world.submit(blocking_event());
+        world.await_file("behind");
+        world.await_file("before");
+        match is_all {
+            true => world.executor.cancel_running(),
+            false => handle.cancel(),
+        }
+        assert!(cancelled(&handle.wait().results()[0]));
+        world.write("go", "");
+        world.await_file("done");
+    }
+}
+
 #[test]
 fn actions_are_cancelled_with_their_token() {
     let world = World::running(["exit 0"]);
@@ -299,4 +324,23 @@ fn actions_are_cancelled_with_their_token() {
     assert_eq!(permission.unwrap_err().to_string(), expected);
     assert!(call(session.lifecycle(), None).is_ok());
     assert!(session.finish().unwrap().results()[0].success());
+}
+
+/// Also those that no caller waits for, and one behind another that has no hooks.
+#[test]
+fn each_event_of_an_action_has_its_token() {
+    let notes = Arc::new(Notes::default());
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    for pattern in ["session:*", "permission:prompt"] {
+        world.hook(pattern, "exit 0");
+    }
+    let token = CancelToken::new();
+    token.cancel();
+    let hooks = Lifecycle::new(world.executor.clone()).cancelled_by(&token);
+    assert!(hooks.permission("ls", "read").begin().is_err());
+    let session = hooks.without_waiting().session("s1").begin().unwrap();
+    assert!(session.finish().is_none());
+    assert!(world.executor.shutdown(Duration::from_secs(20)));
+    assert_eq!(notes.count("drop (cancelled)"), 3);
+    assert_eq!(notes.count("start"), 0);
 }

@@ -247,14 +247,19 @@ fn every_action_runs_with_a_function() {
 
 #[test]
 fn hooks_block_eight_stops_in_a_row() {
-    let go_on = json!({"decision": "block", "reason": "go on"});
+    // Longer than what the model gets.
+    let reason = "go on ".repeat(2000);
+    let go_on = json!({"decision": "block", "reason": reason});
     let host = Host::with([("agent:stop", go_on)]);
     let session = host.lifecycle().session("s1").begin().unwrap();
     let mut turn = session.prompt("fix it").begin().unwrap();
     for _ in 0..8 {
-        assert_eq!(turn.finish("done").reason(), Some("go on"));
+        let outcome = turn.finish("done");
+        assert!(outcome.reason().unwrap().starts_with("go on go"));
     }
-    assert!(turn.finish("done").allowed(), "the turn ends");
+    let outcome = turn.finish("done");
+    assert!(outcome.allowed(), "the turn ends");
+    assert_eq!(outcome.reason(), None);
     let mut turn = session.prompt("and this").begin().unwrap();
     for _ in 0..8 {
         assert!(!turn.finish("done").allowed(), "counted anew");
@@ -271,7 +276,9 @@ fn each_agent_has_its_own_blocked_stops() {
         ("agent:stop", go_on.clone()),
         ("agent:subagent_stop", go_on),
     ]);
-    let session = host.lifecycle().session("s1").begin().unwrap();
+    let hooks = host.lifecycle();
+    let session = hooks.session("s1").begin().unwrap();
+    let other = hooks.session("s2").begin().unwrap();
     let mut turn = session.prompt("fix it").begin().unwrap();
     let mut helper = session.subagent("tester").begin().unwrap();
     for _ in 0..8 {
@@ -283,6 +290,8 @@ fn each_agent_has_its_own_blocked_stops() {
             assert!(helper.finish("done").allowed());
         }
     }
+    let mut elsewhere = other.prompt("and this").begin().unwrap();
+    assert!(!elsewhere.finish("done").allowed());
     assert!(turn.finish("done").allowed(), "the turn ends");
     assert!(
         !session

@@ -132,7 +132,8 @@ fn a_host_confines_all_hooks_of_projects() {
         return;
     }
     let world = World::new();
-    let writes = |name: &str| format!("(: >shared/{name}); (: >other/{name}); true");
+    let writes =
+        |name: &str| format!("(: >shared/{name}); (: >other/{name}); chmod 600 modes/{name}; true");
     let entry =
         |name: &str, sandbox| json!({"event": "*", "command": writes(name), "sandbox": sandbox});
     let own = json!({"hooks": [
@@ -148,6 +149,10 @@ fn a_host_confines_all_hooks_of_projects() {
     world.write(".claude/settings.json", &settings.to_string());
     for name in ["shared", "other"] {
         std::fs::create_dir(world.path(name)).unwrap();
+    }
+    let names = ["user", "plain", "narrow", "wide"];
+    for name in names {
+        world.script(&format!("modes/{name}"), "");
     }
     let hooks = Hooks::builder(AppProfile::new("agent"))
         .config_home(world.path("config"))
@@ -173,6 +178,10 @@ fn a_host_confines_all_hooks_of_projects() {
     ] {
         assert_eq!(world.path(file).exists(), is_there, "{file}");
     }
+    let mode = |name: &str| world.path(&format!("modes/{name}")).metadata().unwrap();
+    let is_changed = |name: &&str| mode(name).permissions().mode() & 0o777 == 0o600;
+    let changed: Vec<_> = names.into_iter().filter(is_changed).collect();
+    assert_eq!(changed, ["user", "plain", "wide"]);
     let said: String = outcome
         .results()
         .iter()

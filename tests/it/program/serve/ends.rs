@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Served, bash, request, user_with};
+use super::{PATIENCE, Served, bash, code, request, user_with};
 use crate::program::{PROGRAM, User};
 use crate::support::eventually;
 
@@ -153,6 +153,8 @@ fn a_shutdown_lets_hooks_end_until_its_deadline() {
     ] {
         assert_eq!(served.code(method, &params), -32003, "{method}");
     }
+    let same_id = served.call(&json!(2), "events", &json!({}));
+    assert_eq!(code(&same_id), -32600, "that of the shutdown");
     user.write("project/go", "");
     let fired = served.receive();
     let found = json!([fired["id"], fired["result"]["allowed"]]);
