@@ -235,6 +235,19 @@ fn a_question_goes_to_a_host_that_asks() {
 }
 
 #[test]
+fn a_declined_question_shows_no_secret() {
+    let world = World::new();
+    let asks = world.says(&json!({"decision": "ask", "reason": "use t0p-s3cr3t?"}).to_string());
+    world.add(hook("*", &asks).with_env("WORD", "t0p-s3cr3t"));
+    let options = FireOptions::default().handles_ask();
+    let outcome = world.executor.execute(&blocking_event(), options);
+    assert_eq!(outcome.reason(), Some("use [redacted]?"));
+    let declined = outcome.answer(|_| false);
+    let expected = "the user declined: use [redacted]?";
+    assert_eq!(declined.reason(), Some(expected));
+}
+
+#[test]
 fn a_question_stays_open_until_each_is_answered() {
     let world = World::new();
     world.answering(json!({"decision": "ask", "reason": "one"}));

@@ -118,7 +118,7 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
 #[cfg(unix)]
 mod in_a_process {
     use forge_hooks::hook::{Reads, Stdin};
-    use forge_hooks::{FailureKind, FailurePolicy, Hook};
+    use forge_hooks::{FailureKind, FailurePolicy, Hook, Sandbox};
 
     use super::*;
 
@@ -156,7 +156,10 @@ mod in_a_process {
 
     fn inner_host() {
         let own = hook("*", "env").with_env("FORGE_SESSION_ID", "own");
-        for own in [own.clone(), own.with_inherit(["FORGE_*", "TOOL_*"])] {
+        let lists = own.clone().with_inherit(["FORGE_*", "TOOL_*"]);
+        let confined = own.clone().with_sandbox(Sandbox::new());
+        let confined = Sandbox::support().is_ok().then_some(confined);
+        for own in [own, lists].into_iter().chain(confined) {
             print!(
                 "{}",
                 shown(&World::new(), own, &HookEvent::user_interrupt())

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forge_hooks::compat::{CLAUDE, OtherTools};
 use forge_hooks::events::Vocabulary;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
@@ -268,4 +269,28 @@ fn an_event_is_created_by_its_declared_name() {
         let expected = format!("unknown event `{name}`{hint}");
         assert!(error.starts_with(&expected), "{error}");
     }
+}
+
+/// What another host of the user has approved is none of its business.
+#[test]
+fn a_host_is_not_asked_about_tools_that_it_does_not_load() {
+    let world = World::new();
+    let handler = json!({"type": "command", "command": "true"});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
+    world.write("project/.claude/settings.json", &settings.to_string());
+    let host = |tools: OtherTools| {
+        let builder = Hooks::builder(AppProfile::new("mygame")).without_system_file();
+        let builder = builder.config_home(world.path("config"));
+        let tools = tools.with_home(world.path("home"));
+        builder
+            .project(world.path("project"))
+            .other_tools(tools)
+            .load()
+    };
+    let with_claude = host(OtherTools::new([CLAUDE]));
+    assert!(with_claude.approve_with(|_| true).unwrap());
+    let without = host(OtherTools::new([]));
+    assert!(without.approve_with(|_| panic!("nothing is new")).unwrap());
+    let again = with_claude.approve_with(|_| panic!("it is still approved"));
+    assert!(again.unwrap());
 }

@@ -132,14 +132,17 @@ fn a_host_confines_all_hooks_of_projects() {
         return;
     }
     let world = World::new();
-    let writes =
-        |name: &str| format!("(: >shared/{name}); (: >other/{name}); chmod 600 modes/{name}; true");
+    let writes = |name: &str| {
+        let socket = "bash -c ': 3<>/dev/udp/127.0.0.1/9'";
+        let files = format!("(: >shared/{name}); (: >other/{name}); chmod 600 modes/{name}");
+        format!("{files}; {socket} && touch shared/socket-{name}; true")
+    };
     let entry =
         |name: &str, sandbox| json!({"event": "*", "command": writes(name), "sandbox": sandbox});
     let own = json!({"hooks": [
         entry("plain", json!(false)),
         entry("narrow", json!(true)),
-        entry("wide", json!({"write": ["."]})),
+        entry("wide", json!({"write": ["."], "network": true})),
     ]});
     world.write(".agent/hooks.json", &own.to_string());
     let user = json!({"hooks": [{"event": "*", "command": writes("user")}]});
@@ -173,6 +176,9 @@ fn a_host_confines_all_hooks_of_projects() {
         ("other/narrow", false),
         ("shared/wide", true),
         ("other/wide", false),
+        ("shared/socket-user", true),
+        ("shared/socket-plain", false),
+        ("shared/socket-wide", false),
         ("shared/other", true),
         ("other/other", false),
     ] {
