@@ -4,7 +4,10 @@
 
 use std::time::Duration;
 
-use crate::targets::TOLERANCE;
+use crate::ending::Ending;
+
+/// How far a count may be above its limit, or above its number in the repository.
+const TOLERANCE: f64 = 0.05;
 
 type Measure = fn(Effort) -> Measured;
 
@@ -90,26 +93,45 @@ impl Row {
         }
     }
 
-    /// Prints the figure next to its target; true if it is within the tolerance.
-    ///
-    /// A time that is not within the tolerance is measured once more: code that is too slow is slow
-    /// each time, but a delay by a busy machine is not repeated.
-    pub(crate) fn is_kept(&self) -> bool {
-        let is_kept = self.print_measured("");
-        is_kept || self.counted.is_none() && self.print_measured(", again")
+    /// Prints the figure next to its target.
+    pub(crate) fn print(&self, ending: &mut Ending) {
+        let figure = match (self.measure)(Effort::Full) {
+            Ok(figure) => figure,
+            Err(reason) => {
+                println!("{:<QUESTION$} not measured: {reason}", self.question);
+                return;
+            }
+        };
+        let spread = figure.spread.map_or_else(String::new, |(lowest, highest)| {
+            format!("{} to {}", self.shown(lowest), self.shown(highest))
+        });
+        let verdict = match self.counted {
+            Some(_) => ending.limit(self.question, is_within_tolerance(figure.value, self.most)),
+            None => ending.target(figure.value <= self.most),
+        };
+        println!(
+            "{:<QUESTION$} {:>10} {spread:>22}   <= {:<9} {verdict}",
+            self.question,
+            self.shown(figure.value),
+            self.shown(self.most),
+        );
     }
 
-    /// Does the same for a count and its number in the repository; None if the row has no count.
-    pub(crate) fn count_is_kept(&self) -> Option<bool> {
-        let counted = self.counted?;
+    /// Prints a count next to its number in the repository, and nothing if the row is a time.
+    pub(crate) fn print_count(&self, ending: &mut Ending) {
+        let Some(counted) = self.counted else {
+            return;
+        };
         let figure = match (self.measure)(Effort::Full) {
             Ok(figure) => figure.value,
             Err(reason) => {
+                ending.limit(self.question, false);
                 println!("{:<QUESTION$} not counted: {reason}", self.question);
-                return Some(false);
+                return;
             }
         };
         let is_kept = is_within_tolerance(figure, counted);
+        ending.limit(self.question, is_kept);
         let advice = match is_kept {
             false => "grown by more than 5 %",
             true if figure < counted * (1.0 - TOLERANCE) => "lower the number in targets.rs",
@@ -121,33 +143,6 @@ impl Row {
             self.shown(figure),
             self.shown(counted),
         );
-        Some(is_kept)
-    }
-
-    fn print_measured(&self, note: &str) -> bool {
-        let question = format!("{}{note}", self.question);
-        let figure = match (self.measure)(Effort::Full) {
-            Ok(figure) => figure,
-            Err(reason) => {
-                println!("{question:<QUESTION$} not measured: {reason}");
-                return true;
-            }
-        };
-        let spread = figure.spread.map_or_else(String::new, |(lowest, highest)| {
-            format!("{} to {}", self.shown(lowest), self.shown(highest))
-        });
-        let is_kept = is_within_tolerance(figure.value, self.most);
-        let verdict = match is_kept {
-            true if figure.value <= self.most => "met",
-            true => "missed by 5 % or less",
-            false => "MISSED",
-        };
-        println!(
-            "{question:<QUESTION$} {:>10} {spread:>22}   <= {:<9} {verdict}",
-            self.shown(figure.value),
-            self.shown(self.most),
-        );
-        is_kept
     }
 
     fn shown(&self, value: f64) -> String {

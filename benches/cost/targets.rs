@@ -1,8 +1,8 @@
 //! All figures with their targets; there are no others.
 //!
-//! A figure misses its target when it is more than [`TOLERANCE`] above it. A count also has a number, the count at the
-//! last change of this file: `--count` fails if it has grown by more than the tolerance. Lower a number when `--count`
-//! says so.
+//! A time or a ratio that misses its target is marked, and does not fail. A count has a limit for any machine, and a
+//! number, the count at the last change of this file: the bench fails if the limit is exceeded by more than 5 %,
+//! `--count` fails if the number is. Lower a number when `--count` says so.
 
 use std::time::Duration;
 
@@ -10,8 +10,6 @@ use std::time::Duration;
 use crate::program;
 use crate::table::{Row, count, ratio, time};
 use crate::{approved, calls, counted, process, resident};
-
-pub(crate) const TOLERANCE: f64 = 0.05;
 
 const IDLING: Duration = Duration::from_millis(20);
 const BACK_TO_BACK: Duration = Duration::ZERO;
@@ -49,7 +47,7 @@ pub(crate) fn rows() -> Vec<Row> {
         }),
         ratio(
             "resident Python guard / one-shot, back to back, p50",
-            0.01,
+            0.002,
             |effort| resident::ratio(effort, 50, 300, BACK_TO_BACK),
         ),
         ratio(
@@ -59,7 +57,7 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         ratio(
             "resident Python guard / one-shot, 20 ms of idling, p50",
-            0.02,
+            0.006,
             |effort| resident::ratio(effort, 50, 100, IDLING),
         ),
         ratio(
@@ -129,13 +127,13 @@ pub(crate) fn rows() -> Vec<Row> {
         #[cfg(feature = "cli")]
         ratio(
             "forge-hooks fire / the shell of its hook",
-            4.0,
+            3.0,
             program::fire,
         ),
         #[cfg(feature = "cli")]
         time(
             "a fire through `serve` minus `execute`, p50",
-            300e3,
+            200e3,
             program::serve,
         ),
     ]
