@@ -94,7 +94,7 @@ impl Drop for UserTrace {
 #[must_use = "nothing is loaded before `load`"]
 pub struct HooksBuilder {
     config: HookConfig,
-    vocabulary: Vocabulary,
+    vocabulary: Arc<Vocabulary>,
     executor: HookExecutorBuilder,
     project: Option<ProjectRoot>,
     policy: Option<TrustPolicy>,
@@ -113,15 +113,16 @@ impl HooksBuilder {
     /// Once the host has declared an event of its own, the load reports each hook for an unknown event: one that this crate
     /// does not know, and that is not declared. Default: unknown events are not reported.
     pub fn event(mut self, spec: EventSpec) -> Self {
-        self.vocabulary.add_event(spec);
+        Arc::make_mut(&mut self.vocabulary).add_event(spec);
         self
     }
 
     /// Declares the host's tools: names, or globs such as `mcp:*`. The load reports each hook for another
     /// tool. Default: any tool.
     pub fn tools<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
+        let vocabulary = Arc::make_mut(&mut self.vocabulary);
         for name in names {
-            self.vocabulary.add_tool(name.into());
+            vocabulary.add_tool(name.into());
         }
         self
     }
@@ -238,7 +239,7 @@ impl HooksBuilder {
 
     /// Builds the object without reading hooks files, for a command that needs the names alone.
     pub(crate) fn without_hooks(self) -> Hooks {
-        let vocabulary = Arc::new(self.vocabulary);
+        let vocabulary = self.vocabulary;
         let config = self.config.with_vocabulary(Arc::clone(&vocabulary));
         let trace = trace_of_the_user(config.profile());
         let mut executor = self.executor;
@@ -288,7 +289,7 @@ impl Hooks {
     pub fn builder(profile: AppProfile) -> HooksBuilder {
         HooksBuilder {
             config: HookConfig::new(profile),
-            vocabulary: Vocabulary::default(),
+            vocabulary: Vocabulary::known(),
             executor: HookExecutor::builder(),
             project: None,
             policy: None,
@@ -300,7 +301,7 @@ impl Hooks {
     pub fn to_builder(&self) -> HooksBuilder {
         HooksBuilder {
             config: self.config().clone(),
-            vocabulary: self.vocabulary().clone(),
+            vocabulary: Arc::clone(&self.shared.vocabulary),
             executor: HookExecutor::builder(),
             project: None,
             policy: None,

@@ -58,11 +58,15 @@ fn listen(signal: i32, status: i32, is_raised: &Arc<AtomicBool>) -> io::Result<(
 /// The signal of a closed terminal. `nohup` starts the program with this signal ignored, and so it stays.
 #[cfg(target_os = "linux")]
 fn hangup() -> Option<(i32, u8)> {
+    use std::fs::File;
+    use std::io::{BufRead, BufReader};
+
     use signal_hook::consts::SIGHUP;
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let mut lines = status.lines();
-    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"))?;
-    let ignored = u64::from_str_radix(ignored.trim(), 16).ok()?;
+
+    let status = BufReader::new(File::open("/proc/self/status").ok()?);
+    let mut lines = status.lines().map_while(Result::ok);
+    let ignored = lines.find(|line| line.starts_with("SigIgn:"))?;
+    let ignored = u64::from_str_radix(ignored["SigIgn:".len()..].trim(), 16).ok()?;
     (ignored & 1 << (SIGHUP - 1) == 0).then_some((SIGHUP, 129))
 }
 

@@ -114,20 +114,16 @@ pub(crate) fn profile_name(text: &str) -> Result<String, &'static str> {
 }
 
 /// Adds the ends of the help texts, with the name of the program.
-fn called(command: clap::Command, program: &str) -> clap::Command {
-    let commands: Vec<_> = command
-        .get_subcommands()
-        .map(|it| it.get_name().to_owned())
-        .collect();
-    let command = commands.into_iter().fold(command, |all, name| {
-        all.mut_subcommand(name, |command| called(command, program))
-    });
+fn called(mut command: clap::Command, program: &str) -> clap::Command {
     let ends = include_str!("help.txt").split("== ");
-    let mut ends = ends.filter_map(|end| end.split_once('\n'));
-    match ends.find(|(name, _)| *name == command.get_name()) {
-        Some((_, end)) => command.after_help(end.trim_end().replace(NAME, program)),
-        None => command,
+    for (name, end) in ends.filter_map(|end| end.split_once('\n')) {
+        let end = end.trim_end().replace(NAME, program);
+        command = match name {
+            NAME => command.after_help(end),
+            _ => command.mut_subcommand(name, |of| of.after_help(end)),
+        };
     }
+    command
 }
 
 /// Write, check and try hooks.
@@ -218,6 +214,11 @@ impl Command {
         )
     }
 
+    /// Whether the report of its hooks says which scripts and programs are missing.
+    pub(crate) fn checks_scripts(&self) -> bool {
+        !matches!(self, Self::Fire(fire) if fire.only_fires())
+    }
+
     /// Whether it changes the user's or the project's files, or their approval.
     pub(crate) fn changes_the_usual_files(&self) -> bool {
         match self {
@@ -288,6 +289,13 @@ pub(crate) struct Fire {
     /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Fire {
+    /// Whether nothing is shown to a person.
+    pub(crate) fn only_fires(&self) -> bool {
+        self.json && !self.dry_run
+    }
 }
 
 #[derive(Args)]

@@ -14,6 +14,7 @@ use crate::{AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuild
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
     pub(crate) common: &'a Common,
+    pub(crate) checks_scripts: bool,
     /// The command that starts the program, for example `mygame hooks`.
     pub(crate) program: &'a str,
     /// The options that a suggested command needs to mean the same host, as in ` --profile mygame`.
@@ -76,7 +77,10 @@ impl Context<'_> {
     /// Returns a builder with the host's names, events and tools, and the files that the common options select.
     fn selected(&self) -> Result<HooksBuilder, Failure> {
         let (common, profile) = (self.common, self.profile().clone());
-        let mut builder = self.hooks.to_builder().checking_scripts();
+        let mut builder = self.hooks.to_builder();
+        if self.checks_scripts {
+            builder = builder.checking_scripts();
+        }
         if !common.config.is_empty() {
             let files = existing("--config", &common.config)?;
             let profile = profile.with_global_files(files).with_project_files([""; 0]);

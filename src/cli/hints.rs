@@ -58,6 +58,7 @@ impl Context<'_> {
             let context = Context {
                 hooks: &hooks,
                 common: &common,
+                checks_scripts: true,
                 program: &program,
                 names: &names,
                 command_line: &command_line,

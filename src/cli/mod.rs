@@ -94,9 +94,11 @@ pub fn run_standalone<A: Into<OsString>>(
         let profile = given
             .host()?
             .map_or_else(AppProfile::default, AppProfile::new);
-        let mut builder = Hooks::builder(profile)
-            .approve_command(format!("{program}{names} trust"))
-            .checking_scripts();
+        let mut builder =
+            Hooks::builder(profile).approve_command(format!("{program}{names} trust"));
+        if cli.command.checks_scripts() {
+            builder = builder.checking_scripts();
+        }
         let others = OtherTools::new(given.other_tools);
         builder = match args::vocabulary(matches) {
             Some(file) => serve::declare(file, builder, others)?,
@@ -137,6 +139,7 @@ fn run_parsed<A: Into<OsString>>(
             let context = Context {
                 hooks: &hooks,
                 common: &cli.common,
+                checks_scripts: cli.command.checks_scripts(),
                 program: &io.program,
                 names: &names,
                 command_line: &command_line,

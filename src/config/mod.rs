@@ -149,7 +149,7 @@ impl HookConfig {
             config_home: None,
             system_file: SystemFile::OfProfile,
             sources: Vec::new(),
-            vocabulary: Arc::default(),
+            vocabulary: Vocabulary::known(),
             approve_command: None,
             checks_scripts: false,
             project_sandbox: None,

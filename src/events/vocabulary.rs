@@ -3,6 +3,7 @@
 //! Knows names, not patterns or hooks.
 
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use glob::Pattern;
 
@@ -60,6 +61,12 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
+    /// Returns the default vocabulary, which is made once for all hosts of this process.
+    pub(crate) fn known() -> Arc<Self> {
+        static KNOWN: LazyLock<Arc<Vocabulary>> = LazyLock::new(Arc::default);
+        Arc::clone(&KNOWN)
+    }
+
     /// Adds an event, or replaces the one of the same name.
     pub(crate) fn add_event(&mut self, spec: EventSpec) {
         let name = spec.event_type().as_str();

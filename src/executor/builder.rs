@@ -81,7 +81,7 @@ impl Default for HookExecutorBuilder {
             observers: Observers::default(),
             redactor: Redactor::default(),
             allow_disable: true,
-            vocabulary: Arc::default(),
+            vocabulary: Vocabulary::known(),
         }
     }
 }

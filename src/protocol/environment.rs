@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -101,7 +101,9 @@ const LONGEST_LIST: usize = 64 * 1024;
 /// The names of variables for a host, and the variables that it must not pass on.
 #[derive(Debug)]
 pub(crate) struct Naming {
-    names: Names,
+    profile: AppProfile,
+    /// Made for the first hook that runs, since many executors run none.
+    names: OnceLock<Names>,
     working_dir: Vec<String>,
     /// The variables that were set for the hook that has started the host, if one has.
     above: Vec<String>,
@@ -113,25 +115,29 @@ pub(crate) struct Naming {
 
 impl Naming {
     pub(crate) fn new(profile: AppProfile, inherit: Option<Vec<String>>) -> Self {
-        let names = Names::new(profile);
-        let profile = names.profile();
         Self {
-            working_dir: prefixed(profile, "WORKING_DIR").collect(),
+            working_dir: prefixed(&profile, "WORKING_DIR").collect(),
             above: set_above(),
             inherit,
             chain: HookChain::inherited(),
-            disabled_by: disabling_variable(profile),
-            names,
+            disabled_by: disabling_variable(&profile),
+            names: OnceLock::new(),
+            profile,
         }
     }
 
+    fn names(&self) -> &Names {
+        let make = || Names::new(self.profile.clone());
+        self.names.get_or_init(make)
+    }
+
     pub(crate) fn profile(&self) -> &AppProfile {
-        self.names.profile()
+        &self.profile
     }
 
     /// Whether this variable, in capitals, can have a value of an event.
     pub(crate) fn can_be_of_event(&self, name: &str) -> bool {
-        self.names.can_be_of_event(name)
+        self.names().can_be_of_event(name)
     }
 
     /// The hooks that are running above this host.
@@ -326,7 +332,7 @@ impl From<VariablesError> for Failure {
 impl EventVariables {
     /// Prepares the variables of an event that is not nested too deep.
     pub(crate) fn new(event: &HookEvent, naming: &Naming) -> Self {
-        let mut fitting = variables(event, &naming.names);
+        let mut fitting = variables(event, naming.names());
         let is_too_large = |variable: &mut Variable| {
             let Variable { name, value } = variable;
             !name.fits(value, LARGEST_VARIABLE)

@@ -104,10 +104,6 @@ impl Names {
         }
     }
 
-    pub(super) fn profile(&self) -> &AppProfile {
-        &self.profile
-    }
-
     /// `EVENT`, `TIMESTAMP`, `SESSION_ID` and `TOOL_NAME`, in this order.
     pub(super) fn of_event(&self) -> &[Arc<VariableName>; OF_EVENT.len()] {
         &self.of_event

@@ -79,7 +79,11 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     if args.dry_run {
         return dry_run::run(args.json, options, &event, context, &hooks, terminal);
     }
-    context.warn(&hooks, &hooks.full_report(), terminal)?;
+    let report = match args.only_fires() {
+        true => hooks.report(),
+        false => hooks.full_report(),
+    };
+    context.warn(&hooks, &report, terminal)?;
     let firing = Firing {
         context,
         hooks: &hooks,

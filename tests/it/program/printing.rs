@@ -31,6 +31,20 @@ fn a_closed_pipe_ends_the_program_silently() {
     }
 }
 
+#[test]
+fn fire_json_looks_for_no_script() {
+    let hooks = json!({"hooks": [{"event": "*", "command": "python3 /no/such/guard.py"}]});
+    let user = User::new();
+    user.write("project/hooks.json", &hooks.to_string());
+    let fire = ["fire", "session:start", "--config", "hooks.json"];
+    let words = "`/no/such/guard.py` does not exist";
+    for (option, is_shown) in [("--keep-going", true), ("--json", false)] {
+        let printed = user.run(&with(&fire, &[option]));
+        let shown = printed.out + &printed.err;
+        assert_eq!(shown.contains(words), is_shown, "{option}: {shown}");
+    }
+}
+
 /// Invisible characters, and characters that change the direction of text or control a terminal.
 const HIDDEN: &str = "\u{1b}\u{9b}\u{ad}\u{34f}\u{61c}\u{200b}\u{200d}\u{202e}\u{2028}\u{2029}\u{2066}\u{3164}\u{fe0f}\u{feff}\u{e0041}";
 
