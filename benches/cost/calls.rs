@@ -99,10 +99,17 @@ fn fire(executor: &HookExecutor, event: &HookEvent) {
     black_box(executor.execute_hooks(black_box(event), FireOptions::default()));
 }
 
-pub(crate) fn unmatched(effort: Effort, others: usize) -> Measured {
-    let executor = executor_with(others);
+pub(crate) fn unmatched(effort: Effort) -> Measured {
+    let executor = executor_with(10);
     let event = HookEvent::new(EventType::UserInterrupt);
     figure(effort, || fire(&executor, &event))
+}
+
+/// Fires so many events that none of the hooks is for.
+pub(crate) fn fire_unmatched(others: usize, events: usize) {
+    let executor = executor_with(others);
+    let event = HookEvent::new(EventType::UserInterrupt);
+    (0..events).for_each(|_| fire(&executor, &event));
 }
 
 /// Measures the slower of two kinds of conditions.

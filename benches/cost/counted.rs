@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 use forge_hooks::Sandbox;
 
 use crate::approved::approved;
+use crate::calls::fire_unmatched;
 use crate::one_hook::{event, executor, hook, run_bare, run_hook, variables_of_a_hook};
 use crate::table::{Effort, Figure, Measured};
 
@@ -26,8 +27,13 @@ const MANY: usize = 120;
 /// scheduler.
 const COUNTS: usize = 3;
 
-/// Runs in the counted process: this many runs, in one of two ways.
+/// Runs in the counted process: this many runs, in one of these ways. A number is that of other hooks, among which events
+/// without a hook are fired.
 pub(crate) fn run_child(way: &str, runs: &str) {
+    let runs = runs.parse().expect("a number");
+    if let Ok(others) = way.parse() {
+        return fire_unmatched(others, runs * UNMATCHED_IN_A_RUN);
+    }
     let (executor, event) = (executor(hook("exit 0")), event());
     let variables = variables_of_a_hook(&event);
     let (approved, _directory) = match way {
@@ -35,7 +41,7 @@ pub(crate) fn run_child(way: &str, runs: &str) {
         _ => (executor.clone(), tempfile::tempdir().expect("a directory")),
     };
     let confined = crate::one_hook::executor(hook("exit 0").with_sandbox(Sandbox::new()));
-    for _ in 0..runs.parse().expect("a number") {
+    for _ in 0..runs {
         match way {
             CONFINED => run_hook(&confined, &event),
             HOOK => run_hook(&executor, &event),
@@ -50,12 +56,22 @@ const BARE: &str = "bare";
 const APPROVED: &str = "approved";
 const CONFINED: &str = "confined";
 
+/// So many that what a hash table happens to need for other hooks does not show.
+const UNMATCHED_IN_A_RUN: usize = 100;
+
 /// Counts the user-space instructions of a hook beyond those of `Command::output()` with the same
 /// variables.
 pub(crate) fn own_instructions(_: Effort) -> Measured {
     let hook = per_run(instructions, HOOK)?;
     let bare = per_run(instructions, BARE)?;
     Ok(Figure::exactly(hook - bare))
+}
+
+/// Counts once, since no other thread takes part.
+pub(crate) fn instructions_of_unmatched(_: Effort) -> Measured {
+    let many = difference(|runs| instructions("100000", runs))?;
+    let few = difference(|runs| instructions("10", runs))?;
+    Ok(Figure::exactly(many / few))
 }
 
 pub(crate) fn system_calls(_: Effort) -> Measured {
@@ -79,7 +95,11 @@ fn per_run(count: fn(&str, usize) -> Result<u64, String>, way: &str) -> Result<f
         }
         Ok(least)
     };
-    let (few, many) = (least(FEW)?, least(MANY)?);
+    difference(least)
+}
+
+fn difference(count: impl Fn(usize) -> Result<u64, String>) -> Result<f64, String> {
+    let (few, many) = (count(FEW)?, count(MANY)?);
     Ok((many as f64 - few as f64) / (MANY - FEW) as f64)
 }
 

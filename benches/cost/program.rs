@@ -24,7 +24,7 @@ fn program(command: &str) -> (Command, TempDir) {
 
 /// Compares trying a hook with the shell of such a hook.
 pub(crate) fn fire(effort: Effort) -> Measured {
-    let (mut program, _directory) = program("fire tool:pre_execute --tool bash");
+    let (mut program, _directory) = program("fire tool:pre_execute --tool bash --json");
     program
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -99,12 +99,13 @@ pub(crate) fn rows() -> Vec<Row> {
             1_000.0,
             calls::excluded,
         ),
-        time("an unmatched event, 10 hooks", 60.0, |effort| {
-            calls::unmatched(effort, 10)
-        }),
-        time("an unmatched event, 100,000 hooks", 60.0, |effort| {
-            calls::unmatched(effort, 100_000)
-        }),
+        time("an unmatched event", 60.0, calls::unmatched),
+        count(
+            "instructions of an unmatched event, 100,000 hooks / 10 hooks",
+            1.2,
+            1.0,
+            counted::instructions_of_unmatched,
+        ),
         count(
             "allocations of an unmatched event, 100,000 hooks",
             0.0,
@@ -126,7 +127,7 @@ pub(crate) fn rows() -> Vec<Row> {
         time("from cancelling to the end, p99", 50e6, calls::cancelling),
         #[cfg(feature = "cli")]
         ratio(
-            "forge-hooks fire / the shell of its hook",
+            "forge-hooks fire --json / the shell of its hook",
             3.0,
             program::fire,
         ),
