@@ -6,7 +6,7 @@ use std::time::Duration;
 use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, HookEvent, Outcome};
 use serde_json::json;
 
-use crate::support::{AND, LONG, World, blocking_event, hook};
+use crate::support::{AND, World, blocking_event, hook, meets};
 
 impl World {
     /// A hook for all events that answers so.
@@ -138,9 +138,13 @@ fn an_answer_over_the_limit_blocks() {
 fn a_killed_hook_has_not_answered() {
     let world = World::new();
     let says = world.says(r#"{"decision": "allow", "systemMessage": "hello"}"#);
-    let slow = hook("*", &format!("{says}{AND}{LONG}"));
-    let result = world.one(slow.with_timeout(Duration::from_millis(200)));
-    assert_eq!(result.failure, Some(FailureKind::TimedOut));
+    world.hook("*", &format!("{says}{AND}{}", meets("said", "never")));
+    let handle = world.submit(blocking_event());
+    world.await_file("said");
+    handle.cancel();
+    let outcome = handle.wait();
+    let result = &outcome.results()[0];
+    assert_eq!(result.failure, Some(FailureKind::Cancelled));
     assert!(result.stdout.contains("hello") && result.output().is_none());
 }
 

@@ -146,12 +146,12 @@ fn a_wait_in_an_observer_ends_with_an_error() {
             },
         );
         world.hook("outer:*", "exit 0");
-        world.hook("tool:*", ": >ran");
+        world.hook("tool:*", "echo x>ran");
         sender.send(world.submit(custom("outer:one"))).unwrap();
         sender.send(world.submit(blocking_event())).unwrap();
         assert!(world.executor.shutdown(Duration::from_secs(60)));
         assert_eq!(refused.load(Relaxed), 2);
-        assert_eq!(world.read("ran"), "", "the event itself goes on");
+        assert!(world.path("ran").exists(), "the event itself goes on");
     }
 }
 
