@@ -66,6 +66,7 @@ pub mod docs;
 pub mod events;
 pub mod executor;
 mod files;
+mod globs;
 pub mod hook;
 mod hooks;
 pub mod lifecycle;

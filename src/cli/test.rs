@@ -84,6 +84,11 @@ impl fmt::Display for Report {
     }
 }
 
+/// As in all globs.
+fn with_slashes(text: &str) -> String {
+    text.replace('\\', "/")
+}
+
 /// The most bytes of a `reason`: `glob` recurses at each `*`.
 const LONGEST_REASON: usize = 1000;
 
@@ -102,10 +107,13 @@ fn ready(
             Failure::new(words).with_fix("write `*` for a part of it")
         ));
     }
-    let reason = reason.map(Pattern::new).transpose().map_err(|error| {
-        let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
-        at(Failure::new(format!("`reason` is not a glob: {error}")).with_fix(fix))
-    })?;
+    let reason = reason
+        .map(|it| Pattern::new(&with_slashes(it)))
+        .transpose()
+        .map_err(|error| {
+            let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
+            at(Failure::new(format!("`reason` is not a glob: {error}")).with_fix(fix))
+        })?;
     let event = case.event(event_type);
     Ok((case, event, reason))
 }
@@ -118,7 +126,7 @@ impl Judged {
             ("decision", case.expect == found.decision),
             (
                 "reason",
-                reason.is_none_or(|glob| glob.matches(found_reason)),
+                reason.is_none_or(|glob| glob.matches(&with_slashes(found_reason))),
             ),
             (
                 "updatedInput",

@@ -5,11 +5,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use glob::Pattern;
-
 use super::event_type::{LIKE_AN_EVENT, nearest};
 use super::spec::{self, EventSpec};
 use super::{EventKind, EventType};
+use crate::globs::{Glob, with_slashes};
 
 /// The events and tools of a host: the sixteen built-in events, the events of agents (`agent:stop` and the
 /// others that [`HookEvent`](crate::HookEvent) has a constructor for), the host's own events, and its tools. A
@@ -37,7 +36,7 @@ pub struct Vocabulary {
     places: HashMap<String, usize>,
     tools: Vec<String>,
     /// The globs among `tools`.
-    globs: Vec<Pattern>,
+    globs: Vec<Glob>,
     /// The number of `events` that this crate defines.
     known: usize,
 }
@@ -81,7 +80,7 @@ impl Vocabulary {
     /// Adds a tool. A malformed glob is treated as a name.
     pub(crate) fn add_tool(&mut self, name: String) {
         if name.contains(['*', '?', '['])
-            && let Ok(glob) = Pattern::new(&name)
+            && let Ok(glob) = Glob::new(&name)
         {
             self.globs.push(glob);
         }
@@ -115,7 +114,8 @@ impl Vocabulary {
     /// Returns whether a tool may have a name that this glob matches. A tool of a declared glob may have any name that
     /// begins as the glob does.
     pub(crate) fn may_have_tool_like(&self, wanted: &str, is_it: impl Fn(&str) -> bool) -> bool {
-        let start = beginning(wanted);
+        let wanted = with_slashes(wanted);
+        let start = beginning(&wanted);
         let mut starts = self.globs.iter().map(|glob| beginning(glob.as_str()));
         starts.any(|it| it.starts_with(start) || start.starts_with(it))
             || self.tools.iter().any(|tool| is_it(tool))

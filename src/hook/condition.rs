@@ -11,7 +11,7 @@ use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
 use super::error::{BACKSPACE, HookError, kind};
-use super::globs::translated;
+use crate::globs::{translated, with_slashes};
 use crate::printable::shortened;
 
 /// The most bytes of an expression. A longer one would compile to more than `LARGEST`.
@@ -172,6 +172,15 @@ struct Compiled {
     size: usize,
 }
 
+impl Condition {
+    fn is_match(&self, regex: &Regex, text: &str) -> bool {
+        match self {
+            Self::Regex(_) => regex.is_match(text),
+            Self::Glob(_) | Self::OneOf(_) => regex.is_match(&with_slashes(text)),
+        }
+    }
+}
+
 /// Compiles a regular expression, and returns its size. `regex` does not report it; it only refuses an expression that
 /// exceeds a limit. So the limit is raised step by step, and the last limit is the size.
 fn built(text: &str) -> (usize, Result<Compiled, String>) {
@@ -236,7 +245,7 @@ impl Lazy {
     pub(crate) fn test(&self, text: &str, budget: &Budget) -> Option<bool> {
         match self.compiled(&Allowance::default()) {
             Ok(it) if text.len() > LONGEST_VALUE || !budget.takes(text, it.size) => None,
-            Ok(it) => Some(it.regex.is_match(text)),
+            Ok(it) => Some(self.condition.is_match(&it.regex, text)),
             Err(_) => Some(true),
         }
     }
@@ -284,7 +293,7 @@ mod tests {
 
     fn is_match(condition: &Condition, text: &str) -> bool {
         let compiled = condition.compile(&Allowance::default());
-        compiled.unwrap().regex.is_match(text)
+        condition.is_match(&compiled.unwrap().regex, text)
     }
 
     fn refusal(condition: &Condition) -> String {
@@ -312,6 +321,11 @@ mod tests {
                 "src/**/*.rs",
                 &["src/a.rs", "src/a/b.rs"],
                 &["src.rs", "srcx/a.rs"],
+            ),
+            (
+                r"C:\src\**/*.rs",
+                &[r"C:\src\a.rs", "C:/src/a/b.rs"],
+                &["C:"],
             ),
             ("ä*", &["äb"], &["b"]),
             ("(?i)a", &["(xi)a"], &["A", "a"]),

@@ -11,7 +11,6 @@ mod env_file;
 mod error;
 mod exchange;
 mod failure;
-mod globs;
 mod inherit;
 mod interpreters;
 mod matching;

@@ -13,6 +13,7 @@ use super::content::{has_mark, of_text};
 use super::stamp::Stamps;
 use super::tree::{End, Found, Tree, name_of};
 use crate::files;
+use crate::globs::with_slashes;
 use crate::hook::{Candidates, Hook, RunKind, RunWord, runs};
 
 /// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
@@ -163,7 +164,7 @@ impl Look<'_> {
     }
 
     fn exclude(&mut self, input: &str) {
-        let name = plain(input);
+        let name = plain(&with_slashes(input));
         self.note(format!("`{name}` is excluded by `inputs`"));
         let below = |name: &str| pattern_below(self.lookup.base, name);
         let pattern = below(&name).or_else(|_| below(&Pattern::escape(&name)));
@@ -330,19 +331,20 @@ impl Look<'_> {
     /// Adds what `inputs` names: a file or a directory; else, where nothing has this name, the files that match it.
     fn input(&mut self, input: &str) {
         let name = plain(input);
+        let like = plain(&with_slashes(input));
         let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
-        let fixed: Vec<&str> = name.split('/').take_while(is_fixed).collect();
-        let levels = name.split('/').count() - fixed.len();
+        let fixed: Vec<&str> = like.split('/').take_while(is_fixed).collect();
+        let levels = like.split('/').count() - fixed.len();
         let base = self.lookup.base;
         let mut found = self.tree.find(base, Path::new(&name));
         let mut way = Way::new(format!("inputs: {name}/"), Wanted::All);
         if levels > 0
             && matches!(found.end, End::Missing)
-            && let Ok(pattern) = pattern_below(base, &name)
+            && let Ok(pattern) = pattern_below(base, &like)
         {
             way.reached = name_of(&base.join(fixed.join("/")));
             way.wanted = Wanted::Like(pattern);
-            if !name.contains("**") {
+            if !like.contains("**") {
                 way.levels = levels;
             }
             found = self.tree.find(base, Path::new(&fixed.join("/")));

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use glob::Pattern;
-
 use crate::events::EventType;
+use crate::globs::Glob;
 
 /// An alternative: parts that must all match.
 #[derive(Clone)]
@@ -25,7 +24,7 @@ pub(super) struct Part {
 pub(super) struct Name {
     pub(super) text: Box<str>,
     /// None for a name, and for `*`, which needs no comparison.
-    pub(super) glob: Option<Box<Pattern>>,
+    pub(super) glob: Option<Box<Glob>>,
 }
 
 /// A part of a pattern.

@@ -4,9 +4,8 @@
 
 use std::borrow::Cow;
 
-use glob::Pattern;
-
 use super::alternative::{Alternative, Name, Part, PatternPart};
+use crate::globs::Glob;
 
 /// A position in the pattern, in bytes, and what is wrong there.
 pub(super) type PlacedMessage = (usize, Cow<'static, str>);
@@ -134,8 +133,8 @@ impl Name {
     }
 }
 
-fn glob(text: &str) -> Result<Box<Pattern>, PlacedMessage> {
-    let glob = Pattern::new(text).map_err(|error| {
+fn glob(text: &str) -> Result<Box<Glob>, PlacedMessage> {
+    let glob = Glob::new(text).map_err(|error| {
         // `glob` counts in characters.
         let characters = text.char_indices().map(|(at, _)| at);
         let at = characters.chain([text.len()]).nth(error.pos);

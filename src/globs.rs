@@ -1,16 +1,47 @@
-//! Translates globs into regular expressions: `*`, `?`, `[...]` and `**` have the same meaning as in patterns of
-//! events.
+//! Globs of patterns, conditions and `inputs`: `*`, `?`, `[...]` and `**`. In a glob, and in the text that it is compared
+//! with, `\` counts as `/` on every system: a hooks file is shared, and paths may come from Windows.
 //!
 //! The crate `glob` compares the text behind a `*` at each character of the rest. That is fast enough for names of
-//! tools, but the values that these globs match are longer: it can take seconds.
+//! tools, but the values of conditions are longer: it can take seconds. So their globs become regular expressions.
 
-/// Returns a regular expression that matches the whole text. A `*` at the beginning or the end is left out, so
+use std::borrow::Cow;
+
+use glob::{Pattern, PatternError};
+
+/// A glob for short texts, compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Glob(Pattern);
+
+impl Glob {
+    pub(crate) fn new(text: &str) -> Result<Self, PatternError> {
+        Pattern::new(&with_slashes(text)).map(Self)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        self.0.matches(&with_slashes(text))
+    }
+}
+
+/// Returns a text with each `\` as `/`.
+pub(crate) fn with_slashes(text: &str) -> Cow<'_, str> {
+    match text.contains('\\') {
+        true => text.replace('\\', "/").into(),
+        false => text.into(),
+    }
+}
+
+/// Returns a regular expression that matches the whole text, given [with slashes](with_slashes). A `*` at the beginning or the end is left out, so
 /// that a search does not have to read that part.
 ///
 /// # Errors
 /// A fragment that says where the text is no valid glob, and why.
-pub(super) fn translated(glob: &str) -> Result<String, String> {
-    if let Err(error) = glob::Pattern::new(glob) {
+pub(crate) fn translated(glob: &str) -> Result<String, String> {
+    let glob = &*with_slashes(glob);
+    if let Err(error) = Pattern::new(glob) {
         return Err(format!("at column {}, {}", error.pos + 1, error.msg));
     }
     let mut regex = r"\A".to_owned();
@@ -71,10 +102,10 @@ mod tests {
     proptest! {
         #[test]
         fn globs_match_as_in_event_patterns(
-            glob in r"([a-c/.]|\*|\?|\[!?[a-c\]][^\]]{0,3}\]|\*\*/|/\*\*){0,8}",
-            texts in prop::collection::vec("[a-c/.\n]{0,8}", 8),
+            glob in r"([a-c/\\.]|\*|\?|\[!?[a-c\]\\][^\]]{0,3}\]|\*\*/|/\*\*){0,8}",
+            texts in prop::collection::vec(r"[a-c/\\.\n]{0,8}", 8),
         ) {
-            let Ok(pattern) = glob::Pattern::new(&glob) else {
+            let Ok(pattern) = Glob::new(&glob) else {
                 return Ok(());
             };
             let Ok(translated) = translated(&glob) else {
@@ -83,8 +114,24 @@ mod tests {
             let translated = format!("(?s){translated}");
             let compiled = regex::Regex::new(&translated).unwrap();
             for text in texts {
-                prop_assert_eq!(compiled.is_match(&text), pattern.matches(&text), "{} {:?}", glob, text);
+                let is_match = compiled.is_match(&with_slashes(&text));
+                prop_assert_eq!(is_match, pattern.matches(&text), "{} {:?}", glob, text);
             }
+        }
+    }
+
+    #[test]
+    fn a_backslash_is_a_slash() {
+        for (glob, text, expected) in [
+            ("src/**/*.rs", r"src\a\b.rs", true),
+            (r"src\**\*.rs", "src/a/b.rs", true),
+            (r"C:\x\*", r"C:\x/a", true),
+            (r"[!\]*", "/x", false),
+            ("[+-1]x", r"\x", true),
+            (r"a\*", "a*", false),
+        ] {
+            let is_match = Glob::new(glob).unwrap().matches(text);
+            assert_eq!(is_match, expected, "{glob} {text}");
         }
     }
 }
