@@ -32,6 +32,13 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
+/// What makes a script executable.
+const INTERPRETER: &str = if cfg!(windows) {
+    "an interpreter before it"
+} else {
+    "a first line like `#!/bin/sh`"
+};
+
 /// Describes the error of a failed start.
 pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> StartError {
     use StartErrorKind::{NoSandbox, NotExecutable, NotFound, Other};
@@ -79,7 +86,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         _ if is_no_format(&error) => (
             NotExecutable,
             format!(
-                "program `{shown}` is not in an executable format: a script needs a first line like `#!/bin/sh`"
+                "program `{shown}` is not in an executable format: a script needs {INTERPRETER}"
             ),
         ),
         _ => (Other, format!("cannot start `{shown}`: {error}")),

@@ -40,11 +40,21 @@ pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartEr
         let error = io::Error::other(Refused::on_this_system());
         return Err(explain(error, Path::new(&spec.program), spec));
     }
-    let program = &spec.program;
-    run_program(spec, program, started).map_err(|error| explain(error, Path::new(program), spec))
+    let program = program_of(spec);
+    run_program(spec, &program, started).map_err(|error| explain(error, &program, spec))
 }
 
-fn run_program(spec: &Spec<'_>, program: &OsStr, started: Instant) -> io::Result<Finished> {
+/// Returns the program. A path is relative to the working directory, as on Unix: `Command` would begin at the host's.
+fn program_of(spec: &Spec<'_>) -> PathBuf {
+    let name = Path::new(&spec.program);
+    match name.components().count() {
+        0 | 1 => name.to_owned(),
+        // Without `./`, because people read this path.
+        _ => spec.working_dir.join(name).components().collect(),
+    }
+}
+
+fn run_program(spec: &Spec<'_>, program: &Path, started: Instant) -> io::Result<Finished> {
     let job = Job::new()?;
     let mut child = spawn(spec, program)?;
     job.take_in(&child);
@@ -78,7 +88,7 @@ fn attend(child: &mut Child, job: &Job, spec: &Spec<'_>, started: Instant) -> io
     })
 }
 
-fn spawn(spec: &Spec<'_>, program: &OsStr) -> io::Result<Child> {
+fn spawn(spec: &Spec<'_>, program: &Path) -> io::Result<Child> {
     let mut command = Command::new(program);
     match &spec.args {
         Args::List(args) => command.args(args),
