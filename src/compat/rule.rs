@@ -185,7 +185,9 @@ impl Argument {
     fn is_met_by_path(&self, path: &str, directory: Option<&Path>) -> bool {
         let whole = directory.unwrap_or(Path::new("")).join(path);
         let is_resolved = whole.is_absolute() && !path.starts_with('~');
-        !is_resolved || self.is_met_by(&whole.to_string_lossy())
+        let whole = whole.to_string_lossy();
+        // In a rule, `C:\x` may also be `//c/x`.
+        !is_resolved || self.is_met_by(&whole) || self.is_met_by(&whole.replacen(':', "", 1))
     }
 
     /// Tests a text with its backslashes as escapes, and as separators of a path.
@@ -282,6 +284,11 @@ mod tests {
     }
 
     fn event_in(cwd: &str, tool: &str, args: Value) -> HookEvent {
+        let drive = if cfg!(windows) { "C:" } else { "" };
+        let cwd = match cwd {
+            "" => String::new(),
+            _ => drive.to_owned() + cwd,
+        };
         let context = Arc::new(HostContext::new().with_cwd(cwd));
         HookEvent::tool_pre_execute(tool, args).with_context(context)
     }
@@ -398,6 +405,11 @@ Edit(work/**) == a.rs != none
         case("Edit(./secrets/**)", "Glob", here(), false);
         let unresolved = || json!({"file_path": "a.rs"});
         case_in("", "Edit(src/**)", "Write", unresolved(), true);
+        if cfg!(windows) {
+            case("Edit(//c/work/*)", "Write", unresolved(), true);
+            case("Edit(C:/work/*)", "Write", unresolved(), true);
+            case("Edit(//d/work/*)", "Write", unresolved(), false);
+        }
         case_in("/p/src", "Edit(src/**)", "Write", unresolved(), true);
         case_in("/p/lib", "Edit(src/**)", "Write", unresolved(), false);
         let url = json!({"url": "https://EXAMPLE.com/x"});

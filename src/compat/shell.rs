@@ -3,6 +3,8 @@
 //! Knows where bash is found; does not know what a command is for.
 
 use std::ffi::OsString;
+#[cfg(windows)]
+use std::path::{Path, PathBuf};
 
 use super::agent::UsualShell;
 use crate::process::Args;
@@ -55,12 +57,9 @@ fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>,
 /// files by other paths.
 #[cfg(windows)]
 fn bash_of_git() -> Option<OsString> {
-    use std::path::{Path, PathBuf};
-
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let system = variable("SystemRoot").map(PathBuf::from);
-    let is_of_system =
-        |directory: &Path| system.as_ref().is_some_and(|it| directory.starts_with(it));
+    let is_of_system = |directory: &Path| system.as_ref().is_some_and(|it| is_in(directory, it));
     let path = variable("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path)
         .filter(|directory| directory.is_absolute() && !is_of_system(directory))
@@ -71,4 +70,23 @@ fn bash_of_git() -> Option<OsString> {
     places
         .find(|file| file.is_file())
         .map(PathBuf::into_os_string)
+}
+
+/// Whether a path is within a directory, in any letter case: a `PATH` often has the system's in another one.
+#[cfg(windows)]
+fn is_in(path: &Path, directory: &Path) -> bool {
+    let small = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+    small(path).starts_with(small(directory))
+}
+
+#[cfg(all(test, windows))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letter_case_does_not_hide_the_system() {
+        let system = Path::new(r"C:\WINDOWS");
+        assert!(is_in(Path::new(r"c:\Windows\system32"), system));
+        assert!(!is_in(Path::new(r"C:\WindowsX"), system));
+    }
 }
