@@ -87,3 +87,26 @@ fn sync_directory(directory: &Path) {
     #[cfg(not(unix))]
     let _ = directory;
 }
+
+#[cfg(all(test, windows))]
+mod tests {
+    use std::os::windows::fs::OpenOptionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_being_read_is_replaced_afterwards() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.json");
+        fs::write(&path, "old").unwrap();
+        let mut options = fs::File::options();
+        let reader = options.read(true).share_mode(0).open(&path).unwrap();
+        let end = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(reader);
+        });
+        replace(&path, "new", NewFile::AsUsual).unwrap();
+        end.join().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+}

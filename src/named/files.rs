@@ -571,6 +571,11 @@ fn plain(input: &str) -> String {
 fn places(word: &str, root: &Path) -> Vec<PathBuf> {
     let path = Path::new(word);
     let mut places = vec![path.to_owned()];
+    if cfg!(windows) {
+        // The system runs `x.bat` for `x`.
+        let endings = [".com", ".exe", ".bat", ".cmd"].iter();
+        places.extend(endings.map(|ending| PathBuf::from(format!("{word}{ending}"))));
+    }
     if path.has_root() && !path.starts_with(root) {
         places.push(root.join(word.trim_start_matches('/')));
     }

@@ -79,10 +79,10 @@ impl<'a> Tree<'a> {
         let mut links = Vec::new();
         let end = self.follow(start, path, &mut links);
         if !matches!(end, End::At(..)) {
-            links.retain(|(link, _)| link.starts_with(self.root));
+            links.retain(|(link, _)| self.is_within(link));
         }
         for (link, _) in &mut links {
-            if let Ok(below) = link.strip_prefix(self.root) {
+            if let Some(below) = below(link, self.root) {
                 *link = below.to_owned();
             }
         }
@@ -159,7 +159,7 @@ impl<'a> Tree<'a> {
             }
             self.enter(&text, &mut real, &mut todo);
         }
-        let Ok(below) = real.strip_prefix(self.root) else {
+        let Some(below) = below(&real, self.root) else {
             return End::Outside(real);
         };
         match found.or_else(|| self.look(&real)) {
@@ -169,10 +169,14 @@ impl<'a> Tree<'a> {
     }
 
     fn missing(&self, real: PathBuf) -> End {
-        match real.starts_with(self.root) {
+        match self.is_within(&real) {
             true => End::Missing,
             false => End::Outside(real),
         }
+    }
+
+    fn is_within(&self, path: &Path) -> bool {
+        below(path, self.root).is_some()
     }
 
     /// Adds the parts of a path, the first one last. The root's own path has no links.
@@ -180,7 +184,7 @@ impl<'a> Tree<'a> {
         let mut path = path;
         if path.has_root() {
             *real = path.ancestors().last().unwrap_or(path).to_owned();
-            if let Ok(below) = path.strip_prefix(self.root) {
+            if let Some(below) = below(path, self.root) {
                 path = below;
                 *real = self.root.to_owned();
             }
@@ -191,6 +195,32 @@ impl<'a> Tree<'a> {
             }
         }
     }
+}
+
+/// Returns the rest of a path within a directory.
+#[cfg(unix)]
+fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
+    path.strip_prefix(directory).ok()
+}
+
+/// Returns the rest of a path within a directory. A path has more than one text here: in other letter case, and with `\\?\`
+/// before it, as `canonicalize` returns it.
+#[cfg(windows)]
+fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
+    let plain = |part: Component<'_>| {
+        let text = part.as_os_str().to_string_lossy().to_lowercase();
+        match text.strip_prefix(r"\\?\unc\") {
+            Some(share) => format!(r"\\{share}"),
+            None => text.trim_start_matches(r"\\?\").to_owned(),
+        }
+    };
+    let mut parts = path.components();
+    for part in directory.components() {
+        if plain(parts.next()?) != plain(part) {
+            return None;
+        }
+    }
+    Some(parts.as_path())
 }
 
 /// Takes the parts of `/proc/self/cwd` behind the first one, if they are next.

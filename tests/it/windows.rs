@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::{FailureKind, Hook, HookConfig, HookEvent, HookResult};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{World, hook};
+use crate::trust::{PROJECT, Project};
 
 fn fired(world: &World, hook: Hook, tool: &str) -> HookResult {
     world.run(hook, &HookEvent::tool_pre_execute(tool, json!({})))
@@ -54,6 +55,64 @@ fn quotes_reach_a_command_as_they_are() {
     assert_eq!(result.stdout, "found", "{}", result.stderr);
     let result = fired(&world, hook("*", r#""cmd" /C echo "x""#), "bash");
     assert_eq!(result.stdout.trim_end(), "\"x\"", "{}", result.stderr);
+}
+
+#[test]
+fn a_path_begins_at_the_working_directory() {
+    let world = World::new();
+    world.write("bin/guard.bat", "@echo guarded %1\r\n");
+    for path in ["bin/guard.bat", r".\bin\guard.bat"] {
+        let result = fired(&world, Hook::program("*", [path, "well"]).unwrap(), "bash");
+        assert_eq!(result.stdout.trim_end(), "guarded well", "{result:?}");
+    }
+    world.write("bin/text.exe", "no program");
+    let no_program = |path| fired(&world, Hook::program("*", [path]).unwrap(), "bash");
+    let missing = no_program("bin/none.exe");
+    assert_eq!(missing.failure, Some(FailureKind::NotFound));
+    let error = no_program("bin/text.exe").error.unwrap();
+    assert!(error.contains("needs an interpreter before it"), "{error}");
+}
+
+/// However its path is written, an approval covers a script: whole, in other letter case, without its ending, or
+/// in a working directory.
+#[test]
+fn an_approval_covers_each_form_of_a_path() {
+    let whole = |project: &Project| project.world.path("project/sub/guard.bat");
+    let forms: [fn(String) -> Value; 4] = [
+        |path| json!({"args": [path]}),
+        |path| json!({"command": format!("\"{}\"", path.to_uppercase())}),
+        |_| json!({"command": r"sub\guard"}),
+        |_| json!({"command": "guard.bat", "working_dir": "sub"}),
+    ];
+    for form in forms {
+        let project = Project::new();
+        let mut entry = form(whole(&project).display().to_string());
+        entry["event"] = json!("tool:pre_execute");
+        let entries = json!({ "hooks": [entry] });
+        project.world.write(PROJECT, &entries.to_string());
+        project.world.write("project/sub/guard.bat", "@exit 0\r\n");
+        project.approve();
+        let _ = project.load();
+        assert!(project.guard().allowed(), "{entries} {:?}", project.guard());
+        project
+            .world
+            .write("project/sub/guard.bat", "@exit 0 changed\r\n");
+        let _ = project.load();
+        project.blocks("has changed");
+    }
+}
+
+#[test]
+fn inputs_are_written_with_either_separator() {
+    let project = Project::new();
+    let entry = json!({"event": "tool:pre_execute", "command": "exit 0", "inputs": [r"lib\*.txt"]});
+    let entries = json!({ "hooks": [entry] });
+    project.world.write(PROJECT, &entries.to_string());
+    project.world.write("project/lib/a.txt", "a");
+    project.approve();
+    project.world.write("project/lib/a.txt", "b");
+    let _ = project.load();
+    project.blocks("lib/a.txt");
 }
 
 #[test]
