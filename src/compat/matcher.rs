@@ -55,7 +55,10 @@ impl Matcher {
 
     /// The matcher as it was written; none if everything matches.
     pub(super) fn text(&self) -> Option<&str> {
-        Some(&*self.text).filter(|_| !matches!(self.test, Test::All))
+        match self.test {
+            Test::All => None,
+            _ => Some(&*self.text),
+        }
     }
 
     /// The exact names that it matches; none if it matches all, or is an expression.
