@@ -3,7 +3,7 @@
 
 use forge_hooks::{FireOptions, HookEvent};
 
-use crate::support::{LONG, World, custom, hook, meets};
+use crate::support::{LONG, World, custom, meets};
 
 fn message(session: &str, text: &str) -> HookEvent {
     HookEvent::session_message(session, "user", text)
@@ -115,18 +115,4 @@ fn a_guard_goes_ahead_in_the_queue() {
         assert!(logger.wait().results()[0].success());
     }
     assert_eq!(lines(&world, "log"), ["guard", "message", "message"]);
-}
-
-#[test]
-fn an_explanation_counts_only_the_hooks_that_it_shows() {
-    let world = World::new();
-    world.add(hook("*", "exit 0").with_background());
-    world.hook("*", "exit 0");
-    let orders = |options| {
-        let explained = world.executor.explain(&custom("x:y"), options);
-        let orders = explained.iter().map(|it| it.order);
-        orders.collect::<Vec<_>>()
-    };
-    assert_eq!(orders(FireOptions::new()), [Some(1), Some(2)]);
-    assert_eq!(orders(FireOptions::new().without_background()), [Some(1)]);
 }
