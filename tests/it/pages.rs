@@ -157,25 +157,33 @@ fn check_link(page: &Path, text: &str, target: &str) {
         if let Some(anchor) = anchor.strip_prefix('#') {
             assert!(has_heading(&linked, anchor), "{shown}: {target}");
         }
+    } else if page.ends_with("README.md") && !target.contains("://") {
+        let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+        let linked = Path::new(ROOT).join(file);
+        assert!(linked.exists() && is_packaged(file), "{shown}: {target}");
+        let is_there = || has_heading(&fs::read_to_string(linked).unwrap(), anchor);
+        assert!(anchor.is_empty() || is_there(), "{shown}: {target}");
     } else if let Some(file) = target.strip_prefix(SOURCE) {
-        assert!(Path::new(ROOT).join(file).exists(), "{shown}: {target}");
-        let top = file.split('/').next().unwrap();
-        let is_packaged = packaged().contains(&format!("\"/{top}\""));
-        assert!(is_packaged, "{shown}: {target} is not in the package");
+        let is_there = Path::new(ROOT).join(file).exists() && is_packaged(file);
+        assert!(is_there, "{shown}: {target}");
     } else {
         let is_absolute = target.starts_with("https://");
         assert!(is_absolute, "{shown}: {target} does not work on docs.rs");
     }
 }
 
-/// The files of the package, as Cargo.toml lists them.
-fn packaged() -> String {
+/// Whether a file is in the package, by the list of Cargo.toml.
+fn is_packaged(file: &str) -> bool {
     let manifest = fs::read_to_string(Path::new(ROOT).join("Cargo.toml")).unwrap();
-    let mut lines = manifest.lines();
-    lines
-        .find(|line| line.starts_with("include = "))
-        .unwrap()
-        .to_owned()
+    let included = manifest
+        .lines()
+        .find_map(|it| it.strip_prefix("include = "));
+    let included: Vec<String> = serde_json::from_str(included.unwrap()).unwrap();
+    included.iter().any(|it| {
+        let files = it.strip_prefix('/').unwrap();
+        let is_one = glob::Pattern::new(files).unwrap().matches(file);
+        is_one || Path::new(file).starts_with(files)
+    })
 }
 
 fn has_heading(text: &str, anchor: &str) -> bool {
