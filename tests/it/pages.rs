@@ -145,31 +145,30 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 
 #[track_caller]
 fn check_link(page: &Path, text: &str, target: &str) {
+    let (place, anchor) = target.split_once('#').unwrap_or((target, ""));
     let shown = page.display();
-    if let Some(anchor) = target.strip_prefix('#') {
-        assert!(has_heading(text, anchor), "{shown}: #{anchor}");
-    } else if let Some(rest) = target.strip_prefix(PUBLISHED) {
-        let (name, anchor) = rest.split_once("/index.html").unwrap();
-        let file = Path::new(ROOT)
-            .join("docs")
-            .join(format!("{}.md", name.replace('_', "-")));
-        let linked = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{shown}: {target}"));
-        if let Some(anchor) = anchor.strip_prefix('#') {
-            assert!(has_heading(&linked, anchor), "{shown}: {target}");
-        }
-    } else if page.ends_with("README.md") && !target.contains("://") {
-        let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
-        let linked = Path::new(ROOT).join(file);
-        assert!(linked.exists() && is_packaged(file), "{shown}: {target}");
+    if place.is_empty() {
+        assert!(has_heading(text, anchor), "{shown}: {target}");
+    } else if let Some(file) = own_file(page, place) {
+        let linked = Path::new(ROOT).join(&file);
+        assert!(linked.exists() && is_packaged(&file), "{shown}: {target}");
         let is_there = || has_heading(&fs::read_to_string(linked).unwrap(), anchor);
         assert!(anchor.is_empty() || is_there(), "{shown}: {target}");
-    } else if let Some(file) = target.strip_prefix(SOURCE) {
-        let is_there = Path::new(ROOT).join(file).exists() && is_packaged(file);
-        assert!(is_there, "{shown}: {target}");
     } else {
         let is_absolute = target.starts_with("https://");
         assert!(is_absolute, "{shown}: {target} does not work on docs.rs");
     }
+}
+
+/// Returns the file of this repository that a link is about.
+fn own_file(page: &Path, place: &str) -> Option<String> {
+    if let Some(name) = place.strip_prefix(PUBLISHED) {
+        let name = name.strip_suffix("/index.html").unwrap();
+        return Some(format!("docs/{}.md", name.replace('_', "-")));
+    }
+    let is_relative = page.ends_with("README.md") && !place.contains("://");
+    let file = place.strip_prefix(SOURCE);
+    file.or(is_relative.then_some(place)).map(str::to_owned)
 }
 
 /// Whether a file is in the package, by the list of Cargo.toml.
