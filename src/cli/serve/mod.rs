@@ -11,7 +11,7 @@ mod server;
 mod vocabulary;
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded, select, unbounded};
 
@@ -19,7 +19,7 @@ use crate::cli::io::{start, streams};
 use crate::cli::{Context, Done, Exit, Failure, Terminal};
 use message::LONGEST_LINE;
 use outbox::Outbox;
-use server::{LAST_WRITES, News, Server};
+use server::{News, Server};
 pub(crate) use vocabulary::declare;
 
 /// How often a signal, the death of the host and a changed report are looked for.
@@ -65,7 +65,7 @@ pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal
         }
         server.tell_of_the_report();
     };
-    server.end(&heard, Instant::now() + LAST_WRITES);
+    server.end(&heard);
     ended
 }
 

@@ -33,7 +33,7 @@ use crate::{
 const MOST_OPEN: usize = 64 * 1024 * 1024;
 
 /// How long the last responses may take to be written. With the time to end the hooks, less than a second.
-pub(super) const LAST_WRITES: Duration = Duration::from_millis(400);
+const LAST_WRITES: Duration = Duration::from_millis(400);
 
 const LONGEST_SHUTDOWN: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -178,9 +178,11 @@ impl Server {
         }
     }
 
-    /// Ends all hooks, and writes the last responses until the deadline.
-    pub(super) fn end(mut self, heard: &Receiver<News>, deadline: Instant) {
+    /// Ends all hooks, and writes the last responses for a short time.
+    pub(super) fn end(mut self, heard: &Receiver<News>) {
+        // It waits until they have been killed.
         let _ = self.engine.executor().shutdown(Duration::ZERO);
+        let deadline = Instant::now() + LAST_WRITES;
         while !self.fires.is_empty()
             && let Ok(news) = heard.recv_deadline(deadline)
         {
