@@ -205,8 +205,13 @@ impl Outcome {
     /// The reason that a hook gives for stopping the turn.
     #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
-        let mut stops = self.outputs().filter(|output| output.stops_turn);
-        stops.find_map(|output| output.stop_reason.as_deref().or(output.reason.as_deref()))
+        let results = self.results.iter();
+        let answers = results.filter_map(|it| Some((it, it.output()?)));
+        let mut stops = answers.filter(|(_, output)| output.stops_turn);
+        stops.find_map(|(result, output)| {
+            let reason = output.reason.as_ref().and_then(|_| result.reason());
+            output.stop_reason.as_deref().or(reason)
+        })
     }
 
     /// The messages of hooks for the user, in order, without duplicates.

@@ -330,10 +330,8 @@ impl HookResult {
             Some(FailureKind::NoAnswer) => Some("it did not answer"),
             Some(FailureKind::NotFound) if self.started() => Some("command not found"),
             Some(_) => self.error.as_deref(),
-            None => {
-                let answered = self.output().and_then(HookOutput::objection);
-                answered.or(self.error.as_deref())
-            }
+            None if self.output().and_then(HookOutput::objection).is_some() => self.reason(),
+            None => self.error.as_deref(),
         };
         let why = limited(why.unwrap_or("no reason given"), LONGEST_REASON);
         let label = self.hook.shown_label();

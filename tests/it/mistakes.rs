@@ -96,6 +96,20 @@ fn reasons_and_failures_mask_secrets() {
     let error = world.outcome(&blocking_event()).check().unwrap_err();
     let error = error.to_string();
     assert!(error.contains("--token [redacted]"), "{error}");
+    // What the model gets in place of an output, and why the turn ends.
+    world.registry().clear();
+    let after = forge_hooks::HookEvent::tool_post_execute("bash", "ls", "output");
+    let says = |answer: &str| crate::support::hook("*", &format!("echo '{answer}'"));
+    let withholds = says(r#"{"decision": "block", "reason": "password=hunter2-hunter2"}"#);
+    world.add(withholds.with_on_failure(FailurePolicy::Withhold));
+    let outcome = world.outcome(&after);
+    let note = outcome.updated_output().unwrap().to_string();
+    assert!(note.contains("password=[redacted]"), "{note}");
+    let stops = says(r#"{"continue": false, "reason": "password=hunter2-hunter2"}"#);
+    world.registry().clear();
+    world.add(stops);
+    let outcome = world.outcome(&after);
+    assert_eq!(outcome.stop_reason(), Some("password=[redacted]"));
 }
 
 #[test]
