@@ -85,26 +85,3 @@ impl HookEvent {
         self.context.as_ref()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agent_events_have_valid_names() {
-        for (event, can_block) in [
-            (HookEvent::agent_stop(false), true),
-            (HookEvent::agent_subagent_start("x"), false),
-            (HookEvent::agent_subagent_stop("x", false), true),
-            (HookEvent::context_pre_compact("auto"), true),
-            (HookEvent::context_post_compact("auto"), false),
-            (HookEvent::notification_show("x"), false),
-            (HookEvent::llm_error("x", "y"), false),
-        ] {
-            let event_type = event.event_type;
-            let read = EventType::custom(event_type.as_str()).unwrap();
-            assert_eq!(read, event_type);
-            assert_eq!(event_type.can_block(), can_block, "{event_type}");
-        }
-    }
-}

@@ -48,8 +48,25 @@ permission:denied t - {"perm_level":"ask","perm_rule":"r"}
 user:prompt_submit - - {"content":"do it"}
 user:interrupt - - {}
 llm:error - - {"error":"e","llm_model":"m"}
+agent:stop - - {"stop_hook_active":true}
+agent:subagent_start - - {"agent_type":"a"}
+agent:subagent_stop - - {"agent_type":"a","stop_hook_active":false}
+context:pre_compact - - {"trigger":"auto"}
+context:post_compact - - {"trigger":"auto"}
+notification:show - - {"message":"hi"}
 game:loaded loader s {"level":"four"}
 "#;
+
+#[test]
+fn each_known_event_has_a_factory() {
+    for spec in Vocabulary::default().events() {
+        let name = spec.event_type().as_str();
+        let mut rows = FACTORIES.lines().map(|row| row.split(' ').next());
+        assert!(rows.any(|it| it == Some(name)), "{name}");
+        let read: EventType = serde_json::from_value(json!(name)).unwrap();
+        assert_eq!(&read, spec.event_type());
+    }
+}
 
 #[test]
 fn each_factory_sets_its_type_and_data() {
@@ -76,6 +93,12 @@ fn each_factory_sets_its_type_and_data() {
         HookEvent::user_prompt_submit("do it"),
         HookEvent::user_interrupt(),
         HookEvent::llm_error("m", "e"),
+        HookEvent::agent_stop(true),
+        HookEvent::agent_subagent_start("a"),
+        HookEvent::agent_subagent_stop("a", false),
+        HookEvent::context_pre_compact("auto"),
+        HookEvent::context_post_compact("auto"),
+        HookEvent::notification_show("hi"),
         custom.with_data("level", "four").with_session_id("s"),
     ];
     let vocabulary = Vocabulary::default();
@@ -84,7 +107,8 @@ fn each_factory_sets_its_type_and_data() {
         if let Some(spec) = vocabulary.event(event.event_type.as_str()) {
             let declared = spec.data_keys().map(|(key, _)| key);
             let mut declared: Vec<_> = declared.collect();
-            declared.retain(|key| *key != "perm_rule" || event.data.contains_key(*key));
+            let is_optional = |key| ["perm_rule", "last_assistant_message"].contains(&key);
+            declared.retain(|key| !is_optional(*key) || event.data.contains_key(*key));
             declared.sort_unstable();
             assert!(event.data.keys().eq(declared), "{}", event.event_type);
             assert_eq!(spec.may_have_tool(), event.tool_name.is_some());

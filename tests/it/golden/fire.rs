@@ -50,9 +50,12 @@ struct Table {
 fn tables() -> Vec<Table> {
     let rows = INPUTS.lines().filter_map(|row| row.strip_prefix("@ "));
     let rows = rows.map(|row| row.split_once(": ").unwrap());
+    let vocabulary: &'static Vocabulary = Box::leak(Box::default());
     let tables = rows.flat_map(|(tool, events)| {
         let is_alone = tool.starts_with("alone, ");
-        events.split(' ').map(move |event| {
+        let known = vocabulary.events().iter().filter(move |_| tool == "native");
+        let known = known.map(|spec| spec.event_type().as_str());
+        known.chain(events.split(' ')).map(move |event| {
             // Those of which the middle is not kept take long.
             let is_fired =
                 |it: &&Written| !it.0.starts_with("cut") || is_alone && event.contains("re");
@@ -313,18 +316,6 @@ fn known_of(table: &'static str) -> Known {
         }
     }
     known
-}
-
-#[test]
-fn each_known_event_has_a_table() {
-    let tables = tables();
-    for spec in Vocabulary::default().events() {
-        let mut own = tables.iter().filter(|it| it.tool == "native");
-        assert!(
-            own.any(|it| it.event == spec.event_type().as_str()),
-            "{spec:?}"
-        );
-    }
 }
 
 #[test]
