@@ -88,18 +88,35 @@ impl HookOutput {
 
 impl fmt::Debug for HookOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let input = self.updated_input.as_ref();
+        // Each field by its name, so that the compiler stops where one is forgotten.
+        let Self {
+            decision,
+            reason,
+            stops_turn,
+            only_stops,
+            stop_reason,
+            system_message,
+            additional_context,
+            has_own_limit: _,
+            updated_input,
+            replaces_input,
+            updated_output,
+            feedback,
+        } = self;
+        let input = updated_input.as_ref();
         let keys = input.map(|input| input.keys().collect::<Vec<_>>());
         f.debug_struct("HookOutput")
-            .field("decision", &self.decision)
-            .field("reason", &self.reason.is_some())
-            .field("stops_turn", &self.stops_turn)
-            .field("stop_reason", &self.stop_reason.is_some())
-            .field("system_message", &self.system_message.is_some())
-            .field("additional_context", &self.additional_context.is_some())
+            .field("decision", decision)
+            .field("reason", &reason.is_some())
+            .field("stops_turn", stops_turn)
+            .field("only_stops", only_stops)
+            .field("stop_reason", &stop_reason.is_some())
+            .field("system_message", &system_message.is_some())
+            .field("additional_context", &additional_context.is_some())
             .field("updated_input", &keys)
-            .field("updated_output", &self.updated_output.is_some())
-            .field("feedback", &self.feedback.is_some())
+            .field("replaces_input", replaces_input)
+            .field("updated_output", &updated_output.is_some())
+            .field("feedback", &feedback.is_some())
             .finish()
     }
 }

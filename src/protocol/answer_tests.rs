@@ -35,28 +35,22 @@ proptest! {
 
     #[test]
     fn an_answer_is_written_as_it_is_read(
-        decision in prop_oneof![Just(None), prop_oneof!["allow", "ask", "block"].prop_map(Some)],
-        texts in proptest::collection::vec(proptest::option::of(" *[a-z].*"), 5),
-        [stops, only_stops, changes, replaces] in any::<[bool; 4]>(),
+        decision in prop_oneof![Just(Decision::Allow), Just(Decision::Ask), Just(Decision::Block)],
+        texts in proptest::collection::vec(" *[a-z].*", KEYS.len()),
+        are_set in proptest::collection::vec(any::<bool>(), KEYS.len()),
     ) {
-        let output = HookOutput {
-            decision: decision.map(|word| match word.as_str() {
-                "allow" => Decision::Allow,
-                "ask" => Decision::Ask,
-                _ => Decision::Block,
-            }),
-            reason: texts[0].clone(),
-            stops_turn: stops,
-            only_stops,
-            stop_reason: texts[1].clone(),
-            system_message: texts[2].clone(),
-            additional_context: texts[3].clone(),
-            has_own_limit: false,
-            updated_input: changes.then(|| Map::from_iter([("a".to_owned(), json!([1]))])),
-            replaces_input: replaces,
-            updated_output: changes.then(|| json!([1, null])),
-            feedback: texts[4].clone(),
-        };
+        let mut output = HookOutput::default();
+        let rows = KEYS.iter().zip(texts).zip(are_set);
+        for ((key, text), _) in rows.filter(|((key, _), is_set)| *is_set && key.is_in(Place::Top)) {
+            match (key.field)(&mut output) {
+                Field::Decision(field) => *field = Some(decision),
+                Field::Text(field) => *field = Some(text),
+                Field::Flag(field, _) => *field = true,
+                Field::Object(field) => *field = Some(Map::from_iter([("a".to_owned(), json!([1]))])),
+                Field::Any(field) => *field = Some(json!([1, null])),
+                Field::Keys(_) => {}
+            }
+        }
         let written = serde_json::to_vec(&output).unwrap();
         prop_assert_eq!(answer(&written).unwrap(), Some(output));
     }
@@ -88,16 +82,15 @@ fn every_key_is_read() {
     let expected = HookOutput {
         decision: Some(Decision::Ask),
         reason: Some("why".to_owned()),
-        stops_turn: false,
         stop_reason: Some("enough".to_owned()),
         system_message: Some("for the user".to_owned()),
         additional_context: Some("for the model".to_owned()),
-        has_own_limit: false,
         updated_input: json!({"command": "ls -l", "n": 1}).as_object().cloned(),
         updated_output: Some(json!([1])),
         feedback: Some("f".to_owned()),
         only_stops: true,
         replaces_input: true,
+        ..HookOutput::default()
     };
     assert_eq!(read, expected);
     assert_eq!(output("{}"), HookOutput::default());
