@@ -363,8 +363,9 @@ impl Hook {
         self.with(|hook| hook.base_dir = Some(path.into()))
     }
 
-    /// The time limit of a run: the hook's own, else 10 seconds. For a hook without a limit of its own, an
-    /// executor uses its own default; see [`Hook::own_timeout`].
+    /// The time limit of a run: the hook's own, else the default of
+    /// [`HookExecutorBuilder::default_timeout`](crate::HookExecutorBuilder::default_timeout). An executor may have
+    /// another one; see [`Hook::own_timeout`].
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)

@@ -61,7 +61,8 @@ impl TryFrom<f64> for Seconds {
             false => "",
         };
         Err(format!(
-            "expected a number of seconds above 0 and up to 86400, found {seconds}{unit}"
+            "expected a number of seconds above 0 and up to {}, found {seconds}{unit}",
+            LONGEST_TIMEOUT.as_secs()
         ))
     }
 }

@@ -1,5 +1,6 @@
 //! Tests hooks as values.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
@@ -30,15 +31,7 @@ fn the_pages_state_the_default_deadline() {
             include_str!("../../docs/protocol.md"),
             format!("the host's default, {seconds} |"),
         ),
-        (
-            include_str!("../../docs/troubleshooting.md"),
-            format!("({seconds} seconds by default)"),
-        ),
         (include_str!("../executor/builder.rs"), default),
-        (
-            include_str!("definition.rs"),
-            format!("the hook's own, else {seconds} seconds"),
-        ),
     ] {
         assert!(page.contains(&words), "{words}");
     }
@@ -49,6 +42,100 @@ fn each_setting_is_a_key_of_an_entry() {
     let settings = json!(super::options::Options::default());
     for key in settings.as_object().unwrap().keys() {
         assert!(keys().any(|known| known == key), "{key}");
+    }
+}
+
+/// A key for which a setter or a getter was forgotten is noticed.
+#[test]
+fn each_key_can_be_set_and_is_returned() {
+    let shell = Hook::new("a:b", "x").unwrap().with_shell(Shell::Bash);
+    let shell = shell
+        .with_when("/a", Condition::Glob("y".to_owned()))
+        .unwrap()
+        .with_timeout(Duration::from_secs(5))
+        .with_working_dir("w")
+        .with_env("A", "1")
+        .with_inherit(["PATH"])
+        .with_enabled(false)
+        .with_name("n")
+        .with_description("d")
+        .with_on_failure(FailurePolicy::Continue)
+        .with_stdin(Stdin::None)
+        .with_reads(Reads::Stdin)
+        .with_inputs(["i"])
+        .with_background()
+        .with_sandbox(Sandbox::new());
+    let HookCommand::Shell { text, shell: of } = shell.command() else {
+        panic!("{shell:?}");
+    };
+    let when = shell
+        .when()
+        .map(|(key, condition)| (key, condition.to_string()));
+    let returned = json!({
+        "event": shell.event_pattern(), "command": text, "shell": of,
+        "when": when.collect::<BTreeMap<_, _>>(),
+        "timeout": shell.own_timeout().map(|it| it.as_secs_f64()),
+        "working_dir": shell.working_dir(), "env": shell.env(), "inherit": shell.inherit(),
+        "enabled": shell.enabled(), "name": shell.name(), "description": shell.description(),
+        "on_failure": shell.on_failure(), "stdin": shell.stdin(), "reads": shell.reads(),
+        "inputs": shell.inputs(), "background": shell.background(), "sandbox": shell.sandbox(),
+    });
+    assert_eq!(returned, shell.to_json());
+    let program = Hook::program("a:b", ["x"]).unwrap().with_resident();
+    let HookCommand::Program(args) = program.command() else {
+        panic!("{program:?}");
+    };
+    let others = json!({"event": "a:b", "args": args, "resident": program.resident()});
+    assert_eq!(others, program.to_json());
+    let set = [returned, others];
+    for key in keys() {
+        assert!(
+            set.iter().any(|it| it.get(key).is_some()),
+            "no setter of {key}"
+        );
+    }
+}
+
+/// What an error expects of a key is the type of the schema.
+#[test]
+fn a_key_of_another_type_expects_that_of_the_schema() {
+    let schema = include_str!("../../hooks.schema.json");
+    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let described = schema
+        .pointer("/properties/hooks/items/properties")
+        .unwrap();
+    for key in keys().filter(|key| *key != "event") {
+        let types = described[key]
+            .get("oneOf")
+            .map_or(vec![&described[key]], |all| {
+                all.as_array().unwrap().iter().collect()
+            });
+        for given in [
+            json!(true),
+            json!([1]),
+            json!({}),
+            json!(-1),
+            json!("\u{0}"),
+        ] {
+            let mut entry = json!({"event": "a:b", "command": "x"});
+            entry[key] = given;
+            let errors = Hook::read(&entry).err().unwrap_or_default();
+            let of_key = errors.iter().filter_map(|it| match it {
+                HookError::Key(error) if error.key == key => error.expected.as_deref(),
+                _ => None,
+            });
+            for expected in of_key {
+                let is_named = types.iter().all(|of| match of["type"].as_str() {
+                    Some("array") => expected.contains("a list"),
+                    Some("object") => expected.contains("an object"),
+                    Some("boolean") => expected.contains("true"),
+                    Some("number" | "integer") => expected.contains("a number"),
+                    Some(_) => expected.contains("a string"),
+                    None => expected.contains("one of") || expected.contains("a string"),
+                });
+                assert!(is_named, "{entry}: {expected}");
+            }
+        }
     }
 }
 
