@@ -109,7 +109,7 @@ pub(crate) fn limited(text: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// Returns a number with a comma before each group of three digits.
-fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
     let groups = groups.map(|group| String::from_utf8_lossy(group));

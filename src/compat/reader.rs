@@ -12,8 +12,8 @@ use super::members::without_halves;
 use super::protocol::{AgentProtocol, Origin};
 use super::rule::Rule;
 use crate::config::reading::{
-    FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, TOO_MANY_ENTRIES,
-    parse_object,
+    FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, parse_object,
+    too_many_entries,
 };
 use crate::config::{Form, Severity, Switches};
 use crate::events::{Vocabulary, meant_by};
@@ -92,7 +92,7 @@ impl Reader<'_> {
         }
         if let Some(hooks) = lists.last().map(|last| last.value) {
             if let Some(entry) = one_too_many(hooks, self.origin.agent) {
-                return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.place()));
+                return Err(too_many_entries().at(entry.place()));
             }
             let read = self.hooks(hooks);
             self.path.clear();

@@ -43,7 +43,7 @@ pub(crate) struct Loaded {
     pub(super) items: Vec<Item>,
     /// The entries of a hooks.json.
     pub(super) entries: Vec<Entry>,
-    /// At most 1,000, and one that says that there are others.
+    /// At most `MOST_PROBLEMS`, the last of which may say that there are others.
     pub(super) problems: Vec<Problem>,
     /// No part of the file can be used.
     pub(super) unreadable: bool,

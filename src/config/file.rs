@@ -22,7 +22,7 @@ pub(crate) enum FileError {
     Dangling,
     #[error("the file is {0}, expected a regular file")]
     NoFile(&'static str),
-    #[error("the file is larger than 1 MiB")]
+    #[error("the file is larger than {} MiB", LARGEST_FILE >> 20)]
     TooLarge,
     #[error("the file is not UTF-8{}", if *utf16 { ": it looks like UTF-16, save it as UTF-8" } else { "" })]
     NotUtf8 { position: Position, utf16: bool },

@@ -66,7 +66,7 @@ pub(crate) mod reading {
     use std::path::Path;
 
     pub(crate) use super::content::Loaded;
-    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, TOO_MANY_ENTRIES};
+    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, too_many_entries};
     pub(crate) use super::report::Problem;
     pub(crate) use super::script::check as check_script;
     pub(crate) use super::tree::{Member, NO_OBJECT, Node, parse_object};
@@ -105,10 +105,8 @@ pub(crate) mod reading {
 /// # The file
 ///
 /// JSON in UTF-8; comments (`//` to the end of the line, `/* */`) and trailing commas are allowed.
-/// At most 1 MiB, 1,000 hooks, 100 levels of lists and objects, 100,000 values and keys: a repository may contain the file. A file that exceeds
-/// a limit is unusable as a whole, and blocks as any unusable file does.
-///
-/// At most 1,000 problems of a file are reported. The time of a load is proportional to the length of the
+/// Its [limits](crate::docs::protocol#where-hooksjson-is) are for files of a repository. A file that exceeds one is
+/// unusable as a whole, and blocks as any unusable file does. The time of a load is proportional to the length of the
 /// file.
 #[derive(Debug, Clone)]
 pub struct HookConfig {

@@ -22,7 +22,7 @@ use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
     Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key,
 };
-use crate::printable::shortened;
+use crate::printable::{grouped, shortened};
 
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
@@ -133,7 +133,7 @@ impl Reader<'_> {
         let hooks = list_of_hooks(file)?;
         let entries = || hooks.and_then(|list| list.items()).into_iter().flatten();
         if let Some(entry) = entries().nth(MOST_ENTRIES) {
-            return Err(Problem::limit(TOO_MANY_ENTRIES).at(entry.range()));
+            return Err(too_many_entries().at(entry.range()));
         }
         for member in file.members().filter(|member| member.key != "hooks") {
             self.other_key(&member);
@@ -256,7 +256,11 @@ impl Reader<'_> {
     }
 }
 
-pub(crate) const TOO_MANY_ENTRIES: &str = "the file has more than 1,000 hooks";
+/// The problem of the first entry that is one too many.
+pub(crate) fn too_many_entries() -> Problem {
+    let most = grouped(MOST_ENTRIES);
+    Problem::limit(format!("the file has more than {most} hooks"))
+}
 
 /// Returns the list of hooks; none if the file has no such key.
 fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {

@@ -59,8 +59,7 @@ pub struct LoadReport {
     /// tool's name. Not part of the JSON form.
     #[serde(skip)]
     pub read_as: Vec<(PathBuf, &'static str)>,
-    /// The problems, in the order of the files. At most 1,000 for each file, and one more that says that
-    /// there are others.
+    /// The problems, in the order of the files. Of a file with too many, the last one says that there are others.
     pub problems: Vec<Problem>,
 }
 

@@ -57,8 +57,28 @@ fn about(spec: &EventSpec) -> String {
 mod tests {
     use serde::Serialize;
 
+    use super::super::content::MOST_PROBLEMS;
+    use super::super::file::LARGEST_FILE;
+    use super::super::reader::MOST_ENTRIES;
+    use super::super::tree::{DEEPEST, MOST_VALUES};
     use super::*;
     use crate::hook::{FailurePolicy, LONGEST_POINTER, LONGEST_TIMEOUT, Reads, Shell, Stdin, keys};
+    use crate::printable::grouped;
+
+    /// The one page that states the limits of a file, and its words.
+    #[test]
+    fn the_page_states_the_limits_of_a_file() {
+        let page = include_str!("../../docs/protocol.md").replace('\n', " ");
+        let [hooks, values, problems] = [MOST_ENTRIES, MOST_VALUES, MOST_PROBLEMS].map(grouped);
+        for words in [
+            format!("It has at most {} MiB, {hooks} hooks,", LARGEST_FILE >> 20),
+            format!("{DEEPEST} levels of lists and objects, and {values} values."),
+            format!("At most {problems} problems of a file are shown"),
+            format!("above 0 and up to {};", LONGEST_TIMEOUT.as_secs()),
+        ] {
+            assert!(page.contains(&words), "the page lacks: {words}");
+        }
+    }
 
     #[test]
     fn every_key_is_described_as_it_is_read() {

@@ -14,12 +14,13 @@ use serde_json::{Number, Value, json};
 use super::file::{FileError, LARGEST_FILE};
 use super::report::{Problem, Severity};
 use super::syntax::{self, words};
+use crate::printable::grouped;
 
 /// The deepest nesting of a text: what is in it is also written into other files, whose readers have such a limit.
-const DEEPEST: usize = 100;
+pub(super) const DEEPEST: usize = 100;
 
 /// The most values and keys of a text: a tree takes a hundred times the memory of its text.
-const MOST_VALUES: usize = 100_000;
+pub(super) const MOST_VALUES: usize = 100_000;
 
 /// The problem of a text that is no object.
 pub(crate) const NO_OBJECT: &str = "expected an object with a list `hooks`";
@@ -124,7 +125,7 @@ impl Counted {
         }
         let what = match () {
             () if self.levels > DEEPEST => format!("{DEEPEST} levels of lists and objects"),
-            () if self.values > MOST_VALUES => "100,000 values and keys".to_owned(),
+            () if self.values > MOST_VALUES => format!("{} values and keys", grouped(MOST_VALUES)),
             () => return None,
         };
         Some(format!("the file has more than {what}"))

@@ -36,6 +36,14 @@ pub(crate) fn hook_of(agent: &'static Agent, event: &str, matcher: &str, command
     config.with_other_tools(tools).load_global().remove(0)
 }
 
+/// The most hooks of a file, as the reference states it; a test compares that with the code.
+pub(crate) fn most_hooks() -> usize {
+    let page = include_str!("../../docs/protocol.md");
+    let (before, _) = page.split_once(" hooks, 100 levels").unwrap();
+    let number = before.split_whitespace().last().unwrap();
+    number.replace(',', "").parse().unwrap()
+}
+
 /// A directory and a registry for one test, and an executor that uses them.
 pub(crate) struct World {
     /// Dropped before the directory.
