@@ -19,8 +19,7 @@ pub(super) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Optio
     pairs.iter().find(|(found, _)| *found == key).map(|it| it.1)
 }
 
-/// An agent whose hooks this crate runs as they are: [`CLAUDE`](super::CLAUDE), [`CODEX`](super::CODEX),
-/// [`GEMINI`](super::GEMINI).
+/// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS).
 pub struct Agent {
     /// As on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
     pub(super) name: &'static str,

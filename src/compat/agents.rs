@@ -438,6 +438,74 @@ mod tests {
         }
     }
 
+    /// The words of a cell that are code.
+    fn code(cell: &'static str) -> Vec<&'static str> {
+        cell.split('`').skip(1).step_by(2).collect()
+    }
+
+    const PAGE: &str = include_str!("../../docs/other-tools.md");
+
+    /// The rows of the table with this head, which names the agents, as cells.
+    fn rows(before: &str, after: &str) -> Vec<Vec<&'static str>> {
+        let titles = AGENTS.map(Agent::title).join(" | ");
+        let head = format!("| {before} | {titles} |{after}\n");
+        let (_, table) = PAGE
+            .split_once(&head)
+            .unwrap_or_else(|| panic!("no {head}"));
+        let rows = table
+            .lines()
+            .skip(1)
+            .take_while(|line| line.starts_with('|'));
+        rows.map(|row| row.split('|').skip(1).map(str::trim).collect())
+            .collect()
+    }
+
+    #[test]
+    fn the_page_has_each_event_of_each_agent() {
+        let rows = rows("event here", " a hook can |");
+        for (column, agent) in AGENTS.into_iter().enumerate() {
+            let of_host = rows.iter().flat_map(|row| {
+                let names = code(row[column + 1]).into_iter();
+                let is_of_host = row[0].ends_with('¹');
+                code(row[0])
+                    .into_iter()
+                    .zip(names)
+                    .map(move |(ours, name)| (name, ours, is_of_host))
+            });
+            let mut shown: Vec<_> = of_host.collect();
+            let events = agent.events.iter().filter_map(|event| {
+                let is_of_host = matches!(event.fires, OfHost(_));
+                Some((event.name, event.ours()?, is_of_host))
+            });
+            let mut events: Vec<_> = events.collect();
+            shown.sort_unstable();
+            events.sort_unstable();
+            assert_eq!(shown, events, "{agent}");
+        }
+        assert!(!self::rows("field", "").is_empty());
+    }
+
+    #[test]
+    fn the_pages_and_the_golden_inputs_have_each_agent() {
+        let program = include_str!("../../docs/program.md");
+        let inputs = include_str!("../../tests/it/golden/fire_inputs.txt");
+        let words = format!("--as {} ", AGENTS.map(Agent::name).join("|"));
+        assert!(program.contains(&words), "{words}");
+        for agent in AGENTS {
+            let (title, name) = (agent.title, agent.name);
+            assert!(include_str!("../../README.md").contains(title), "{title}");
+            assert!(inputs.contains(&format!("\n@ {name}: ")), "{name}");
+            let row = format!("\n| {title} | ");
+            let (_, rest) = PAGE
+                .split_once(&row)
+                .unwrap_or_else(|| panic!("no variables of {title}"));
+            let row = rest.lines().next().unwrap_or_default();
+            for (variable, _) in agent.variables {
+                assert!(row.contains(variable), "{title}: {variable}");
+            }
+        }
+    }
+
     #[test]
     fn lists_of_names_have_their_characters() {
         for (matcher, agents) in [

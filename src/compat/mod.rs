@@ -1,4 +1,4 @@
-//! Hooks that were written for other agents: Claude Code, Codex CLI, Gemini CLI.
+//! Hooks that were written for other agents: those in [`AGENTS`].
 //!
 //! [`OtherTools`] says whose hooks a host runs; [`Agent::event`] reads an event that another agent has written. Each hook
 //! finds the input of its own agent and answers as its agent expects: [what runs and what
@@ -34,7 +34,7 @@ mod settings;
 mod shell;
 
 pub use agent::Agent;
-pub use agents::{AGENTS, CLAUDE, CODEX, GEMINI};
+pub use agents::*;
 pub use input::EventError;
 pub use settings::OtherTools;
 

@@ -72,8 +72,10 @@ pub(crate) fn declare(
     for (name, tools) in given.agents {
         let agent = AGENTS.into_iter().find(|agent| agent.name() == name);
         let unknown = || {
+            let names = AGENTS.map(|agent| format!("`{}`", agent.name()));
+            let names = names.join(", ");
             failed(format!(
-                "in `agents`: expected `claude`, `codex` or `gemini`, found `{name}`"
+                "in `agents`: expected one of {names}, found `{name}`"
             ))
         };
         let agent = agent.ok_or_else(unknown)?;

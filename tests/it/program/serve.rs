@@ -249,7 +249,7 @@ fn the_host_maps_its_tools_for_other_agents() {
     for (agents, words) in [
         (
             json!({"cloud": {}}),
-            "expected `claude`, `codex` or `gemini`, found `cloud`",
+            "expected one of `claude`, `codex`, `gemini`, found `cloud`",
         ),
         (
             json!({"claude": {"x": {"name": "Write"}}}),
