@@ -217,6 +217,7 @@ ATTEMPTS = {
     "xattr": lambda: changed(
         lambda: os.setxattr(file_there(), "user.x", os.urandom(4)), lambda: os.listxattr(file_there())
     ),
+    "lease": lambda: fcntl.fcntl(os.open(file_there(), os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK),
     "dev null": lambda: write("/dev/null"),
     "dev full": lambda: os.close(os.open("/dev/full", os.O_WRONLY)),
     "terminal": lambda: os.close(os.open("/dev/ptmx", os.O_WRONLY)),
@@ -244,6 +245,9 @@ ATTEMPTS = {
     "priority": of_another(lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 1)),
     # There is no such class: a priority that exists would reach the user's whole machine.
     "priority of the user": lambda: call("ioprio_set", 3, 0, 7 << 13),
+    # Of its own group: a hook can join that of its host.
+    "priority of the group": lambda: os.setpriority(os.PRIO_PGRP, 0, os.getpriority(os.PRIO_PGRP, 0)),
+    "priority of the group's files": lambda: call("ioprio_set", 2, 0, 0),
     "own priority": in_a_child(lambda: os.nice(1) and os.setpriority(os.PRIO_PROCESS, 0, 2)),
     "priority of files": of_another(lambda pid: call("ioprio_set", 1, pid, 3 << 13)),
     "processors": of_another(lambda pid: os.sched_setaffinity(pid, os.sched_getaffinity(pid))),

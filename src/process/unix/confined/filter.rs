@@ -22,6 +22,9 @@ const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 const FCHMODAT2: i64 = 452;
 
+/// The newest command of `fcntl` that is known here (F_SET_FILE_RW_HINT). The next ones give delegations, which are leases.
+const NEWEST_FCNTL: u64 = 1038;
+
 /// Requests of `ioctl` that put text into a terminal: TIOCSTI, TIOCLINUX.
 const PUT_TEXT: [u32; 2] = [0x5412, 0x541c];
 
@@ -253,7 +256,7 @@ fn requests(writes: bool) -> BpfProgram {
 }
 
 fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
-    use SeccompCmpOp::{Eq, Ne};
+    use SeccompCmpOp::{Eq, Gt, Ne};
     let mut rules = Rules::new();
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let sockets = match network {
@@ -275,7 +278,7 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     ];
     rules.insert(libc::SYS_socketpair, pairs);
     rules.insert(libc::SYS_prlimit64, vec![rule([(0, Ne, 0)])?]);
-    // Of other processes: by their number, or by their user (PRIO_USER, IOPRIO_WHO_USER).
+    // Of other processes: by their number, their user, or their group, which may be one that the caller has joined.
     for call in [
         libc::SYS_sched_setattr,
         libc::SYS_sched_setscheduler,
@@ -284,9 +287,14 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     ] {
         rules.insert(call, vec![rule([(0, Ne, 0)])?]);
     }
-    for (call, user) in [(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)] {
-        rules.insert(call, vec![rule([(1, Ne, 0)])?, rule([(0, Eq, user)])?]);
+    let of_process = [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)];
+    for (call, which) in of_process {
+        rules.insert(call, vec![rule([(1, Ne, 0)])?, rule([(0, Ne, which)])?]);
     }
+    // While a process has a lease on a file, such as a hooks file, other programs cannot open it.
+    let lease = libc::F_SETLEASE.unsigned_abs().into();
+    let commands = vec![rule([(1, Eq, lease)])?, rule([(1, Gt, NEWEST_FCNTL)])?];
+    rules.insert(libc::SYS_fcntl, commands);
     // All privileges in a namespace of its own, and so mounts. A child of the host, which would not reap it.
     let [user, parent] = [libc::CLONE_NEWUSER, libc::CLONE_PARENT];
     rules.insert(libc::SYS_unshare, vec![rule([has(user)])?]);
