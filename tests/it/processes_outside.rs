@@ -88,6 +88,29 @@ fn timeout_ends_what_left_the_group() {
     });
 }
 
+/// A hook may join any group of its session. Its own child is then outside of both groups.
+#[test]
+fn cancel_ends_a_hook_in_another_group() {
+    let world = World::new();
+    let script = r"
+import os, subprocess, time
+os.setpgid(0, os.getpgid(os.getppid()))
+subprocess.Popen(['sleep', '41.4114'])
+open('ready', 'w').close()
+time.sleep(60)
+";
+    world.write("leaves.py", script);
+    world.hook("*", "exec python3 leaves.py 41.4115");
+    let handle = world.submit(blocking_event());
+    world.await_file("ready");
+    handle.cancel();
+    let _ = handle.wait();
+    eventually("the hook has ended", || !lives("41.4115"));
+    if !cfg!(forge_hooks_no_pidfd) {
+        eventually("nothing of the tree is left", || !lives("41.4114"));
+    }
+}
+
 /// Neither one that another process has adopted, nor the host's other children, nor another hook.
 #[test]
 fn other_processes_are_left_alone() {

@@ -9,7 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpgid, kill_process,
+    kill_process_group,
+};
 
 use crate::process::End;
 use crate::process::temporary::Temporary;
@@ -77,13 +80,17 @@ impl Leader {
         }
     }
 
-    /// Sends a signal to the whole group, unless the process was reaped: then another group may have its id. An
-    /// error means that the group is gone, or that all its processes now belong to another user; nothing
-    /// can be done in either case.
+    /// Sends a signal to the whole group, and to the process if it has joined another group. Not if the process was
+    /// reaped: then others may have its id. An error means that the group is gone, or that all its processes now belong
+    /// to another user; nothing can be done in either case.
     pub(super) fn signal(&self, signal: Signal) {
         let _ = self.has_ended();
-        if !self.is_reaped && !self.is_lost.load(Ordering::Relaxed) {
-            let _ = rustix::process::kill_process_group(self.pid, signal);
+        if self.is_reaped || self.is_lost.load(Ordering::Relaxed) {
+            return;
+        }
+        let _ = kill_process_group(self.pid, signal);
+        if getpgid(Some(self.pid)).is_ok_and(|group| group != self.pid) {
+            let _ = kill_process(self.pid, signal);
         }
     }
 

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, getpgid, pidfd_open, pidfd_send_signal};
 
 /// A process at the time when `/proc` was read. The process id alone does not identify it: after its end
 /// another process may get the same id, but with another start time.
@@ -32,10 +32,10 @@ impl Outside {
     /// called before anything is signalled: when a parent has ended, its child is adopted by another process
     /// and cannot be found any more.
     pub(super) fn find(&mut self, leader: Pid) {
-        let leader = leader.as_raw_nonzero().get();
         if cfg!(forge_hooks_no_pidfd) || !is_own_child(leader) {
             return;
         }
+        let leader = leader.as_raw_nonzero().get();
         let Some((all, _)) = Process::all() else {
             return;
         };
@@ -85,10 +85,12 @@ fn members(leader: Pid) -> Option<Vec<Process>> {
 
 /// Whether `/proc` shows the leader as a child of this process. If not, it shows another namespace, where
 /// the same ids belong to other processes.
-fn is_own_child(leader: i32) -> bool {
+fn is_own_child(leader: Pid) -> bool {
     let own = i32::try_from(std::process::id());
-    let process = Process::read(leader).ok().flatten();
-    process.is_some_and(|process| Ok(process.parent) == own && process.group == leader)
+    let process = Process::read(leader.as_raw_nonzero().get()).ok().flatten();
+    // A hook may have joined another group.
+    let group = getpgid(Some(leader)).map(|group| group.as_raw_nonzero().get());
+    process.is_some_and(|process| Ok(process.parent) == own && Ok(process.group) == group)
 }
 
 /// Returns all descendants of the roots, parents before their children.
