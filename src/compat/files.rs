@@ -183,7 +183,8 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the files and plugins that the user names, except files that were found before.
+    /// Adds the files and plugins that the user names, except files that were found before. One of a project replaces none:
+    /// it may be a link that the user has not chosen.
     fn named(&mut self) {
         let before = self.found.len();
         for (agent, path) in &self.tools.named {
@@ -192,7 +193,8 @@ impl Search<'_> {
                 self.plugin(&path, agent, None, Owner::User);
                 continue;
             }
-            let mut found = self.found[..before].iter();
+            let found = self.found[..before].iter();
+            let mut found = found.filter(|file| file.owner != Owner::Project);
             if found.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }

@@ -69,6 +69,26 @@ fn a_file_is_read_once() {
     assert_eq!(place.commands(), ["x"], "named for two tools");
 }
 
+/// A repository could guess the path of a file that the user names, and a link to it would need an approval.
+#[cfg(unix)]
+#[test]
+fn a_link_in_a_project_hides_no_named_file() {
+    let links = [
+        ".gemini/extensions/x/hooks/hooks.json",
+        ".gemini/settings.json",
+    ];
+    for link in links {
+        let place = Place::new([("named.json", &*claude("named"))]);
+        let (link, named) = (place.root().join(link), place.world.path("named.json"));
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&named, &link).unwrap();
+        let config = place.config_with(place.tools().with_settings(compat::CLAUDE, named));
+        let policy = forge_hooks::config::TrustPolicy::Approved(place.store());
+        let report = place.load_with(&config, policy);
+        assert_eq!(report.in_use, 1, "{report:?}");
+    }
+}
+
 #[test]
 fn plugins_are_known_by_their_manifests() {
     let stop = |text| settings("Stop", "", &command(text));
