@@ -3,7 +3,7 @@
 //! A rule is met where its text without wildcards occurs in the argument, in this order, and not within words. That may be
 //! more than the tool's own test lets pass, never less: the hook itself checks again. Does not parse commands.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -181,13 +181,18 @@ impl Argument {
         texts.is_empty() || texts.iter().any(is_met)
     }
 
-    /// Tests a path in this directory. One that cannot be resolved counts as matched.
+    /// Tests a path in this directory, and where its links lead. One that cannot be resolved counts as matched.
     fn is_met_by_path(&self, path: &str, directory: Option<&Path>) -> bool {
         let whole = directory.unwrap_or(Path::new("")).join(path);
-        let is_resolved = whole.is_absolute() && !path.starts_with('~');
-        let whole = whole.to_string_lossy();
-        // In a rule, `C:\x` may also be `//c/x`.
-        !is_resolved || self.is_met_by(&whole) || self.is_met_by(&whole.replacen(':', "", 1))
+        if !whole.is_absolute() || path.starts_with('~') {
+            return true;
+        }
+        let is_met = |path: &Path| {
+            let text = path.to_string_lossy();
+            // In a rule, `C:\x` may also be `//c/x`.
+            self.is_met_by(&text) || self.is_met_by(&text.replacen(':', "", 1))
+        };
+        is_met(&whole) || real(&whole).is_none_or(|real| is_met(&real))
     }
 
     /// Tests a text with its backslashes as escapes, and as separators of a path.
@@ -242,6 +247,14 @@ fn normal(path: &str, separators: &[char]) -> String {
         }
     }
     parts.join("/")
+}
+
+/// Returns a path without links, of which the end need not exist; none if a link leads nowhere.
+fn real(path: &Path) -> Option<PathBuf> {
+    let mut above = path.ancestors();
+    let there = above.find(|it| it.symlink_metadata().is_ok())?;
+    let rest = path.strip_prefix(there).ok()?;
+    Some(there.canonicalize().ok()?.join(rest))
 }
 
 /// Returns a path with a wildcard for all from the first set, such as `[jt]`, to the end of the last one. A set may also be
@@ -424,6 +437,37 @@ Edit(work/**) == a.rs != none
         ] {
             let rule = format!("WebFetch(domain:{domain})");
             case(&rule, "WebFetch", url.clone(), expected);
+        }
+    }
+
+    /// A model can make a link with any tool, and then write through it.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_rule_sees_where_links_lead() {
+        use std::os::unix::fs::symlink;
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::create_dir(at("secrets")).unwrap();
+        std::fs::write(at("secrets/.env"), "").unwrap();
+        for (target, link) in [
+            ("secrets/.env", "file"),
+            ("secrets", "directory"),
+            ("nothing", "dangling"),
+            ("loop", "loop"),
+        ] {
+            symlink(target, at(link)).unwrap();
+        }
+        let cwd = directory.path().to_str().unwrap();
+        for (rule, path, expected) in [
+            ("Edit(.env)", "file", true),
+            ("Edit(secrets/**)", "directory/new", true),
+            ("Edit(secrets/**)", "directory/new/file", true),
+            ("Edit(.env)", "dangling", true),
+            ("Edit(.env)", "loop", true),
+            ("Edit(.env)", "directory/new", false),
+            ("Edit(directory/*)", "directory/new", true),
+        ] {
+            case_in(cwd, rule, "Write", json!({"file_path": path}), expected);
         }
     }
 }
