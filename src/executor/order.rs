@@ -14,8 +14,8 @@ pub(super) fn redacts(event: &HookEvent, hook: &Hook) -> bool {
     event.event_type == EventType::ToolPostExecute && hook.on_failure() == FailurePolicy::Withhold
 }
 
-/// Puts the hooks in order. Of identical hooks that run once only the first is kept. A hook that is not approved
-/// never replaces another one, nor does one with a gate of the host, which is not checked before the hook runs.
+/// Puts the hooks in order. Of identical hooks that run once only the first is kept, if it [may replace](replaces) the
+/// others.
 pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
     hooks.sort_by(|one, other| {
         let later = |hook| !redacts(event, hook);
@@ -28,11 +28,21 @@ pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
     let mut seen: HashMap<_, &Hook> = HashMap::new();
     for hook in &all {
         if let Some(identity) = hook.identity() {
-            if seen.get(&identity).is_some_and(|first| first.is_approved()) {
+            if seen
+                .get(&identity)
+                .is_some_and(|first| replaces(first, hook))
+            {
                 continue;
             }
             seen.insert(identity, hook);
         }
         hooks.push(Arc::clone(hook));
     }
+}
+
+/// Whether a hook does all that an identical one would do. Not if it is not approved, or has a gate of the host, which is
+/// not checked before the hook runs; nor if only it is confined by the host, since it may fail where the other decides.
+fn replaces(first: &Hook, other: &Hook) -> bool {
+    let confined = first.host_sandbox();
+    first.is_approved() && (confined.is_none() || confined == other.host_sandbox())
 }

@@ -196,6 +196,30 @@ fn a_host_confines_all_hooks_of_projects() {
     assert_eq!(said, "none\n", "no file for the session's variables");
 }
 
+/// Of equal hooks of Claude Code only the first runs; a confined one could fail where the user's decides.
+#[test]
+fn a_confined_hook_does_not_replace_the_users() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let guard = json!({"type": "command", "command": "echo >outside && exit 2; exit 0"});
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [guard]}]}}).to_string();
+    world.write("project/.claude/settings.json", &settings);
+    world.write("named.json", &settings);
+    let tools = OtherTools::new([CLAUDE]).with_home(world.path("home"));
+    let hooks = Hooks::builder(AppProfile::new("agent"))
+        .config_home(world.path("config"))
+        .project(world.path("project"))
+        .other_tools(tools.with_settings(CLAUDE, world.path("named.json")))
+        .trust(TrustPolicy::Everything)
+        .sandbox_projects(Sandbox::new())
+        .executor(forge_hooks::HookExecutor::builder().working_dir(world.directory()))
+        .load();
+    let outcome = hooks.execute(&HookEvent::tool_pre_execute("Bash", "ls"));
+    assert!(!outcome.allowed(), "{outcome:?}");
+}
+
 #[test]
 fn its_directory_is_its_own_and_goes_with_all_that_is_in_it() {
     if !is_possible() {
