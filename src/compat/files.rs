@@ -137,7 +137,7 @@ impl Search<'_> {
                     Some(_) => index > 0 || !is_home,
                     None => index == 0,
                 };
-                let owner = match root.is_some() && self.is_named(agent, &path) {
+                let owner = match root.is_some_and(|root| self.is_named(agent, &path, root)) {
                     true => Owner::NamedInProject,
                     false => owner,
                 };
@@ -207,10 +207,11 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the user has named this file of a project.
-    fn is_named(&self, agent: &Agent, path: &Path) -> bool {
+    /// Whether the user has named this file of a project. A link out of the project is none of its files: the project's
+    /// settings and sandbox must not apply to what it leads to.
+    fn is_named(&self, agent: &Agent, path: &Path, root: &Path) -> bool {
         let mut named = self.tools.named.iter();
-        named.any(|(of, named)| *of == agent && is_same_file(named, path))
+        named.any(|(of, named)| *of == agent && is_same_file(named, path)) && is_below(path, root)
     }
 
     /// Adds the files of a directory with the layout of a plugin: `hooks/hooks.json`, and those that the manifest names, or
@@ -280,9 +281,13 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Whether a directory is within the project, by its path or its canonical path: everything in a clone needs approval.
 fn is_within(directory: &Path, root: &Path) -> bool {
-    let canonical = directory.canonicalize();
-    let is_below = |root: PathBuf| canonical.is_ok_and(|it| it.starts_with(root));
-    directory.starts_with(root) || root.canonicalize().is_ok_and(is_below)
+    directory.starts_with(root) || is_below(directory, root)
+}
+
+/// The same, by the canonical path alone.
+fn is_below(path: &Path, root: &Path) -> bool {
+    let path = path.canonicalize();
+    path.is_ok_and(|path| root.canonicalize().is_ok_and(|root| path.starts_with(root)))
 }
 
 /// Whether a file has hooks in TOML, which are not read.

@@ -76,9 +76,11 @@ fn a_link_in_a_project_hides_no_named_file() {
     let links = [
         ".gemini/extensions/x/hooks/hooks.json",
         ".gemini/settings.json",
+        ".claude/settings.json",
     ];
+    let off = r#"{"disableAllHooks": true}"#;
     for link in links {
-        let place = Place::new([("named.json", &*claude("named"))]);
+        let place = Place::new([("named.json", &*claude("named")), (LOCAL, off)]);
         let (link, named) = (place.root().join(link), place.world.path("named.json"));
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&named, &link).unwrap();
