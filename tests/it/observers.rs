@@ -4,7 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forge_hooks::{FailureKind, FailurePolicy, FireOptions, HookHandle, HookResult, SubmitError};
+use forge_hooks::executor::DropReason;
+use forge_hooks::{
+    AppProfile, EventSpec, FailureKind, FailurePolicy, FireOptions, HookEvent, HookExecutor,
+    HookHandle, HookResult, HookRun, Hooks, Observer, SubmitError,
+};
+use serde_json::json;
 
 use crate::support::{
     LONG, Moment, Notes, World, blocking_event, custom, eventually, hook, printed,
@@ -52,6 +57,65 @@ fn an_observer_sees_what_the_host_sees() {
     let seen = seen.lock().unwrap();
     assert_eq!(*seen, expected.collect::<Vec<_>>());
     assert_eq!(seen.len(), 2);
+}
+
+/// However often hooks before it have changed the output of the tool.
+#[test]
+fn an_observer_sees_the_event_as_fired() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sees = Arc::clone(&seen);
+    let world = World::acting(
+        |builder| builder,
+        move |_, run, moment| {
+            if let Moment::Start = moment {
+                let outputs = [run.fired, run.event].map(|it| it.data["tool_result"].clone());
+                sees.lock().unwrap().push(json!(outputs));
+            }
+        },
+    );
+    for output in [1, 2] {
+        let answer = json!({ "updatedOutput": output });
+        world.hook("*", &world.says(&answer.to_string()));
+    }
+    world.hook("*", "exit 0");
+    let event = HookEvent::tool_post_execute("bash", json!({}), json!(0));
+    assert_eq!(world.fire(&event).len(), 3);
+    assert_eq!(
+        json!(*seen.lock().unwrap()),
+        json!([[0, 0], [0, 1], [0, 2]])
+    );
+}
+
+/// Whether each hook could have blocked, when it ended or was dropped.
+#[derive(Default)]
+struct Guards(Mutex<Vec<bool>>);
+
+impl Observer for Guards {
+    fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
+        self.0.lock().unwrap().push(run.can_block);
+    }
+
+    fn on_drop(&self, run: &HookRun<'_>, _reason: DropReason) {
+        self.0.lock().unwrap().push(run.can_block);
+    }
+}
+
+#[test]
+fn an_observer_knows_what_the_host_has_declared() {
+    for is_declared in [true, false] {
+        let (home, seen) = (tempfile::tempdir().unwrap(), Arc::new(Guards::default()));
+        let mut builder = Hooks::builder(AppProfile::new("mygame")).config_home(home.path());
+        if is_declared {
+            builder = builder.event(EventSpec::custom("game:saved").unwrap().notify_only());
+        }
+        let executor = HookExecutor::builder().observer(Arc::clone(&seen));
+        let hooks = builder.executor(executor).load();
+        hooks.registry().register(hook("game:saved", "exit 0"));
+        assert!(hooks.execute(&custom("game:saved")).allowed());
+        assert!(hooks.shutdown(Duration::ZERO));
+        assert!(hooks.submit(custom("game:saved")).is_err());
+        assert_eq!(*seen.0.lock().unwrap(), [!is_declared; 2]);
+    }
 }
 
 #[test]

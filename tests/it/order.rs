@@ -1,7 +1,7 @@
 //! Which submitted event waits for which: order within a key, guards ahead, everything else side by
 //! side.
 
-use forge_hooks::{FireOptions, HookEvent};
+use forge_hooks::{AppProfile, EventSpec, FireOptions, HookEvent, HookExecutor, Hooks};
 
 use crate::support::{LONG, World, custom, meets};
 
@@ -31,6 +31,29 @@ fn a_log_of_a_session_is_in_order() {
         assert!(handle.wait().results()[0].success());
     }
     assert_eq!(lines(&world, "log"), numbers);
+}
+
+/// The host has declared these events of its own as such that cannot be blocked.
+#[test]
+fn declared_events_of_a_session_are_ordered() {
+    let world = slow_and_fast();
+    let mut builder = Hooks::builder(AppProfile::new("mygame")).config_home(world.directory());
+    for name in ["slow:one", "fast:one"] {
+        builder = builder.event(EventSpec::custom(name).unwrap().notify_only());
+    }
+    let executor = HookExecutor::builder().registry(world.registry().clone());
+    let executor = executor.working_dir(world.directory()).workers(2);
+    let hooks = builder.executor(executor).load();
+    let submit = |event: HookEvent| hooks.submit(event).unwrap();
+    let slow = submit(custom("slow:one").with_session_id("s1"));
+    let mut behind = submit(custom("fast:one").with_session_id("s1"));
+    world.await_file("slow");
+    let guard = submit(custom("fast:guard").with_session_id("s1"));
+    assert!(guard.wait().allowed());
+    assert!(behind.try_wait().is_none());
+    assert_eq!(lines(&world, "fast"), ["fast"]);
+    world.write("go", "");
+    assert!(slow.wait().allowed() && behind.wait().allowed());
 }
 
 /// With two workers: a slow event, and fast ones.
