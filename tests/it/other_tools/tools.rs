@@ -121,6 +121,19 @@ fn a_changed_input_has_the_hosts_names() {
     );
 }
 
+/// As the agent's own tool of that name does.
+#[test]
+fn a_mapped_tool_has_the_other_names_of_its_name() {
+    let guard = handler("echo no >&2; exit 2").to_string();
+    for (matcher, reason) in [("Task", Some("no")), ("Agent", Some("no")), ("Bash", None)] {
+        let place = Place::new([(CLAUDE, &*settings("PreToolUse", matcher, &guard))]);
+        let tools = place.tools();
+        let _ = place.load_tools(tools.with_tool_alias(compat::CLAUDE, "delegate", "Task"));
+        let event = HookEvent::tool_pre_execute("delegate", json!({"prompt": "x"}));
+        assert_eq!(place.world.outcome(&event).reason(), reason, "{matcher}");
+    }
+}
+
 /// What a model writes under the host's names is no answer under the agent's.
 #[test]
 fn mapped_arguments_are_no_answer() {

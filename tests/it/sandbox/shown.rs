@@ -1,7 +1,8 @@
 //! What a person sees of a sandbox: before an approval, in an explanation, and in a trace.
 
+use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
-use forge_hooks::{AppProfile, Hook, Hooks, Sandbox};
+use forge_hooks::{AppProfile, Hook, HookExecutor, Hooks, Sandbox, Trace};
 use serde_json::{Value, json};
 
 use super::{confined, is_possible};
@@ -57,6 +58,26 @@ fn its_form_in_a_file_and_in_words() {
         let error = Hook::from_json(&entry).unwrap_err().to_string();
         assert!(error.contains(expected), "{written}: {error}");
     }
+}
+
+/// Also where its own entry has none.
+#[test]
+fn a_trace_has_the_sandbox_of_the_host() {
+    let world = World::new();
+    let file = json!({"hooks": [{"event": "*", "command": "true"}]});
+    world.write(".agent/hooks.json", &file.to_string());
+    let trace = Trace::builder(world.path("trace.jsonl")).build().unwrap();
+    let hooks = Hooks::builder(AppProfile::new("agent"))
+        .config_home(world.path("config"))
+        .project(world.directory())
+        .trust(TrustPolicy::Everything)
+        .sandbox_projects(Sandbox::new())
+        .executor(HookExecutor::builder().observer(trace.clone()))
+        .load();
+    assert_eq!(hooks.execute(&blocking_event()).results().len(), 1);
+    crate::tracing::flush(&trace);
+    let line = &crate::tracing::lines(trace.path())[0];
+    assert_eq!(line["sandbox"], Sandbox::new().to_string());
 }
 
 #[test]

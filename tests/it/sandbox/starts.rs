@@ -150,6 +150,11 @@ fn a_host_confines_all_hooks_of_projects() {
     let handler = json!({"type": "command", "command": "echo ${CLAUDE_ENV_FILE-none}; (: >shared/other); (: >other/other); true"});
     let settings = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
     world.write(".claude/settings.json", &settings.to_string());
+    // Of the project too, although the user has named it.
+    let named = world.write(
+        ".claude/settings.local.json",
+        &settings.to_string().replace("/other)", "/named)"),
+    );
     for name in ["shared", "other"] {
         std::fs::create_dir(world.path(name)).unwrap();
     }
@@ -157,16 +162,18 @@ fn a_host_confines_all_hooks_of_projects() {
     for name in names {
         world.script(&format!("modes/{name}"), "");
     }
+    let tools = OtherTools::new([CLAUDE]).with_home(world.path("home"));
+    let tools = tools.with_settings(CLAUDE, named);
     let hooks = Hooks::builder(AppProfile::new("agent"))
         .config_home(world.path("config"))
         .project(world.directory())
-        .other_tools(OtherTools::new([CLAUDE]).with_home(world.path("home")))
+        .other_tools(tools)
         .trust(TrustPolicy::Everything)
         .sandbox_projects(Sandbox::new().writing(["shared"]))
         .executor(forge_hooks::HookExecutor::builder().working_dir(world.directory()))
         .load();
     let outcome = hooks.execute(&HookEvent::session_start("s"));
-    assert_eq!(outcome.results().len(), 5, "{outcome:?}");
+    assert_eq!(outcome.results().len(), 6, "{outcome:?}");
     for (file, is_there) in [
         ("shared/user", true),
         ("other/user", true),
@@ -181,6 +188,8 @@ fn a_host_confines_all_hooks_of_projects() {
         ("shared/socket-wide", false),
         ("shared/other", true),
         ("other/other", false),
+        ("shared/named", true),
+        ("other/named", false),
     ] {
         assert_eq!(world.path(file).exists(), is_there, "{file}");
     }
@@ -193,7 +202,7 @@ fn a_host_confines_all_hooks_of_projects() {
         .iter()
         .map(|it| it.stdout.as_str())
         .collect();
-    assert_eq!(said, "none\n", "no file for the session's variables");
+    assert_eq!(said, "none\nnone\n", "no file for the session's variables");
 }
 
 /// Of equal hooks of Claude Code only the first runs; a confined one could fail where the user's decides.
