@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, HookEvent, Outcome};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::support::{AND, World, blocking_event, hook, meets};
 
@@ -251,6 +251,17 @@ fn a_declined_question_shows_no_secret() {
     assert_eq!(declined.reason(), Some(expected));
 }
 
+/// Whether the hook could have blocked makes no difference.
+#[test]
+fn no_reason_shows_a_secret() {
+    let fails = format!("echo t0p-s3cr3t{AND}exit 1");
+    for event in [blocking_event(), HookEvent::session_end("s1")] {
+        let world = World::new();
+        let result = world.run(hook("*", &fails).with_env("WORD", "t0p-s3cr3t"), &event);
+        assert_eq!(result.reason(), Some("[redacted]"));
+    }
+}
+
 #[test]
 fn a_question_stays_open_until_each_is_answered() {
     let world = World::new();
@@ -296,12 +307,19 @@ fn changes_are_combined_key_by_key() {
     world.answering(json!({"updatedInput": {"command": "ls -l", "cwd": "/tmp"}}));
     world.answering("plain words");
     world.answering(json!({"updatedInput": {"command": "ls -la", "nested": {"a": 1}}}));
-    let failed = json!({"updatedInput": {"command": "rm"}, "additionalContext": "c"});
+    let failed = json!({
+        "updatedInput": {"command": "rm"},
+        "replacesInput": true,
+        "additionalContext": "c",
+    });
     let failed = format!("{}{AND}exit 1", world.says(&failed.to_string()));
     world.add(hook("*", &failed).with_on_failure(FailurePolicy::Continue));
     let outcome = world.outcome(&blocking_event());
     let expected = json!({"command": "ls -la", "cwd": "/tmp", "nested": {"a": 1}});
     assert_eq!(json!(outcome.updated_input()), expected);
+    let input = Map::from_iter([("timeout".to_owned(), json!(9))]);
+    let changed = json!(outcome.changed_input(&input));
+    assert_eq!(changed["timeout"], 9, "a failed hook replaces nothing");
     assert_eq!(outcome.additional_context().as_deref(), Some("c"));
 
     world.answering(json!({"decision": "block"}));

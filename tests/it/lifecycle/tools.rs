@@ -222,7 +222,9 @@ fn a_question_of_a_hooks_goes_to_the_host() {
         assert_eq!(question.reasons(), ["the check", "the prompt"]);
         question.reason() == Some("the check")
     });
-    assert!(permission.unwrap().granted);
+    let permission = permission.unwrap();
+    assert!(permission.granted && permission.check.allowed());
+    assert!(permission.prompt.unwrap().allowed());
 }
 
 #[test]
