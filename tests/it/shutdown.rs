@@ -40,9 +40,10 @@ fn the_deadline_cuts_the_rest() {
     let first = world.submit(blocking_event());
     let second = world.submit(blocking_event());
     world.await_file("slow");
-    let start = Instant::now();
-    assert!(!world.executor.shutdown(Duration::from_millis(50)));
-    assert!(start.elapsed() >= Duration::from_millis(50));
+    let (start, deadline) = (Instant::now(), Duration::from_secs(3));
+    assert!(!world.executor.shutdown(deadline));
+    // It is one deadline for all that is waited for.
+    assert!((deadline..2 * deadline).contains(&start.elapsed()));
     for (handle, started) in [(first, "quick slow"), (second, "")] {
         assert!(handle.is_finished());
         let outcome = handle.wait();

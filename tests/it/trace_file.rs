@@ -8,9 +8,9 @@ use forge_hooks::trace::TraceError;
 use forge_hooks::{AppProfile, FireOptions, Hooks};
 use serde_json::Value;
 
-use crate::support::{World, blocking_event, eventually};
 #[cfg(unix)]
-use crate::support::{alone_with, custom, hook, meets};
+use crate::support::{LONG, alone_with, custom, hook, meets};
+use crate::support::{World, blocking_event, eventually};
 use crate::tracing::{Traced, flush, lines, quick, reported, traced_by};
 
 #[test]
@@ -143,6 +143,27 @@ fn all_lines_of_the_users_trace_are_written_at_a_shutdown() {
         let _ = hooks.execute(&blocking_event());
     }
     assert!(hooks.shutdown(Duration::from_secs(10)));
+    assert_eq!(lines(file.as_ref()).len(), 500);
+}
+
+/// Also of what it cuts.
+#[cfg(unix)]
+#[test]
+fn all_lines_of_a_cut_are_written_at_a_shutdown() {
+    let world = World::new();
+    let file = world.path("hooks.jsonl");
+    let test = "trace_file::all_lines_of_a_cut_are_written_at_a_shutdown";
+    if !alone_with(test, &[("CUTS_HOOKS_TRACE", file.to_str().unwrap())]) {
+        return;
+    }
+    let file = std::env::var("CUTS_HOOKS_TRACE").unwrap();
+    let hooks = Hooks::builder(AppProfile::new("cuts")).load();
+    hooks.registry().register(hook("game:save", LONG));
+    let options = FireOptions::new().ordered_by("game");
+    for _ in 0..500 {
+        drop(hooks.submit_with(custom("game:save"), options).unwrap());
+    }
+    assert!(!hooks.shutdown(Duration::ZERO));
     assert_eq!(lines(file.as_ref()).len(), 500);
 }
 
