@@ -121,7 +121,7 @@ impl HookConfig {
         let path = path.unwrap_or_default();
         found
             .problems
-            .extend(about_vanished(&found, &path, &command));
+            .extend(about_vanished(&found, disabled, &path, &command));
         let unapproved = about_unapproved(&found, &path, &command);
         found.problems.extend(unapproved);
         found
@@ -240,9 +240,16 @@ fn without_home(path: &Path) -> Problem {
         .with_help("approvals are kept in the user's home directory, which cannot be found")
 }
 
-/// Reports the hooks that are gone as one problem, with the command that approves them.
-fn about_vanished(found: &Admission, path: &Path, command: &str) -> Option<Problem> {
-    let labels: Vec<&str> = found.vanished.iter().map(Hook::label).collect();
+/// Reports the hooks that are gone as one problem, with the command that approves them. Those that are disabled block
+/// nothing.
+fn about_vanished(
+    found: &Admission,
+    disabled: &Disabled,
+    path: &Path,
+    command: &str,
+) -> Option<Problem> {
+    let blocking = found.vanished.iter().filter(|hook| !disabled.concern(hook));
+    let labels: Vec<&str> = blocking.map(Hook::label).collect();
     let names = listed(&labels);
     let words = match labels.len() {
         0 => return None,

@@ -283,3 +283,26 @@ fn messages_quote_eighty_characters() {
     let approval = look(&hooks);
     assert!(approval.hooks[0].definition.to_string().contains(&long));
 }
+
+/// What the user has switched off by its name blocks nothing, so no message says that it does.
+#[test]
+fn a_disabled_hook_that_is_gone_is_not_reported() {
+    let world = World::new();
+    let entry = |name| json!({"event": "tool:*", "name": name, "command": "true"});
+    write(&world, &["guard", "other", "kept"].map(entry));
+    approve(&world);
+    write(&world, &[entry("kept")]);
+    for (file, reported) in [
+        ("{}", "2 hooks were approved"),
+        (r#"{"disable": ["guard"]}"#, "`other` was approved"),
+        (r#"{"disable": ["guard", "other"]}"#, ""),
+    ] {
+        world.write("config/myagent/hooks.json", file);
+        let hooks = host(&world);
+        let problems = hooks.report().problems.clone();
+        let message = problems.first().map_or("", |problem| &problem.message);
+        assert!(message.starts_with(reported), "{message}");
+        assert_eq!(message.is_empty(), reported.is_empty(), "{message}");
+        assert_eq!(hooks.execute(&events()[0]).allowed(), message.is_empty());
+    }
+}
