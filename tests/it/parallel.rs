@@ -135,7 +135,7 @@ fn a_background_hook_starts_in_its_turn() {
 #[test]
 fn a_hook_in_the_background_never_blocks() {
     let notes = Arc::new(Notes::default());
-    let world = watched(&notes);
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
     world.add(in_background("exit 1"));
     let late = in_background(LONG).with_timeout(Duration::from_millis(20));
     world.add(late.with_description("late"));

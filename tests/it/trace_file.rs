@@ -139,11 +139,15 @@ fn all_lines_of_the_users_trace_are_written_at_a_shutdown() {
     let file = std::env::var("ENDS_HOOKS_TRACE").unwrap();
     let hooks = Hooks::builder(AppProfile::new("ends")).load();
     hooks.executor().registry().register(quick());
-    for _ in 0..500 {
+    let written = || lines(file.as_ref()).len();
+    let _ = hooks.execute(&blocking_event());
+    // The first line takes the longest; a shutdown waits for a second.
+    eventually("the writer has begun", || written() == 1);
+    for _ in 1..200 {
         let _ = hooks.execute(&blocking_event());
     }
     assert!(hooks.shutdown(Duration::from_secs(10)));
-    assert_eq!(lines(file.as_ref()).len(), 500);
+    assert_eq!(written(), 200);
 }
 
 /// Also of what it cuts.

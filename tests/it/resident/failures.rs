@@ -113,7 +113,7 @@ fn a_busy_process_is_waited_for_until_the_deadline_or_cancelled() {
     let program = format!("if [ -e reached ]; then sleep 60; fi\n{program}");
     world.write("hook.sh", &program);
     world.add(hook.with_timeout(SECOND));
-    fires(&world, Residency::Started);
+    eventually("a process answers", || fire(&world).success());
     let busy = world.submit(blocking_event());
     world.await_file("reached");
     let result = fire(&world);
@@ -129,7 +129,10 @@ fn a_busy_process_is_waited_for_until_the_deadline_or_cancelled() {
     assert!(begun.elapsed() < 3 * SECOND);
     assert_failed(&outcome.results()[0], FailureKind::Cancelled, "cancelled");
     std::fs::remove_file(world.path("reached")).unwrap();
-    fires(&world, Residency::Replaced);
+    eventually("it is replaced", || {
+        let result = fire(&world);
+        result.success() && result.residency == Some(Residency::Replaced)
+    });
 }
 
 #[test]
