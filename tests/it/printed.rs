@@ -4,7 +4,7 @@ use forge_hooks::compat::{CLAUDE, CODEX, GEMINI};
 use forge_hooks::{FailureKind, FireOptions, Hook, HookEvent, HookOutput, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
-use crate::support::{World, all_cases, hook, hook_of};
+use crate::support::{World, hook, hook_of, one_in};
 
 /// How hooks print the arguments of a tool; `$ARGS` is where they are.
 const PRINTS: [&str; 13] = [
@@ -38,14 +38,11 @@ fn answers() -> Vec<Value> {
     .into()
 }
 
-/// Where it writes it. One place for each answer is tried, or all.
-fn arguments() -> Vec<Value> {
-    let answers = answers();
-    let all = answers.iter().enumerate().flat_map(|(number, answer)| {
-        let places = places(answer).into_iter().enumerate();
-        places.filter(move |(place, _)| all_cases() || number % 5 == *place)
-    });
-    all.map(|(_, args)| args).collect()
+/// Where it writes it: all places, or a few, and other ones at each turn.
+fn arguments(turn: usize) -> impl Iterator<Item = Value> {
+    let all: Vec<_> = answers().iter().flat_map(places).collect();
+    let count = all.len();
+    one_in(13, all.into_iter().cycle().skip(turn).take(count))
 }
 
 fn places(answer: &Value) -> [Value; 5] {
@@ -88,12 +85,14 @@ fn printing(events: &str, arguments: &str) -> Vec<Hook> {
 
 #[test]
 fn arguments_are_never_an_answer() {
-    for args in arguments() {
-        let world = World::new();
-        world.registry().load_hooks(printing("*", "data.tool_args"));
+    let world = World::new();
+    world.registry().load_hooks(printing("*", "data.tool_args"));
+    for args in arguments(0) {
         let options = FireOptions::default().parallel().stop_on_failure(false);
         let before = HookEvent::tool_pre_execute("bash", args.clone());
         check(&world.executor.execute(&before, options), &args.to_string());
+    }
+    for args in arguments(1) {
         let lifecycle = Lifecycle::new(world.executor.clone());
         let request = lifecycle.permission("bash", "execute").args(args.clone());
         let granted = request.hooks_may_grant().run(|_| false);
@@ -103,11 +102,10 @@ fn arguments_are_never_an_answer() {
 
 #[test]
 fn a_result_is_never_an_answer() {
-    for result in arguments() {
-        let world = World::new();
-        world
-            .registry()
-            .load_hooks(printing("*", "data.tool_result"));
+    let world = World::new();
+    let hooks = printing("*", "data.tool_result");
+    world.registry().load_hooks(hooks);
+    for result in arguments(2) {
         let options = FireOptions::default().parallel().stop_on_failure(false);
         let after = HookEvent::tool_post_execute("bash", "ls", result.clone());
         check(
@@ -172,20 +170,20 @@ fn several_strings_are_no_answer_either() {
 
 #[test]
 fn hooks_of_other_tools_do_not_answer_either() {
-    for (tool, event) in [
-        (CLAUDE, "PreToolUse"),
-        (CODEX, "PreToolUse"),
-        (GEMINI, "BeforeTool"),
+    for (turn, tool, event) in [
+        (3, CLAUDE, "PreToolUse"),
+        (4, CODEX, "PreToolUse"),
+        (5, GEMINI, "BeforeTool"),
     ] {
-        for args in arguments() {
-            let world = World::new();
-            for print in [
-                "cat",
-                "jq -c .tool_input",
-                "jq -r '.tool_input.command // empty'",
-            ] {
-                world.add(hook_of(tool, event, "", print));
-            }
+        let world = World::new();
+        for print in [
+            "cat",
+            "jq -c .tool_input",
+            "jq -r '.tool_input.command // empty'",
+        ] {
+            world.add(hook_of(tool, event, "", print));
+        }
+        for args in arguments(turn) {
             let event = HookEvent::tool_pre_execute("bash", args.clone());
             let options = FireOptions::default().stop_on_failure(false);
             check(

@@ -84,15 +84,14 @@ fn a_covered_input_is_no_data() {
 #[test]
 fn nobody_is_asked_about_too_many_files() {
     let entry = r#"{"event": "tool:*", "command": "exit 0"}"#;
-    for (hooks, is_too_much) in [(30, true), (20, false)] {
-        let project = Project::new();
+    let project = Project::new();
+    for number in 0..90 {
+        let name = format!("project/.src/forge/hooks/{number}.sh");
+        project.world.write(&name, "");
+    }
+    for (hooks, is_too_much) in [(300, true), (200, false)] {
         let text = format!(r#"{{"hooks": [{}]}}"#, vec![entry; hooks].join(","));
         project.world.write(PROJECT, &text);
-        for number in 0..900 {
-            project
-                .world
-                .write(&format!("project/.src/forge/hooks/{number}.sh"), "");
-        }
         let loaded = project.config().load_project(project.root());
         let approval = Approval::of(project.root(), loaded);
         assert_eq!(

@@ -64,10 +64,11 @@ fn so_many_extensions_are_read_in_their_order() {
     let extensions = place.world.path("project/.gemini/extensions");
     let hooks = groups("BeforeTool", &command("exit 2"));
     for index in (0..1_002).rev() {
-        std::fs::create_dir_all(extensions.join(format!("{index:04}/hooks"))).unwrap();
+        std::fs::create_dir_all(extensions.join(format!("{index:04}"))).unwrap();
     }
     for index in ["0000", "0999", "1000", "1001"] {
         let extension = extensions.join(index);
+        std::fs::create_dir(extension.join("hooks")).unwrap();
         std::fs::write(extension.join("gemini-extension.json"), "{}").unwrap();
         std::fs::write(extension.join("hooks/hooks.json"), &hooks).unwrap();
     }

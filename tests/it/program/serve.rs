@@ -299,7 +299,7 @@ fn what_was_cancelled_is_not_fired_once_more() {
     let user = user_with(&json!([
         {"event": "tool:*", "command": format!("{second}\n{first}")},
     ]));
-    let values = "1,".repeat(1024 * 1024);
+    let values = "1,".repeat(256 * 1024);
     for round in 0..6 {
         let mut served = Served::new(&user);
         served.request(&json!(round), "fire", &json!({"event": bash("ls")}));

@@ -11,11 +11,15 @@ use crate::support::all_cases;
 
 const MIB: usize = 1024 * 1024;
 
-/// A `fire` of an event of this size, without hooks: its response has the same size.
-fn large(id: usize, size: usize) -> String {
-    let event = json!({"type": "session:start", "data": {"text": "TEXT"}});
+/// A `fire` of this event, with a text of this size for `TEXT`. The response without hooks has the same size.
+fn large(id: usize, event: &Value, size: usize) -> String {
     let line = request(&json!(id), "fire", &json!({"event": event})).to_string() + "\n";
     line.replace("TEXT", &"x".repeat(size))
+}
+
+/// An event without hooks.
+fn start() -> Value {
+    json!({"type": "session:start", "data": {"text": "TEXT"}})
 }
 
 /// A user with this one hook.
@@ -39,7 +43,7 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
     let mut served = unread_by(&user);
     served.request(&json!("slow"), "fire", &json!({"event": bash("ls")}));
     for id in 0..LARGE {
-        served.send_text(&large(id, 8 * MIB));
+        served.send_text(&large(id, &start(), 8 * MIB));
     }
     // Cancelling and the end work all the same.
     let begun = Instant::now();
@@ -67,9 +71,9 @@ fn so_many_bytes_of_fires_may_wait() {
     let hook = json!({"event": "tool:pre_execute", "command": "sleep 2", "reads": "stdin"});
     let user = user_with(&json!([hook]));
     let mut served = Served::new(&user);
-    let event = bash(&"x".repeat(15 * MIB));
-    let fire = |id| request(&json!(id), "fire", &json!({"event": event})).to_string() + "\n";
-    served.send_text(&(0..5).map(fire).collect::<String>());
+    for id in 0..5 {
+        served.send_text(&large(id, &bash("TEXT"), 15 * MIB));
+    }
     let response = served.unchecked();
     assert_eq!((&response["id"], code(&response)), (&4.into(), -32000));
 }
@@ -90,7 +94,7 @@ fn so_many_other_requests_may_wait() {
 fn a_host_that_never_reads_does_not_hold_up_the_end() {
     let user = User::new();
     let mut served = unread_by(&user);
-    served.send_text(&large(1, MIB));
+    served.send_text(&large(1, &start(), MIB));
     served.request(&json!(2), "shutdown", &json!({"deadline": 0}));
     assert_eq!(served.ended().0, Some(0));
 }
