@@ -5,7 +5,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ struct UserTrace {
     executor: Remains,
 }
 
-/// How long the last lines of the user's trace are waited for.
+/// How long the last lines of the user's trace are waited for at least.
 const TRACE_DEADLINE: Duration = Duration::from_secs(1);
 
 impl Drop for UserTrace {
@@ -534,9 +534,11 @@ impl Hooks {
     /// Waits for the submitted events, at most until the deadline, counted from now; see
     /// [`HookExecutor::shutdown`].
     pub fn shutdown(&self, deadline: Duration) -> bool {
+        let begun = Instant::now();
         let ended = self.executor().shutdown(deadline);
         if let Some(user) = &self.shared.trace {
-            user.trace.flush(TRACE_DEADLINE);
+            let left = deadline.saturating_sub(begun.elapsed());
+            user.trace.flush(left.max(TRACE_DEADLINE));
         }
         ended
     }
