@@ -60,6 +60,34 @@ fn every_start_is_confined() {
     assert!(!world.path("outside").exists());
 }
 
+/// Its process was confined to the place where the path led before.
+#[test]
+fn a_kept_process_follows_a_path_that_leads_elsewhere() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    world.write("kept.sh", &KEPT.replace(">outside", ">place/file"));
+    let hook = Hook::program("*", ["sh", "kept.sh"]).unwrap();
+    let sandbox = Sandbox::new().writing(["place"]);
+    world.add(hook.with_resident().with_sandbox(sandbox));
+    let link = world.path("place");
+    for (place, residency) in [
+        ("one", Residency::Started),
+        ("one", Residency::Kept),
+        ("two", Residency::Started),
+    ] {
+        let _ = std::fs::create_dir(world.path(place));
+        let _ = std::fs::remove_file(&link);
+        symlink(world.path(place), &link).unwrap();
+        let result = world.fire(&blocking_event()).remove(0);
+        assert_eq!(result.residency, Some(residency), "{place}: {result:?}");
+        let context = result.output().and_then(|it| it.additional_context.clone());
+        assert!(context.unwrap().starts_with("outside "), "{place}");
+        std::fs::remove_file(world.path(place).join("file")).unwrap();
+    }
+}
+
 #[test]
 fn a_kept_process_is_confined_as_its_hook_is() {
     if !is_possible() {
