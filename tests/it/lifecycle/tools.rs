@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_hooks::{Decision, FailurePolicy, HookExecutor, Lifecycle};
+use forge_hooks::{Decision, FailurePolicy, FireOptions, HookEvent, HookExecutor, Lifecycle};
 use serde_json::json;
 
 use super::{Host, PRE, never, works};
@@ -130,6 +130,20 @@ fn a_blocked_tool_is_not_called() {
     }
 }
 
+/// The hook that blocks may be another one than that which stops the turn.
+#[test]
+fn a_blocked_tool_says_whether_any_hook_stops_the_turn() {
+    let stops = json!({"continue": false, "stopReason": "over"});
+    let denies = json!({"decision": "block", "reason": "no"});
+    let host = Host::with([(PRE, denies), (PRE, stops)]);
+    let event = HookEvent::tool_pre_execute("bash", "ls");
+    let options = FireOptions::new().stop_on_failure(false);
+    let outcome = host.world.executor.execute(&event, options);
+    let blocked = outcome.check().unwrap_err();
+    assert_eq!(blocked.result.reason(), Some("no"));
+    assert!(blocked.stops_turn());
+}
+
 #[test]
 fn answers_after_the_tool_change_nothing() {
     let post = "tool:post_execute";
@@ -169,6 +183,19 @@ fn changes_are_applied_if_the_host_applies() {
     let messages = run.system_messages();
     assert_eq!(messages, ["longer"], "printed twice, reported once");
     assert_eq!(host.seen.data(4)["tool_args"], changed);
+}
+
+/// A hook may have something to say of the changed call alone.
+#[cfg(unix)]
+#[test]
+fn the_model_receives_the_context_of_a_changed_call() {
+    let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls -l"}}))]);
+    let of_long = r#"case $FORGE_TOOL_ARGS in *-l*) echo '{"additionalContext": "long"}';; esac"#;
+    host.world.hook(PRE, of_long);
+    let call = host.lifecycle().tool("bash", json!({"command": "ls"}));
+    let run = call.apply_updates().run(works).unwrap();
+    assert_eq!(run.before.additional_context(), None);
+    assert_eq!(run.additional_context().as_deref(), Some("long"));
 }
 
 #[test]
