@@ -338,9 +338,9 @@ mod tests {
                 assert!(!is_match(&condition, text), "{glob} {text:?}");
             }
         }
-        let either = Condition::OneOf(vec!["a*".to_owned(), "b".to_owned()]);
-        assert!(is_match(&either, "ax") && is_match(&either, "b"));
-        assert!(!is_match(&either, "bx") && !is_match(&either, "xa"));
+        let either = Condition::OneOf(vec!["a*".to_owned(), r"b\c".to_owned()]);
+        assert!(is_match(&either, "ax") && is_match(&either, r"b\c"));
+        assert!(!is_match(&either, "b/cx") && !is_match(&either, "xa"));
     }
 
     #[test]
