@@ -69,6 +69,19 @@ fn an_excluded_file_does_not_replace_the_process() {
     fires(&world, Residency::Replaced);
 }
 
+/// What is not read is not limited by its size.
+#[test]
+fn a_process_is_kept_beside_large_inputs() {
+    let world = World::new();
+    world.write("data/large", "");
+    let large = world.path("data/large");
+    let large = std::fs::File::options().write(true).open(large).unwrap();
+    large.set_len(17 * 1024 * 1024).unwrap();
+    world.add(shell(&world, SHELL).with_inputs(["data"]));
+    fires(&world, Residency::Started);
+    fires(&world, Residency::Kept);
+}
+
 #[test]
 fn a_changed_link_replaces_the_process() {
     let world = World::new();
