@@ -162,6 +162,21 @@ fn strict_guards_block_no_more_than_they_must() {
     }
 }
 
+/// Equal placeholders are one, and those of other matchers and events are others.
+#[test]
+fn each_unusable_group_blocks_its_own_tools() {
+    let group = |matcher: &str| {
+        format!(r#"{{"matcher": "{matcher}", "hooks": [{{"type": "prompt", "prompt": "?"}}]}}"#)
+    };
+    let both = format!("{}, {}", group("Bash"), group("Edit"));
+    let place = Place::new([(CLAUDE, &*groups("PreToolUse", &both))]);
+    let _ = place.load_tools(place.tools().with_strict_guards());
+    for (tool, allowed) in [("bash", false), ("edit", false), ("read", true)] {
+        let event = HookEvent::tool_pre_execute(tool, json!({}));
+        assert_eq!(place.world.outcome(&event).allowed(), allowed, "{tool}");
+    }
+}
+
 /// A key may occur very often.
 #[test]
 fn placeholders_are_few() {
