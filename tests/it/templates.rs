@@ -118,6 +118,11 @@ mod at_work {
         assert!(world.run(log, &HookEvent::session_end("s")).success());
         let log = world.read(".mygame/events.log");
         assert!(log.ends_with("] session:end tool=-\n"), "{log}");
+        let files = AppProfile::new("x").with_project_files([".my 'game'/hooks.json"]);
+        let log = templates::for_profile(&files)["log_all"].clone();
+        let log = log.with_env("HOME", world.directory().to_str().unwrap());
+        assert!(world.run(log, &HookEvent::session_end("s")).success());
+        assert!(world.path(".my 'game'/events.log").is_file());
         let (world, guard) = of_host("mygame", "block_sudo");
         assert!(world.run(guard.clone(), &bash("ls")).should_continue());
         assert!(!world.run(guard, &bash("sudo ls")).should_continue());
