@@ -34,8 +34,8 @@ pub(crate) fn with_slashes(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a regular expression that matches the whole text, given [with slashes](with_slashes). A `*` at the beginning or the end is left out, so
-/// that a search does not have to read that part.
+/// Returns a regular expression that matches the whole text, given [with slashes](with_slashes). A `*` at the beginning
+/// or the end is left out, so that a search does not have to read that part.
 ///
 /// # Errors
 /// A fragment that says where the text is no valid glob, and why.
