@@ -13,11 +13,11 @@ use crate::compat::OtherTools;
 use crate::config::{HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 use crate::config::{HookWatcher, WatchError};
+use crate::entry::Sandbox;
 use crate::events::{EventSpec, EventTypeError, HookEvent, Vocabulary};
 use crate::executor::{
     FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains, SubmitError,
 };
-use crate::hook::Sandbox;
 use crate::lifecycle::Lifecycle;
 use crate::logging::warn;
 use crate::outcome::Outcome;

@@ -63,12 +63,14 @@ pub mod compat;
 pub mod config;
 #[cfg(any(doc, doctest))]
 pub mod docs;
+mod entry;
 pub mod events;
 pub mod executor;
 mod files;
 mod globs;
 pub mod hook;
 mod hooks;
+mod json;
 pub mod lifecycle;
 mod logging;
 mod named;

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::hook::{FailurePolicy, Hook, Reads, Sandbox, Shell, Stdin};
+use crate::entry::{FailurePolicy, Reads, Sandbox, Shell, Stdin};
+use crate::hook::Hook;
 use crate::profile::AppProfile;
 
 /// The templates for the default profile, by name.

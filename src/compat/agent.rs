@@ -80,7 +80,7 @@ pub struct Agent {
     pub(super) runs_once: bool,
 
     // How the end of a hook is read.
-    pub(super) reading: Reading,
+    pub(super) parsing: Parsing,
     /// Whether a hook that stops the turn denies the operation too.
     pub(super) stop_denies: bool,
     /// The values of `decision`.
@@ -105,7 +105,7 @@ pub(super) enum UsualShell {
 
 /// How an agent reads JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum Parsing {
     /// On every exit code, also from standard error, and also within a string. A value of a wrong type is missing. Plain
     /// text is a message, or with exit code 2 or more a denial.
     Tolerant,

@@ -10,7 +10,7 @@ use super::agent::Given::{Flag, Word};
 use super::agent::Text::{Context, Invalid};
 use super::agent::Unset::{False, List, Null, Object, Text};
 use super::agent::{
-    Agent, EVENT, Event, Field, REFUSED, Reading, Refused, SPECIFIC, Specific, TOOL_NAME,
+    Agent, EVENT, Event, Field, Parsing, REFUSED, Refused, SPECIFIC, Specific, TOOL_NAME,
     UsualShell, Variable, Words,
 };
 
@@ -111,7 +111,7 @@ const CLAUDE_CODE: Agent = Agent {
     ],
     shell: UsualShell::Bash,
     runs_once: true,
-    reading: Reading::Typed,
+    parsing: Parsing::Typed,
     stop_denies: true,
     decisions: &["approve", "block"],
     not_applied: &[
@@ -264,7 +264,7 @@ pub const CODEX: &Agent = &Agent {
     ],
     shell: UsualShell::Login,
     runs_once: false,
-    reading: Reading::Strict,
+    parsing: Parsing::Strict,
     stop_denies: false,
     not_applied: &[],
     known: &["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"],
@@ -390,7 +390,7 @@ pub const GEMINI: &Agent = &Agent {
         ("GEMINI_SESSION_ID", Variable::Session),
     ],
     shell: UsualShell::BashOnUnix,
-    reading: Reading::Tolerant,
+    parsing: Parsing::Tolerant,
     stop_denies: false,
     decisions: &["allow", "approve", "ask", "deny", "block"],
     not_applied: &["clearContext", "llm_request", "llm_response", "tailToolCallRequest", "toolConfig"],

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::agent::value_of;
 use super::mapping::MappedTool;
 use super::protocol::AgentProtocol;
+use crate::entry::{Decision, HookOutput};
 use crate::events::HookEvent;
-use crate::hook::{Decision, HookOutput};
 
 impl AgentProtocol {
     /// Returns how the host has mapped the event's tool. An event that came from the agent has the agent's names.

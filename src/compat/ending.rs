@@ -7,11 +7,12 @@ use std::cell::OnceCell;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use super::agent::{Agent, Effect, Event, Given, Reading, Specific, Text};
-use super::members::{Members, beginning, from_json, nonblank, without_halves};
+use super::agent::{Agent, Effect, Event, Given, Parsing, Specific, Text};
+use super::members::{Members, beginning, nonblank};
+use crate::entry::{Decision, FailurePolicy, HookOutput};
 use crate::events::HookEvent;
-use crate::hook::{Answer, Call, Decision, End, FailurePolicy, HookOutput};
-use crate::protocol::check_echo;
+use crate::json;
+use crate::protocol::{Call, Exit, Reading, check_echo};
 
 /// What an answer that its agent does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,7 +27,7 @@ pub(super) enum Strictness {
 
 impl Strictness {
     pub(super) fn of(call: &Call<'_>) -> Self {
-        match call.hook.on_failure() {
+        match call.hook.options.on_failure {
             _ if !call.can_block => Self::CannotBlock,
             FailurePolicy::Continue => Self::Lenient,
             FailurePolicy::Block | FailurePolicy::Withhold => Self::Strict,
@@ -55,9 +56,9 @@ pub(super) fn read(
     event: &Event,
     fired: &HookEvent,
     strictness: Strictness,
-    end: &End<'_>,
-) -> Answer {
-    let is_tolerant = agent.reading == Reading::Tolerant;
+    end: &Exit<'_>,
+) -> Reading {
+    let is_tolerant = agent.parsing == Parsing::Tolerant;
     let (text, is_cut) = match end.stdout.trim().is_empty() && is_tolerant {
         true => (end.stderr, end.stderr.contains(LEFT_OUT)),
         false => (end.stdout, end.gap.is_some()),
@@ -71,7 +72,7 @@ pub(super) fn read(
         code: end.code.unwrap_or(-1),
         stderr: end.stderr,
         output: HookOutput::default(),
-        answer: Answer::default(),
+        answer: Reading::default(),
         about_output: None,
         unusable: is_lost.then(|| TOO_LONG.to_owned()),
     };
@@ -94,7 +95,7 @@ pub(super) fn read(
     {
         reader.lose(strictness, why);
     }
-    Answer {
+    Reading {
         output: Some(reader.output),
         ..reader.answer
     }
@@ -109,7 +110,7 @@ struct Reader<'a> {
     code: i32,
     stderr: &'a str,
     output: HookOutput,
-    answer: Answer,
+    answer: Reading,
     /// What a guard's author may not expect of the output.
     about_output: Option<String>,
     /// Why an answer that the agent would have read cannot be used here.
@@ -118,13 +119,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read_written(&mut self, text: &str) {
-        let is_tolerant = self.is(Reading::Tolerant);
-        let (text, found) = match from_json(text) {
-            Some(Value::String(inner)) if is_tolerant => (&*inner.clone(), from_json(&inner)),
+        let is_tolerant = self.is(Parsing::Tolerant);
+        let (text, found) = match json::read(text).ok() {
+            Some(Value::String(inner)) if is_tolerant => (&*inner.clone(), json::read(&inner).ok()),
             found => (text, found),
         };
         match found {
-            Some(Value::Object(_)) if self.is(Reading::Strict) && self.code != 0 => {}
+            Some(Value::Object(_)) if self.is(Parsing::Strict) && self.code != 0 => {}
             Some(Value::Object(object)) => match check_echo(self.fired, text, &object) {
                 Ok(()) => self.read_object(&object),
                 Err(why) => self.unusable = Some(why),
@@ -137,8 +138,8 @@ impl Reader<'_> {
         }
     }
 
-    fn is(&self, reading: Reading) -> bool {
-        self.agent.reading == reading
+    fn is(&self, parsing: Parsing) -> bool {
+        self.agent.parsing == parsing
     }
 
     fn read_object(&mut self, object: &Map<String, Value>) {
@@ -151,7 +152,7 @@ impl Reader<'_> {
         let is_misplaced = object.contains_key("permissionDecision");
         self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
         self.answer.notes = members.not_applied(self.agent.not_applied);
-        self.answer.invalid = fault.into_inner().filter(|_| !self.is(Reading::Tolerant));
+        self.answer.invalid = fault.into_inner().filter(|_| !self.is(Parsing::Tolerant));
         self.answer.replaces_exit_code = self.answer.invalid.is_none();
         if self.answer.invalid.is_some() {
             self.output = HookOutput::default();
@@ -161,7 +162,7 @@ impl Reader<'_> {
     /// Reads plain text of an agent that expects JSON.
     fn read_text(&mut self, text: &str) {
         let is_broken = text.starts_with(['{', '[']) || self.event.text == Text::Invalid;
-        if is_broken && self.is(Reading::Strict) {
+        if is_broken && self.is(Parsing::Strict) {
             self.answer.invalid = Some("it is not one JSON object".to_owned());
         } else if self.event.text == Text::Context {
             self.output.additional_context = Some(text.to_owned());
@@ -183,7 +184,7 @@ impl Reader<'_> {
     /// Blocks, or gives feedback, whatever was written.
     fn read_exit_code_2(&mut self) {
         let reason = nonblank(self.stderr);
-        if reason.is_none() && self.is(Reading::Strict) {
+        if reason.is_none() && self.is(Parsing::Strict) {
             let words = "exit code 2 blocks only with a reason on standard error";
             return self.answer.notes.push(words.to_owned());
         }
@@ -262,7 +263,7 @@ impl Reader<'_> {
 
 /// Whether a text is an object that other programs can read, although it was not read here.
 fn is_beyond_limits(text: &str) -> bool {
-    let skipped = serde_json::from_str::<IgnoredAny>(&without_halves(text));
+    let skipped = json::read::<IgnoredAny>(text);
     text.starts_with(['{', '"']) && skipped.is_ok()
 }
 
@@ -274,7 +275,7 @@ fn about_text(text: &str) -> Option<String> {
     }
     let keys = ["ecision\"", "\"continue\""];
     let is_meant = text.starts_with('{') || keys.iter().any(|key| rest.contains(key));
-    let is_read = from_json::<Map<String, Value>>(text).is_some();
+    let is_read = json::read::<Map<String, Value>>(text).is_ok();
     (is_meant && !is_read).then(|| PLAIN_TEXT.to_owned())
 }
 
@@ -286,7 +287,7 @@ impl Reader<'_> {
         members.flag("suppressOutput");
         let reason = members.nonblank("reason");
         self.output.system_message = members.nonblank("systemMessage");
-        let is_tolerant = self.is(Reading::Tolerant);
+        let is_tolerant = self.is(Parsing::Tolerant);
         if !is_tolerant || effect != Effect::Nothing {
             self.output.stops_turn = members.flag("continue") == Some(false);
             let other = reason
@@ -298,7 +299,7 @@ impl Reader<'_> {
                 self.decide(meaning(word), reason.clone());
             }
         }
-        if self.output.stops_turn && self.is(Reading::Strict) && effect == Effect::FeedsBack {
+        if self.output.stops_turn && self.is(Parsing::Strict) && effect == Effect::FeedsBack {
             self.output.feedback = reason.clone().or(self.output.stop_reason.clone());
         }
         if let Some(specific) = members.object("hookSpecificOutput") {
@@ -312,7 +313,7 @@ impl Reader<'_> {
 
     /// Adds a decision as its event understands it. After a tool, it is too late to block.
     fn decide(&mut self, decision: Decision, reason: Option<String>) {
-        let is_tolerant = self.is(Reading::Tolerant);
+        let is_tolerant = self.is(Parsing::Tolerant);
         let is_question = self.event.is_of_tool() && self.event.effect == Effect::Blocks;
         match (decision, self.event.effect) {
             (Decision::Block, Effect::Blocks) => {
@@ -338,7 +339,7 @@ impl Reader<'_> {
         let expected = self.event.name;
         specific.blame(match specific.text("hookEventName") {
             None => format!("`hookSpecificOutput` lacks `\"hookEventName\": \"{expected}\"`"),
-            Some(name) if name != expected && self.is(Reading::Typed) => {
+            Some(name) if name != expected && self.is(Parsing::Typed) => {
                 let name = beginning(name);
                 format!("`hookEventName`: expected `{expected}`, found `{name}`")
             }

@@ -7,7 +7,7 @@ use super::agent::{Agent, Event};
 use super::ending::{self, Strictness};
 use super::{AGENTS, CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
-use crate::hook::End;
+use crate::protocol::Exit;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
@@ -40,7 +40,7 @@ proptest! {
 fn read(agent: &Agent, event: &Event, ended: (i32, &str, &str)) -> String {
     let (code, stdout, stderr) = ended;
     let signalled = Some(code).filter(|code| *code >= 0);
-    let end = End {
+    let end = Exit {
         code: signalled,
         stdout,
         stdout_bytes: stdout.as_bytes(),

@@ -9,13 +9,12 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::agents::{AGENTS, CLAUDE};
-use super::members::without_halves;
 use super::protocol::{AgentProtocol, Origin};
 use super::settings::OtherTools;
-use crate::config::reading::Node;
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
-use crate::hook::Protocol;
+use crate::json::{Node, parse_object, readable};
 use crate::printable::shortened;
+use crate::protocol::Protocol;
 
 /// The most directories of extensions that are read.
 const MOST_EXTENSIONS: usize = 1000;
@@ -315,8 +314,7 @@ fn extensions(directory: &Path, agent: &Agent) -> Vec<PathBuf> {
 /// a settings file.
 fn named_files(manifest: &Path) -> Option<Vec<String>> {
     let text = reading::text_of(manifest)?;
-    let text = without_halves(&text);
-    let tree = reading::parse_object(&text).ok()?;
+    let tree = parse_object(&text).ok()?;
     let hooks = Node::new(&tree).member("hooks")?;
     let text = |name: Node<'_, '_>| name.text().map(str::to_owned);
     text(hooks).map_or_else(
@@ -333,8 +331,8 @@ fn agent_of_plugin(directory: &Path) -> Option<&'static Agent> {
 
 /// Returns the agent that has events of a text.
 fn agent_of_text(text: &str) -> Option<&'static Agent> {
-    let text = without_halves(text.strip_prefix('\u{FEFF}').unwrap_or(text));
-    let tree = reading::parse_object(&text).ok()?;
+    let text = readable(text);
+    let tree = parse_object(&text).ok()?;
     let hooks = Node::new(&tree).member("hooks")?;
     let knows = |agent: &&Agent| {
         let mut events = hooks.members();

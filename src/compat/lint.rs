@@ -6,10 +6,13 @@ use std::path::Path;
 
 use super::agent::{Agent, Effect, Event};
 use super::protocol::AgentProtocol;
-use crate::config::reading::{Node, Problem, check_script};
+use crate::config::reading::{Problem, check_script};
+use crate::entry::HookCommand;
 use crate::events::{LIKE_AN_EVENT, Vocabulary, nearest};
-use crate::hook::{Hook, HookCommand, Protocol};
+use crate::hook::Hook;
+use crate::json::Node;
 use crate::printable::shortened;
+use crate::protocol::Protocol;
 
 /// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
 pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
@@ -21,7 +24,7 @@ pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<
     if agent.milliseconds {
         (unit, other) = (other, unit);
     }
-    let problem = node.warning(format!("{number} is in {unit} in {}", agent.title));
+    let problem = Problem::warning_at(&node, format!("{number} is in {unit} in {}", agent.title));
     is_other.then(|| problem.with_help(format!("{number} {other} are {meant}")))
 }
 
@@ -40,7 +43,7 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Opti
             true => format!("\"if\": \"{shown}\" in the handler"),
             false => "test the arguments in the hook".to_owned(),
         };
-        return Some(node.warning(words).with_help(help));
+        return Some(Problem::warning_at(node, words).with_help(help));
     }
     let server = text.strip_prefix("mcp__")?;
     let is_one_name = agent.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
@@ -49,7 +52,7 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Opti
     }
     let words = format!("`{shown}` matches no tool: it names a server");
     let meant = format!("mcp__{}__.*", shortened(server));
-    Some(node.warning(words).with_suggestion_of(Some(meant)))
+    Some(Problem::warning_at(node, words).with_suggestion_of(Some(meant)))
 }
 
 /// Checks that a group's matcher matches a tool that the host has declared.
@@ -83,7 +86,7 @@ pub(super) fn unknown_tool(
             None => nearest(name, theirs(), LIKE_AN_EVENT),
         });
     let shown = shortened(node.text().unwrap_or_default());
-    let problem = node.warning(format!("`{shown}` matches no tool of this program"));
+    let problem = Problem::warning_at(node, format!("`{shown}` matches no tool of this program"));
     Some(problem.with_suggestion_of(meant))
 }
 
@@ -119,7 +122,7 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
     let name = names.find(|name| UNSET.split(' ').any(|unset| name.starts_with(unset)))?;
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let name = &name[..end.unwrap_or(name.len())];
-    let problem = node.warning(format!("`${name}` is not set for hooks"));
+    let problem = Problem::warning_at(node, format!("`${name}` is not set for hooks"));
     Some(problem.with_help("the event is on standard input, as in `jq -r .tool_name`"))
 }
 
@@ -134,7 +137,7 @@ fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &AgentProtocol) -> Op
         return None;
     }
     let title = protocol.origin.agent.title;
-    let problem = node.warning(format!("`exit 1` does not block in {title}"));
+    let problem = Problem::warning_at(node, format!("`exit 1` does not block in {title}"));
     Some(problem.with_help("`exit 2` does, with the reason on stderr"))
 }
 
@@ -150,7 +153,7 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Option<
         Some(path.to_string_lossy().into_owned())
     })?;
     let words = format!("{}: the hook fails, and does not block", problem.message);
-    let mut found = node.warning(words);
+    let mut found = Problem::warning_at(node, words);
     found.help = problem.help;
     Some(found)
 }

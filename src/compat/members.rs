@@ -2,42 +2,12 @@
 //!
 //! Does not know the meaning of a key.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::agent::{Given, Words};
-use crate::hook::kind;
-
-/// Reads JSON as JavaScript does: with halves of surrogate pairs, as `JSON.stringify` writes of a text that
-/// is cut within an emoji. They are replaced.
-pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Option<T> {
-    let read = serde_json::from_str(text);
-    read.or_else(|_| serde_json::from_str(&without_halves(text)))
-        .ok()
-}
-
-/// Replaces halves of surrogate pairs by as many bytes.
-pub(super) fn without_halves(text: &str) -> Cow<'_, str> {
-    /// Escapes: a pair, a half, and any other.
-    static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let [first, second] =
-            ["89abAB", "c-fC-F"].map(|it| format!(r"\\u[dD][{it}][[:xdigit:]]{{2}}"));
-        Regex::new(&format!(r"{first}{second}|({first}|{second})|\\.")).ok()
-    });
-    let replaced = |found: &Captures<'_>| match found.get(1) {
-        Some(_) => "\\ufffd".to_owned(),
-        None => found[0].to_owned(),
-    };
-    match &*ESCAPES {
-        Some(escapes) => escapes.replace_all(text, replaced),
-        None => text.into(),
-    }
-}
+use crate::json::kind;
 
 /// Returns the text, unless it is blank.
 pub(super) fn nonblank(text: &str) -> Option<String> {

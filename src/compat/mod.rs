@@ -46,7 +46,7 @@ pub fn answers(stdout: &[u8]) {
     for agent in AGENTS {
         for event in agent.events {
             for code in [0, 1, 2] {
-                let end = crate::hook::End {
+                let end = crate::protocol::Exit {
                     code: Some(code),
                     stdout: &text,
                     stdout_bytes: stdout,

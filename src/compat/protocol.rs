@@ -17,13 +17,13 @@ use super::mapping::MappedTool;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::{Rule, session_dir};
 use super::shell;
+use crate::entry::{Failure, FailureKind, HookCommand, HookOutput};
 use crate::events::HookEvent;
-use crate::hook::{
-    Answer, Call, End, Failure, FailureKind, Hook, HookCommand, HookOutput, HookSource, Order,
-    Protocol, ProtocolMismatch, Start,
-};
+use crate::hook::HookSource;
 use crate::process::Args;
-use crate::protocol::{command_line, program};
+use crate::protocol::{
+    Call, Exit, Grouping, Launch, Protocol, ProtocolMismatch, Reading, command_line, program,
+};
 
 /// The most characters of a matcher in a label, so that its place stays visible.
 const LONGEST_MATCHER: usize = 30;
@@ -171,7 +171,7 @@ impl AgentProtocol {
 
     /// Returns the value of a variable of the hook; none if it is not set, also for one with NUL, which no variable can
     /// contain.
-    fn value(&self, variable: Variable, call: &Call<'_>, start: &Start<'_>) -> Option<String> {
+    fn value(&self, variable: Variable, call: &Call<'_>, launch: &Launch<'_>) -> Option<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let value = match variable {
             // By the name of the plugin's directory. It is not created here.
@@ -179,8 +179,8 @@ impl AgentProtocol {
                 let name = self.origin.plugin.as_ref()?.file_name()?;
                 text(&home::home_dir()?.join(below).join(name))
             }
-            Variable::Cwd => text(start.working_dir.as_ref()?),
-            Variable::EnvFile => text(start.env_file.as_ref()?.path()),
+            Variable::Cwd => text(launch.working_dir.as_ref()?),
+            Variable::EnvFile => text(launch.env_file.as_ref()?.path()),
             Variable::Session => call.event.session_id.clone().unwrap_or_default(),
             Variable::Effort => {
                 let level = call.event.context()?.field("effort")?.get("level")?;
@@ -195,7 +195,7 @@ impl AgentProtocol {
     /// Returns the command line, with the shell that the agent takes where none is named. In the arguments of a program,
     /// `${CLAUDE_PROJECT_DIR}` and similar names are replaced.
     fn command_line(&self, call: &Call<'_>) -> Result<(OsString, Args), Failure> {
-        match call.hook.command() {
+        match call.hook.command {
             HookCommand::Program(words) => {
                 let expanded = |word: &String| self.expanded(word, call.working_dir).into();
                 Ok(program(words.iter().map(expanded)))
@@ -203,7 +203,7 @@ impl AgentProtocol {
             HookCommand::Shell { text, shell: None } => {
                 let line = shell::usual(self.agent().shell, text)
                     .map_err(|why| Failure::new(FailureKind::NotStarted, why))?;
-                line.map_or_else(|| self.own_command_line(call.hook.command()), Ok)
+                line.map_or_else(|| self.own_command_line(call.hook.command), Ok)
             }
             command => self.own_command_line(command),
         }
@@ -229,7 +229,7 @@ impl AgentProtocol {
         word
     }
 
-    fn limit_context(&self, answer: &mut Answer) {
+    fn limit_context(&self, answer: &mut Reading) {
         let Some(tokens) = self.context_limit.or(self.agent().context_limit) else {
             return;
         };
@@ -245,8 +245,8 @@ impl AgentProtocol {
 
     /// Creates the file for the variables of the session, on an event that has one. Not for a hook in a sandbox: these
     /// variables are for commands outside of it.
-    fn env_file(&self, hook: &Hook) -> Result<Option<NamedTempFile>, Failure> {
-        let has_one = self.event.has_env_file && hook.sandboxes().next().is_none();
+    fn env_file(&self, call: &Call<'_>) -> Result<Option<NamedTempFile>, Failure> {
+        let has_one = self.event.has_env_file && !call.hook.is_confined;
         let Some(name) = self.agent().env_file().filter(|_| has_one) else {
             return Ok(None);
         };
@@ -335,27 +335,27 @@ impl Protocol for AgentProtocol {
         (!called.map_or(true, is_met)).then(|| mismatch("if", rule.as_str()))
     }
 
-    fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure> {
+    fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Launch<'a>, Failure> {
         let (event, project) = (call.event, call.working_dir);
         let (program, args) = self.command_line(call)?;
         let working_dir = match session_dir(event) {
             // A project's hook was approved for the files of the project's root.
-            Some(directory) if call.hook.gate().is_none() && directory.is_dir() => directory,
+            Some(directory) if !call.hook.has_gate && directory.is_dir() => directory,
             _ => project,
         };
-        let mut start = Start::new(program, args);
-        start.timeout = Some(self.agent().timeout(self.event));
-        start.working_dir = Some(working_dir.to_owned());
-        start.env_file = self.env_file(call.hook)?;
+        let mut launch = Launch::new(program, args);
+        launch.timeout = Some(self.agent().timeout(self.event));
+        launch.working_dir = Some(working_dir.to_owned());
+        launch.env_file = self.env_file(call)?;
         for (name, variable) in self.agent().variables {
-            if let Some(value) = self.value(*variable, call, &start) {
-                start.variables.push(((*name).into(), value.into()));
+            if let Some(value) = self.value(*variable, call, &launch) {
+                launch.variables.push(((*name).into(), value.into()));
             }
         }
         // A login shell may change what a command means.
-        start.may_be_direct = self.agent().shell != UsualShell::Login;
+        launch.may_be_direct = self.agent().shell != UsualShell::Login;
         let not_mapped = |why| Failure::new(FailureKind::ArgumentsNotMapped, why);
-        start.stdin = Some(Cow::Owned(
+        launch.stdin = Some(Cow::Owned(
             self.input(event, working_dir).map_err(not_mapped)?,
         ));
         if Strictness::of(call) == Strictness::Strict
@@ -363,10 +363,10 @@ impl Protocol for AgentProtocol {
         {
             return Err(not_mapped(why));
         }
-        Ok(start)
+        Ok(launch)
     }
 
-    fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer {
+    fn read(&self, call: &Call<'_>, end: &Exit<'_>) -> Reading {
         let event = self.as_read(call.event);
         let strictness = Strictness::of(call);
         let mut answer = ending::read(self.agent(), self.event, &event, strictness, end);
@@ -383,13 +383,13 @@ impl Protocol for AgentProtocol {
         answer
     }
 
-    fn order(&self) -> Order {
+    fn grouping(&self) -> Grouping {
         let once_for = || {
             let mut handler = self.definition();
             handler["matcher"].take();
             handler.to_string()
         };
-        Order {
+        Grouping {
             in_parallel: true,
             once_for: self.agent().runs_once.then(once_for),
         }

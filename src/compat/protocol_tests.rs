@@ -9,7 +9,8 @@ use super::agent::Agent;
 use super::protocol::{AgentProtocol, Origin};
 use super::{CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
-use crate::hook::{Hook, Protocol};
+use crate::hook::Hook;
+use crate::protocol::Protocol;
 
 pub(super) fn protocol(agent: &'static Agent, event: &str, matcher: &str) -> AgentProtocol {
     of_plugin(agent, event, matcher, None)

@@ -8,16 +8,14 @@ use std::time::Duration;
 use super::agent::{Agent, Event, Fires};
 use super::lint;
 use super::matcher::SharedAllowance;
-use super::members::without_halves;
 use super::protocol::{AgentProtocol, Origin};
 use super::rule::Rule;
-use crate::config::reading::{
-    FileReader, Loaded, MOST_ENTRIES, Member, NO_OBJECT, Node, Problem, parse_object,
-    too_many_entries,
-};
+use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, Problem, too_many_entries};
 use crate::config::{Form, Severity, Switches};
+use crate::entry::{FailurePolicy, Shell};
 use crate::events::{Vocabulary, meant_by};
-use crate::hook::{FailurePolicy, Hook, Shell};
+use crate::hook::Hook;
+use crate::json::{Member, NOT_AN_OBJECT, Node, parse_object, readable};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
 
@@ -37,7 +35,7 @@ impl Form for Origin {
         is_compiled: bool,
         loaded: &mut Loaded,
     ) -> Switches {
-        let text = without_halves(text);
+        let text = readable(text);
         let mut reader = Reader {
             file: FileReader::new(&text, loaded),
             origin: Arc::new(self.clone()),
@@ -71,7 +69,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn give_up(&mut self, problem: Problem) {
         let mut problem = self.file.placed(problem.in_entry(None));
-        if problem.message == NO_OBJECT {
+        if problem.message == NOT_AN_OBJECT {
             problem.message = "expected an object with an object `hooks`".to_owned();
             problem.help = None;
         }
@@ -224,7 +222,7 @@ impl Reader<'_> {
             if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
                 let title = agent.title;
                 let words = format!("{title} applies this key, hosts of this crate do not");
-                self.report(value.warning(words));
+                self.report(Problem::warning_at(&value, words));
             }
         }
     }
@@ -239,10 +237,13 @@ impl Reader<'_> {
         let protocol = AgentProtocol::new(&self.origin, any.event, text, &self.allowance);
         if self.is_compiled {
             if let Some(why) = protocol.matcher.fault() {
-                return Err(matcher.error(why));
+                return Err(Problem::error_at(&matcher, why));
             }
             if let Some(why) = protocol.matcher.untested() {
-                self.report(matcher.warning(format!("{why}; so the hook always runs")));
+                self.report(Problem::warning_at(
+                    &matcher,
+                    format!("{why}; so the hook always runs"),
+                ));
             }
         }
         let never_matches = lint::matcher(&matcher, any.event, self.origin.agent)
@@ -368,7 +369,7 @@ impl Reader<'_> {
                 _ => value.kind().to_owned(),
             };
             let words = format!("expected {expected}, found {shown}; the key is ignored");
-            self.report(value.warning(words));
+            self.report(Problem::warning_at(&value, words));
         }
         found
     }
@@ -392,7 +393,7 @@ impl Reader<'_> {
     fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
         let of_windows = self.get(node, "commandWindows").filter(|_| cfg!(windows));
         let Some(given) = of_windows.or_else(|| node.get("command")) else {
-            return Err(node.error("`command` is missing"));
+            return Err(Problem::error_at(&node, "`command` is missing"));
         };
         let text = string(given)?;
         let pattern = event.ours().unwrap_or_default();
@@ -404,7 +405,7 @@ impl Reader<'_> {
             }
             None => Hook::new(pattern, text),
         };
-        let hook = hook.map_err(|error| given.error(error.to_string()))?;
+        let hook = hook.map_err(|error| Problem::error_at(&given, error.to_string()))?;
         // For `bash`, the default, `protocol` chooses the shell.
         Ok(match self.choice(node, "shell", ["bash", "powershell"]) {
             Some("powershell") => hook.with_shell(Shell::Pwsh),
@@ -423,10 +424,10 @@ impl Reader<'_> {
             let name = event.name;
             let words =
                 format!("the hook never runs: `{name}` has no tool that a rule could match");
-            return Err(given.warning(words).with_help("remove `if`"));
+            return Err(Problem::warning_at(&given, words).with_help("remove `if`"));
         }
         if let Some(words) = rule.misunderstood() {
-            self.report(given.warning(words));
+            self.report(Problem::warning_at(&given, words));
         }
         Ok(Some(rule))
     }
@@ -492,7 +493,7 @@ impl Reader<'_> {
                 Ok(value) if is_name => hook = hook.with_env(name, value),
                 _ => {
                     let words = format!("`{}` cannot be set", shortened(name));
-                    self.report(given.warning(words));
+                    self.report(Problem::warning_at(&given, words));
                 }
             }
         }
@@ -551,15 +552,14 @@ fn like_hooks(member: &Member<'_, '_>) -> Result<(), Problem> {
 /// Returns the problem of a group without `hooks`.
 fn no_group(node: Node<'_, '_>, agent: &Agent) -> Problem {
     if node.get("command").is_none() {
-        return node.error("`hooks` is missing");
+        return Problem::error_at(&node, "`hooks` is missing");
     }
     let words = format!("found a handler where {} expects a group", agent.title);
-    node.error(words)
-        .with_help("put it into {\"hooks\": [ ... ]}")
+    Problem::error_at(&node, words).with_help("put it into {\"hooks\": [ ... ]}")
 }
 
 fn object(node: Node<'_, '_>, expected: &str) -> Result<(), Problem> {
-    let problem = || node.error(node.unexpected(expected));
+    let problem = || Problem::error_at(&node, node.unexpected(expected));
     node.is_object().then_some(()).ok_or_else(problem)
 }
 
@@ -567,36 +567,40 @@ fn list<'t, 'a>(
     node: Node<'t, 'a>,
     expected: &str,
 ) -> Result<impl Iterator<Item = Node<'t, 'a>> + use<'t, 'a>, Problem> {
-    let problem = || node.error(node.unexpected(expected));
+    let problem = || Problem::error_at(&node, node.unexpected(expected));
     node.items().ok_or_else(problem)
 }
 
 fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
-    let problem = || node.error(node.unexpected("a string"));
+    let problem = || Problem::error_at(&node, node.unexpected("a string"));
     node.text().ok_or_else(problem)
 }
 
 fn check_type(node: Node<'_, '_>, agent: &Agent) -> Result<(), Problem> {
     object(node, "an object with `type` and `command`")?;
     let Some(given) = node.get("type") else {
-        let problem = node.error(format!("has no `type`, so {} ignores it", agent.title));
+        let problem = Problem::error_at(
+            &node,
+            format!("has no `type`, so {} ignores it", agent.title),
+        );
         return Err(problem.with_help("add \"type\": \"command\""));
     };
     match text(given)? {
         "command" => Ok(()),
-        other if agent.other_types.contains(&other) => Err(given.warning(format!(
-            "handlers of type `{other}` do not run: only type `command` is supported"
-        ))),
+        other if agent.other_types.contains(&other) => Err(Problem::warning_at(
+            &given,
+            format!("handlers of type `{other}` do not run: only type `command` is supported"),
+        )),
         other => {
             let words = format!("expected `command`, found `{}`", shortened(other));
-            Err(given.error(words).with_suggestion_of(Some("command")))
+            Err(Problem::error_at(&given, words).with_suggestion_of(Some("command")))
         }
     }
 }
 
 /// Returns a string that a process can receive.
 fn string(node: Node<'_, '_>) -> Result<String, Problem> {
-    let nul = || node.error("expected a string without the character NUL");
+    let nul = || Problem::error_at(&node, "expected a string without the character NUL");
     let text = Some(text(node)?).filter(|text| !text.contains('\0'));
     text.map(str::to_owned).ok_or_else(nul)
 }

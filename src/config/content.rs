@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::position::TextRange;
 use super::report::{LoadReport, Problem, Severity};
+use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::EventType;
-use crate::hook::{FailurePolicy, Hook, HookCommand, HookSource};
+use crate::hook::{Hook, HookSource};
+use crate::json::TextRange;
 use crate::pattern::EventPattern;
 
 /// The most problems of a file that are shown.

@@ -7,9 +7,8 @@ use std::collections::HashMap;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::file::without_mark;
-use super::tree::parse_options;
 use crate::hook::in_order;
+use crate::json::{parse_options, readable};
 
 /// The text of a new file.
 const EMPTY: &str = "{\n  \"hooks\": []\n}\n";
@@ -28,8 +27,8 @@ pub(super) struct Slot<'a> {
 /// list.
 pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
     let text = text.unwrap_or(EMPTY);
-    let (body, mark) = without_mark(text);
-    let root = CstRootNode::parse(body, &parse_options()).ok()?;
+    let body = readable(text);
+    let root = CstRootNode::parse(&body, &parse_options()).ok()?;
     let list = root.object_value()?.array_value_or_create("hooks")?;
     let entries = list.elements();
     for slot in slots {
@@ -46,7 +45,7 @@ pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
             list.insert(place, input(entry));
         }
     }
-    Some(text[..mark].to_owned() + &root.to_string())
+    Some(text[..body.skipped].to_owned() + &root.to_string())
 }
 
 /// Removes all entries but these, and sorts these into this order.

@@ -1,17 +1,14 @@
 //! One hooks file as a text: read within limits, and only if no other user could have written it.
 //!
-//! `tree` reads its content.
+//! `json` reads its content.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::position::{Position, Positions, TextRange};
 use super::report::{Problem, Severity};
 use crate::files;
-
-/// The most bytes of a hooks file.
-pub(crate) const LARGEST_FILE: u64 = 1024 * 1024;
+use crate::json::{LARGEST_TEXT, Position, Positions, TextRange, readable, too_large};
 
 /// A problem of a file as a whole.
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +19,7 @@ pub(crate) enum FileError {
     Dangling,
     #[error("the file is {0}, expected a regular file")]
     NoFile(&'static str),
-    #[error("the file is larger than {} MiB", LARGEST_FILE >> 20)]
+    #[error("{}", too_large())]
     TooLarge,
     #[error("the file is not UTF-8{}", if *utf16 { ": it looks like UTF-16, save it as UTF-8" } else { "" })]
     NotUtf8 { position: Position, utf16: bool },
@@ -84,11 +81,11 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
         };
         return Err(FileError::NoFile(kind));
     }
-    let size = metadata.len().min(LARGEST_FILE + 1);
+    let size = metadata.len().min(LARGEST_TEXT + 1);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     let file = files::open(path)?;
-    (&file).take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST_FILE {
+    (&file).take(LARGEST_TEXT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_TEXT {
         return Err(FileError::TooLarge);
     }
     Ok(Some((file, text(bytes)?)))
@@ -99,20 +96,12 @@ fn text(bytes: Vec<u8>) -> Result<String, FileError> {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();
         let before = String::from_utf8_lossy(&bytes[..valid]);
-        let (text, mark) = without_mark(&before);
+        let text = readable(&before);
         FileError::NotUtf8 {
-            position: Positions::new(text, mark).position(text.len()),
+            position: Positions::new(&text, text.skipped).position(text.len()),
             utf16: matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]),
         }
     })
-}
-
-/// Returns the text after a byte order mark, and the length of the mark.
-pub(super) fn without_mark(text: &str) -> (&str, usize) {
-    match text.strip_prefix('\u{FEFF}') {
-        Some(text) => (text, '\u{FEFF}'.len_utf8()),
-        None => (text, 0),
-    }
 }
 
 /// Returns whether the file does not exist. A path below something that is not a directory counts too, as on

@@ -13,12 +13,12 @@ use super::HookConfig;
 use super::content::{Entry, Loaded, Owner};
 use super::edit::{self, Slot};
 use super::places::absolute;
-use super::position::TextRange;
 use super::reader::HooksJson;
 use super::report::{ConfigError, Problem};
 use super::save;
 use super::sources::Form;
 use crate::hook::Hook;
+use crate::json::TextRange;
 
 /// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
 /// this version does not know, entries that cannot be used.

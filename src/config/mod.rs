@@ -14,7 +14,6 @@ mod last_good;
 mod lint;
 mod misplaced;
 mod places;
-mod position;
 mod reader;
 mod report;
 mod review;
@@ -23,8 +22,6 @@ mod schema;
 mod script;
 mod shell;
 mod sources;
-mod syntax;
-mod tree;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -35,16 +32,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::entry::Sandbox;
 use crate::events::Vocabulary;
-use crate::hook::{Hook, Sandbox};
+use crate::hook::Hook;
 use crate::logging::{debug, warn};
 use crate::profile::AppProfile;
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::trust::{Approved, TrustStore};
 
+pub use crate::json::{Position, TextRange};
 pub use hooks_file::{HooksFile, HooksFileEntry};
-pub use position::{Position, TextRange};
 pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 pub use watch::{HookWatcher, WatchError};
@@ -65,16 +63,17 @@ use reader::HooksJson;
 pub(crate) mod reading {
     use std::path::Path;
 
+    use crate::json::readable;
+
     pub(crate) use super::content::Loaded;
     pub(crate) use super::reader::{FileReader, MOST_ENTRIES, too_many_entries};
     pub(crate) use super::report::Problem;
     pub(crate) use super::script::check as check_script;
-    pub(crate) use super::tree::{Member, NO_OBJECT, Node, parse_object};
 
-    /// Returns the text of a file that can be read, without a byte order mark.
+    /// Returns the text of a file that can be read, as JSON.
     pub(crate) fn text_of(path: &Path) -> Option<String> {
         let text = super::file::read(path).ok()??.text;
-        Some(super::file::without_mark(&text).0.to_owned())
+        Some(readable(&text).to_owned())
     }
 }
 

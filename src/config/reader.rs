@@ -11,17 +11,15 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
-use super::file;
 use super::known_elsewhere::help_for_key;
 use super::lint::{self, Host};
-use super::position::Positions;
 use super::report::{Problem, Severity};
 use super::sources::Form;
-use super::tree::{self, Member, Node};
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
     Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key,
 };
+use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::printable::{grouped, shortened};
 
 /// The most entries of a file.
@@ -51,8 +49,9 @@ impl Form for HooksJson {
         is_compiled: bool,
         loaded: &mut Loaded,
     ) -> Switches {
+        let text = readable(text);
         let mut reader = Reader {
-            file: FileReader::new(text, loaded),
+            file: FileReader::new(&text, loaded),
             form: self,
             is_compiled,
         };
@@ -76,12 +75,10 @@ pub(crate) struct FileReader<'a> {
 }
 
 impl<'a> FileReader<'a> {
-    /// Begins behind the text's byte order mark if it has one.
-    pub(crate) fn new(text: &'a str, loaded: &'a mut Loaded) -> Self {
-        let (text, mark) = file::without_mark(text);
+    pub(crate) fn new(text: &'a Readable<'_>, loaded: &'a mut Loaded) -> Self {
         Self {
             text,
-            positions: Positions::new(text, mark),
+            positions: Positions::new(text, text.skipped),
             allowance: Allowance::default(),
             loaded,
         }
@@ -128,7 +125,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn try_read(&mut self) -> Result<(), Problem> {
-        let tree = tree::parse_object(self.file.text)?;
+        let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
         let hooks = list_of_hooks(file)?;
         let entries = || hooks.and_then(|list| list.items()).into_iter().flatten();
@@ -154,7 +151,7 @@ impl Reader<'_> {
             unknown_key(member).with_suggestion_of(list_meant_by(key))
         } else if self.form.base_dir.is_some() {
             let words = "a project's file cannot disable hooks: only the user's file can";
-            value.warning(words).at(value.range())
+            Problem::warning_at(&value, words).at(value.range())
         } else {
             let names = value.items().map(|items| items.map(|item| item.text()));
             if let Some(names) = names.and_then(Iterator::collect::<Option<Vec<_>>>) {
@@ -162,7 +159,7 @@ impl Reader<'_> {
                 return self.file.loaded.disable.extend(names);
             }
             let words = "expected a list of names of hooks";
-            value.error(words).at(value.range())
+            Problem::error_at(&value, words).at(value.range())
         };
         self.file.report(None, problem);
     }
@@ -306,8 +303,8 @@ fn list_meant_by(key: &str) -> Option<&'static str> {
 /// Returns the entry's value, without keys whose numbers are out of range.
 fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
     if !entry.is_object() {
-        return entry.value().unwrap_or_else(|problem| {
-            problems.push(problem);
+        return entry.value().unwrap_or_else(|fault| {
+            problems.push(fault.into());
             Value::Array(Vec::new())
         });
     }
@@ -315,9 +312,9 @@ fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
     for Member { key, value, .. } in entry.members() {
         match value.value() {
             Ok(value) => drop(map.insert(key.to_owned(), value)),
-            Err(problem) => problems.push(Problem {
+            Err(fault) => problems.push(Problem {
                 key: Some(key.to_owned()),
-                ..problem
+                ..fault.into()
             }),
         }
     }

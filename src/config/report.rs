@@ -9,8 +9,9 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::position::TextRange;
-use crate::hook::{Hook, named};
+use crate::entry::named;
+use crate::hook::Hook;
+use crate::json::{Fault, Node, TextRange};
 use crate::printable::{printable, shortened};
 use crate::trust::TrustStore;
 
@@ -140,6 +141,16 @@ pub struct Problem {
     pub(crate) is_of_approval: bool,
 }
 
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        Self {
+            help: fault.help,
+            is_limit: fault.is_limit,
+            ..Self::error(fault.key, fault.message).at(fault.place)
+        }
+    }
+}
+
 impl Problem {
     /// Creates a problem of a file as a whole.
     pub(super) fn of_file(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
@@ -179,6 +190,16 @@ impl Problem {
 
     pub(crate) fn warning(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, key, message)
+    }
+
+    /// Creates an error about this value.
+    pub(crate) fn error_at(node: &Node<'_, '_>, message: impl Into<String>) -> Self {
+        Self::error(node.key, message).at(node.place())
+    }
+
+    /// Creates a warning about this value.
+    pub(crate) fn warning_at(node: &Node<'_, '_>, message: impl Into<String>) -> Self {
+        Self::warning(node.key, message).at(node.place())
     }
 
     /// A limit of this crate is exceeded, and the file cannot be used.

@@ -58,11 +58,11 @@ mod tests {
     use serde::Serialize;
 
     use super::super::content::MOST_PROBLEMS;
-    use super::super::file::LARGEST_FILE;
     use super::super::reader::MOST_ENTRIES;
-    use super::super::tree::{DEEPEST, MOST_VALUES};
     use super::*;
-    use crate::hook::{FailurePolicy, LONGEST_POINTER, LONGEST_TIMEOUT, Reads, Shell, Stdin, keys};
+    use crate::entry::{FailurePolicy, LONGEST_TIMEOUT, Reads, Shell, Stdin};
+    use crate::hook::{LONGEST_POINTER, keys};
+    use crate::json::{DEEPEST, LARGEST_TEXT, MOST_VALUES};
     use crate::printable::grouped;
 
     /// The one page that states the limits of a file, and its words.
@@ -71,7 +71,7 @@ mod tests {
         let page = include_str!("../../docs/protocol.md").replace('\n', " ");
         let [hooks, values, problems] = [MOST_ENTRIES, MOST_VALUES, MOST_PROBLEMS].map(grouped);
         for words in [
-            format!("It has at most {} MiB, {hooks} hooks,", LARGEST_FILE >> 20),
+            format!("It has at most {} MiB, {hooks} hooks,", LARGEST_TEXT >> 20),
             format!("{DEEPEST} levels of lists and objects, and {values} values."),
             format!("At most {problems} problems of a file are shown"),
             format!("above 0 and up to {};", LONGEST_TIMEOUT.as_secs()),

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
+use crate::entry::{HookCommand, Shell};
 use crate::files;
-use crate::hook::{Hook, HookCommand, Interpreter, Shell, expanded, interpreter};
+use crate::hook::{Hook, Interpreter, expanded, interpreter};
 use crate::named::{End, follow_within};
 use crate::printable::shortened;
 

@@ -14,7 +14,8 @@ use super::content::{Loaded, Owner, Switches};
 use super::file;
 use super::report::{Problem, Severity};
 use crate::events::Vocabulary;
-use crate::hook::{Hook, Protocol};
+use crate::hook::Hook;
+use crate::protocol::Protocol;
 
 /// The most bytes of the files of a project's plugins.
 const MOST_BYTES: usize = 16 * 1024 * 1024;

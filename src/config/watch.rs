@@ -13,8 +13,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use super::last_good::LastGood;
 use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy};
-use super::tree;
 use super::{HookConfig, Installed, file};
+use crate::json;
 use crate::logging::{error, info, log_safely};
 use crate::registry::HookRegistry;
 
@@ -214,7 +214,7 @@ fn look_at(path: PathBuf) -> Look {
 /// Returns whether each file is one complete object, of this crate or of another agent.
 fn is_whole(files: &[Look]) -> bool {
     files.iter().all(|(_, text)| match text {
-        Ok(Some((text, _))) => tree::parse_object(file::without_mark(text).0).is_ok(),
+        Ok(Some((text, _))) => json::parse_object(&json::readable(text)).is_ok(),
         Ok(None) => true,
         Err(_) => false,
     })

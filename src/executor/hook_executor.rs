@@ -363,7 +363,7 @@ impl fmt::Debug for HookExecutor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hook::FailurePolicy;
+    use crate::entry::FailurePolicy;
 
     /// The results of a submitted event are matched with its hooks by their order.
     #[test]

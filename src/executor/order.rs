@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::entry::FailurePolicy;
 use crate::events::{EventType, HookEvent};
-use crate::hook::{FailurePolicy, Hook};
+use crate::hook::Hook;
 
 /// Whether the model must not see the output of a tool before this hook has processed it.
 pub(super) fn redacts(event: &HookEvent, hook: &Hook) -> bool {

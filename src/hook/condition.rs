@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
-use super::error::{BACKSPACE, HookError, kind};
+use super::error::{BACKSPACE, HookError};
 use crate::globs::{translated, with_slashes};
+use crate::json::kind;
 use crate::printable::shortened;
 
 /// The most bytes of an expression. A longer one would compile to more than `LARGEST`.

@@ -1,8 +1,7 @@
 //! A hook: its events, its command, its settings. A plain value, except for its gate.
 //!
-//! Does no I/O and does not know how a hook is run; its form in hooks.json is in `json`.
+//! Does no I/O and does not know how a hook is run; its form in hooks.json is in `entry`.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,109 +12,16 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::error::HookError;
-use super::exchange::{Answer, End, Failure, Order, ProtocolMismatch, Shared, Start};
-use super::failure::FailureKind;
-use super::options::{Options, Seconds};
-use super::parts::{
-    DEFAULT_TIMEOUT, FailurePolicy, HookCommand, HookSource, LONGEST_TIMEOUT, Reads,
-    SHORTEST_TIMEOUT, Shell, Stdin,
-};
-use super::sandbox::Sandbox;
+use super::source::HookSource;
 use super::when::When;
-use crate::events::HookEvent;
+use crate::entry::{
+    DEFAULT_TIMEOUT, FailurePolicy, HookCommand, LONGEST_TIMEOUT, Options, Reads, SHORTEST_TIMEOUT,
+    Sandbox, Seconds, Shell, Stdin,
+};
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
+use crate::protocol::{Grouping, Protocol};
 use crate::redact::Redactor;
-
-/// How a hook is addressed and how its end is read. A hook without one of its own has the protocol of hooks.json
-/// (docs/protocol.md). A hook with its own is never [resident](Hook::with_resident), and cannot be read from hooks.json.
-pub(crate) trait Protocol: fmt::Debug + Send + Sync {
-    /// The name, which [`Hook::to_json`] has too, such as `claude`. Hooks that run [at once](Order::in_parallel) are
-    /// grouped by it.
-    fn name(&self) -> &str;
-
-    /// All that decides what the protocol does. Part of a hook's equality, digest, fingerprint and JSON.
-    fn definition(&self) -> Value;
-
-    /// The label that people see, for a hook without a name and a description. Default: none, which is the command.
-    fn label(&self) -> Option<&str> {
-        None
-    }
-
-    /// Returns the hook as it stands in a file of its own format, as JSON on one line: a person who approves it sees this,
-    /// and how its [`definition`](Protocol::definition) and its entry differ from it. Default: none; the person sees the entry.
-    fn written(&self) -> Option<String> {
-        None
-    }
-
-    /// Returns why the hook cannot be used on any event, such as a matcher that is no valid expression. The hook then
-    /// fails with this message. Called when a hook that may run is loaded, and before each run; the first call may take
-    /// milliseconds. Default: none.
-    fn fault(&self) -> Option<&str> {
-        None
-    }
-
-    /// Returns the variables in the hook's command that name directories, with the directories, for a project with this
-    /// root: an approval of the hook covers the scripts that its command names in them. Default: none.
-    fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
-        let _ = project;
-        Vec::new()
-    }
-
-    /// Returns why the hook is not for this event, beyond its pattern and its conditions; None if it is, or if that
-    /// cannot be told. Called for each event that the pattern matches, on the thread that fires it: it should not
-    /// allocate. [`fault`](Protocol::fault) was called before, except for a hook that never runs. Default: None.
-    fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
-        let _ = event;
-        None
-    }
-
-    /// Returns what to start.
-    ///
-    /// # Errors
-    /// If the hook cannot be started for this event. The hook then fails with this kind and message.
-    fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure>;
-
-    /// Returns what the end of the hook means. Called if its process has ended by itself.
-    fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer;
-
-    /// Returns how hooks of this protocol run together. Default: one after the other.
-    fn order(&self) -> Order {
-        Order::default()
-    }
-}
-
-/// One run of a hook on an event.
-#[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
-    pub(crate) event: &'a HookEvent,
-    pub(crate) hook: &'a Hook,
-    /// Whether hooks can block the event.
-    pub(crate) can_block: bool,
-    /// The working directory of the hook: its own, resolved against its project's root or the host's directory.
-    pub(crate) working_dir: &'a Path,
-    pub(crate) shared: &'a Shared,
-}
-
-impl<'a> Call<'a> {
-    /// The event as one line of JSON, as hooks of hooks.json receive it. It is made once for all hooks of the event.
-    pub(crate) fn json(&self) -> &'a [u8] {
-        self.shared.json(self.event)
-    }
-
-    /// Returns the variables of the event, which are made once for all its hooks.
-    ///
-    /// # Errors
-    /// If they have another type than at the first call, which no protocol does.
-    pub(crate) fn variables<T: Any + Send + Sync>(
-        &self,
-        make: impl FnOnce() -> T,
-    ) -> Result<&'a T, Failure> {
-        let message = "the event's variables have another type";
-        let failure = || Failure::new(FailureKind::NotStarted, message);
-        self.shared.once(make).ok_or_else(failure)
-    }
-}
 
 /// Decides, right before each run, whether a hook may run.
 ///
@@ -206,7 +112,7 @@ impl Settings {
 pub(super) struct OwnProtocol {
     pub(super) name: String,
     pub(super) definition: Value,
-    pub(super) order: Order,
+    pub(super) grouping: Grouping,
     pub(super) protocol: Arc<dyn Protocol>,
 }
 

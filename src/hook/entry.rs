@@ -10,11 +10,11 @@ use serde_path_to_error::Segment;
 use super::canonical::{canonical, fnv1a};
 use super::condition::Allowance;
 use super::definition::{Hook, Settings};
-use super::error::{BACKSPACE, HookError, LIKE_A_KEY, kind};
-use super::options::Options;
-use super::parts::{FailurePolicy, HookCommand, Shell, Stdin};
+use super::error::{BACKSPACE, HookError, LIKE_A_KEY};
 use super::when::When;
+use crate::entry::{FailurePolicy, HookCommand, Options, Shell, Stdin};
 use crate::events::{EventType, nearest};
+use crate::json::kind;
 use crate::pattern::EventPattern;
 
 /// The keys of an entry, in the order in which they are written.

@@ -1,7 +1,5 @@
 //! Errors building a hook.
 
-use serde_json::Value;
-
 use crate::events::nearest;
 use crate::pattern::PatternError;
 use crate::printable::shortened;
@@ -51,18 +49,6 @@ impl HookError {
             found: Some(found.clone().into_owned()),
             ..KeyError::new(key, format!("expected {expected}, found {found}"))
         }))
-    }
-}
-
-/// Returns the type of a value.
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use super::condition::{Allowance, Budget, Condition};
 use super::definition::{Gate, GateKind, GateVerdict, Hook};
 use super::error::HookError;
-use super::exchange::Failure;
-use super::failure::FailureKind;
-use super::parts::FailurePolicy;
+use crate::entry::{Failure, FailureKind};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
@@ -110,7 +108,7 @@ impl Hook {
 
     /// Returns whether something may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
-        can_block || self.on_failure() == FailurePolicy::Withhold
+        self.settings.options.guards(can_block)
     }
 
     /// Compiles the conditions, so that errors are known before they are needed.

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::definition::{Hook, OwnProtocol, Protocol};
-use super::exchange::{Order, ProtocolMismatch};
-use super::options::Options;
-use super::parts::{FailurePolicy, HookCommand};
+use super::definition::{Hook, OwnProtocol};
+use crate::entry::{FailurePolicy, HookCommand, Options};
 use crate::events::HookEvent;
+use crate::protocol::{CalledHook, Grouping, Protocol, ProtocolMismatch};
 
 /// What makes hooks equal of which only the first one runs: the protocol, its key, and the settings.
 pub(crate) type Identity<'a> = (&'a str, &'a str, &'a HookCommand, &'a Options);
@@ -22,7 +21,7 @@ impl Hook {
         let own = OwnProtocol {
             name: protocol.name().to_owned(),
             definition: json!({"name": protocol.name(), "definition": protocol.definition()}),
-            order: protocol.order(),
+            grouping: protocol.grouping(),
             protocol,
         };
         self.set(|it| it.protocol = Some(Arc::new(own)))
@@ -44,20 +43,20 @@ impl Hook {
         self.own_protocol().map(|own| &*own.protocol)
     }
 
-    fn order(&self) -> Option<&Order> {
-        self.own_protocol().map(|own| &own.order)
+    fn grouping(&self) -> Option<&Grouping> {
+        self.own_protocol().map(|own| &own.grouping)
     }
 
     /// The name of the group with which the hook runs at once; none for a hook that runs in order.
     pub(crate) fn group(&self) -> Option<&str> {
         let withholds = self.on_failure() == FailurePolicy::Withhold;
-        let is_grouped = self.order().is_some_and(|order| order.in_parallel) && !withholds;
+        let is_grouped = self.grouping().is_some_and(|grouping| grouping.in_parallel) && !withholds;
         is_grouped.then(|| self.protocol_name())
     }
 
     /// What the hook has in common with those of which only the first one runs; none for a hook that always runs.
     pub(crate) fn identity(&self) -> Option<Identity<'_>> {
-        let key = self.order()?.once_for.as_deref()?;
+        let key = self.grouping()?.once_for.as_deref()?;
         let settings = &*self.settings;
         let name = self.protocol_name();
         Some((name, key, &settings.command, &settings.options))
@@ -83,6 +82,19 @@ impl Hook {
     /// Returns the label that the protocol has for the hook.
     pub(super) fn protocol_label(&self) -> Option<&str> {
         self.protocol()?.label()
+    }
+
+    /// Returns what the protocol sees of the hook.
+    pub(crate) fn called(&self) -> CalledHook<'_> {
+        CalledHook {
+            command: &self.settings.command,
+            options: &self.settings.options,
+            fingerprint: self.fingerprint(),
+            is_approved: self.has_approval(),
+            has_gate: self.gate().is_some(),
+            is_confined: self.sandboxes().next().is_some(),
+            is_of_other_agent: self.protocol().is_some(),
+        }
     }
 
     /// Returns the hook as it stands in a file of another format.

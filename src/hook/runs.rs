@@ -4,8 +4,8 @@
 
 use super::definition::Hook;
 use super::interpreters::{Interpreter, Meaning, interpreter, is_input};
-use super::parts::HookCommand;
 use super::shell_words::{Token, tokens};
+use crate::entry::HookCommand;
 
 /// A word that an interpreter may run.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
+use crate::entry::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, Options, SHORTEST_TIMEOUT};
 
 #[test]
 fn a_hook_has_the_specified_defaults() {
@@ -39,7 +40,7 @@ fn the_pages_state_the_default_deadline() {
 
 #[test]
 fn each_setting_is_a_key_of_an_entry() {
-    let settings = json!(super::options::Options::default());
+    let settings = json!(Options::default());
     for key in settings.as_object().unwrap().keys() {
         assert!(keys().any(|known| known == key), "{key}");
     }

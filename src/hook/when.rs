@@ -9,8 +9,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::condition::{Allowance, Budget, Condition, Lazy};
-use super::error::{HookError, kind};
+use super::error::HookError;
 use crate::events::HookEvent;
+use crate::json::kind;
 use crate::pattern::{Mismatch, PatternPart};
 use crate::printable::shortened;
 use crate::redact::Redactor;

@@ -11,7 +11,7 @@ use glob::{MatchOptions, Pattern, PatternError};
 
 use super::content::{has_mark, of_text};
 use super::stamp::Stamps;
-use super::tree::{End, Found, Tree, name_of};
+use super::tree::{End, Found, PathTree, name_of};
 use crate::files;
 use crate::globs::with_slashes;
 use crate::hook::{Candidates, Hook, RunKind, RunWord, runs};
@@ -80,7 +80,7 @@ impl Lookup<'_> {
     pub(crate) fn files_of(self, hook: &Hook) -> Named {
         let inputs = hook.inputs();
         let mut look = Look {
-            tree: Tree::at(self.root),
+            tree: PathTree::at(self.root),
             lookup: &self,
             excluded: Vec::new(),
             data: Vec::new(),
@@ -142,7 +142,7 @@ impl Way {
 }
 
 struct Look<'a> {
-    tree: Tree<'a>,
+    tree: PathTree<'a>,
     lookup: &'a Lookup<'a>,
     excluded: Vec<Pattern>,
     /// The files that the entry names and that are no scripts.

@@ -17,7 +17,7 @@ const MOST_LINKS: usize = 40;
 
 /// Follows a path from a project's root.
 pub(crate) fn follow_within(root: &Path, path: &Path) -> End {
-    Tree::at(root).find(Path::new(""), path).end
+    PathTree::at(root).find(Path::new(""), path).end
 }
 
 /// Where a path leads.
@@ -45,7 +45,7 @@ pub(crate) enum End {
 }
 
 /// A project, and what was looked at on the way to its files.
-pub(super) struct Tree<'a> {
+pub(super) struct PathTree<'a> {
     pub(super) root: &'a Path,
     /// What `/proc/self/cwd` is for the hook.
     working_dir: RefCell<PathBuf>,
@@ -54,7 +54,7 @@ pub(super) struct Tree<'a> {
     left: Cell<usize>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> PathTree<'a> {
     pub(super) fn at(root: &'a Path) -> Self {
         Self {
             root,

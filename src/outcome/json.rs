@@ -12,7 +12,7 @@ use super::{
     Failures, HookBlockedError, HookResult, MODEL_TEXT_LIMIT, Outcome, joined, texts,
     without_duplicates,
 };
-use crate::hook::Decision;
+use crate::entry::Decision;
 use crate::printable::{limited, printable};
 
 #[derive(Serialize)]

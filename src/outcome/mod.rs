@@ -2,8 +2,10 @@
 //!
 //! Knows what blocks an event, not how a hook is run.
 
+mod env_file;
 mod failures;
 mod json;
+mod residency;
 mod result;
 
 use std::borrow::Cow;
@@ -14,10 +16,12 @@ use serde_json::{Map, Value};
 use crate::events::{EventKind, EventType};
 use crate::printable::{limited, printable_lines};
 
-pub use crate::hook::{Decision, EnvFile, FailureKind, HookOutput, Residency, SkipReason};
+pub use crate::entry::{Decision, FailureKind, HookOutput, SkipReason};
+pub use env_file::EnvFile;
 pub use failures::Failures;
 #[cfg(feature = "cli")]
 pub(crate) use json::Again;
+pub use residency::Residency;
 pub(crate) use result::Consent;
 pub use result::HookResult;
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::hook::{
-    Decision, EnvFile, FailureKind, FailurePolicy, Hook, HookOutput, Residency, SkipReason,
-};
+use crate::entry::{Decision, FailureKind, FailurePolicy, HookOutput, SkipReason};
+use crate::hook::Hook;
+use crate::outcome::{EnvFile, Residency};
 use crate::printable::{limited, printable};
 use crate::redact::Redactor;
 

@@ -12,8 +12,9 @@ use super::ending::{check_text, trimmed};
 use super::invalid::explain;
 use super::keys::{self, Field, Place, Within, hidden_decision, key, keys_of};
 use super::members::Members;
+use crate::entry::{Decision, HookOutput};
 use crate::events::{HookEvent, nearest};
-use crate::hook::{Decision, HookOutput, kind};
+use crate::json::kind;
 use crate::printable::printable;
 
 /// What the output of a hook says.

@@ -5,8 +5,8 @@ use serde_json::{Map, json};
 
 use super::answer::read;
 use super::keys::{Field, KEYS, Place, SPECIFIC, keys_of};
+use crate::entry::{Decision, HookOutput};
 use crate::events::HookEvent;
-use crate::hook::{Decision, HookOutput};
 
 #[track_caller]
 fn output(written: impl ToString) -> HookOutput {

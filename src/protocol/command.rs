@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use super::names::variables_in;
-use crate::hook::{Failure, FailureKind, HookCommand, Shell};
+use crate::entry::{Failure, FailureKind, HookCommand, Shell};
 use crate::process::Args;
 
 /// Returns the program to start, as a name or a path, and its arguments. `is_of_event` tells whether
@@ -89,30 +89,33 @@ fn check_for_cmd(text: &str, is_of_event: impl Fn(&str) -> bool) -> Result<(), S
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::hook::Hook;
+
+    fn shell(text: &str, shell: Option<Shell>) -> HookCommand {
+        let text = text.to_owned();
+        HookCommand::Shell { text, shell }
+    }
 
     #[test]
     fn commands_become_command_lines() {
-        let hook = Hook::new("*", "-x y").unwrap();
-        for (hook, expected) in [
-            (hook.clone(), r#"("/bin/sh", List(["-c", " -x y"]))"#),
+        for (command, expected) in [
+            (shell("-x y", None), r#"("/bin/sh", List(["-c", " -x y"]))"#),
             (
-                hook.clone().with_shell(Shell::Bash),
+                shell("-x y", Some(Shell::Bash)),
                 r#"("bash", List(["-c", " -x y"]))"#,
             ),
             (
-                hook.with_shell(Shell::Pwsh),
+                shell("-x y", Some(Shell::Pwsh)),
                 r#"("pwsh", List(["-NoProfile", "-NonInteractive", "-Command", "-x y"]))"#,
             ),
             (
-                Hook::program("*", ["a b", "-c"]).unwrap(),
+                HookCommand::Program(vec!["a b".into(), "-c".into()]),
                 r#"("a b", List(["-c"]))"#,
             ),
         ] {
-            let line = command_line(hook.command(), |_| false).unwrap();
+            let line = command_line(&command, |_| false).unwrap();
             assert_eq!(format!("{line:?}"), expected);
         }
-        let cmd = Hook::new("*", "dir").unwrap().with_shell(Shell::Cmd);
-        assert!(command_line(cmd.command(), |_| false).is_err());
+        let cmd = shell("dir", Some(Shell::Cmd));
+        assert!(command_line(&cmd, |_| false).is_err());
     }
 }

@@ -7,8 +7,8 @@ use proptest::string::string_regex;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Written, read};
+use crate::entry::HookOutput;
 use crate::events::{EventType, HookEvent};
-use crate::hook::HookOutput;
 
 /// What is found in an output, in short: the answer, `text`, a note on text, or `invalid: why`.
 fn found(output: &[u8], gap: Option<usize>) -> String {

@@ -9,10 +9,11 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::called_hook::CalledHook;
 use super::circular::HookChain;
 use super::names::{Names, VariableName, prefixed};
+use crate::entry::{Failure, FailureKind, FailurePolicy, Options, Reads, Stdin, inherits};
 use crate::events::{DEEPEST_DATA, HookEvent};
-use crate::hook::{Failure, FailureKind, FailurePolicy, Hook, Reads, Stdin, inherits};
 use crate::logging::warn;
 use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
 use crate::profile::{AppProfile, COMMON_PREFIX};
@@ -146,8 +147,8 @@ impl Naming {
     }
 
     /// Returns the variables that a hook inherits from the host; never those of an event.
-    fn inherited<'a>(&'a self, hook: &Hook) -> Inherited<'a> {
-        let Some(rule) = hook.inherit().or(self.inherit.as_deref()) else {
+    fn inherited<'a>(&'a self, hook: CalledHook<'_>) -> Inherited<'a> {
+        let Some(rule) = hook.options.inherit.as_ref().or(self.inherit.as_ref()) else {
             return Inherited::AllBut(&self.above);
         };
         let passes = |name: &str| inherits(rule, name) && !self.above.iter().any(|it| it == name);
@@ -165,31 +166,37 @@ impl Naming {
     /// If the name of a variable is invalid.
     pub(crate) fn environment<'a>(
         &'a self,
-        hook: &'a Hook,
+        hook: CalledHook<'a>,
         variables: Variables<'a>,
     ) -> Result<Environment<'a>, VariablesError> {
         // The names of `Native` are valid.
-        let of_protocol: &[_] = match hook.protocol() {
-            Some(_) => &variables,
-            None => &[],
+        let of_protocol: &[_] = if hook.is_of_other_agent {
+            &variables
+        } else {
+            &[]
         };
         let of_protocol = of_protocol.iter().map(|(name, _)| &**name);
-        let mut names = hook.env().keys().map(String::as_str).chain(of_protocol);
+        let mut names = hook
+            .options
+            .env
+            .keys()
+            .map(String::as_str)
+            .chain(of_protocol);
         if let Some(name) = names.find(|name| name.is_empty() || name.contains(['=', '\0'])) {
             let name = name.to_owned();
             return Err(VariablesError::BadName { name });
         }
         let set = self.listed(&variables);
         let mut environment = Environment::new(self.inherited(hook), variables);
-        if hook.has_approval() {
+        if hook.is_approved {
             // A `.pyc` beside a script is covered as the script is, and must not appear.
             environment.set("PYTHONDONTWRITEBYTECODE", "1");
         }
-        for (name, value) in hook.env() {
+        for (name, value) in &hook.options.env {
             environment.set(name, value);
         }
         environment.set(HOOK_VARIABLES, set);
-        self.chain.extend(hook, &mut environment);
+        self.chain.extend(hook.fingerprint, &mut environment);
         Ok(environment)
     }
 
@@ -352,37 +359,28 @@ impl EventVariables {
         Self { fitting, too_large }
     }
 
-    /// Adds the variables of the event for a hook.
-    ///
-    /// # Errors
-    /// If a value is too large and the hook is a guard that would not receive it.
-    pub(crate) fn add<'a>(
-        &'a self,
-        hook: &Hook,
-        can_block: bool,
-        working_dir: &'a Path,
-        naming: &'a Naming,
-        variables: &mut Variables<'a>,
-    ) -> Result<(), VariablesError> {
+    /// Adds those that fit.
+    pub(super) fn add<'a>(&'a self, variables: &mut Variables<'a>) {
         for Variable { name, value } in &self.fitting {
             for full in &name.full {
                 variables.push((full.into(), value.into()));
             }
         }
-        naming.add_directory(working_dir, variables);
-        self.check(hook, can_block)
     }
 
-    /// Checks that the hook does not miss a value that it may decide on.
-    fn check(&self, hook: &Hook, can_block: bool) -> Result<(), VariablesError> {
+    /// Checks that a hook does not miss a value that it may decide on.
+    ///
+    /// # Errors
+    /// If a value is too large, and the hook is a guard that would not receive it.
+    pub(super) fn check(&self, options: &Options, can_block: bool) -> Result<(), VariablesError> {
         let Some(first) = self.too_large.first() else {
             return Ok(());
         };
-        let may_decide = match hook.on_failure() {
+        let may_decide = match options.on_failure {
             FailurePolicy::Continue => false,
-            _ => hook.guards(can_block),
+            _ => options.guards(can_block),
         };
-        let sees_input = hook.reads() == Reads::Stdin && hook.stdin() == Stdin::Json;
+        let sees_input = options.reads == Reads::Stdin && options.stdin == Stdin::Json;
         if may_decide && !sees_input {
             return Err(VariablesError::TooLarge {
                 name: format!("{COMMON_PREFIX}_{}", first.name.plain),

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::hook::{Decision, HookOutput};
+use crate::entry::{Decision, HookOutput};
 
 /// The key whose object has the keys of other agents.
 pub(super) const SPECIFIC: &str = "hookSpecificOutput";

@@ -1,4 +1,5 @@
-//! What a hook receives, and how its answer is read.
+//! What a hook receives, and how its answer is read: `interface` is what every protocol can do, `native` the protocol of
+//! hooks.json.
 //!
 //! A hook of hooks.json receives the event in its environment and, as JSON, on standard input. It answers with its exit
 //! code, and JSON on standard output: docs/protocol.md.
@@ -6,6 +7,8 @@
 mod answer;
 #[cfg(test)]
 mod answer_tests;
+mod call;
+mod called_hook;
 mod circular;
 mod command;
 mod echo;
@@ -13,6 +16,8 @@ mod ending;
 #[cfg(test)]
 mod ending_tests;
 mod environment;
+mod exchange;
+mod interface;
 mod invalid;
 mod keys;
 mod members;
@@ -22,8 +27,12 @@ mod resident;
 
 #[cfg(fuzzing)]
 pub(crate) use answer::read as read_answer;
+pub(crate) use call::{Call, Once};
+pub(crate) use called_hook::CalledHook;
 pub(crate) use command::{command_line, posix, program};
 pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};
+pub(crate) use exchange::{Exit, Grouping, Launch, ProtocolMismatch, Reading};
+pub(crate) use interface::Protocol;
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;

@@ -7,12 +7,13 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::answer::{Written, read};
+use super::call::Call;
 use super::command::command_line;
-use super::environment::{EventVariables, Naming};
+use super::environment::Naming;
+use super::exchange::{Exit, Launch, Reading};
+use super::interface::Protocol;
 use super::resident::{LONGEST_EVENT, event_line, new_id};
-use crate::hook::{
-    Answer, Call, Decision, End, Failure, FailureKind, FailurePolicy, Protocol, Start, Stdin,
-};
+use crate::entry::{Decision, Failure, FailureKind, FailurePolicy, Stdin};
 
 /// The protocol of hooks.json, with the names of a host.
 #[derive(Debug)]
@@ -39,54 +40,55 @@ impl Protocol for Native {
         json!({})
     }
 
-    fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Start<'a>, Failure> {
+    fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Launch<'a>, Failure> {
         /// Most hooks have no more variables. So many take less than a kibibyte: for a larger allocation glibc
         /// goes through all free memory, which costs as much as the rest of this.
         const USUAL: usize = 20;
         let is_of_event = |name: &str| self.naming.can_be_of_event(name);
-        let (program, args) = command_line(call.hook.command(), is_of_event)?;
-        let mut start = Start::new(program, args);
-        start.may_be_direct = true;
-        start.variables.reserve(USUAL);
-        let variables = &mut start.variables;
-        if call.hook.resident() {
+        let (program, args) = command_line(call.hook.command, is_of_event)?;
+        let mut launch = Launch::new(program, args);
+        launch.may_be_direct = true;
+        launch.variables.reserve(USUAL);
+        let variables = &mut launch.variables;
+        if call.hook.options.resident {
             self.naming.add_for_resident(call.working_dir, variables);
             let id = new_id();
-            start.stdin = Some(Cow::Owned(line(call, &id)?));
-            start.id = Some(id);
-            return Ok(start);
+            launch.stdin = Some(Cow::Owned(line(call, &id)?));
+            launch.id = Some(id);
+            return Ok(launch);
         }
-        let event = call.variables(|| EventVariables::new(call.event, &self.naming))?;
-        let (hook, can_block) = (call.hook, call.can_block);
-        event.add(hook, can_block, call.working_dir, &self.naming, variables)?;
-        if call.hook.stdin() == Stdin::Json {
-            start.stdin = Some(Cow::Borrowed(call.json()));
+        let event = call.variables(&self.naming);
+        event.add(variables);
+        self.naming.add_directory(call.working_dir, variables);
+        event.check(call.hook.options, call.can_block)?;
+        if call.hook.options.stdin == Stdin::Json {
+            launch.stdin = Some(Cow::Borrowed(call.json()));
         }
-        Ok(start)
+        Ok(launch)
     }
 
-    fn read(&self, call: &Call<'_>, end: &End<'_>) -> Answer {
+    fn read(&self, call: &Call<'_>, exit: &Exit<'_>) -> Reading {
         // Whatever a hook writes that redacts the output of a tool is meant to replace it.
-        let redacts = call.hook.on_failure() == FailurePolicy::Withhold;
-        let is_strict = redacts && end.code == Some(0);
-        match read(call.event, end.stdout_bytes, end.gap, is_strict) {
+        let redacts = call.hook.options.on_failure == FailurePolicy::Withhold;
+        let is_strict = redacts && exit.code == Some(0);
+        match read(call.event, exit.stdout_bytes, exit.gap, is_strict) {
             Ok(mut written) => {
-                written.notes.extend(contradiction(end, &written));
-                Answer {
+                written.notes.extend(contradiction(exit, &written));
+                Reading {
                     output: written.output,
                     notes: written.notes,
                     misread: written.misread,
-                    ..Answer::default()
+                    ..Reading::default()
                 }
             }
-            Err(why) => Answer::invalid(why),
+            Err(why) => Reading::invalid(why),
         }
     }
 }
 
 /// Returns a note if the answer allows what the exit code does not.
-fn contradiction(end: &End<'_>, written: &Written) -> Option<String> {
-    let code = end.code.filter(|code| *code != 0)?;
+fn contradiction(exit: &Exit<'_>, written: &Written) -> Option<String> {
+    let code = exit.code.filter(|code| *code != 0)?;
     let output = written.output.as_ref()?;
     let allows = output.decision == Some(Decision::Allow);
     let words = format!(

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::hook::HookCommand;
+use crate::entry::HookCommand;
 
 /// Returns the words of such a command; empty if the shell must run it.
 pub(super) fn direct_words<'a>(
@@ -58,7 +58,8 @@ fn names_a_file(word: &str) -> bool {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::hook::{Hook, Shell};
+    use crate::entry::Shell;
+    use crate::hook::Hook;
 
     #[test]
     fn a_path_with_plain_words_needs_no_shell() {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::time::Duration;
 
-use crate::hook::{Failure, FailureKind, HookCommand, Residency};
+use crate::entry::{Failure, FailureKind, HookCommand};
+use crate::outcome::Residency;
 use crate::printable::printable;
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::observer::HookRun;
+use crate::entry::Failure;
 use crate::events::HookEvent;
-use crate::hook::{Failure, Hook, Shared};
+use crate::hook::Hook;
 use crate::process::Cancel;
-use crate::protocol::too_deep;
+use crate::protocol::{Once, too_deep};
 
 /// An event, either borrowed from a caller that waits or shared.
 pub(crate) enum Fired<'a> {
@@ -47,7 +48,7 @@ pub(crate) struct Firing<'a> {
     pub(crate) can_block: bool,
     /// The failure of all hooks, if the event's data is nested too deep.
     pub(crate) too_deep: Option<Failure>,
-    pub(super) shared: Shared,
+    pub(super) once: Once,
     pub(crate) cancel: Arc<Cancel>,
     /// How long the event has waited for a thread.
     pub(crate) queued: Duration,
@@ -63,7 +64,7 @@ impl<'a> Firing<'a> {
             event,
             original: None,
             can_block,
-            shared: Shared::default(),
+            once: Once::default(),
             cancel,
             queued: Duration::ZERO,
             handles_ask: false,
@@ -75,7 +76,7 @@ impl<'a> Firing<'a> {
         Self {
             original: self.original.or(Some(self.event)),
             event: Fired::Shared(event),
-            shared: Shared::default(),
+            once: Once::default(),
             ..self
         }
     }
@@ -87,7 +88,7 @@ impl<'a> Firing<'a> {
             original: self.original.map(|it| Fired::Shared(it.to_shared())),
             can_block: self.can_block,
             too_deep: self.too_deep,
-            shared: self.shared,
+            once: self.once,
             cancel: self.cancel,
             queued: self.queued,
             handles_ask: self.handles_ask,

@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::entry::named;
 use crate::events::HookEvent;
-use crate::hook::{Hook, named};
+use crate::hook::Hook;
 use crate::logging::error;
 use crate::outcome::HookResult;
 

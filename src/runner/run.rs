@@ -16,9 +16,12 @@ use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
 use super::sandbox;
-use crate::hook::{Answer, Call, End, EnvFile, Failure, GateVerdict, Hook, Start};
+use crate::entry::Failure;
+use crate::hook::{GateVerdict, Hook};
+use crate::outcome::EnvFile;
 use crate::outcome::{Consent, FailureKind, HookResult, Residency, SkipReason};
 use crate::process::{self, Args, Spec};
+use crate::protocol::{Call, Exit, Launch, Reading};
 use crate::protocol::{Native, check_answer};
 
 /// The most bytes that are read from the file of a session's variables.
@@ -142,36 +145,36 @@ impl Runner {
         let event = &firing.event;
         let call = Call {
             event,
-            hook,
+            hook: hook.called(),
             can_block: firing.can_block,
             working_dir: &working_dir,
-            shared: &firing.shared,
+            once: &firing.once,
         };
-        let mut start = protocol.prepare(&call)?;
-        let timeout = self.timeout(hook, &start);
-        let directory = match &start.working_dir {
+        let mut launch = protocol.prepare(&call)?;
+        let timeout = self.timeout(hook, &launch);
+        let directory = match &launch.working_dir {
             Some(directory) => &working_dir.join(directory),
             None => &working_dir,
         };
-        let ran = self.execute(firing, &call, &mut start, directory, timeout)?;
+        let ran = self.execute(firing, hook, &mut launch, directory, timeout)?;
         let gap = ran.finished.stdout.gap();
         let mut result = result_of(hook, ran, timeout, directory);
         if firing.handles_ask {
             result.consent = Consent::Open;
         }
-        result.env_file = start.env_file.take().and_then(read_env_file).map(Box::new);
+        result.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
         if !result.started() || !result.came_to_its_end() {
             return Ok(result);
         }
         let code = result.signal.is_none().then_some(result.exit_code);
-        let end = End {
+        let exit = Exit {
             code,
             stdout: &result.stdout,
             stdout_bytes: result.stdout_bytes(),
             stderr: &result.stderr,
             gap,
         };
-        let answer = protocol.read(&call, &end);
+        let answer = protocol.read(&call, &exit);
         Ok(self.with_answer(result, answer))
     }
 
@@ -187,7 +190,7 @@ impl Runner {
 
     /// Checks what keeps any hook from being run.
     fn check(&self, firing: &Firing<'_>, hook: &Hook) -> Result<(), Failure> {
-        let circular = self.native.naming().chain().check(hook);
+        let circular = self.native.naming().chain().check(hook.fingerprint());
         circular.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
         firing.too_deep.clone().map_or(Ok(()), Err)
     }
@@ -196,33 +199,33 @@ impl Runner {
     fn execute(
         &self,
         firing: &Firing<'_>,
-        call: &Call<'_>,
-        start: &mut Start<'_>,
+        hook: &Hook,
+        launch: &mut Launch<'_>,
         working_dir: &Path,
         timeout: Duration,
     ) -> Result<Ran, Failure> {
-        let variables = std::mem::take(&mut start.variables);
-        let environment = self.native.naming().environment(call.hook, variables)?;
-        let direct = match start.may_be_direct {
-            true => direct_words(call.hook.command(), working_dir, environment.sets("PWD")),
+        let variables = std::mem::take(&mut launch.variables);
+        let environment = self.native.naming().environment(hook.called(), variables)?;
+        let direct = match launch.may_be_direct {
+            true => direct_words(hook.command(), working_dir, environment.sets("PWD")),
             false => Vec::new(),
         };
         let spec = Spec {
-            program: std::mem::take(&mut start.program),
-            args: start.args.take().unwrap_or(Args::List(Vec::new())),
+            program: std::mem::take(&mut launch.program),
+            args: launch.args.take().unwrap_or(Args::List(Vec::new())),
             direct,
             environment,
             working_dir,
-            stdin: start.stdin.as_deref(),
+            stdin: launch.stdin.as_deref(),
             timeout,
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             cancel: Some(&firing.cancel),
-            confinement: sandbox::confinement(call.hook, working_dir)?,
+            confinement: sandbox::confinement(hook, working_dir)?,
         };
-        Ok(match &start.id {
-            None => Ran::new(process::run(&spec)).explained(&spec, call.hook.command()),
-            Some(id) => self.run_resident(call.hook, spec, id),
+        Ok(match &launch.id {
+            None => Ran::new(process::run(&spec)).explained(&spec, hook.command()),
+            Some(id) => self.run_resident(hook, spec, id),
         })
     }
 
@@ -257,8 +260,8 @@ impl Runner {
         }
     }
 
-    fn timeout(&self, hook: &Hook, start: &Start<'_>) -> Duration {
-        let own = hook.own_timeout().or(start.timeout);
+    fn timeout(&self, hook: &Hook, launch: &Launch<'_>) -> Duration {
+        let own = hook.own_timeout().or(launch.timeout);
         own.unwrap_or(self.default_timeout)
     }
 
@@ -282,7 +285,7 @@ impl Runner {
         })
     }
 
-    fn with_answer(&self, mut result: HookResult, mut answer: Answer) -> HookResult {
+    fn with_answer(&self, mut result: HookResult, mut answer: Reading) -> HookResult {
         if answer.replaces_exit_code {
             result.failure = None;
             result.error = None;

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::hook::{Failure, FailureKind, Hook, Sandbox};
+use crate::entry::{Failure, FailureKind, Sandbox};
+use crate::hook::Hook;
 use crate::process::{Confinement, Reach, directory_problem};
 
 /// Confines all hooks, where tests are built so: what a sandbox with all rights changes, each test then sees.

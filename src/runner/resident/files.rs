@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use crate::hook::{Candidates, Hook, HookCommand, expanded};
+use crate::entry::HookCommand;
+use crate::hook::{Candidates, Hook, expanded};
 use crate::named::{Lookup, Stamps};
 use crate::process::{Spec, program_of};
 

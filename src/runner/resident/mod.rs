@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use self::files::stamps_of;
 use self::slots::{Kept, Slots, Turn};
 use super::ending::{Ran, without_answer};
-use crate::hook::{Failure, GateVerdict, Hook};
+use crate::entry::Failure;
+use crate::hook::{GateVerdict, Hook};
 use crate::outcome::{FailureKind, Residency};
 use crate::process::{
     Broken, Captured, End, Exchange, Finished, Resident, Spec, StartError, start_resident,

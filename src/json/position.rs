@@ -27,7 +27,7 @@ pub struct TextRange {
 }
 
 /// The positions of a text. A lookup reads at most one block, however long a line is.
-pub(super) struct Positions<'a> {
+pub(crate) struct Positions<'a> {
     text: &'a str,
     /// The number of bytes of the file before the text.
     skipped: usize,
@@ -38,7 +38,7 @@ pub(super) struct Positions<'a> {
 const BLOCK: usize = 256;
 
 impl<'a> Positions<'a> {
-    pub(super) fn new(text: &'a str, skipped: usize) -> Self {
+    pub(crate) fn new(text: &'a str, skipped: usize) -> Self {
         let mut at = (0, 0);
         let mut blocks = vec![at];
         for block in text.as_bytes().chunks(BLOCK) {
@@ -52,14 +52,14 @@ impl<'a> Positions<'a> {
         }
     }
 
-    pub(super) fn range(&self, range: &Range<usize>) -> TextRange {
+    pub(crate) fn range(&self, range: &Range<usize>) -> TextRange {
         TextRange {
             start: self.position(range.start),
             end: self.position(range.end),
         }
     }
 
-    pub(super) fn position(&self, offset: usize) -> Position {
+    pub(crate) fn position(&self, offset: usize) -> Position {
         let block = offset / BLOCK;
         let rest = &self.text.as_bytes()[block * BLOCK..offset];
         let (line, column) = advance(self.blocks[block], rest);

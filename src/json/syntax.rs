@@ -18,9 +18,9 @@ pub(super) fn range(error: &ParseError) -> Range<usize> {
 }
 
 /// Describes an error of the parser by what JSON expects there.
-pub(super) fn words(error: &ParseError, text: &str) -> String {
+pub(super) fn description(error: &ParseError, text: &str) -> String {
     use ParseErrorKind as Kind;
-    let words = match error.kind() {
+    let description = match error.kind() {
         Kind::UnterminatedArray => "`]` is missing for the list that begins here",
         Kind::UnterminatedObject => "`}` is missing for the object that begins here",
         Kind::UnexpectedCloseBrace => "expected a value, found `}`",
@@ -46,7 +46,7 @@ pub(super) fn words(error: &ParseError, text: &str) -> String {
         ) => "invalid escape in a string: write `\\\\` for a backslash",
         other => return in_lower_case(&other.to_string()),
     };
-    words.to_owned()
+    description.to_owned()
 }
 
 /// Whether a list ends here while an object in it is open, behind a value of the object.
@@ -55,8 +55,8 @@ fn is_open(text: &str, at: usize) -> bool {
     rest.starts_with(']') && !before.trim_end().ends_with(['{', ','])
 }
 
-fn in_lower_case(words: &str) -> String {
-    let mut characters = words.chars();
+fn in_lower_case(text: &str) -> String {
+    let mut characters = text.chars();
     let first = characters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(characters).collect()
 }

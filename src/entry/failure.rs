@@ -54,6 +54,23 @@ named! {
     }
 }
 
+/// A failure of a hook, with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) kind: FailureKind,
+    /// A fragment in lower case.
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+}
+
 impl FailureKind {
     /// Whether this crate or one of its limits has caused the failure, and not the hook.
     pub(crate) fn is_of_the_engine(self) -> bool {
@@ -81,21 +98,5 @@ named! {
     pub enum SkipReason {
         /// It comes from a project and is not approved: see [`TrustStore`](crate::trust::TrustStore).
         NotApproved = "not_approved",
-    }
-}
-
-named! {
-    /// How a [resident](crate::Hook::with_resident) hook got an event.
-    pub enum Residency {
-        /// Its process was already running.
-        Kept = "kept",
-        /// Its process was started for this event.
-        Started = "started",
-        /// Its process was started for this event, to replace one that had failed, was old, or was
-        /// started from other files.
-        Replaced = "replaced",
-        /// Its process ran for this event only: it has failed repeatedly, there are too many kept
-        /// processes, or the platform does not support them.
-        OneShot = "one_shot",
     }
 }

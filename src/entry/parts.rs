@@ -1,11 +1,9 @@
-//! The settings of a hook that are a choice between values, each with its name in hooks.json.
+//! The command of an entry, and its settings that are a choice between values, each with its name in hooks.json.
 //!
 //! Knows neither hooks nor how a choice is carried out.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::named::named;
@@ -105,7 +103,7 @@ impl HookCommand {
     }
 
     /// Returns whether there is nothing to run.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Shell { text, .. } => text.trim().is_empty(),
             Self::Program(args) => args.first().is_none_or(String::is_empty),
@@ -131,33 +129,5 @@ fn quoted(arg: &str) -> Cow<'_, str> {
         Cow::Owned(format!("{arg:?}"))
     } else {
         Cow::Borrowed(arg)
-    }
-}
-
-/// The place of a hook in a file. `Display` formats it as compilers do: `/path/hooks.json:12`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct HookSource {
-    /// The file. Its hooks share it.
-    pub path: Arc<Path>,
-    /// The index in the file's list `hooks`, counted from 0; none if the hook represents the whole file.
-    pub index: Option<usize>,
-    /// The line in which the entry begins, counted from 1; none if the hook represents the whole file.
-    pub line: Option<usize>,
-}
-
-impl HookSource {
-    pub(crate) fn new(path: Arc<Path>, index: Option<usize>, line: Option<usize>) -> Self {
-        Self { path, index, line }
-    }
-}
-
-impl fmt::Display for HookSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
-        match self.line {
-            Some(line) => write!(f, ":{line}"),
-            None => Ok(()),
-        }
     }
 }

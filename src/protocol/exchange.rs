@@ -2,19 +2,14 @@
 //!
 //! Knows no hook and no format.
 
-use std::any::Any;
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use super::failure::FailureKind;
-use super::output::HookOutput;
-use crate::events::HookEvent;
+use crate::entry::HookOutput;
 use crate::process::Args;
 
 /// Why a hook's protocol does not match an event.
@@ -28,53 +23,9 @@ pub(crate) struct ProtocolMismatch<'a> {
     pub(crate) found: Option<&'a str>,
 }
 
-/// A failure of a hook, with a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failure {
-    pub(crate) kind: FailureKind,
-    /// A fragment in lower case.
-    pub(crate) message: String,
-}
-
-impl Failure {
-    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-        }
-    }
-}
-
-/// What is made once for all hooks of an event.
-#[derive(Default)]
-pub(crate) struct Shared {
-    json: OnceLock<String>,
-    once: OnceLock<Box<dyn Any + Send + Sync>>,
-}
-
-impl Shared {
-    /// Returns the event as one line of JSON.
-    pub(super) fn json(&self, event: &HookEvent) -> &[u8] {
-        let make = || event.to_json() + "\n";
-        self.json.get_or_init(make).as_bytes()
-    }
-
-    /// Returns a value that is made once. There is one, for this crate's own protocol.
-    pub(super) fn once<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&T> {
-        let value = self.once.get_or_init(|| Box::new(make()));
-        value.downcast_ref()
-    }
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
-    }
-}
-
 /// What to start for a hook: by default without variables and with an empty standard input, in the hook's working
 /// directory. The hook's own `env` has priority over the variables, its own timeout over this one.
-pub(crate) struct Start<'a> {
+pub(crate) struct Launch<'a> {
     pub(crate) program: OsString,
     /// Taken when it is started.
     pub(crate) args: Option<Args>,
@@ -91,7 +42,7 @@ pub(crate) struct Start<'a> {
     pub(crate) env_file: Option<NamedTempFile>,
 }
 
-impl Start<'_> {
+impl Launch<'_> {
     pub(crate) fn new(program: OsString, args: Args) -> Self {
         Self {
             program,
@@ -109,7 +60,7 @@ impl Start<'_> {
 
 /// How a hook's process has ended, and what it wrote.
 #[derive(Clone, Copy)]
-pub(crate) struct End<'a> {
+pub(crate) struct Exit<'a> {
     /// The exit code; None if a signal ended it.
     pub(crate) code: Option<i32>,
     /// Standard output as text. Invalid UTF-8 is replaced.
@@ -125,7 +76,7 @@ pub(crate) struct End<'a> {
 /// What the end of a hook means. Default: nothing; the exit code decides.
 #[derive(Debug, Default)]
 #[must_use]
-pub(crate) struct Answer {
+pub(crate) struct Reading {
     pub(crate) output: Option<HookOutput>,
     /// Whether the answer counts whatever the exit code. Not for every end: a guard that was not found (127) or was
     /// killed has checked nothing.
@@ -138,7 +89,7 @@ pub(crate) struct Answer {
     pub(crate) misread: bool,
 }
 
-impl Answer {
+impl Reading {
     pub(crate) fn invalid(why: impl Into<String>) -> Self {
         Self {
             invalid: Some(why.into()),
@@ -150,7 +101,7 @@ impl Answer {
 /// How hooks of one protocol run together on an event. Default: one after the other, as registered, with those of
 /// hooks.json.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct Grouping {
     /// All at once, with the other hooks whose protocols have the same name, after the hooks that run in order. Of
     /// several changes of one value, that of the last hook counts. A hook that
     /// [withholds](crate::FailurePolicy::Withhold) runs in order all the same.

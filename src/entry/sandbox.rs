@@ -27,9 +27,9 @@ use serde::{Deserializer, Serialize, Serializer};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Sandbox {
-    pub(super) read: Option<Vec<String>>,
-    pub(super) write: Vec<String>,
-    pub(super) network: bool,
+    read: Option<Vec<String>>,
+    write: Vec<String>,
+    network: bool,
 }
 
 /// Why no hook can run in a sandbox here.

@@ -15,21 +15,28 @@ use super::sandbox::{self, Sandbox};
 #[derive(Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Options {
-    pub(super) timeout: Option<Seconds>,
+    pub(crate) timeout: Option<Seconds>,
     #[serde(serialize_with = "lossy")]
-    pub(super) working_dir: Option<PathBuf>,
-    pub(super) env: BTreeMap<String, String>,
-    pub(super) inherit: Option<Vec<String>>,
-    pub(super) name: Option<String>,
-    pub(super) description: String,
-    pub(super) on_failure: FailurePolicy,
-    pub(super) stdin: Stdin,
-    pub(super) reads: Reads,
-    pub(super) inputs: Vec<String>,
-    pub(super) background: bool,
-    pub(super) resident: bool,
+    pub(crate) working_dir: Option<PathBuf>,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) inherit: Option<Vec<String>>,
+    pub(crate) name: Option<String>,
+    pub(crate) description: String,
+    pub(crate) on_failure: FailurePolicy,
+    pub(crate) stdin: Stdin,
+    pub(crate) reads: Reads,
+    pub(crate) inputs: Vec<String>,
+    pub(crate) background: bool,
+    pub(crate) resident: bool,
     #[serde(deserialize_with = "sandbox::read")]
-    pub(super) sandbox: Option<Sandbox>,
+    pub(crate) sandbox: Option<Sandbox>,
+}
+
+impl Options {
+    /// Returns whether something may pass unchecked if the hook does not run on an event.
+    pub(crate) fn guards(&self, can_block: bool) -> bool {
+        can_block || self.on_failure == FailurePolicy::Withhold
+    }
 }
 
 fn lossy<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -40,7 +47,7 @@ fn lossy<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, 
 /// A time limit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
-pub(crate) struct Seconds(pub(super) Duration);
+pub(crate) struct Seconds(pub(crate) Duration);
 
 impl From<Seconds> for f64 {
     fn from(seconds: Seconds) -> Self {

@@ -1,0 +1,22 @@
+//! The settings of an entry of hooks.json, as values that `protocol` and `hook` share, and the answers and failures that
+//! follow from them.
+//!
+//! Knows no hook, no event and no process; the form of an entry in a file is in `hook`.
+
+mod failure;
+mod inherit;
+mod named;
+mod options;
+mod output;
+mod parts;
+mod sandbox;
+
+pub(crate) use failure::Failure;
+pub use failure::{FailureKind, SkipReason};
+pub(crate) use inherit::inherits;
+pub(crate) use named::named;
+pub(crate) use options::{Options, Seconds};
+pub use output::{Decision, HookOutput};
+pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+pub use parts::{FailurePolicy, HookCommand, Reads, Shell, Stdin};
+pub use sandbox::{Sandbox, SandboxUnsupported};

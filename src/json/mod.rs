@@ -1,0 +1,20 @@
+//! JSON texts: how one is read, as a tree of values with their places, and why one cannot be read.
+//!
+//! Knows nothing of hooks. Each JSON text that comes from outside (a file, an event, an answer, a case) passes
+//! [`readable`].
+
+mod fault;
+mod node;
+mod position;
+mod syntax;
+mod text;
+mod tree;
+
+pub(crate) use fault::Fault;
+pub(crate) use node::{Member, Node, kind};
+pub(crate) use position::Positions;
+pub use position::{Position, TextRange};
+pub(crate) use text::{Readable, read, readable};
+#[cfg(test)]
+pub(crate) use tree::{DEEPEST, MOST_VALUES};
+pub(crate) use tree::{LARGEST_TEXT, NOT_AN_OBJECT, parse_object, parse_options, too_large};

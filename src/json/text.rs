@@ -1,0 +1,153 @@
+//! What precedes the reading of every JSON text, so that texts of all programs are read alike.
+//!
+//! Some programs write a byte order mark before a text (PowerShell), and half of a surrogate pair where they have cut a
+//! string within a character (`JSON.stringify` in JavaScript, `json.dumps` in Python). RFC 8259 (sections 8.1 and 8.2) leaves
+//! it to a reader whether it accepts both; `serde_json` refuses them.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use serde::de::DeserializeOwned;
+
+/// Reads a JSON text.
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str(&readable(text))
+}
+
+/// A JSON text without a byte order mark before it, and with U+FFFD in place of each half of a surrogate pair. Apart from
+/// the mark, each byte has kept its place.
+#[derive(Debug)]
+pub(crate) struct Readable<'a> {
+    text: Cow<'a, str>,
+    /// The bytes of the mark.
+    pub(crate) skipped: usize,
+}
+
+impl Deref for Readable<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Returns the text as JSON is read from it.
+pub(crate) fn readable(text: &str) -> Readable<'_> {
+    let (text, skipped) = without_mark(text);
+    let text = without_halves(text);
+    Readable { text, skipped }
+}
+
+/// Returns the text after a byte order mark, and the length of the mark.
+fn without_mark(text: &str) -> (&str, usize) {
+    match text.strip_prefix('\u{FEFF}') {
+        Some(text) => (text, '\u{FEFF}'.len_utf8()),
+        None => (text, 0),
+    }
+}
+
+/// The number of bytes of an escape such as `\ud83d`.
+const ESCAPE: usize = 6;
+
+/// Replaces halves of surrogate pairs by as many bytes.
+fn without_halves(text: &str) -> Cow<'_, str> {
+    let mut replaced = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = text[at..].find('\\') {
+        at += found;
+        match surrogate_at(text, at) {
+            None => at += after_backslash(text, at),
+            Some(Half::First) if surrogate_at(text, at + ESCAPE) == Some(Half::Second) => {
+                at += 2 * ESCAPE;
+            }
+            Some(_) => {
+                replaced.push_str(&text[copied..at]);
+                replaced.push_str("\\ufffd");
+                at += ESCAPE;
+                copied = at;
+            }
+        }
+    }
+    if copied == 0 {
+        return text.into();
+    }
+    replaced.push_str(&text[copied..]);
+    replaced.into()
+}
+
+/// The bytes of a backslash and the character behind it, which may be a backslash.
+fn after_backslash(text: &str, at: usize) -> usize {
+    let next = text[at + 1..].chars().next();
+    1 + next.map_or(0, char::len_utf8)
+}
+
+#[derive(PartialEq, Eq)]
+enum Half {
+    First,
+    Second,
+}
+
+/// Returns which half of a pair is escaped at this place, if one is.
+fn surrogate_at(text: &str, at: usize) -> Option<Half> {
+    let digits = text.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
+    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    match u32::from_str_radix(digits, 16).ok()? {
+        0xD800..=0xDBFF => Some(Half::First),
+        0xDC00..=0xDFFF => Some(Half::Second),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn marks_are_skipped_and_halves_are_replaced() {
+        for (text, expected) in [
+            ("\u{FEFF}{}", "{}"),
+            ("\u{FEFF}\u{FEFF}{}", "\u{FEFF}{}"),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\uD83D""#, r#""\ufffd""#),
+            (r#""a\ude00b""#, r#""a\ufffdb""#),
+            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
+            (r#""\ud83d\n""#, r#""\ufffd\n""#),
+            (r#""\\ud83d""#, r#""\\ud83d""#),
+            (r#""\\\ud83d""#, r#""\\\ufffd""#),
+            (r#""\ud83""#, r#""\ud83""#),
+            (r#""\u+83d""#, r#""\u+83d""#),
+            ("\\", "\\"),
+            ("\\ä\\ud83d", "\\ä\\ufffd"),
+            ("\\ud83ä", "\\ud83ä"),
+        ] {
+            assert_eq!(&*readable(text), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_string_of_escapes_is_read(units in proptest::collection::vec(any::<u16>(), 0..12)) {
+            let escaped: String = units.iter().map(|unit| format!("\\u{unit:04X}")).collect();
+            let expected = String::from_utf16_lossy(&units);
+            prop_assert_eq!(read::<Value>(&format!("\"{escaped}\"")).unwrap(), expected);
+        }
+
+        #[test]
+        fn bytes_keep_their_places(text in "[\\\\uUdD89abcdeEfF0\"ä]{0,24}") {
+            let read = readable(&text);
+            prop_assert_eq!(read.len(), text.len());
+            for (at, c) in text.char_indices() {
+                prop_assert!(read.is_char_boundary(at), "{}: {}", text, c);
+            }
+        }
+    }
+}

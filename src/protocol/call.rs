@@ -1,0 +1,50 @@
+//! One run of a hook on an event, as its protocol sees it.
+//!
+//! Does not know what a protocol does with it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::called_hook::CalledHook;
+use super::environment::{EventVariables, Naming};
+use crate::events::HookEvent;
+
+/// One run of a hook on an event.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) event: &'a HookEvent,
+    pub(crate) hook: CalledHook<'a>,
+    /// Whether hooks can block the event.
+    pub(crate) can_block: bool,
+    /// The working directory of the hook: its own, resolved against its project's root or the host's directory.
+    pub(crate) working_dir: &'a Path,
+    pub(crate) once: &'a Once,
+}
+
+impl<'a> Call<'a> {
+    /// The event as one line of JSON, as hooks of hooks.json receive it.
+    pub(crate) fn json(&self) -> &'a [u8] {
+        let make = || self.event.to_json() + "\n";
+        self.once.json.get_or_init(make).as_bytes()
+    }
+
+    /// The variables of the event, with the names of a host.
+    pub(super) fn variables(&self, naming: &Naming) -> &'a EventVariables {
+        let make = || EventVariables::new(self.event, naming);
+        self.once.variables.get_or_init(make)
+    }
+}
+
+/// What is made once for all hooks of an event.
+#[derive(Default)]
+pub(crate) struct Once {
+    json: OnceLock<String>,
+    variables: OnceLock<EventVariables>,
+}
+
+impl fmt::Debug for Once {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Once").finish_non_exhaustive()
+    }
+}

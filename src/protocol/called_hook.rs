@@ -1,0 +1,20 @@
+//! What a protocol sees of the hook that it starts.
+
+use crate::entry::{HookCommand, Options};
+
+/// The hook of a [`Call`](super::Call).
+#[derive(Clone, Copy)]
+pub(crate) struct CalledHook<'a> {
+    pub(crate) command: &'a HookCommand,
+    pub(crate) options: &'a Options,
+    /// The hook's fingerprint, by which a host below it recognizes the hook.
+    pub(crate) fingerprint: u64,
+    /// Whether the hook runs because a person has approved it: it may use nothing that the approval does not cover.
+    pub(crate) is_approved: bool,
+    /// Whether a gate, of an approval or of the host, lets it run.
+    pub(crate) has_gate: bool,
+    /// Whether the hook runs in a sandbox.
+    pub(crate) is_confined: bool,
+    /// Whether its protocol is another one than that of hooks.json.
+    pub(crate) is_of_other_agent: bool,
+}
