@@ -115,7 +115,7 @@ pub mod fuzzing {
     /// If it has.
     pub fn check_event(said: &[u8]) {
         let text = String::from_utf8_lossy(said);
-        let value = serde_json::from_slice::<serde_json::Value>(said);
+        let value = crate::json::read::<serde_json::Value>(&text);
         let value = value.unwrap_or_else(|_| text.as_ref().into());
         let event = HookEvent::tool_pre_execute("bash", value);
         for output in [
@@ -157,8 +157,8 @@ pub use trace::Trace;
 
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
 ///
-/// A hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn prevents the hooks after it
-/// from running, also on an event that cannot be blocked.
+/// A hook that fails (without `"on_failure": "continue"`) prevents the hooks after it from running. So does one that
+/// blocks or stops the turn, on an event that can be blocked.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookEvent, HookRegistry, fire_event_blocking};

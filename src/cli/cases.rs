@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::cli::entries::title;
 use crate::cli::error::json_words;
 use crate::cli::{Failure, Terminal, files};
+use crate::json;
 use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
 #[derive(Debug, Deserialize)]
@@ -65,14 +66,16 @@ pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Case>
 }
 
 fn parse(file: &Path, text: &str) -> Result<Vec<Case>, Failure> {
+    let readable = json::readable(text);
+    let text = &*readable;
     let failed = |error: serde_json::Error| {
         let (line, column) = (error.line(), error.column().max(1));
         let words = json_words(&error);
         Failure::new(format!("{}:{line}:{column}: {words}", shown(file))).with_fix(EXAMPLE)
     };
-    let mut cases: Vec<Case> = serde_json::from_str(text).map_err(failed)?;
+    let mut cases: Vec<Case> = json::parse(text).map_err(failed)?;
     // The same list once more, for the positions.
-    let entries: Vec<&RawValue> = serde_json::from_str(text).map_err(failed)?;
+    let entries: Vec<&RawValue> = json::parse(text).map_err(failed)?;
     let (mut line, mut seen) = (1, 0);
     for (case, entry) in cases.iter_mut().zip(entries) {
         let start = entry.get().as_ptr() as usize - text.as_ptr() as usize;
@@ -118,23 +121,6 @@ impl Verdict {
             updated_input: first.updated_input(),
             hook: blocked.map(|result| title(&result.hook)),
         }
-    }
-}
-
-/// Returns the event of the changed call or prompt, if hooks have changed it.
-pub(crate) fn changed_by(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
-    match event.event_type {
-        EventType::ToolPreExecute => {
-            let args = event.data.get("tool_args")?.as_object()?;
-            let changed = outcome.changed_input(args)?;
-            Some(event.clone().with_data("tool_args", changed))
-        }
-        EventType::UserPromptSubmit => {
-            let content = outcome.updated_input()?.remove("content")?;
-            let is_new = content.is_string() && event.data.get("content") != Some(&content);
-            is_new.then(|| event.clone().with_data("content", content))
-        }
-        _ => None,
     }
 }
 

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::cli::Failure;
 use crate::cli::error::placed_json_words;
 use crate::files::{self, NewFile};
+use crate::json;
 use crate::printable;
 
 /// Opens a regular file.
@@ -36,7 +37,7 @@ pub(crate) fn text_of(input: impl Read) -> io::Result<String> {
 pub(crate) fn json_of<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     let text = open(path).and_then(text_of);
     let text = text.map_err(|error| error.to_string())?;
-    serde_json::from_str(&text).map_err(|error| placed_json_words(&error))
+    json::read(&text).map_err(|error| placed_json_words(&error))
 }
 
 /// The error of a text above the limit.

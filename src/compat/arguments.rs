@@ -9,6 +9,7 @@ use super::mapping::MappedTool;
 use super::protocol::AgentProtocol;
 use crate::entry::{Decision, HookOutput};
 use crate::events::HookEvent;
+use crate::json::{self, kind};
 
 impl AgentProtocol {
     /// Returns how the host has mapped the event's tool. An event that came from the agent has the agent's names.
@@ -69,7 +70,7 @@ impl AgentProtocol {
         }
     }
 
-    /// Returns what a guard cannot see: the agent's hooks know the tool by an argument that this call does not have.
+    /// Returns what a guard cannot see: the agent's hooks know the tool by an argument that this call does not have as text.
     pub(super) fn unseen_argument(&self, event: &HookEvent) -> Option<String> {
         let ours = event.tool_name.as_deref()?;
         let has_input = self
@@ -84,12 +85,19 @@ impl AgentProtocol {
         let value = event.data.get("tool_args").unwrap_or(&Value::Null);
         let read = self.arguments(event, value).ok()?;
         let mut names = value_of(agent.arguments, theirs)?.iter();
-        let missing = names.find(|name| read.get(name).is_none())?;
+        let is_text = |name: &&&str| read.get(name).is_some_and(Value::is_string);
+        let name = names.find(|name| !is_text(name))?;
         let title = agent.title();
-        Some(format!(
-            "hooks of {title} read the argument `{missing}` of `{theirs}`, which the tool `{ours}` does not have: \
-             the host maps its arguments with `OtherTools::with_tool`"
-        ))
+        let reads = format!("hooks of {title} read the argument `{name}` of `{theirs}`");
+        Some(match read.get(name) {
+            None => format!(
+                "{reads}, which the tool `{ours}` does not have: the host maps its arguments with `OtherTools::with_tool`"
+            ),
+            Some(value) => format!(
+                "{reads} as text, and in this call of the tool `{ours}` it is {}: the host passes it as text",
+                kind(value)
+            ),
+        })
     }
 }
 
@@ -103,7 +111,7 @@ pub(super) fn came_from_agent(event: &HookEvent) -> bool {
 /// What a tool is called with as the object that these hooks expect, where it is a text.
 fn object_of(tool: &str, value: &Value) -> Option<Value> {
     let text = value.as_str()?;
-    match serde_json::from_str(text) {
+    match json::read(text) {
         Ok(object) => Some(Value::Object(object)),
         Err(_) if matches!(tool, "Bash" | "run_shell_command") => Some(json!({"command": text})),
         Err(_) => None,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::events::HookEvent;
+use crate::json;
 
 /// Groups of tools: a rule for one of them applies to all.
 const FAMILIES: [&[&str]; 3] = [
@@ -167,7 +168,7 @@ impl Argument {
         };
         let texts: Vec<String> = match called {
             Some(Value::Object(args)) => named(args),
-            Some(Value::String(text)) => match serde_json::from_str(text) {
+            Some(Value::String(text)) => match json::read(text) {
                 Ok(args) => named(&args),
                 Err(_) if self.keys.contains(&"command") => vec![text.clone()],
                 Err(_) => Vec::new(),

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::events::{EventSpec, Vocabulary};
+use crate::json;
 
 /// The schema with the events that this crate knows.
 const PUBLISHED: &str = include_str!("../../hooks.schema.json");
@@ -12,7 +13,7 @@ const PUBLISHED: &str = include_str!("../../hooks.schema.json");
 /// Returns the schema of a whole file, with the events and tools of a host.
 pub(super) fn schema(vocabulary: &Vocabulary) -> Value {
     // A test reads the file.
-    let mut schema: Value = serde_json::from_str(PUBLISHED).unwrap_or_default();
+    let mut schema: Value = json::read(PUBLISHED).unwrap_or_default();
     let events = "/properties/hooks/items/properties/event/anyOf";
     if let Some(listed) = schema.pointer_mut(events) {
         *listed = Value::Array(listed_events(vocabulary));

@@ -79,7 +79,7 @@ fn one_by_one<'a>(
             continue;
         }
         let result = core.runner.run_unless_cancelled(&firing, hook);
-        let stops = stop_on_failure && result.stops_the_chain();
+        let stops = stop_on_failure && result.stops_others(firing.can_block);
         let output = output_after(&result);
         send(result);
         // Groups run even after a stop, so they need this output too.

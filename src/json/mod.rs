@@ -14,7 +14,7 @@ pub(crate) use fault::Fault;
 pub(crate) use node::{Member, Node, kind};
 pub(crate) use position::Positions;
 pub use position::{Position, TextRange};
-pub(crate) use text::{Readable, read, readable};
+pub(crate) use text::{Readable, parse, read, readable, values};
 #[cfg(test)]
 pub(crate) use tree::{DEEPEST, MOST_VALUES};
 pub(crate) use tree::{LARGEST_TEXT, NOT_AN_OBJECT, parse_object, parse_options, too_large};

@@ -7,11 +7,26 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::de::StrRead;
+use serde_json::{Deserializer, StreamDeserializer};
 
 /// Reads a JSON text.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    serde_json::from_str(&readable(text))
+    parse(&readable(text))
+}
+
+/// Reads a text that is [readable], or a part of one, such as the value of a key.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(readable: &'a str) -> serde_json::Result<T> {
+    serde_json::from_str(readable)
+}
+
+/// Reads the values of a [readable] text, one after the other.
+pub(crate) fn values<'a, T: Deserialize<'a>>(
+    readable: &'a str,
+) -> StreamDeserializer<'a, StrRead<'a>, T> {
+    Deserializer::from_str(readable).into_iter()
 }
 
 /// A JSON text without a byte order mark before it, and with U+FFFD in place of each half of a surrogate pair. Apart from

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::Lifecycle;
 use super::question::{Ask, Question, agreed};
-use super::table::{Rewrites, Row};
+use super::rewriting::Unfit;
+use super::table::Row;
 use crate::events::{EventType, HookEvent, bounded_copy};
 use crate::executor::{CancelToken, FireOptions};
 use crate::logging::warn;
@@ -135,44 +136,34 @@ impl<'a, A: Action> Request<'a, A> {
         let name = self.open.row.before;
         let (event, before) = self.open.fire(name, options);
         let before = before.unless_blocked()?;
-        let Some((key, value)) = self.changed(&before) else {
+        let Some((key, value)) = self.change(&before) else {
             return agreed(&event, before, None, ask);
         };
         self.open.data.insert(key.to_owned(), value);
-        let (event, again) = self.open.fire(name, options.without_background());
-        if self.changed(&again).is_some() {
-            warn!("a hook changed an already changed `{name}`: the second change is ignored");
+        let (changed, again) = self.open.fire(name, options.without_background());
+        let rewrites = self.open.row.rewrites;
+        let again = rewrites.second_pass((&event.data, &before), (&changed.data, again));
+        if self.change(&again).is_some() {
+            warn!("a hook has changed `{name}` twice: its second change is ignored");
         }
         // A hook that asks only once and has asked before the change means this action too.
-        agreed(&event, before, Some(again), ask)
+        agreed(&changed, before, Some(again), ask)
     }
 
     /// Returns what hooks rewrite, with its key.
-    fn changed(&self, outcome: &Outcome) -> Option<(&'static str, Value)> {
+    fn change(&self, outcome: &Outcome) -> Option<(&'static str, Value)> {
         if !self.applies_updates {
             return None;
         }
-        let (key, new, expected) = match self.open.row.rewrites {
-            Rewrites::Nothing => return None,
-            Rewrites::Members(key) => {
-                let input = self.open.data.get(key).and_then(Value::as_object);
-                let new = match input {
-                    Some(input) => Ok(Value::Object(outcome.changed_input(input)?)),
-                    None => Err(outcome.updated_input()?),
-                };
-                (key, new.ok(), "an object")
+        let row = self.open.row;
+        match row.rewrites.change(&self.open.data, outcome) {
+            Ok(change) => change,
+            Err(Unfit { key, expected }) => {
+                let name = row.before;
+                warn!("the changes of hooks to `{name}` are ignored: `{key}` is not {expected}");
+                None
             }
-            Rewrites::Text(key) => {
-                let new = outcome.updated_input()?.remove(key)?;
-                (key, Some(new).filter(Value::is_string), "a text")
-            }
-        };
-        let Some(new) = new else {
-            let name = self.open.row.before;
-            warn!("the changes of hooks to `{name}` are ignored: `{key}` is not {expected}");
-            return None;
-        };
-        (self.open.data.get(key) != Some(&new)).then_some((key, new))
+        }
     }
 
     fn running(mut self, before: Outcome, again: Option<Outcome>) -> Running<A> {

@@ -32,6 +32,7 @@ mod action;
 mod kinds;
 mod permission;
 mod question;
+mod rewriting;
 mod stops;
 mod table;
 mod tool;
@@ -50,6 +51,8 @@ pub use action::{Request, Running};
 pub use kinds::{Compaction, Model, Session, Stream, Turn};
 pub use permission::{Permission, PermissionRun};
 pub use question::Question;
+#[cfg(feature = "cli")]
+pub(crate) use rewriting::{changed_event, second_pass};
 pub use tool::{Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order.

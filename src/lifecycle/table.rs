@@ -49,6 +49,18 @@ const NONE: Row = Row {
     rewrites: Rewrites::Nothing,
 };
 
+/// All rows.
+pub(super) static ROWS: [&Row; 8] = [
+    &TOOL,
+    &MODEL,
+    &STREAM,
+    &PERMISSION,
+    &SESSION,
+    &TURN,
+    &SUBAGENT,
+    &COMPACTION,
+];
+
 pub(super) static TOOL: Row = Row {
     before: "tool:pre_execute",
     after: ("tool:post_execute", Some("tool_result")),
@@ -108,16 +120,7 @@ mod tests {
 
     #[test]
     fn each_known_event_has_its_place() {
-        let rows = [
-            &TOOL,
-            &MODEL,
-            &STREAM,
-            &PERMISSION,
-            &SESSION,
-            &TURN,
-            &SUBAGENT,
-            &COMPACTION,
-        ];
+        let rows = ROWS;
         // The lifecycle fires these within an action, or alone.
         let others = [
             "permission:prompt",

@@ -172,6 +172,16 @@ impl Outcome {
         self.with_cut_reason()
     }
 
+    /// Returns the outcome in which each result blocks for which there is an objection.
+    pub(crate) fn objecting(mut self, objection: impl Fn(&HookResult) -> Option<String>) -> Self {
+        for result in &mut self.results {
+            if let Some(reason) = objection(result) {
+                *result = result.clone().blocking(reason);
+            }
+        }
+        self.with_cut_reason()
+    }
+
     /// The strictest decision of the hooks; none if no hook has decided. Unlike
     /// [`allowed`](Outcome::allowed), this distinguishes a hook that allows from a hook that does
     /// not decide, and one that denies from one that [only stops](HookOutput::only_stops) the turn. On an event that

@@ -189,6 +189,17 @@ impl HookResult {
         self
     }
 
+    /// Returns it with an answer that blocks for this reason, in place of its changes.
+    pub(crate) fn blocking(self, reason: String) -> Self {
+        let output = HookOutput {
+            decision: Some(Decision::Block),
+            reason: Some(reason),
+            updated_input: None,
+            ..self.output().cloned().unwrap_or_default()
+        };
+        self.with_output(output)
+    }
+
     /// Whether it ended by itself, with any exit code or signal.
     pub(crate) fn came_to_its_end(&self) -> bool {
         use FailureKind::{Exit, NotExecutable, NotFound, Signal};
@@ -217,17 +228,8 @@ impl HookResult {
     /// once the user has said [yes](crate::Outcome::answer).
     #[must_use]
     pub fn decision(&self) -> Decision {
-        let forgiven = |failure: FailureKind| {
-            let policy = self.hook.on_failure();
-            let continues = match failure {
-                // For a hook of another protocol, a failure of this crate blocks under every policy: what it was
-                // written for would have run the hook.
-                _ if self.hook.protocol().is_none() => failure.continues_under(policy),
-                // What it was written for may ignore such an answer.
-                FailureKind::InvalidAnswer => policy == FailurePolicy::Continue,
-                _ => !failure.is_of_the_engine() && failure.continues_under(policy),
-            };
-            if continues {
+        let forgiven = |failure| {
+            if self.forgives(failure) {
                 Decision::Allow
             } else {
                 Decision::Block
@@ -242,6 +244,19 @@ impl HookResult {
             None if !self.answer_counts() => forgiven(FailureKind::Exit),
             None if answered == Decision::Ask && self.consent == Consent::Given => Decision::Allow,
             None => answered,
+        }
+    }
+
+    /// Whether the operation may continue in spite of this failure.
+    fn forgives(&self, failure: FailureKind) -> bool {
+        let policy = self.hook.on_failure();
+        match failure {
+            // For a hook of another protocol, a failure of this crate blocks under every policy: what it was
+            // written for would have run the hook.
+            _ if self.hook.protocol().is_none() => failure.continues_under(policy),
+            // What it was written for may ignore such an answer.
+            FailureKind::InvalidAnswer => policy == FailurePolicy::Continue,
+            _ => !failure.is_of_the_engine() && failure.continues_under(policy),
         }
     }
 
@@ -262,6 +277,18 @@ impl HookResult {
     /// block.
     pub(crate) fn stops_the_chain(&self) -> bool {
         !self.should_continue() && !self.is_open_question()
+    }
+
+    /// Whether the hooks after it do not run. On an event that cannot be blocked, what a hook prints keeps no hook from
+    /// running, only its failure does: it may have printed what a tool has returned.
+    pub(crate) fn stops_others(&self, can_block: bool) -> bool {
+        match self.failure {
+            _ if can_block => self.stops_the_chain(),
+            None | Some(FailureKind::InvalidAnswer) => {
+                self.has_exited_otherwise() && !self.forgives(FailureKind::Exit)
+            }
+            Some(failure) => !self.forgives(failure),
+        }
     }
 
     /// Returns it with the user's answer to its question.
@@ -362,17 +389,19 @@ impl HookResult {
             None if self.decision() == Decision::Ask && error.is_some() => error,
             None | Some(FailureKind::Exit) => self.own_words().or(error),
             // It blocks by its exit code too, and has said why.
-            Some(FailureKind::InvalidAnswer) if self.has_exited_otherwise() => {
+            Some(FailureKind::InvalidAnswer)
+                if self.has_exited_otherwise() && self.signal.is_none() =>
+            {
                 self.own_words().or(error)
             }
             Some(_) => error.or_else(|| self.own_words()),
         }
     }
 
-    /// Whether it ended by itself with an exit code other than 0, which says more than its invalid answer.
+    /// Whether it ended by itself with an exit code other than 0, or by a signal, which says more than its answer.
     fn has_exited_otherwise(&self) -> bool {
         let is_native = self.hook.protocol().is_none();
-        is_native && self.signal.is_none() && !matches!(self.exit_code, 0 | -1)
+        is_native && !matches!(self.exit_code, 0 | -1)
     }
 
     fn own_words(&self) -> Option<&str> {

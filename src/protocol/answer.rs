@@ -14,7 +14,7 @@ use super::keys::{self, Field, Place, Within, hidden_decision, key, keys_of};
 use super::members::Members;
 use crate::entry::{Decision, HookOutput};
 use crate::events::{HookEvent, nearest};
-use crate::json::kind;
+use crate::json::{self, kind};
 use crate::printable::printable;
 
 /// What the output of a hook says.
@@ -40,10 +40,11 @@ pub(crate) fn read(
     if is_blank && gap.is_none() {
         return Ok(Written::default());
     }
-    let text = std::str::from_utf8(output).unwrap_or_default();
-    let members = serde_json::from_str(trimmed(text));
+    let text = json::readable(str::from_utf8(output).unwrap_or_default());
+    let text = trimmed(&text);
+    let members = json::parse(text);
     if let (None, Ok(members)) = (gap, members) {
-        return read_object(event, trimmed(text), members, is_strict);
+        return read_object(event, text, members, is_strict);
     }
     let note = check_text(output, gap)?;
     if is_strict && !is_blank {
@@ -73,13 +74,13 @@ fn read_object(
         .any(|(name, _)| key(name, Place::Top).is_some());
     let says_nothing = members.0.iter().all(|(name, _)| name == "id");
     let refusal = members.0.iter().find_map(|(name, value)| {
-        let value = serde_json::from_str(value.get()).ok()?;
+        let value = json::parse(value.get()).ok()?;
         keys::is_refusal(name, &value).then(|| printable(&format!("\"{name}\": {value}")))
     });
     let output = read_members(members, Place::Top, &mut others)?;
     let mut notes = others.notes;
     if is_answer {
-        let answer = serde_json::from_str(text).map_err(|error| explain(&error))?;
+        let answer = json::parse(text).map_err(|error| explain(&error))?;
         check_echo(event, text, &answer)?;
     } else if let Some(refusal) = &refusal {
         notes.push(format!(
@@ -121,7 +122,7 @@ fn read_members(
         seen.push(key.name);
         match (key.field)(&mut output) {
             Field::Keys(within) if value.get().starts_with('{') => {
-                let members = serde_json::from_str(value.get()).map_err(|error| explain(&error))?;
+                let members = json::parse(value.get()).map_err(|error| explain(&error))?;
                 inner = read_members(members, within, others)?;
             }
             field => set(&name, field, parse(value)?)?,
@@ -134,7 +135,7 @@ fn read_members(
 }
 
 fn parse(value: &RawValue) -> Result<Value, String> {
-    serde_json::from_str(value.get()).map_err(|error| explain(&error))
+    json::parse(value.get()).map_err(|error| explain(&error))
 }
 
 /// Sets a field to the value of its key.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::keys::{Place, key};
 use crate::events::HookEvent;
+use crate::json;
 
 /// Checks that the event does not say what the answer says: that no object of the event has a key of the answer with
 /// the same value, or both with an object, and that no string has the answer's text, or one of its deciding keys as a key: a
@@ -82,9 +83,9 @@ impl Echo<'_> {
         if !text.contains(['{', ':']) {
             return false;
         }
-        let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-        let mut values = values.map_while(Result::ok);
-        let plain = plain(text);
+        let text = json::readable(text);
+        let mut values = json::values::<Value>(&text).map_while(Result::ok);
+        let plain = plain(&text);
         plain.contains(&self.text)
             || self.keys.iter().any(|key| is_key_in(key, &plain))
             || values.any(|value| self.is_in(&value))
@@ -187,7 +188,11 @@ fn escape(part: &str, letter: char) -> (char, usize) {
         (code.and_then(char::from_u32), from + length)
     };
     let (read, length) = match letter {
-        'u' => number(1, 4, 16),
+        // Half of a surrogate pair is read as elsewhere.
+        'u' => match number(1, 4, 16) {
+            (None, 5) => (Some(char::REPLACEMENT_CHARACTER), 5),
+            read => read,
+        },
         'x' => number(1, 2, 16),
         '0' => number(1, 3, 8),
         '1'..='7' => number(0, 3, 8),
@@ -215,7 +220,7 @@ mod tests {
             (r"\\", r"\"),
             (r"a\", r"a\"),
             (r"\u", "u"),
-            (r"\ud83d", "ud83d"),
+            (r"\ud83d", "\u{FFFD}"),
             (r"\é", "é"),
         ] {
             assert_eq!(unescaped(text), expected, "{text}");

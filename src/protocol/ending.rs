@@ -5,10 +5,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::{Deserializer, Map, Value};
+use serde_json::{Map, Value};
 
 use super::invalid::{explain, position};
 use super::keys::{Deciding, Place, Within, deciding, hidden_decision, is_decision, key};
+use crate::json;
 use crate::printable::{is_printable, printable};
 
 const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
@@ -28,14 +29,15 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Str
     if gap.is_some_and(|gap| may_hold_answer(output.split_at(gap))) {
         return Err(NOT_KEPT.to_owned());
     }
-    let text = plain(output);
+    let plain = plain(output);
+    let text = json::readable(&plain);
     let begins_object = text.trim_start().starts_with('{');
     let checked = match std::str::from_utf8(output) {
         Err(_) if begins_object => Err("it is not UTF-8".to_owned()),
         _ => check(&text),
     };
     checked.map_err(|why| {
-        let is_colored = || serde_json::from_str::<Map<String, Value>>(&text).is_ok();
+        let is_colored = || json::parse::<Map<String, Value>>(&text).is_ok();
         if output.contains(&0) {
             "it contains NUL bytes, as UTF-16 does: write UTF-8".to_owned()
         } else if output.contains(&0x1B) && is_colored() {
@@ -101,7 +103,7 @@ fn check(text: &str) -> Result<(), String> {
     if text.trim_start().starts_with('{') {
         return check_objects(text);
     }
-    match serde_json::from_str(text) {
+    match json::parse(text) {
         Ok(value) => check_value(&value, text, 0),
         Err(_) => check_lines(text),
     }
@@ -109,7 +111,7 @@ fn check(text: &str) -> Result<(), String> {
 
 /// Checks text that begins with a brace: whole objects and nothing else are a log.
 fn check_objects(text: &str) -> Result<(), String> {
-    let mut objects = Deserializer::from_str(text).into_iter::<Map<String, Value>>();
+    let mut objects = json::values::<Map<String, Value>>(text);
     let mut end = 0;
     while let Some(object) = objects.next() {
         let start = text.len() - text[end..].trim_start().len();
@@ -150,7 +152,7 @@ fn check_lines(text: &str) -> Result<(), String> {
     for line in text.split_inclusive(is_line_break) {
         let end = start + line.len();
         let begin = line.trim_start_matches(|c| c == '}' || is_opening(c));
-        match serde_json::from_str::<Value>(line) {
+        match json::parse::<Value>(line) {
             Ok(value) => check_value(&value, text, start)?,
             Err(_) => {
                 is_open |= begin.starts_with('{');

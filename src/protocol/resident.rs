@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::invalid::explain;
 use super::members::Members;
+use crate::json;
 
 /// The most bytes of an event's line.
 pub(crate) const LONGEST_EVENT: usize = 16 * 1024 * 1024;
@@ -51,17 +52,19 @@ fn ends_a_line_for_some(bytes: &[u8]) -> bool {
 /// Checks that this is the answer to the event with this id: one JSON object on one line. The error
 /// is a message.
 pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
-    let line = output.trim_ascii_end();
+    let line = str::from_utf8(output).map_err(|_| "its answer is not UTF-8".to_owned())?;
+    let line = json::readable(line);
+    let line = line.trim_ascii_end();
     if line.is_empty() {
         return Err("it ended without an answer".to_owned());
     }
-    if line.contains(&b'\n') {
+    if line.contains('\n') {
         return Err("it answered with more than one line".to_owned());
     }
-    if line.trim_ascii_start().first() != Some(&b'{') {
+    if !line.trim_ascii_start().starts_with('{') {
         return Err("its answer is not a JSON object".to_owned());
     }
-    let Members(members) = serde_json::from_slice(line).map_err(|error| {
+    let Members(members) = json::parse(line).map_err(|error| {
         let why = explain(&error);
         format!("its answer is not one JSON object with the `id` of the event: {why}")
     })?;

@@ -13,6 +13,7 @@ use super::covered::{Project, covered};
 use super::error::TrustError;
 use super::gate::Unchanged;
 use crate::hook::{Hook, canonical};
+use crate::json;
 use crate::named::of_text;
 use crate::printable::printable;
 
@@ -219,7 +220,7 @@ impl Approved {
 
     /// Returns the settings of the hook that its own file has not in the same form: defaults, and what they are here.
     fn differs_from(&self, written: &str) -> Map<String, Value> {
-        let written = serde_json::from_str(written).unwrap_or(Value::Null);
+        let written = json::read(written).unwrap_or(Value::Null);
         let own = self.definition["protocol"]["definition"].as_object();
         let mut settings = own.cloned().unwrap_or_default();
         settings.extend(self.definition.as_object().cloned().unwrap_or_default());

@@ -13,6 +13,7 @@ use super::error::TrustError;
 use super::worktree::identity;
 use crate::files::{self, NewFile};
 use crate::hook::{GateVerdict, Hook};
+use crate::json;
 use crate::profile::HOOK_CHAIN;
 
 /// The store of the hooks that a person has approved, by project.
@@ -191,8 +192,10 @@ impl TrustStore {
                 return Err(unusable(words));
             }
         }
-        let content: Content = serde_json::from_reader(io::BufReader::new(file))
+        let text = io::read_to_string(file)
             .map_err(|error| unusable(format!("cannot be read: {error}")))?;
+        let content: Content =
+            json::read(&text).map_err(|error| unusable(format!("cannot be read: {error}")))?;
         match content.version {
             VERSION => Ok(content),
             version => Err(unusable(format!(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{
-    FailureKind, FireOptions, HookExecutor, HookRegistry, fire_event, fire_event_blocking,
-    fire_event_blocking_with,
+    FailureKind, FireOptions, HookEvent, HookExecutor, HookRegistry, fire_event,
+    fire_event_blocking, fire_event_blocking_with,
 };
 
-use crate::support::{LONG, World, blocking_event, custom, hook, printed};
+use crate::support::{AND, LONG, World, blocking_event, custom, hook, printed};
 
 fn keep_going() -> FireOptions<'static> {
     FireOptions::default().stop_on_failure(false)
@@ -31,6 +31,40 @@ fn hooks_run_in_registration_order() {
     }
     let results = clone.execute_hooks(&blocking_event(), keep_going());
     assert_eq!(results.len(), 3, "clones share the registry");
+}
+
+/// On an event that cannot be blocked, what a hook prints may be what a tool has returned: it must not silence an audit.
+#[test]
+fn no_answer_keeps_a_later_hook_from_an_event_that_cannot_be_blocked() {
+    let event = HookEvent::tool_post_execute("bash", "ls", "done");
+    for (printed, runs) in [
+        (r#"{"decision": "block", "reason": "no"}"#, true),
+        (r#"{"decision": "ask"}"#, true),
+        (r#"{"continue": false}"#, true),
+        (
+            r#"{"hookSpecificOutput": {"permissionDecision": "deny"}}"#,
+            true,
+        ),
+        (r#"{"decision": "blok"}"#, true),
+        ("{'decision': 'block'}", true),
+        ("done", true),
+        (r#"{"decision": "block"}; exit 3"#, false),
+        ("done; exit 3", false),
+    ] {
+        let world = World::new();
+        let (text, exit) = printed.split_once("; ").unwrap_or((printed, "exit 0"));
+        world.hook("*", &format!("{}{AND}{exit}", world.says(text)));
+        world.hook("*", "echo audited");
+        let results = world.fire(&event);
+        assert_eq!(results.len() == 2, runs, "{printed}: {results:?}");
+        // It does keep others from what can be blocked, but for plain text.
+        let results = world.fire(&blocking_event());
+        assert_eq!(
+            results.len() == 2,
+            printed == "done",
+            "{printed}: {results:?}"
+        );
+    }
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod hooks_file;
 mod hosts;
 #[cfg(unix)]
 mod inherit;
+mod json_texts;
 mod lifecycle;
 mod limits;
 mod load_into;

@@ -45,13 +45,14 @@ fn arguments(turn: usize) -> impl Iterator<Item = Value> {
     one_in(13, all.into_iter().cycle().skip(turn).take(count))
 }
 
-fn places(answer: &Value) -> [Value; 5] {
+fn places(answer: &Value) -> [Value; 6] {
     [
         answer.clone(),
         json!({ "command": answer.to_string() }),
         json!({"command": format!("text\n{answer:#}\n{answer}")}),
         json!({"a": [{"b": answer}], "n": 1}),
         json!({"command": answer.to_string().replace("decision", r"\0144ecision")}),
+        json!({"command": answer.to_string().replace('}', r#", "x": "\ud83d"}"#)}),
     ]
 }
 

@@ -133,8 +133,8 @@ fn cli_uses_the_public_api_alone() {
     for source in sources.iter().filter(|source| source.module == "cli") {
         for name in paths(&source.text) {
             let first = name.split("::").next().unwrap();
-            // Of the rest of the crate it uses the locks of files alone.
-            let fine = first == "files" || public.contains(first);
+            // Of the rest of the crate it uses the locks of files, and the reader of JSON.
+            let fine = ["files", "json"].contains(&first) || public.contains(first);
             assert!(fine, "{}: `{name}` is not public", source.path.display());
         }
     }
@@ -191,4 +191,26 @@ fn only_logging_calls_the_logger() {
         assert!(!logs || may_log, "{} may panic", source.path.display());
         assert!(logs || source.module != "logging", "it is found");
     }
+}
+
+/// What precedes the reading of a JSON text is done in one place.
+#[test]
+fn only_json_reads_json_texts() {
+    let readers = [
+        "serde_json::from_str",
+        "serde_json::from_slice",
+        "serde_json::from_reader",
+        "Deserializer::from_",
+    ];
+    let mut places = BTreeSet::new();
+    for source in sources() {
+        let code = code(&source.text);
+        // Tests of a file stand at its end, or in a file of their own.
+        let code = code.split("mod tests {").next().unwrap();
+        let is_of_tests = source.path.to_str().unwrap().ends_with("tests.rs");
+        if !is_of_tests && readers.iter().any(|reader| code.contains(reader)) {
+            places.insert(source.path);
+        }
+    }
+    assert_eq!(places, BTreeSet::from([PathBuf::from("json/text.rs")]));
 }

@@ -10,6 +10,7 @@ use crate::cli::error::placed_json_words;
 use crate::cli::events;
 use crate::cli::files;
 use crate::cli::{Context, Failure, Terminal};
+use crate::json;
 use crate::{EventSpec, HookEvent};
 
 pub(super) fn from_args(
@@ -81,7 +82,7 @@ fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
                 .with_fix("name a file of JSON")
         });
     }
-    serde_json::from_str(text).map_err(|error| {
+    json::read(text).map_err(|error| {
         let object = format!(r#"`{option} '{{"command":"ls"}}'`"#);
         let fix = format!(r#"write it as in {object}, and a text as in `{option} '"ls"'`"#);
         Failure::new(format!("`{option}`: {}", placed_json_words(&error))).with_fix(fix)
@@ -95,17 +96,14 @@ fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
         Failure::new(format!("`--data {pair}` has no key"))
             .with_fix("write it as in `--data role=user`")
     })?;
-    Ok((
-        key,
-        serde_json::from_str(value).unwrap_or_else(|_| value.into()),
-    ))
+    Ok((key, json::read(value).unwrap_or_else(|_| value.into())))
 }
 
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
     let text = text_of(file, terminal)?;
     let fix = r#"an event is at least {"type": "session:start"}"#;
     let failed = |error| cannot_read(file, placed_json_words(&error)).with_fix(fix);
-    let fields: Map<String, Value> = serde_json::from_str(&text).map_err(failed)?;
+    let fields: Map<String, Value> = json::read(&text).map_err(failed)?;
     if let Some(name) = fields.get("hook_event_name").and_then(Value::as_str)
         && let Some((agent, _)) = events::of_other_tool(name)
     {
@@ -115,7 +113,7 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> 
     if let Some(words) = unknown_key(&fields) {
         return Err(cannot_read(file, words).with_fix("put other values into `data`"));
     }
-    serde_json::from_str(&text).map_err(failed)
+    json::read(&text).map_err(failed)
 }
 
 /// Says which key of an event is unknown, if one is.

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::notes::{Note, Notes};
 use super::show::Show;
-use crate::cli::cases::changed_by;
 use crate::cli::io::start;
 use crate::cli::{Context, Failure, Terminal};
+use crate::lifecycle::{changed_event, second_pass};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
 
 /// How often the spinner turns and an interrupt is checked.
@@ -40,13 +40,13 @@ impl Firing<'_> {
     pub(super) fn pass(
         &self,
         event: HookEvent,
-        is_first: bool,
+        first: Option<&Pass>,
         terminal: &mut Terminal<'_>,
     ) -> Result<Pass, Failure> {
         // From here on Ctrl-C ends the hooks, not only this program.
         let _ = terminal.interrupted();
         let mut options = self.options;
-        if !is_first {
+        if first.is_some() {
             options = options.without_background();
         }
         let (sender, notes) = mpsc::channel();
@@ -58,13 +58,14 @@ impl Firing<'_> {
         let event = Arc::new(event);
         let explained = executor.explain(&event, options);
         let mut show = Show::new(
-            (self.is_silent, is_first),
+            (self.is_silent, first.is_none()),
             (self.context, self.hooks),
             &event,
             &explained,
             terminal,
         );
-        execute(executor.clone(), Arc::clone(&event), options, sender)?;
+        let first = first.map(|first| (Arc::clone(&first.event), first.outcome.clone()));
+        execute(executor.clone(), Arc::clone(&event), first, options, sender)?;
         let shown = loop {
             let shown = match notes.recv_timeout(TICK) {
                 Ok(Note::Over) => break show.conclude(),
@@ -94,28 +95,33 @@ impl Firing<'_> {
         event: HookEvent,
         terminal: &mut Terminal<'_>,
     ) -> Result<(Pass, Option<Pass>), Failure> {
-        let first = self.pass(event, true, terminal)?;
-        let changed = changed_by(&first.event, &first.outcome);
+        let first = self.pass(event, None, terminal)?;
+        let changed = changed_event(&first.event, &first.outcome);
         let Some(changed) = changed.filter(|_| first.interrupted.is_none()) else {
             return Ok((first, None));
         };
         if !self.is_silent {
             writeln!(terminal, "\nonce more, with these changes:")?;
         }
-        let again = self.pass(changed, false, terminal)?;
+        let again = self.pass(changed, Some(&first), terminal)?;
         Ok((first, Some(again)))
     }
 }
 
-/// Runs the hooks on another thread, since this one shows them and hears of signals.
+/// Runs the hooks on another thread, since this one shows them and hears of signals. `first` is the pass over the original
+/// event, if this event is a changed one.
 fn execute(
     executor: HookExecutor,
     event: Arc<HookEvent>,
+    first: Option<(Arc<HookEvent>, Outcome)>,
     options: FireOptions<'static>,
     notes: Sender<Note>,
 ) -> Result<(), Failure> {
     start(move || {
-        let outcome = executor.execute(&event, options);
+        let mut outcome = executor.execute(&event, options);
+        if let Some((original, first)) = &first {
+            outcome = second_pass((original, first), (&event, outcome));
+        }
         // Without a receiver, the program is about to end.
         let _ = notes.send(Note::Outcome(Box::new(outcome)));
         // Waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or

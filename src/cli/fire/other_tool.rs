@@ -15,6 +15,7 @@ use crate::cli::context::existing;
 use crate::cli::error::placed_json_words;
 use crate::cli::{Context, Failure, Terminal};
 use crate::compat::{Agent, EventError};
+use crate::json;
 use crate::{HookEvent, HookResult, Hooks};
 
 /// Returns the event, and the hooks that the agent would run.
@@ -66,7 +67,7 @@ fn read(
     };
     let fix = "write it as the agent does: {\"hook_event_name\": \"SessionStart\", ...}";
     let text = event::text_of(file, terminal)?;
-    let payload = serde_json::from_str(&text).map_err(|error| placed_json_words(&error));
+    let payload = json::read(&text).map_err(|error| placed_json_words(&error));
     let payload: Value = payload.map_err(|why| event::cannot_read(file, why).with_fix(fix))?;
     agent.event(payload).map_err(|error| match error {
         EventError::NotFired { .. } => Failure::new(error.to_string()),

@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::dry_run;
 use super::notes::Note;
 use super::spinner::Spinner;
-use crate::cli::cases::changed_by;
 use crate::cli::entries::{headline, title};
 use crate::cli::{Context, Style, Terminal, counted};
 use crate::config::last_test;
 use crate::executor::{Explanation, Fate};
+use crate::lifecycle::changed_event;
 use crate::outcome::Residency;
 use crate::{
     Decision, EventType, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable,
@@ -260,7 +260,7 @@ impl<'a, 'io> Show<'a, 'io> {
         if outcome.stops_turn() {
             lines.push("and it would end its turn".to_owned());
         }
-        let is_changed = changed_by(&self.event, outcome).is_some();
+        let is_changed = changed_event(&self.event, outcome).is_some();
         let input = outcome
             .updated_input()
             .filter(|_| self.is_first || is_changed);

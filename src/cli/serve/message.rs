@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::LoadReport;
 use crate::cli::error::json_words;
+use crate::json::{self, Readable};
 use crate::trust::Approved;
 
 /// The identity of a request, chosen by the host. A number that would come back changed is none.
@@ -110,20 +111,23 @@ fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Id>, D:
 /// The most bytes of a line.
 pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-/// Reads a line. The error has the id, if there is one.
-pub(super) fn parse(line: &[u8]) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
+/// Returns the text of a line.
+pub(super) fn text_of(line: &[u8]) -> Result<Readable<'_>, Refusal> {
     if line.len() > LONGEST_LINE {
-        let words = "a line has more than 16 MiB";
-        return Err((None, Code::NotARequest.refuses(words)));
+        return Err(Code::NotARequest.refuses("a line has more than 16 MiB"));
     }
-    let text = str::from_utf8(line);
-    let text = text.map_err(|error| (None, Code::NotJson.refuses(error.to_string())))?;
+    let text = str::from_utf8(line).map_err(|error| Code::NotJson.refuses(error.to_string()))?;
+    Ok(json::readable(text))
+}
+
+/// Reads the text of a line. The error has the id, if there is one.
+pub(super) fn parse(text: &str) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
     let message = match text.trim_start().starts_with('[') {
         true => Err(serde_json::Error::custom("a list")),
-        false => serde_json::from_str(text),
+        false => json::parse(text),
     };
     message.map_err(|why| {
-        let value: Value = match serde_json::from_str(text) {
+        let value: Value = match json::parse(text) {
             Ok(value) => value,
             Err(error) => return (None, Code::NotJson.refuses(json_words(&error))),
         };
@@ -144,9 +148,7 @@ impl Incoming<'_> {
             text if !text.starts_with('{') => {
                 Err(Code::Params.refuses("`params` is not an object"))
             }
-            text => {
-                serde_json::from_str(text).map_err(|error| Code::Params.refuses(json_words(&error)))
-            }
+            text => json::parse(text).map_err(|error| Code::Params.refuses(json_words(&error))),
         }
     }
 }

@@ -15,16 +15,16 @@ use serde_json::{Map, Value};
 
 use super::desk::{Answer, Desk, Task};
 use super::message::{
-    Cancel, Code, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse,
+    Cancel, Code, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse, text_of,
 };
 use super::notifier::Notifier;
 use super::outbox::Outbox;
-use crate::cli::cases::changed_by;
 use crate::cli::error::json_words;
 use crate::cli::events::{self, name_of};
 use crate::cli::fire::{Report, unknown_key};
 use crate::cli::io::start;
 use crate::cli::{Context, Failure};
+use crate::lifecycle::{changed_event, second_pass};
 use crate::{
     FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
 };
@@ -194,7 +194,8 @@ impl Server {
     }
 
     fn message(&mut self, line: &[u8]) -> Result<(), (Option<Id>, Refusal)> {
-        let message = parse(line)?;
+        let text = text_of(line).map_err(|refusal| (None, refusal))?;
+        let message = parse(&text)?;
         let Some(id) = message.id.clone() else {
             self.notification(&message);
             return Ok(());
@@ -330,7 +331,7 @@ impl Server {
         self.notifier.close(&fire.event);
         if fire.first.is_none()
             && !fire.is_cancelled
-            && let Some(changed) = changed_by(&fire.event, &outcome)
+            && let Some(changed) = changed_event(&fire.event, &outcome)
         {
             let options = fire.options.without_background();
             let first = Some((fire.event, outcome));
@@ -339,10 +340,12 @@ impl Server {
             }
             return;
         }
-        let report = match &fire.first {
-            Some((event, first)) => Report::new(event, first, Some((&fire.event, &outcome))),
-            None => Report::new(&fire.event, &outcome, None),
+        let Some((event, first)) = fire.first else {
+            let report = Report::new(&fire.event, &outcome, None);
+            return self.outbox.answer(Some(id), Ok(report));
         };
+        let again = second_pass((&event, &first), (&fire.event, outcome));
+        let report = Report::new(&event, &first, Some((&fire.event, &again)));
         self.outbox.answer(Some(id), Ok(report));
     }
 

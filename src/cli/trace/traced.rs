@@ -9,6 +9,7 @@ use std::io::{self, BufRead, Read};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::json;
 use crate::printable_lines;
 
 /// The most lines that are kept, which are the last ones.
@@ -79,7 +80,8 @@ pub(super) fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
 
 impl Traced {
     fn take(&mut self, line: &[u8]) {
-        let fields: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+        let text = str::from_utf8(line).unwrap_or_default();
+        let fields: Map<String, Value> = json::read(text).unwrap_or_default();
         if let Some(lost) = fields.get("lost").and_then(Value::as_u64) {
             self.lost = self.lost.saturating_add(lost);
         } else if fields.get("time").is_some_and(Value::is_number) {

@@ -2,6 +2,7 @@
 //! something fails. Model calls and sessions are here.
 
 mod permissions;
+mod second_pass;
 mod tools;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

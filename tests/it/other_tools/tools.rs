@@ -63,6 +63,27 @@ fn a_guard_without_its_argument_blocks_if_strict() {
     assert!(fired(strict, &env_guard(), &args).allowed());
 }
 
+/// A guard searches the text of a command, and finds nothing in a list.
+#[test]
+fn a_guard_whose_argument_is_no_text_says_so() {
+    let guard = handler("! grep -q 'rm -rf' || exit 2");
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": ["rm", "-rf", "/x"]}));
+    let place = Place::new([(CLAUDE, &*settings("PreToolUse", "Bash", &guard.to_string()))]);
+    let _ = place.load_tools(place.tools());
+    let outcome = place.world.outcome(&event);
+    let [note] = outcome.results()[0].diagnostics() else {
+        panic!("one note: {outcome:?}")
+    };
+    let expected = "hooks of Claude Code read the argument `command` of `Bash` as text, and in this call of the tool `bash` it \
+                    is a list";
+    assert!(note.starts_with(expected), "{note}");
+    let _ = place.load_tools(place.tools().with_strict_guards());
+    let outcome = place.world.outcome(&event);
+    let result = &outcome.results()[0];
+    assert_eq!(result.failure, Some(FailureKind::ArgumentsNotMapped));
+    assert!(result.reason().unwrap().starts_with(expected), "{result:?}");
+}
+
 #[test]
 fn two_arguments_of_one_name_block() {
     let args = json!({"path": "a.rs", "file_path": ".env", "contents": "x"});

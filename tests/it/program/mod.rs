@@ -5,6 +5,7 @@ mod completion;
 mod files;
 mod foreign;
 mod hosted;
+mod json_texts;
 mod other_tools;
 mod printing;
 #[cfg(unix)]

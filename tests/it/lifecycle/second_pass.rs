@@ -1,0 +1,94 @@
+//! Hooks see what other hooks have changed, and may not change it once more: that change would be lost.
+#![cfg(unix)]
+
+use forge_hooks::{Decision, HookBlockedError};
+use serde_json::{Value, json};
+
+use super::{Host, PRE};
+use crate::support::hook;
+
+/// A hook that adds a word to a command which has another one.
+fn adds(word: &str, to: &str) -> String {
+    format!(
+        r#"c=${{FORGE_TOOL_ARGS#*:\"}}; c=${{c%\"*}}
+        case "$c" in *{to}) echo "{{\"updatedInput\": {{\"command\": \"$c {word}\"}}}}";; esac"#
+    )
+}
+
+fn host(hooks: &[(&str, String)]) -> Host {
+    let host = Host::with([]);
+    for (name, command) in hooks {
+        host.world.add(hook(PRE, command).with_name(*name));
+    }
+    host
+}
+
+fn call(host: &Host) -> Result<Value, HookBlockedError> {
+    let hooks = host.lifecycle();
+    let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
+    Ok(call.run(|args| Ok::<_, String>(args.clone()))?.args)
+}
+
+#[test]
+fn a_change_of_a_changed_call_blocks() {
+    let host = host(&[("first", adds("-l", "ls")), ("second", adds("-a", "-l"))]);
+    let blocked = call(&host).unwrap_err();
+    assert_eq!(blocked.result.decision(), Decision::Block);
+    let reason = blocked.result.reason().unwrap();
+    assert!(
+        reason.contains("`second`") && reason.contains("`first`"),
+        "{reason}"
+    );
+    assert_eq!(blocked.result.hook.label(), "second");
+}
+
+/// The second one has replaced the change of the first one, which would make it once more.
+#[test]
+fn a_change_that_was_replaced_blocks() {
+    let host = host(&[
+        ("wraps", adds("# in a box", "")),
+        ("lists", adds("-l", "ls")),
+    ]);
+    let reason = call(&host).unwrap_err().result.reason().unwrap().to_owned();
+    assert!(
+        reason.contains("`wraps`") && reason.contains("`lists`"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn the_only_hook_that_changes_a_call_changes_it_once() {
+    let host = host(&[("counts", adds("+", "")), ("looks", "exit 0".to_owned())]);
+    assert_eq!(call(&host).unwrap(), json!({"command": "ls +"}));
+}
+
+#[test]
+fn the_same_change_is_none() {
+    let says = r#"echo '{"updatedInput": {"command": "ls -l"}}'"#;
+    let host = host(&[("one", says.to_owned()), ("other", format!("{says} "))]);
+    assert_eq!(call(&host).unwrap(), json!({"command": "ls -l"}));
+}
+
+#[test]
+fn a_prompt_is_changed_by_one_hook_too() {
+    let host = Host::with([]);
+    let adds = |word: &str, to: &str| {
+        format!(
+            r#"case $FORGE_CONTENT in *{to}) echo '{{"updatedInput": {{"content": "hi {word}"}}}}';; esac"#
+        )
+    };
+    for (name, command) in [
+        ("first", adds("there", "hi")),
+        ("second", adds("you", "there")),
+    ] {
+        host.world
+            .add(hook("user:prompt_submit", &command).with_name(name));
+    }
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let blocked = session.prompt("hi").begin().unwrap_err();
+    let reason = blocked.result.reason().unwrap();
+    assert!(
+        reason.contains("`second`") && reason.contains("`first`"),
+        "{reason}"
+    );
+}
