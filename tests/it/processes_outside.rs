@@ -8,6 +8,7 @@ use forge_hooks::{FailureKind, HookResult};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::processes::lives;
+use crate::resident::{SHELL, shell};
 use crate::support::{World, blocking_event, eventually, hook};
 
 const DEADLINE: Duration = Duration::from_millis(500);
@@ -171,4 +172,42 @@ fn a_finished_hooks_daemon_lives_on() {
     let stray = number(&world);
     assert!(test_kill_process(stray).is_ok());
     kill_process(stray, Signal::KILL).unwrap();
+}
+
+/// A kept process, at an event that it does not answer in time, and while it is idle. Some of these see the end of
+/// their input and end by themselves, some have to be asked.
+#[test]
+fn a_kept_process_ends_with_what_left_the_group() {
+    let stray = "setsid sh stray.sh MARK";
+    let trap = "sleep 0.05; : >done; exit";
+    let cases = [
+        ("41.4120", "timeout 60 READY", "", true),
+        ("41.4121", "answer; timeout 60 READY", "", false),
+        ("41.4122", "answer; timeout 60 READY &", "", false),
+        ("41.4123", &format!("answer; {stray}"), trap, false),
+        ("41.4124", &format!("answer; {stray} &"), "", false),
+    ];
+    std::thread::scope(|scope| {
+        for (mark, does, trap, is_late) in cases {
+            scope.spawn(move || {
+                let world = World::new();
+                let script =
+                    format!("trap '{trap}' TERM; echo $$ >ready; while :; do sleep 0.01; done");
+                world.write("stray.sh", &script);
+                let does = does.replace("READY", READY).replace("MARK", mark);
+                let hook = shell(
+                    &world,
+                    &SHELL.replace("do answer;", &format!("do {does}\n")),
+                );
+                let timeout = if is_late { DEADLINE } else { 100 * DEADLINE };
+                let result = world.one(hook.with_timeout(timeout));
+                assert_eq!(result.timed_out, is_late, "{result:?}");
+                world.await_file("ready");
+                let _ = world.executor.shutdown(Duration::ZERO);
+                has_ended(&world, mark);
+                let cleans_up = trap.contains("done") && !cfg!(forge_hooks_no_pidfd);
+                assert_eq!(world.path("done").exists(), cleans_up, "{mark}");
+            });
+        }
+    });
 }

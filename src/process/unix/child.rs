@@ -1,4 +1,6 @@
-//! Takes the exit status of a process: the leader of a hook's process group, until it is reaped.
+//! The leader of a hook's process group, until it is reaped: takes its exit status, and ends it with its tree.
+//!
+//! A tree is the group and the descendants that have left it. Every end of one is [`Leader::signal_tree`].
 //!
 //! On Linux a pidfd reports its end. Without a pidfd, the process must be looked at from time to time. Nothing
 //! here handles a signal: a handler for SIGCHLD would be shared with the host (docs/gotchas.md).
@@ -14,6 +16,7 @@ use rustix::process::{
     kill_process_group,
 };
 
+use super::tree::{self, Outside};
 use crate::process::End;
 use crate::process::temporary::Temporary;
 
@@ -22,7 +25,7 @@ use crate::process::temporary::Temporary;
 static LEFTOVERS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// A process that was started here, until it is reaped. If it is dropped before that, it is killed together with
-/// its group.
+/// its tree.
 #[derive(Debug)]
 pub(super) struct Leader {
     pid: Pid,
@@ -30,6 +33,8 @@ pub(super) struct Leader {
     is_reaped: bool,
     /// Other code in the host has reaped it, or the system has: from then on its id may be another group's.
     is_lost: AtomicBool,
+    /// The descendants that have left the group, as far as they were searched for.
+    outside: Outside,
     /// Readable when the process has ended.
     pub(super) pidfd: Option<OwnedFd>,
 }
@@ -51,6 +56,7 @@ impl Leader {
             pid,
             is_reaped: false,
             is_lost: AtomicBool::new(false),
+            outside: Outside::default(),
             pidfd: open_pidfd(pid),
         }
     }
@@ -80,18 +86,53 @@ impl Leader {
         }
     }
 
+    /// Whether its id may be that of another process.
+    fn is_free(&self) -> bool {
+        let _ = self.has_ended();
+        self.is_reaped || self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Searches for descendants that have left the group. Once the process has ended, only those below known ones can
+    /// be found: other processes have adopted its children.
+    pub(super) fn find_outside(&mut self) {
+        let has_orphans_only = self.has_ended() && self.outside.is_gone();
+        if !has_orphans_only && !self.is_free() {
+            self.outside.find(self.pid);
+        }
+    }
+
+    /// Sends the signals, in this order, to each process of the tree. The group gets them first: a shell whose child
+    /// has ended would run its next command.
+    pub(super) fn signal_tree(&mut self, signals: &[Signal]) {
+        self.find_outside();
+        for signal in signals {
+            self.signal_group(*signal);
+        }
+        self.outside.signal(signals);
+    }
+
     /// Sends a signal to the whole group, and to the process if it has joined another group. Not if the process was
     /// reaped: then others may have its id. An error means that the group is gone, or that all its processes now belong
     /// to another user; nothing can be done in either case.
-    pub(super) fn signal(&self, signal: Signal) {
-        let _ = self.has_ended();
-        if self.is_reaped || self.is_lost.load(Ordering::Relaxed) {
+    fn signal_group(&self, signal: Signal) {
+        if self.is_free() {
             return;
         }
         let _ = kill_process_group(self.pid, signal);
         if getpgid(Some(self.pid)).is_ok_and(|group| group != self.pid) {
             let _ = kill_process(self.pid, signal);
         }
+    }
+
+    /// Whether certainly nothing of the tree is left. Only the process itself may not be reaped yet.
+    pub(super) fn tree_is_gone(&self) -> bool {
+        // The group comes last: all of `/proc` must be read to check it.
+        self.has_ended() && self.outside.is_gone() && tree::group_is_gone(self.pid)
+    }
+
+    /// Whether a process of the group is stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        tree::group_is_stopped(self.pid)
     }
 
     /// Takes the exit status; the process id is free after that. The status of an ended process can be
@@ -122,8 +163,11 @@ impl Leader {
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
-        if !self.is_reaped && !self.is_lost.load(Ordering::Relaxed) {
+        if self.is_reaped {
+            return;
+        }
+        self.signal_tree(&[Signal::KILL]);
+        if !self.is_lost.load(Ordering::Relaxed) {
             leave_over(self.pid);
         }
     }

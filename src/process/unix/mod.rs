@@ -83,6 +83,9 @@ pub(crate) fn start_resident(spec: &Spec<'_>, deadline: Instant) -> Result<Resid
     direct::start(spec, |command| Resident::start(spec, command, deadline))
 }
 
+/// A stopped process handles SIGTERM only after it is continued.
+const ASK_TO_END: [Signal; 2] = [Signal::TERM, Signal::CONT];
+
 /// Why the runner ended the process early.
 #[derive(Clone, Copy)]
 enum Cut {
@@ -107,8 +110,6 @@ struct Running<'a> {
     phase: Phase,
     /// The latest end of the current phase.
     until: Instant,
-    /// Searched for when the process is asked to end.
-    outside: tree::Outside,
     /// The process has ended; it is not reaped yet.
     ended: bool,
     waiter: Waiter,
@@ -152,7 +153,6 @@ impl<'a> Running<'a> {
             leader: started.leader,
             phase: Phase::Running,
             until: deadline,
-            outside: tree::Outside::default(),
             ended: false,
             waiter: Waiter::new(),
             temporary: started.temporary,
@@ -178,17 +178,12 @@ impl<'a> Running<'a> {
         // Processes that the hook has left behind get the grace period too. Once all are gone, only their
         // output is left to read.
         if let Phase::Ending(why) = self.phase {
-            if !self.ended || !self.tree_is_gone() {
+            if !self.ended || !self.leader.tree_is_gone() {
                 return false;
             }
             self.force(why);
         }
         self.ended && self.output_ended()
-    }
-
-    /// Checks the descendants first: to check the group, all of `/proc` must be read.
-    fn tree_is_gone(&self) -> bool {
-        self.outside.is_gone() && tree::group_is_gone(self.leader.pid())
     }
 
     /// Enters the next phase. Returns false if this was the last one.
@@ -197,14 +192,10 @@ impl<'a> Running<'a> {
             // A last check: the process may have ended since the previous turn.
             Phase::Running if self.leader.has_ended() => self.note_end(),
             Phase::Running => {
-                let stopped = tree::group_is_stopped(self.leader.pid());
+                let stopped = self.leader.is_stopped();
                 self.begin_to_end(Cut::TimedOut { stopped });
             }
-            Phase::Ending(why) => {
-                // The process may have started others during the grace period.
-                self.outside.find(self.leader.pid());
-                self.force(why);
-            }
+            Phase::Ending(why) => self.force(why),
             Phase::Lingering | Phase::Killed(_) => return false,
         }
         true
@@ -217,18 +208,12 @@ impl<'a> Running<'a> {
 
     /// Ends the grace period. Harmless if no process is left: the unreaped leader keeps the group's id.
     fn force(&mut self, why: Cut) {
-        self.leader.signal(Signal::KILL);
-        self.outside.signal(&[Signal::KILL]);
+        self.leader.signal_tree(&[Signal::KILL]);
         self.enter(Phase::Killed(why), LINGER);
     }
 
-    /// Signals the group first: a shell whose child has ended would run its next command.
     fn begin_to_end(&mut self, why: Cut) {
-        self.outside.find(self.leader.pid());
-        self.leader.signal(Signal::TERM);
-        // A stopped process handles TERM only after it is continued.
-        self.leader.signal(Signal::CONT);
-        self.outside.signal(&[Signal::TERM, Signal::CONT]);
+        self.leader.signal_tree(&ASK_TO_END);
         self.enter(Phase::Ending(why), self.spec.kill_grace);
     }
 

@@ -23,7 +23,7 @@ use rustix::process::Signal;
 
 use super::child::Leader;
 use super::poll::Waiter;
-use super::{input, spawn, tree};
+use super::{ASK_TO_END, input, spawn};
 use crate::process::temporary::Temporary;
 use crate::process::{Cancel, Captured, End, LINGER, Spec};
 
@@ -182,7 +182,7 @@ impl Resident {
             return Err(Broken::Cancelled);
         }
         if Instant::now() >= talk.event.deadline {
-            let stopped = tree::group_is_stopped(self.leader.pid());
+            let stopped = self.leader.is_stopped();
             return Err(Broken::TimedOut { stopped });
         }
         Ok(())
@@ -264,9 +264,9 @@ impl Resident {
         talk.waiter.wait(sources, left, looks);
     }
 
-    /// Kills the rest of its group and takes its exit status.
+    /// Kills the rest of its tree and takes its exit status.
     fn take_end(&mut self, patience: Duration) -> End {
-        self.leader.signal(Signal::KILL);
+        self.leader.signal_tree(&[Signal::KILL]);
         self.leader.reap(patience)
     }
 
@@ -278,22 +278,27 @@ impl Resident {
     /// Ends processes that are idle, all at once: each sees the end of its input, and gets time to end by itself.
     pub(crate) fn end_all(mut processes: Vec<Self>) {
         for process in &mut processes {
+            process.leader.find_outside();
             process.stdin = None;
         }
-        Self::wait_for_ends(&processes);
-        for process in processes.iter().filter(|process| !process.has_ended()) {
-            process.leader.signal(Signal::TERM);
-            process.leader.signal(Signal::CONT);
-        }
-        Self::wait_for_ends(&processes);
+        wait_for_all(&processes, Leader::has_ended);
+        // What is left by those that have ended by themselves is killed.
+        let mut asked: Vec<_> = processes
+            .extract_if(.., |process| !process.has_ended())
+            .collect();
         processes.into_iter().for_each(Self::kill);
-    }
-
-    /// Waits for all of them together.
-    fn wait_for_ends(processes: &[Self]) {
-        let until = Instant::now() + PATIENCE;
-        while Instant::now() < until && !processes.iter().all(Self::has_ended) {
-            std::thread::sleep(Duration::from_millis(2));
+        for process in &mut asked {
+            process.leader.signal_tree(&ASK_TO_END);
         }
+        wait_for_all(&asked, Leader::tree_is_gone);
+        asked.into_iter().for_each(Self::kill);
+    }
+}
+
+/// Waits until this is so for all of them, but not for long.
+fn wait_for_all(processes: &[Resident], is_so: impl Fn(&Leader) -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until && !processes.iter().all(|process| is_so(&process.leader)) {
+        std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -54,6 +54,31 @@ fn an_early_cancellation_is_seen() {
     assert!(finished.duration < LONG / 2);
 }
 
+#[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
+#[test]
+fn dropping_a_run_kills_what_left_the_group() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("pid");
+    let stray = "echo $$ >\"$0.new\"; mv \"$0.new\" \"$0\"; exec sleep 30";
+    let command = format!("setsid sh -c '{stray}' {} & wait", file.display());
+    let spec = spec(&command, LONG);
+    let (process, input) = start(&spec, Instant::now() + LONG);
+    let patience = Instant::now() + Duration::from_secs(10);
+    let pid = loop {
+        if let Ok(pid) = std::fs::read_to_string(&file) {
+            break pid.trim().parse().unwrap();
+        }
+        assert!(Instant::now() < patience, "it has not begun");
+    };
+    drop(Running::new(&spec, process, input, Instant::now() + LONG));
+    let stat = format!("/proc/{pid}/stat");
+    // Another process may adopt it and not reap it.
+    let is_dead = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") Z "));
+    while !process_is_gone(pid) && !is_dead() {
+        assert!(Instant::now() < patience, "it is still alive");
+    }
+}
+
 /// As in a host that ignores SIGCHLD: the id of a process that was reaped may be that of another group.
 #[test]
 fn the_group_of_a_process_that_others_reaped_is_not_signalled() {
@@ -63,14 +88,14 @@ fn the_group_of_a_process_that_others_reaped_is_not_signalled() {
     use rustix::process::Pid;
 
     let spec = spec("exit 0", LONG);
-    let leader = start(&spec, Instant::now() + LONG).0.leader;
+    let mut leader = start(&spec, Instant::now() + LONG).0.leader;
     let group = leader.pid().as_raw_nonzero().get();
     let mut stranger = Command::new("sleep");
     let mut stranger = stranger.arg("30").process_group(group).spawn().unwrap();
     let options = rustix::process::WaitOptions::empty();
     rustix::process::waitpid(Some(leader.pid()), options).unwrap();
     for _ in 0..2 {
-        leader.signal(Signal::KILL);
+        leader.signal_tree(&[Signal::KILL]);
         assert!(leader.has_ended());
     }
     drop(leader);

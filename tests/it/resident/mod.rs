@@ -25,7 +25,7 @@ fn python(world: &World, program: &str) -> Hook {
 }
 
 /// Answers each event with an allow, and the process's number as reason. A shell starts sooner than Python.
-const SHELL: &str = r#"
+pub(crate) const SHELL: &str = r#"
 answer() {
     id=${event##*\"id\":\"}
     printf '{"id":"%s","reason":"%s"}\n' "${id%\"\}}" "$$"
@@ -34,7 +34,7 @@ while IFS= read -r event; do answer; done
 "#;
 
 /// A hook that runs this shell script.
-fn shell(world: &World, program: &str) -> Hook {
+pub(crate) fn shell(world: &World, program: &str) -> Hook {
     resident(world, ["sh", "hook.sh"], program)
 }
 

@@ -173,3 +173,23 @@ fn a_shutdown_ends_hooks_at_its_deadline() {
     ends_soon(served.ended(), 0);
     all_end(&hooks);
 }
+
+/// A kept process starts this in another process group, and the end of its input does not end it.
+#[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
+#[test]
+fn it_ends_what_a_kept_process_has_started() {
+    let hook = json!({"event": "*", "args": ["sh", "hook.sh"], "resident": true});
+    let user = user_with(&json!([hook]));
+    let script = r#"IFS= read -r event; id=${event##*\"id\":\"}; printf '{"id":"%s"}\n' "${id%\"\}}"
+        timeout 60 sh -c 'echo $$ >part; mv part ready; exec sleep 60'"#;
+    user.write("project/hook.sh", script);
+    let mut served = Served::new(&user);
+    let fired = served.fire("ls");
+    assert_eq!(fired["allowed"], true, "{fired}");
+    let ready = "project/ready";
+    eventually("it has started it", || user.path(ready).exists());
+    let pid = user.read(ready);
+    assert!(is_alive(&pid));
+    ends_soon(served.end(), 0);
+    all_end(&[pid]);
+}
