@@ -1,4 +1,4 @@
-//! The program `forge-hooks`: the library's commands with the default names, a logger and Ctrl-C.
+//! The program `forge-hooks`: the library's commands with the default names, a logger and signals.
 
 use std::io;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ impl Interrupts {
     fn heard() -> Self {
         let mut heard = Vec::new();
         let usual = [(SIGINT, 130), (SIGTERM, 143)];
-        for (signal, status) in usual.into_iter().chain(hangup()) {
+        for (signal, status) in usual.into_iter().chain(quit()).chain(hangup()) {
             let is_raised = Arc::new(AtomicBool::new(false));
             match listen(signal, status.into(), &is_raised) {
                 Ok(()) => heard.push((is_raised, status)),
@@ -53,6 +53,18 @@ fn listen(signal: i32, status: i32, is_raised: &Arc<AtomicBool>) -> io::Result<(
     flag::register_conditional_shutdown(signal, status, Arc::clone(is_raised))?;
     flag::register(signal, Arc::clone(is_raised))?;
     Ok(())
+}
+
+/// The signal of Ctrl-\.
+#[cfg(unix)]
+fn quit() -> Option<(i32, u8)> {
+    Some((signal_hook::consts::SIGQUIT, 131))
+}
+
+/// Windows has no such signal.
+#[cfg(not(unix))]
+fn quit() -> Option<(i32, u8)> {
+    None
 }
 
 /// The signal of a closed terminal. `nohup` starts the program with this signal ignored, and so it stays.

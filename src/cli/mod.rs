@@ -48,7 +48,7 @@ pub(crate) use terminal::{Style, Terminal, counted};
 /// Runs one command of a host, for example `fire tool:pre_execute --tool bash`. Returns the exit status: 0 for
 /// success; 1 if a hook blocks, asks or fails, or problems were found ([the
 /// table](crate::docs::program#the-exit-status)); 2 for wrong usage or if the command could not run, with a
-/// message on the error output of `io`; 130 or 143 after a signal, 141 if the output was closed.
+/// message on the error output of `io`; 130, 131 or 143 after a signal, 141 if the output was closed.
 ///
 /// The commands know the events, tools and names of `hooks`. With the options `--config`, `--project` and
 /// `--no-global`, they load other hooks files, with the same names.

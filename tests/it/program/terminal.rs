@@ -149,36 +149,49 @@ fn pid(user: &User) -> String {
     user.read("project/pid")
 }
 
+/// Ctrl-C and Ctrl-\, each with the exit status of its signal.
+const KEYS: [(&str, i32); 2] = [("\x03", 130), ("\x1c", 131)];
+
 #[test]
-fn ctrl_c_ends_the_tree_of_the_hook() {
+fn a_key_of_the_terminal_ends_the_tree_of_the_hook() {
     let user = user_with(&[
         json!({"event": "*", "command": "sleep 60 & echo $! >pid; wait", "name": "long"}),
         json!({"event": "*", "command": "true", "name": "behind"}),
     ]);
-    let mut program = OnTerminal::start(&user, &FIRE, &[]);
-    program.shows(" s long");
-    let child = pid(&user);
-    assert!(is_there(&child));
-    program.press("\x03");
-    let words = "interrupted; long was ended, with all it had started";
-    assert_eq!(program.end(words), 130);
-    eventually("the hook's child has gone", || !is_there(&child));
+    for (key, status) in KEYS {
+        let mut program = OnTerminal::start(&user, &FIRE, &[]);
+        program.shows(" s long");
+        let child = pid(&user);
+        assert!(is_there(&child));
+        program.press(key);
+        let words = "interrupted; long was ended, with all it had started";
+        assert_eq!(program.end(words), status);
+        eventually("the hook's child has gone", || !is_there(&child));
+        std::fs::remove_file(user.path("project/pid")).unwrap();
+    }
 }
 
 #[test]
-fn a_second_ctrl_c_ends_the_program_at_once() {
+fn a_second_key_ends_the_program_at_once() {
     let command = "trap '' TERM; echo $$ >pid; sleep 60";
     let user = user_with(&[json!({"event": "*", "command": command})]);
-    let mut program = OnTerminal::start(&user, &FIRE, &[]);
-    pid(&user);
-    program.press("\x03");
-    program.press("\x03");
-    assert_eq!(program.end("^C"), 130);
+    for (key, status) in KEYS {
+        let mut program = OnTerminal::start(&user, &FIRE, &[]);
+        pid(&user);
+        program.press(key);
+        program.press(key);
+        assert_eq!(program.end("^"), status);
+        std::fs::remove_file(user.path("project/pid")).unwrap();
+    }
 }
 
 #[test]
 fn a_signal_ends_background_hooks_too() {
-    for background in [false, true] {
+    for (signal, status, background) in [
+        (Signal::INT, 130, false),
+        (Signal::INT, 130, true),
+        (Signal::QUIT, 131, true),
+    ] {
         let command = "echo $$ >pid; sleep 60";
         let hook = json!({"event": "*", "command": command, "background": background});
         let user = user_with(&[hook]);
@@ -186,9 +199,9 @@ fn a_signal_ends_background_hooks_too() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.spawn().unwrap();
         let pid = pid(&user);
-        kill_process(Pid::from_child(&program), Signal::INT).unwrap();
+        kill_process(Pid::from_child(&program), signal).unwrap();
         let printed = user.printed(program.wait_with_output().unwrap());
-        assert_eq!(printed.status, 130, "{printed:?}");
+        assert_eq!(printed.status, status, "{printed:?}");
         let report = printed.json();
         if !background {
             let found = json!([report["results"][0]["failure"], report["allowed"]]);

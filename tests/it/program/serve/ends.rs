@@ -107,7 +107,7 @@ fn ignores_hangup() -> bool {
 #[test]
 fn a_signal_ends_it() {
     let hangup = ("-HUP", 129);
-    let signals = [("-TERM", 143), ("-INT", 130)].into_iter();
+    let signals = [("-TERM", 143), ("-INT", 130), ("-QUIT", 131)].into_iter();
     for (signal, expected) in signals.chain((!ignores_hangup()).then_some(hangup)) {
         let (_user, mut served, hooks) = with_running_hooks();
         let id = served.child.id().to_string();
