@@ -338,9 +338,11 @@ impl Protocol for AgentProtocol {
     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Launch<'a>, Failure> {
         let (event, project) = (call.event, call.working_dir);
         let (program, args) = self.command_line(call)?;
-        let working_dir = match session_dir(event) {
-            // A project's hook was approved for the files of the project's root.
-            Some(directory) if !call.hook.has_gate && directory.is_dir() => directory,
+        let session_dir = session_dir(event).filter(|path| !path.as_os_str().is_empty());
+        let working_dir = match session_dir {
+            // A project's hook was approved for the files of the project's root. One that is gone is no reason to run
+            // elsewhere, where a guard would check other files.
+            Some(directory) if !call.hook.has_gate => directory,
             _ => project,
         };
         let mut launch = Launch::new(program, args);

@@ -14,12 +14,14 @@ named! {
         Signal = "signal",
         /// It was still running at its deadline, and was killed with everything it had started.
         TimedOut = "timed_out",
-        /// Its command, program, interpreter or working directory does not exist; also exit code 127.
+        /// Its command, program or interpreter does not exist; also exit code 127.
         NotFound = "not_found",
         /// Its command is not executable; also exit code 126.
         NotExecutable = "not_executable",
         /// The operating system could not start it, for example because no process or memory was left.
         NotStarted = "not_started",
+        /// Its working directory does not exist any more, is not a directory, or cannot be entered.
+        NoWorkingDir = "no_working_dir",
         /// It has a [sandbox](crate::Sandbox), which this system cannot enforce, or one of whose paths is not there.
         NoSandbox = "no_sandbox",
         /// A value of the event is too large for an environment variable, and the hook is a guard
@@ -72,11 +74,15 @@ impl Failure {
 }
 
 impl FailureKind {
-    /// Whether this crate or one of its limits has caused the failure, and not the hook.
+    /// Whether this crate, one of its limits or the host has caused the failure, and not the hook.
     pub(crate) fn is_of_the_engine(self) -> bool {
         matches!(
             self,
-            Self::EventTooLarge | Self::ArgumentsNotMapped | Self::StatusLost | Self::Panicked
+            Self::EventTooLarge
+                | Self::ArgumentsNotMapped
+                | Self::NoWorkingDir
+                | Self::StatusLost
+                | Self::Panicked
         )
     }
 

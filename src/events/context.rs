@@ -47,8 +47,8 @@ impl HostContext {
         self
     }
 
-    /// Sets the directory of the session (`cwd`), in which these hooks run. Default: the root of the hook's
-    /// project, else the executor's directory.
+    /// Sets the directory of the session (`cwd`), in which these hooks run; if it is gone, they fail and block. Default: the
+    /// root of the hook's project, else the executor's directory.
     #[must_use]
     pub fn with_cwd(self, path: impl AsRef<Path>) -> Self {
         self.with_field("cwd", path.as_ref().to_string_lossy())

@@ -251,8 +251,8 @@ impl HookResult {
     fn forgives(&self, failure: FailureKind) -> bool {
         let policy = self.hook.on_failure();
         match failure {
-            // For a hook of another protocol, a failure of this crate blocks under every policy: what it was
-            // written for would have run the hook.
+            // For a hook of another protocol, a failure of this crate or its host blocks under every policy: what it
+            // was written for would have run the hook.
             _ if self.hook.protocol().is_none() => failure.continues_under(policy),
             // What it was written for may ignore such an answer.
             FailureKind::InvalidAnswer => policy == FailurePolicy::Continue,

@@ -17,6 +17,7 @@ pub(crate) struct StartError {
 pub(crate) enum StartErrorKind {
     NotFound,
     NotExecutable,
+    NoWorkingDir,
     /// The process was to be confined, which is not possible here.
     NoSandbox,
     Other,
@@ -32,6 +33,17 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
+/// For a directory, the permission to execute is that to enter it.
+#[cfg(unix)]
+fn can_be_entered(directory: &Path) -> bool {
+    is_executable(directory)
+}
+
+#[cfg(windows)]
+fn can_be_entered(_directory: &Path) -> bool {
+    true
+}
+
 /// What makes a script executable.
 const INTERPRETER: &str = if cfg!(windows) {
     "an interpreter before it"
@@ -41,7 +53,7 @@ const INTERPRETER: &str = if cfg!(windows) {
 
 /// Describes the error of a failed start.
 pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> StartError {
-    use StartErrorKind::{NoSandbox, NotExecutable, NotFound, Other};
+    use StartErrorKind::{NoSandbox, NoWorkingDir, NotExecutable, NotFound, Other};
     let (dir, shown) = (spec.working_dir.display(), program.display());
     let refused = error.get_ref().and_then(|it| it.downcast_ref::<Refused>());
     if let Some(refused) = refused {
@@ -52,7 +64,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
     }
     if let Some(message) = directory_problem(spec.working_dir) {
         return StartError {
-            kind: NotFound,
+            kind: NoWorkingDir,
             message,
         };
     }
@@ -96,10 +108,14 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
 
 /// Returns why no process can have this working directory.
 pub(crate) fn directory_problem(directory: &Path) -> Option<String> {
-    let what = match directory.exists() {
-        _ if directory.is_dir() => return None,
-        true => "is not a directory",
-        false => "does not exist",
+    let what = if !directory.exists() {
+        "does not exist"
+    } else if !directory.is_dir() {
+        "is not a directory"
+    } else if !can_be_entered(directory) {
+        "cannot be entered: it needs the permission `x`, see `chmod`"
+    } else {
+        return None;
     };
     Some(format!(
         "working directory `{}` {what}",

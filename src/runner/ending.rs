@@ -87,6 +87,7 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
             let kind = match start.kind {
                 StartErrorKind::NotFound => Kind::NotFound,
                 StartErrorKind::NotExecutable => Kind::NotExecutable,
+                StartErrorKind::NoWorkingDir => Kind::NoWorkingDir,
                 StartErrorKind::NoSandbox => Kind::NoSandbox,
                 StartErrorKind::Other => Kind::NotStarted,
             };

@@ -1,6 +1,6 @@
 //! Runs one hook on one event: its input, its process, and its result.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -275,8 +275,12 @@ impl Runner {
         let base = match hook.base_dir().or(self.working_dir.as_deref()) {
             Some(base) => base.to_owned(),
             None => std::env::current_dir().map_err(|error| {
-                let message = format!("cannot read the current directory: {error}");
-                Failure::new(FailureKind::NotFound, message)
+                let why = match error.kind() {
+                    ErrorKind::NotFound => "it was removed".to_owned(),
+                    _ => error.to_string(),
+                };
+                let message = format!("working directory of the host cannot be used: {why}");
+                Failure::new(FailureKind::NoWorkingDir, message)
             })?,
         };
         Ok(match own {

@@ -30,7 +30,7 @@ pub(super) fn confinement(hook: &Hook, working_dir: &Path) -> Result<Option<Conf
     for (sandbox, base) in of_host.into_iter().chain(own).chain(of_tests) {
         Sandbox::support().map_err(|error| failure(error.to_string()))?;
         if let Some(why) = directory_problem(working_dir) {
-            return Err(Failure::new(FailureKind::NotFound, why));
+            return Err(Failure::new(FailureKind::NoWorkingDir, why));
         }
         let places = Places { base, project };
         layers.push(places.reach(sandbox).map_err(failure)?);

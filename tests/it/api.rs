@@ -134,7 +134,7 @@ fn a_result_can_be_changed_in_tests() {
 /// What programs read: a change of one of these is a break.
 #[test]
 fn the_names_in_json_stay() {
-    let failures = "exit signal timed_out not_found not_executable not_started no_sandbox event_too_large \
+    let failures = "exit signal timed_out not_found not_executable not_started no_working_dir no_sandbox event_too_large \
         arguments_not_mapped misconfigured invalid_answer no_answer status_lost panicked circular approval_lost cancelled";
     let named = FailureKind::ALL.iter().map(|it| it.as_str());
     assert!(named.eq(failures.split_whitespace()));

@@ -48,7 +48,7 @@ fn rows(world: &World) -> Vec<Row> {
     let nowhere = plain().with_working_dir(missing);
     let mut rows = vec![
         (slow, "timed_out timed_out stops goes"),
-        (nowhere, "not_found not_found stops goes"),
+        (nowhere, "no_working_dir no_working_dir stops goes"),
         (program, "not_found not_found stops goes"),
         (panics, "panicked panicked stops goes"),
         (lost, "approval_lost approval_lost stops stops"),

@@ -143,12 +143,13 @@ fn the_example_denies_paths_outside() {
 #[test]
 fn failures_of_the_engine_are_not_forgiven() {
     use FailureKind::{
-        ArgumentsNotMapped, EventTooLarge, Exit, NotFound, NotStarted, Panicked, StatusLost,
-        TimedOut,
+        ArgumentsNotMapped, EventTooLarge, Exit, NoWorkingDir, NotFound, NotStarted, Panicked,
+        StatusLost, TimedOut,
     };
     for (failure, allowed) in [
         (EventTooLarge, false),
         (ArgumentsNotMapped, false),
+        (NoWorkingDir, false),
         (Panicked, false),
         (StatusLost, false),
         (Exit, true),

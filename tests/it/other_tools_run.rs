@@ -103,7 +103,13 @@ fn a_hook_runs_where_the_session_is() {
         world.run(hook.clone(), &blocking_event().with_context(context))
     };
     assert!(fire(&guard, "sub").should_continue());
-    assert_eq!(fire(&guard, "missing").reason(), Some("root"));
+    // In another directory it would check other files.
+    let result = fire(&guard, "missing");
+    assert_eq!(result.failure, Some(FailureKind::NoWorkingDir));
+    let gone = world.path("missing");
+    let why = format!("working directory `{}` does not exist", gone.display());
+    assert_eq!(result.reason(), Some(&*why));
+    assert!(!result.should_continue(), "{result:?}");
     // An approval covers the files of the root, not those that a path means below it.
     let approved = guard.with_gate(Arc::new(Says(GateVerdict::Run)));
     assert_eq!(fire(&approved, "sub").reason(), Some("root"));

@@ -211,8 +211,12 @@ fn a_non_program_is_named_with_the_reason() {
         assert_eq!(result.exit_code.to_string(), code, "{what}");
         assert_eq!(result.pid.is_some(), command.is_some(), "{what}");
         let is_there = error.contains("execut") || error.contains("is a directory");
-        let kinds = [FailureKind::NotFound, FailureKind::NotExecutable];
-        assert_eq!(result.failure, Some(kinds[usize::from(is_there)]), "{what}");
+        let kind = match what.starts_with("in ") {
+            true => FailureKind::NoWorkingDir,
+            false if is_there => FailureKind::NotExecutable,
+            false => FailureKind::NotFound,
+        };
+        assert_eq!(result.failure, Some(kind), "{what}");
         // Elsewhere, a shell is asked in any case.
         if command.is_none() || cfg!(target_os = "linux") {
             let expected = error.replace("DIR", directory.trim_end_matches('/'));

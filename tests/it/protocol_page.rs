@@ -16,11 +16,10 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::Exit => "exit code other than 0",
         FailureKind::Signal => "ended by a signal",
         FailureKind::TimedOut => "timed out",
-        FailureKind::NotFound => {
-            "no such command, program, interpreter or working directory; exit code 127"
-        }
+        FailureKind::NotFound => "no such command, program or interpreter; exit code 127",
         FailureKind::NotExecutable => "not executable; exit code 126",
         FailureKind::NotStarted => "the system could not start it",
+        FailureKind::NoWorkingDir => "its working directory is not there, or cannot be entered",
         FailureKind::NoSandbox => {
             "its [sandbox](#sandbox) is not possible on this system, or one of its paths is not there"
         }

@@ -142,7 +142,7 @@ fn a_changed_call_is_fired_again_whole() {
 const COMMANDS: [(&str, &str, &str); 6] = [
     ("$CLAUDE_PROJECT_DIR/.claude/hooks", "", "project"),
     ("\"$CLAUDE_PROJECT_DIR\"/.claude/hooks", "", "project/sub"),
-    (".claude/hooks", "", "project/missing"),
+    (".claude/hooks", "", "project"),
     ("~", "", "project"),
     ("\"${CLAUDE_PLUGIN_ROOT}\"/scripts", "plug in", "project"),
     ("${CLAUDE_PLUGIN_ROOT}/scripts", "plugin", "project"),
@@ -174,8 +174,7 @@ fn commands_find_their_directories() {
         payload["cwd"] = json!(user.path(cwd));
         let args = [option, named.to_str().unwrap()];
         let report = user.fire_as("claude", &payload, &args).json();
-        let runs_in = cwd.trim_end_matches("/missing");
-        let expected = format!("[DIR]/project|{root}{plugin}|[DIR]/{runs_in}");
+        let expected = format!("[DIR]/project|{root}{plugin}|[DIR]/{cwd}");
         assert_eq!(report["reason"], expected, "{text}");
     }
 }

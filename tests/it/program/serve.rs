@@ -325,3 +325,27 @@ fn what_was_cancelled_is_not_fired_once_more() {
         assert!(result["again"].is_null() || is_cancelled, "{response}");
     }
 }
+
+/// A guard of an agent that ignores failures runs in the project's root; in the home, which is no project, in the
+/// directory of the program.
+#[test]
+fn a_guard_whose_directory_is_gone_blocks() {
+    for (directory, words) in [("project", "does not exist"), ("home", "was removed")] {
+        let user = User::new();
+        let handler = json!({"type": "command", "command": "true"});
+        let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
+        user.write("home/.claude/settings.json", &settings.to_string());
+        let mut command = user.command(&["serve", "--other-tools", "claude"]);
+        let mut served = Served::start(command.current_dir(user.path(directory)));
+        served.result("initialize", &json!({}));
+        assert_eq!(served.fire("ls")["allowed"], true);
+        std::fs::remove_dir_all(user.path(directory)).unwrap();
+        let fired = served.fire("ls");
+        assert_eq!(fired["allowed"], false, "{fired}");
+        let result = &fired["results"][0];
+        assert_eq!(result["failure"], "no_working_dir", "{fired}");
+        let reason = fired["reason"].as_str().unwrap();
+        let is_said = reason.contains("working directory") && reason.contains(words);
+        assert!(is_said, "{reason}");
+    }
+}

@@ -56,6 +56,33 @@ fn a_changed_file_replaces_the_process() {
     }
 }
 
+/// A process in a directory that is gone would judge nothing rightly. Its script is elsewhere.
+#[test]
+fn a_process_is_not_kept_without_its_directory() {
+    let world = World::new();
+    let directory = world.path("session");
+    std::fs::create_dir(&directory).unwrap();
+    world.write("hook.sh", SHELL);
+    let script = world.path("hook.sh");
+    let hook = Hook::program("*", ["sh", script.to_str().unwrap()]).unwrap();
+    world.add(hook.with_resident().with_working_dir(&directory));
+    let before = fires(&world, Residency::Started);
+    std::fs::remove_dir(&directory).unwrap();
+    let result = fire(&world);
+    assert_eq!(
+        result.failure,
+        Some(FailureKind::NoWorkingDir),
+        "{result:?}"
+    );
+    assert!(!result.should_continue());
+    std::fs::create_dir(&directory).unwrap();
+    assert_ne!(fires(&world, Residency::Replaced).pid, before.pid);
+    // Another one with the same name.
+    std::fs::rename(&directory, world.path("away")).unwrap();
+    std::fs::create_dir(&directory).unwrap();
+    fires(&world, Residency::Replaced);
+}
+
 /// What `inputs` excludes is none of them.
 #[test]
 fn an_excluded_file_does_not_replace_the_process() {
