@@ -228,8 +228,8 @@ impl Reader<'_> {
         let is_missing_file = ["can't open file", "Failed to spawn"];
         let is_missing_file = is_missing_file.iter().any(|it| self.stderr.contains(it));
         let found = match self.code {
-            126 => "the command cannot be executed",
-            127 => "the command was not found",
+            126 => "a command cannot be executed",
+            127 => "a command was not found",
             2 if is_missing_file => "the interpreter did not find the script",
             0 | 2 => return None,
             ..0 => "a signal ended it",

@@ -356,6 +356,7 @@ impl HookResult {
             Some(FailureKind::InvalidAnswer) => Some("its answer is invalid"),
             Some(FailureKind::NoAnswer) => Some("it did not answer"),
             Some(FailureKind::NotFound) if self.started() => Some("command not found"),
+            Some(FailureKind::NotExecutable) if self.started() => Some("command not executable"),
             Some(_) => self.error.as_deref(),
             None if self.output().and_then(HookOutput::objection).is_some() => self.reason(),
             None => self.error.as_deref(),

@@ -28,7 +28,10 @@ pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
 pub(crate) use confinement::{Confinement, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited};
-pub(crate) use start::{StartError, StartErrorKind, directory_problem, interpreter_problem};
+pub(crate) use start::{
+    StartError, StartErrorKind, directory_problem, format_problem, interpreter_problem,
+    permission_problem,
+};
 #[cfg(all(test, unix))]
 pub(crate) use unix::process_is_gone;
 #[cfg(unix)]

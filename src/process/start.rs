@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::{LARGEST_VARIABLE, Refused, Spec};
+use super::{Args, LARGEST_VARIABLE, Refused, Spec};
 
 /// Why a command could not be started. The message names the file or setting that caused it.
 #[derive(Debug)]
@@ -77,30 +77,18 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
             let message = interpreter_problem(program, spec.working_dir).unwrap_or_else(of_loader);
             (NotFound, message)
         }
-        io::ErrorKind::PermissionDenied if program.is_dir() => {
-            (NotExecutable, format!("program `{shown}` is a directory"))
+        io::ErrorKind::PermissionDenied => {
+            let otherwise = || match spec.confinement {
+                Some(_) => format!(
+                    "the sandbox does not let it read and execute `{shown}`: add its directory to `read`"
+                ),
+                None => format!("no permission to run `{shown}` in `{dir}`"),
+            };
+            let problem = permission_problem(program, spec.working_dir);
+            (NotExecutable, problem.unwrap_or_else(otherwise))
         }
-        io::ErrorKind::PermissionDenied if program.exists() && !is_executable(program) => (
-            NotExecutable,
-            format!("program `{shown}` is not executable: run `chmod +x` on it"),
-        ),
-        io::ErrorKind::PermissionDenied if spec.confinement.is_some() => (
-            NotExecutable,
-            format!(
-                "the sandbox does not let it read and execute `{shown}`: add its directory to `read`"
-            ),
-        ),
-        io::ErrorKind::PermissionDenied => (
-            NotExecutable,
-            format!("no permission to run `{shown}` in `{dir}`"),
-        ),
         io::ErrorKind::ArgumentListTooLong => (Other, too_long(spec)),
-        _ if is_no_format(&error) => (
-            NotExecutable,
-            format!(
-                "program `{shown}` is not in an executable format: a script needs {INTERPRETER}"
-            ),
-        ),
+        _ if is_no_format(&error) => (NotExecutable, format_problem(program)),
         _ => (Other, format!("cannot start `{shown}`: {error}")),
     };
     StartError { kind, message }
@@ -132,16 +120,82 @@ fn is_no_format(error: &io::Error) -> bool {
     error.raw_os_error() == Some(number)
 }
 
-/// Describes what is wrong with the interpreter that a script names after `#!` in its first line.
-pub(crate) fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<String> {
-    let mut start = [0; 256];
-    let file = script.is_file().then(|| std::fs::File::open(script));
+/// Returns why a program that exists may not be executed, as far as its file and its interpreter say.
+pub(crate) fn permission_problem(program: &Path, working_dir: &Path) -> Option<String> {
+    let display = program.display();
+    if program.is_dir() {
+        return Some(format!("program `{display}` is a directory"));
+    }
+    if !program.exists() {
+        return None;
+    }
+    if is_kept_from_execution(program) {
+        return Some(format!(
+            "program `{display}` is on a file system that is mounted with `noexec`: move it, or name its interpreter \
+             before it"
+        ));
+    }
+    if !is_executable(program) {
+        return Some(format!(
+            "program `{display}` is not executable: run `chmod +x` on it"
+        ));
+    }
+    let line = interpreter_line(program)?;
+    let name = line.split_whitespace().next()?;
+    let interpreter = working_dir.join(name);
+    let is_fine = interpreter.is_file() && is_executable(&interpreter);
+    (interpreter.exists() && !is_fine)
+        .then(|| format!("interpreter `{name}` of `{display}` is not executable"))
+}
+
+/// Whether a file has the permission to be executed, which its file system does not respect.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_kept_from_execution(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    use rustix::fs::StatVfsMountFlags;
+
+    let is_noexec = rustix::fs::statvfs(file)
+        .is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOEXEC));
+    is_noexec && std::fs::metadata(file).is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_kept_from_execution(_file: &Path) -> bool {
+    false
+}
+
+/// Describes a file whose format the system does not execute.
+pub(crate) fn format_problem(program: &Path) -> String {
+    let display = program.display();
+    if beginning(program).is_some_and(|bytes| bytes.contains(&0)) {
+        return format!("program `{display}` is for another system or processor, or damaged");
+    }
+    format!("program `{display}` is not in an executable format: a script needs {INTERPRETER}")
+}
+
+/// Returns the first bytes of a regular file.
+fn beginning(file: &Path) -> Option<Vec<u8>> {
+    let mut start = vec![0; 256];
+    let file = file.is_file().then(|| std::fs::File::open(file));
     let length = file?.ok()?.read(&mut start).ok()?;
-    let line = start[..length]
+    start.truncate(length);
+    Some(start)
+}
+
+/// Returns what stands behind `#!` in the first line of a script.
+fn interpreter_line(script: &Path) -> Option<String> {
+    let start = beginning(script)?;
+    let line = start
         .strip_prefix(b"#!")?
         .split(|byte| *byte == b'\n')
         .next()?;
-    let words = std::str::from_utf8(line).ok()?;
+    std::str::from_utf8(line).ok().map(str::to_owned)
+}
+
+/// Describes what is wrong with the interpreter that a script names after `#!` in its first line.
+pub(crate) fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<String> {
+    let words = interpreter_line(script)?;
     let shown = script.display();
     if let Some(words) = words.strip_suffix('\r') {
         return Some(format!(
@@ -155,7 +209,7 @@ pub(crate) fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<S
     is_missing.then(|| format!("interpreter `{name}` of `{shown}` not found"))
 }
 
-/// Names the variable that is too large by itself. If none is, reports the total size.
+/// Names the variable or argument that is too large by itself. If none is, reports the total size.
 fn too_long(spec: &Spec<'_>) -> String {
     let variables = spec.environment.lengths();
     if let Some((name, length)) = variables.iter().max_by_key(|(_, length)| *length)
@@ -165,9 +219,37 @@ fn too_long(spec: &Spec<'_>) -> String {
             "environment variable `{name}` is too large: {length} bytes, at most {LARGEST_VARIABLE} are allowed"
         );
     }
-    let total: usize = variables.iter().map(|(_, length)| length).sum();
+    let arguments = argument_lengths(spec);
+    if let Some(length) = arguments
+        .iter()
+        .max()
+        .filter(|length| **length > LARGEST_VARIABLE)
+    {
+        return format!(
+            "an argument of the command is too large: {length} bytes, at most {LARGEST_VARIABLE} are allowed"
+        );
+    }
+    let of_variables: usize = variables.iter().map(|(_, length)| length).sum();
+    let of_arguments: usize = arguments.iter().sum();
+    let what = if of_arguments > of_variables {
+        "arguments"
+    } else {
+        "variables"
+    };
     format!(
-        "the command and its environment ({total} bytes) are larger than the system allows: \
-         use fewer or smaller variables"
+        "the command and its environment ({} bytes) are larger than the system allows: use fewer or smaller {what}",
+        of_variables + of_arguments
     )
+}
+
+/// Returns the length of each argument. A path that is executed instead of the program has its own.
+fn argument_lengths(spec: &Spec<'_>) -> Vec<usize> {
+    if !spec.direct.is_empty() {
+        return spec.direct.iter().map(|word| word.len()).collect();
+    }
+    match &spec.args {
+        Args::List(args) => args.iter().map(|arg| arg.len()).collect(),
+        #[cfg(windows)]
+        Args::Verbatim(line) => vec![line.len()],
+    }
 }

@@ -2,13 +2,12 @@
 //!
 //! Knows nothing of hooks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::string::FromUtf8Error;
 use std::time::Duration;
 
 use crate::entry::{Failure, FailureKind, HookCommand};
 use crate::outcome::Residency;
-use crate::printable::printable;
 use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
 
 /// How a run ended.
@@ -64,12 +63,16 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
             Kind::NotFound,
             format!("command not found (exit code {code})"),
         ),
-        End::Exited(126) => (126, Kind::NotExecutable, NOT_EXECUTABLE.to_owned()),
+        End::Exited(126) => (
+            126,
+            Kind::NotExecutable,
+            "command is not executable (exit code 126)".to_owned(),
+        ),
         End::Exited(code) => (*code, Kind::Exit, format!("exited with code {code}")),
         End::Signaled(signal) => (
             128 + signal,
             Kind::Signal,
-            format!("ended by signal {signal}"),
+            format!("ended by {}", named_signal(*signal)),
         ),
         End::TimedOut { stopped } => {
             let hint = if *stopped { STOPPED } else { "" };
@@ -97,6 +100,49 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
     (code, Some(Failure::new(kind, error)))
 }
 
+/// Signals whose numbers are the same on all Unix systems.
+const SIGNALS: [(i32, &str); 12] = [
+    (1, "SIGHUP"),
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (4, "SIGILL"),
+    (5, "SIGTRAP"),
+    (6, "SIGABRT"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (13, "SIGPIPE"),
+    (14, "SIGALRM"),
+    (15, "SIGTERM"),
+];
+
+/// Further signals, on Linux.
+const SIGNALS_OF_LINUX: &[(i32, &str)] = if cfg!(all(
+    target_os = "linux",
+    not(any(
+        target_arch = "mips",
+        target_arch = "mips64",
+        target_arch = "sparc64"
+    ))
+)) {
+    &[
+        (7, "SIGBUS"),
+        (24, "SIGXCPU"),
+        (25, "SIGXFSZ"),
+        (31, "SIGSYS"),
+    ]
+} else {
+    &[]
+};
+
+fn named_signal(number: i32) -> String {
+    let mut known = SIGNALS.iter().chain(SIGNALS_OF_LINUX);
+    match known.find(|(known, _)| *known == number) {
+        Some((_, name)) => format!("signal {number} ({name})"),
+        None => format!("signal {number}"),
+    }
+}
+
 /// The most characters of standard error that a reason quotes.
 const LONGEST_QUOTE: usize = 200;
 
@@ -105,7 +151,7 @@ pub(super) fn without_answer(end: &End, stderr: &Captured) -> Failure {
     let mut words = "it ended without an answer".to_owned();
     match end {
         End::Exited(code) => words += &format!(" (exit code {code})"),
-        End::Signaled(signal) => words += &format!(" (signal {signal})"),
+        End::Signaled(signal) => words += &format!(", by {}", named_signal(*signal)),
         _ => {}
     }
     let stderr = String::from_utf8_lossy(&stderr.bytes()).into_owned();
@@ -129,47 +175,6 @@ fn error_line(stderr: &str) -> Option<&str> {
 /// The usual cause: `ssh` or `sudo` asking for a password.
 const STOPPED: &str =
     ", stopped by a signal: it tried to use the terminal, which a hook does not have";
-
-/// POSIX: the shell has found the command, but could not execute it.
-const NOT_EXECUTABLE: &str = if cfg!(windows) {
-    "command is not executable (exit code 126)"
-} else {
-    "command is not executable (exit code 126): is `chmod +x` missing, or the interpreter?"
-};
-
-/// The most characters of a command that a reason quotes.
-const LONGEST_COMMAND: usize = 100;
-
-/// Says which command a shell has not found, and where: what the shell wrote names it, else it is the whole command.
-pub(super) fn not_found(command: &str, stderr: &str, directory: &Path, code: i32) -> String {
-    let command = missing_command(stderr).unwrap_or(command).trim();
-    let mut shown: String = command.chars().take(LONGEST_COMMAND).collect();
-    if shown.len() < command.len() {
-        shown.push('…');
-    }
-    let shown = printable(&shown);
-    let directory = directory.display().to_string();
-    let directory = printable(&directory);
-    format!("command `{shown}` not found, started in `{directory}` (exit code {code})")
-}
-
-/// The name in the last line that a shell or `env` writes if it does not find a command, such as `sh: 1: jq: not found`.
-fn missing_command(stderr: &str) -> Option<&str> {
-    const ENDS: [&str; 3] = [
-        ": command not found",
-        ": not found",
-        ": No such file or directory",
-    ];
-    let name = stderr.lines().rev().map(str::trim).find_map(|line| {
-        let of_zsh = line.split_once("command not found: ");
-        of_zsh.map(|(_, name)| name).or_else(|| {
-            let rest = ENDS.iter().find_map(|end| line.strip_suffix(end))?;
-            Some(rest.rsplit_once(": ").map_or(rest, |(_, name)| name))
-        })
-    });
-    name.map(|name| name.trim_matches(['\'', '‘', '’', '"']))
-        .filter(|name| !name.is_empty())
-}
 
 /// The exit codes of a shell that does not find a command: POSIX, and `cmd`.
 const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
@@ -200,30 +205,7 @@ fn lossy(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{error_line, missing_command};
-
-    #[test]
-    fn the_missing_command_is_named() {
-        for (stderr, expected) in [
-            ("", None),
-            ("nothing of the kind\n", None),
-            ("sh: 1: ./nope.sh: not found\n", Some("./nope.sh")),
-            ("sh: line 1: jq: command not found\n", Some("jq")),
-            (
-                "./guard.sh: line 3: jq: command not found\nlog\n",
-                Some("jq"),
-            ),
-            ("zsh:1: command not found: jq\n", Some("jq")),
-            (
-                "env: ‘python9’: No such file or directory\n",
-                Some("python9"),
-            ),
-            ("sh: ./x: No such file or directory\n", Some("./x")),
-            (": not found", None),
-        ] {
-            assert_eq!(missing_command(stderr), expected, "{stderr}");
-        }
-    }
+    use super::error_line;
 
     #[test]
     fn the_error_among_other_lines_is_found() {

@@ -17,6 +17,7 @@ mod resident;
 mod resident;
 mod run;
 mod sandbox;
+mod shell_error;
 
 pub(crate) use firing::{Fired, Firing};
 pub(crate) use inside::inside_a_run;

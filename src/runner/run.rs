@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 use super::direct::direct_words;
-use super::ending::{Ran, exit_code_and_failure, not_found, text, without_answer};
+use super::ending::{Ran, exit_code_and_failure, text, without_answer};
 use super::firing::Firing;
 use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
 use super::sandbox;
+use super::shell_error::not_started;
 use crate::entry::Failure;
 use crate::hook::{GateVerdict, Hook};
 use crate::outcome::EnvFile;
@@ -324,9 +325,13 @@ fn result_of(hook: &Arc<Hook>, ran: Ran, timeout: Duration, directory: &Path) ->
     let (stdout, raw_stdout) = text(finished.stdout);
     let (stderr, raw_stderr) = text(finished.stderr);
     let (failure, mut error) = failure.map(|it| (it.kind, it.message)).unzip();
-    if failure == Some(FailureKind::NotFound) && finished.pid.is_some() && !is_explained {
+    let is_of_shell = matches!(
+        failure,
+        Some(FailureKind::NotFound | FailureKind::NotExecutable)
+    );
+    if is_of_shell && finished.pid.is_some() && !is_explained {
         let command = hook.command().to_string();
-        error = Some(not_found(&command, &stderr, directory, exit_code));
+        error = Some(not_started(&command, &stderr, directory, exit_code));
     }
     HookResult {
         exit_code,

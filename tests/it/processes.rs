@@ -184,9 +184,20 @@ in no/where -> -1 working directory `DIR/no/where` does not exist
 in plain -> -1 working directory `DIR/plain` is not a directory
 $ ./lost --strict -> 127 interpreter `/no/such/interpreter` of `DIR/lost` not found (exit code 127)
 $ ./crlf -> 127 interpreter `/no/sh -e\r` of `DIR/crlf` not found, since the first line ends with a carriage return: save the file with Unix line ends (exit code 127)
-$ ./fine -> 127 command `./fine` not found, started in `DIR` (exit code 127)
+$ ./fine -> 127 exited with code 127, as a shell does that has not found a command: `./fine`, started in `DIR`
+$ ./refuses -> 126 exited with code 126, as a shell does that cannot execute a command: `./refuses`, started in `DIR`
+$ ./lost '' -> 127 interpreter `/no/such/interpreter` of `DIR/lost` not found (exit code 127)
 $ no-such --really -> 127 command `no-such` not found, started in `DIR` (exit code 127)
-$ ./plain -> 126 command is not executable (exit code 126): is `chmod +x` missing, or the interpreter?
+$ ./plain -> 126 program `DIR/plain` is not executable: run `chmod +x` on it (exit code 126)
+$ ./plain '' -> 126 program `DIR/plain` is not executable: run `chmod +x` on it (exit code 126)
+$ ./ '' -> 126 program `DIR` is a directory (exit code 126)
+$ ./under -> 126 interpreter `./plain` of `DIR/under` is not executable (exit code 126)
+./under -> -1 interpreter `./plain` of `DIR/under` is not executable
+$ ./foreign -> 126 program `DIR/foreign` is for another system or processor, or damaged (exit code 126)
+./foreign -> -1 program `DIR/foreign` is for another system or processor, or damaged
+$ timeout 9 no-such -> 127 command `no-such` not found, started in `DIR` (exit code 127)
+$ ./env '' -> 127 command `no-such\r` not found, started in `DIR`; the first line of its script ends with a carriage return: save the file with Unix line ends (exit code 127)
+$ /bin/echo "$(head -c 200000 /dev/zero | tr '\0' x)" -> 126 command `/bin/echo` cannot be executed: its arguments and its environment are larger than the system allows (exit code 126)
 "#;
 
 #[test]
@@ -197,6 +208,10 @@ fn a_non_program_is_named_with_the_reason() {
     world.script("crlf", "#! /no/sh -e\r\necho hello\r\n");
     world.script("bare", "echo hello\n");
     world.script("fine", "#!/bin/sh\nexit 127\n");
+    world.script("refuses", "#!/bin/sh\nexit 126\n");
+    world.script("under", "#!./plain\n");
+    world.script("foreign", "\u{7f}ELF\0\u{1}\u{2}");
+    world.script("env", "#!/usr/bin/env no-such\r\n");
     let directory = world.path("").display().to_string();
     for row in NO_PROGRAMS.lines().skip(1) {
         let (what, expected) = row.split_once(" -> ").unwrap();
@@ -210,7 +225,10 @@ fn a_non_program_is_named_with_the_reason() {
         let result = world.one(hook);
         assert_eq!(result.exit_code.to_string(), code, "{what}");
         assert_eq!(result.pid.is_some(), command.is_some(), "{what}");
-        let is_there = error.contains("execut") || error.contains("is a directory");
+        let is_there = code == "126"
+            || ["execut", "is a directory", "damaged"]
+                .iter()
+                .any(|words| error.contains(words));
         let kind = match what.starts_with("in ") {
             true => FailureKind::NoWorkingDir,
             false if is_there => FailureKind::NotExecutable,
@@ -245,6 +263,29 @@ fn a_variable_that_is_too_large_is_named() {
     assert!(error.contains("larger than the system allows"), "{error}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_argument_that_is_too_large_is_named() {
+    let world = World::new();
+    for hook in [
+        Hook::program("*", ["true", &"x".repeat(131_072)]).unwrap(),
+        hook("*", &format!(": {}", "x".repeat(131_070))),
+        hook("*", &format!("/bin/true {}", "x".repeat(131_072))),
+    ] {
+        let error =
+            "an argument of the command is too large: 131072 bytes, at most 131071 are allowed";
+        assert_eq!(world.one(hook).error.as_deref(), Some(error));
+    }
+    let many = vec!["x".repeat(100_000); 40];
+    let program = std::iter::once("true".to_owned()).chain(many);
+    let error = world
+        .one(Hook::program("*", program).unwrap())
+        .error
+        .unwrap();
+    assert!(error.contains("larger than the system allows"), "{error}");
+    assert!(!error.contains("variables"), "{error}");
+}
+
 #[test]
 fn a_signal_that_ends_a_hook_is_reported() {
     let world = World::new();
@@ -252,7 +293,8 @@ fn a_signal_that_ends_a_hook_is_reported() {
         let result = world.one(hook("*", &format!("kill -{name} $$")));
         let found = (result.exit_code, result.signal);
         assert_eq!(found, (128 + signal, Some(signal)));
-        assert_eq!(result.error, Some(format!("ended by signal {signal}")));
+        let error = format!("ended by signal {signal} (SIG{name})");
+        assert_eq!(result.error, Some(error));
     }
 }
 

@@ -276,6 +276,10 @@ fn an_answer_that_is_too_long_withholds() {
         let outcome = outcome([hook, answers(json!({"updatedOutput": "seen"}))]);
         let note = outcome.updated_output().unwrap();
         assert!(note.as_str().unwrap().contains("is invalid"), "{note}");
-        assert_eq!(outcome.results().len(), 2, "no answer silences another hook");
+        assert_eq!(
+            outcome.results().len(),
+            2,
+            "no answer silences another hook"
+        );
     }
 }

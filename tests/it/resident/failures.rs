@@ -39,7 +39,7 @@ has no `id` <- sh -c 'echo {}'; sleep 0.2; answer
 const NO_ANSWER: &str = r#"
 without an answer (exit code 0) <- exit 0
 without an answer (exit code 1): found <- printf '\nno rules\nfound\n' >&2; exit 1
-without an answer (signal 9) <- kill -9 $$
+without an answer, by signal 9 (SIGKILL) <- kill -9 $$
 closed its standard output <- exec >&-; sleep 60
 "#;
 

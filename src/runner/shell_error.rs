@@ -1,0 +1,243 @@
+//! Explains the exit codes 126 and 127, with which a shell, `env` or `timeout` says that it could not start a command:
+//! which command, and why.
+//!
+//! Reads what it wrote to standard error, and looks at the file that it names. Without such a line, the command may have
+//! been started, and have ended with this code itself.
+
+use std::path::{Path, PathBuf};
+
+use crate::printable::printable;
+use crate::process::{format_problem, interpreter_problem, permission_problem};
+
+/// The most characters of a command that a reason quotes.
+const LONGEST_COMMAND: usize = 100;
+
+/// The exit code of `cmd` if it does not find a command. No command ends with it by itself.
+const NOT_FOUND_BY_CMD: i32 = 9009;
+
+/// Why a command could not be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    NotFound,
+    NoPermission,
+    NoFormat,
+    /// Anything else, in words for the user.
+    Other(&'static str),
+}
+
+/// What is written behind the name of a command, and what it means. The system's messages are the same on all Unix
+/// systems.
+const CAUSES: [(&str, Cause); 15] = [
+    ("command not found", Cause::NotFound),
+    ("not found", Cause::NotFound),
+    ("No such file or directory", Cause::NotFound),
+    ("required file not found", Cause::NotFound),
+    ("Permission denied", Cause::NoPermission),
+    // Of a directory dash says the same, and only bash says this.
+    ("Is a directory", Cause::NoPermission),
+    ("Exec format error", Cause::NoFormat),
+    (
+        "Argument list too long",
+        Cause::Other("its arguments and its environment are larger than the system allows"),
+    ),
+    (
+        "Text file busy",
+        Cause::Other("another process has it open for writing"),
+    ),
+    (
+        "Not a directory",
+        Cause::Other("a part of its path is not a directory"),
+    ),
+    (
+        "Too many levels of symbolic links",
+        Cause::Other("its path has too many links, or they are circular"),
+    ),
+    (
+        "File name too long",
+        Cause::Other("its name is longer than the system allows"),
+    ),
+    (
+        "Operation not permitted",
+        Cause::Other("the system does not permit it"),
+    ),
+    (
+        "Cannot allocate memory",
+        Cause::Other("the system has no memory for it"),
+    ),
+    (
+        "Too many open files in system",
+        Cause::Other("the system has too many open files"),
+    ),
+];
+
+/// Says which command could not be started, where and why. `command` is the hook's, which is named if the shell has
+/// named none.
+pub(super) fn not_started(command: &str, stderr: &str, directory: &Path, code: i32) -> String {
+    let shown_directory = directory.display().to_string();
+    let shown_directory = printable(&shown_directory);
+    let not_found = |name: &str| {
+        let name = shortened(name);
+        format!("command `{name}` not found, started in `{shown_directory}`")
+    };
+    let Some((name, cause)) = last_complaint(stderr) else {
+        if code == NOT_FOUND_BY_CMD {
+            return format!("{} (exit code {code})", not_found(command.trim()));
+        }
+        let what = if code == 126 {
+            "cannot execute"
+        } else {
+            "has not found"
+        };
+        return format!(
+            "exited with code {code}, as a shell does that {what} a command: `{}`, started in `{shown_directory}`",
+            shortened(command.trim())
+        );
+    };
+    let why = of_file(name, cause, directory).unwrap_or_else(|| match cause {
+        Cause::NotFound if name.ends_with(r"\r") || name.ends_with('\r') => format!(
+            "{}; the first line of its script ends with a carriage return: save the file with Unix line ends",
+            not_found(name)
+        ),
+        Cause::NotFound => not_found(name),
+        Cause::NoPermission => refused(name, "permission denied"),
+        Cause::NoFormat => refused(name, "it is not in an executable format"),
+        Cause::Other(why) => refused(name, why),
+    });
+    format!("{why} (exit code {code})")
+}
+
+fn refused(name: &str, why: &str) -> String {
+    format!("command `{}` cannot be executed: {why}", shortened(name))
+}
+
+fn shortened(command: &str) -> String {
+    let mut start: String = command.chars().take(LONGEST_COMMAND).collect();
+    if start.len() < command.len() {
+        start.push('…');
+    }
+    printable(&start)
+}
+
+/// Looks at the file that a shell could not execute, if it is named by a path.
+fn of_file(name: &str, cause: Cause, directory: &Path) -> Option<String> {
+    if !name.contains('/') {
+        return None;
+    }
+    // Without `./`, because people read this path.
+    let file: PathBuf = directory.join(name).components().collect();
+    let problem = match cause {
+        Cause::NotFound => interpreter_problem(&file, directory),
+        Cause::NoPermission => permission_problem(&file, directory),
+        Cause::NoFormat => file.is_file().then(|| format_problem(&file)),
+        Cause::Other(_) => None,
+    };
+    problem.map(|problem| printable(&problem))
+}
+
+/// Returns the command that the last line of this kind names, and the cause, as in `sh: 1: jq: not found`.
+fn last_complaint(stderr: &str) -> Option<(&str, Cause)> {
+    let mut lines = stderr.lines().rev().map(str::trim);
+    lines.find_map(|line| {
+        CAUSES
+            .iter()
+            .find_map(|(text, cause)| Some((named_before(line, text)?, *cause)))
+            .or_else(|| named_by_zsh(line))
+            .filter(|(name, _)| !name.is_empty())
+    })
+}
+
+/// Returns the name in front of the cause. bash writes more in between, `env` and `timeout` put quotes around it.
+fn named_before<'a>(line: &'a str, cause: &str) -> Option<&'a str> {
+    let mut rest = line.strip_suffix(cause)?.strip_suffix(": ")?;
+    for more in [": cannot execute", ": cannot execute binary file"] {
+        rest = rest.strip_suffix(more).unwrap_or(rest);
+    }
+    if let Some(script) = rest.strip_suffix(": bad interpreter") {
+        rest = script
+            .rsplit_once(": ")
+            .map_or(script, |(script, _)| script);
+    }
+    let name = rest.rsplit_once(": ").map_or(rest, |(_, name)| name);
+    let quotes = [('\'', '\''), ('‘', '’'), ('"', '"')];
+    let Some((open, close)) = quotes.iter().find(|(_, close)| name.ends_with(*close)) else {
+        return Some(name);
+    };
+    let (before, quoted) = name.strip_suffix(*close)?.split_once(*open)?;
+    // `ls` writes `cannot access 'x'`, which is no command.
+    matches!(before, "" | "failed to run command ").then_some(quoted)
+}
+
+/// zsh writes the cause first, without a capital: `zsh:1: permission denied: ./x`.
+fn named_by_zsh(line: &str) -> Option<(&str, Cause)> {
+    let line = line.split_once(": ")?.1;
+    CAUSES.iter().find_map(|(text, cause)| {
+        let name = line.strip_prefix(&*text.to_lowercase())?;
+        Some((name.strip_prefix(": ")?, *cause))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_and_the_cause_are_read() {
+        use Cause::{NoFormat, NoPermission, NotFound, Other};
+        let too_long = Other("its arguments and its environment are larger than the system allows");
+        for (stderr, expected) in [
+            ("", None),
+            ("nothing of the kind\n", None),
+            (": not found", None),
+            ("not found", None),
+            (
+                "sh: 1: ./nope.sh: not found\n",
+                Some(("./nope.sh", NotFound)),
+            ),
+            (
+                "sh: line 1: jq: command not found\n",
+                Some(("jq", NotFound)),
+            ),
+            (
+                "./guard.sh: line 3: jq: command not found\nlog\n",
+                Some(("jq", NotFound)),
+            ),
+            ("zsh:1: command not found: jq\n", Some(("jq", NotFound))),
+            (
+                "env: ‘python9’: No such file or directory\n",
+                Some(("python9", NotFound)),
+            ),
+            (
+                "sh: ./x: No such file or directory\n",
+                Some(("./x", NotFound)),
+            ),
+            (
+                "bash: line 1: ./x: cannot execute: required file not found",
+                Some(("./x", NotFound)),
+            ),
+            (
+                "timeout: failed to run command \"it's\": Permission denied",
+                Some(("it's", NoPermission)),
+            ),
+            ("ls: cannot access 'x': No such file or directory", None),
+            (
+                "timeout: failed to run command ‘./x y’: Permission denied",
+                Some(("./x y", NoPermission)),
+            ),
+            (
+                "bash: ./x: /no/sh: bad interpreter: Permission denied",
+                Some(("./x", NoPermission)),
+            ),
+            ("zsh:1: permission denied: ./x", Some(("./x", NoPermission))),
+            (
+                "bash: line 1: ./x: cannot execute binary file: Exec format error",
+                Some(("./x", NoFormat)),
+            ),
+            (
+                "/bin/sh: 1: cat: Argument list too long\n",
+                Some(("cat", too_long)),
+            ),
+        ] {
+            assert_eq!(last_complaint(stderr), expected, "{stderr}");
+        }
+    }
+}
