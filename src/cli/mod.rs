@@ -1,8 +1,7 @@
 //! The program's commands as a library: a host gives its users `mygame hooks fire`, `list`, `trust` and
 //! the others in one line. Feature `cli`.
 //!
-//! Uses only the public API of the library. This file dispatches a command line to its command, and
-//! converts the result to an exit status.
+//! This file dispatches a command line to its command, and converts the result to an exit status.
 
 mod approval;
 mod args;

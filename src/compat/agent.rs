@@ -1,6 +1,6 @@
 //! What differs from one agent to the next, as tables: an agent whose hooks this crate runs is one value of `Agent`.
 //!
-//! Knows no particular agent; each has a file with its own value.
+//! Knows no particular agent; their values are in `agents.rs`.
 
 use std::fmt;
 use std::time::Duration;

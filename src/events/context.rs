@@ -1,6 +1,6 @@
 //! Values that only the host knows, for hooks that were written for other agents.
 //!
-//! Knows no tool: `protocol` knows which field means what to which tool.
+//! Knows no agent: `compat` knows which field means what to which agent.
 
 use std::fmt;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! A hook: its events, its command, its settings. A plain value, except for its gate.
 //!
-//! Does no I/O and does not know how a hook is run; its form in hooks.json is in `entry`.
+//! Does no I/O and does not know how a hook is run; its form in hooks.json is in `entry.rs`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

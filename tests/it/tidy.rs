@@ -1,15 +1,26 @@
 //! The layout: which module imports which, how long a file is, where `unsafe` is used, what the opening
-//! comment of a file says. Read from the source text.
+//! comment of a file says, which files ARCHITECTURE.md names. Read from the source text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use regex::Regex;
+
+use crate::tidy_cycles::{crate_paths, without_tests};
+
 const LONGEST_FILE: usize = 800;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn architecture() -> String {
+    std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
+}
 
 /// The table of ARCHITECTURE.md: a module and what it may import of ours.
 fn table() -> BTreeMap<String, BTreeSet<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
-    let page = std::fs::read_to_string(path).unwrap();
+    let page = architecture();
     let (_, rows) = page.split_once("| module | may import |").unwrap();
     let rows = rows.lines().skip(2).map_while(|row| row.strip_prefix("| "));
     let row = |row: &str| {
@@ -28,7 +39,7 @@ pub(crate) struct Source {
 }
 
 pub(crate) fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = root().join("src");
     let mut directories = vec![root.clone()];
     let mut sources = Vec::new();
     while let Some(directory) = directories.pop() {
@@ -64,10 +75,12 @@ pub(crate) fn code(text: &str) -> String {
 
 /// The modules that a text imports or names: what follows `crate::`, also in a list in braces.
 fn imports(text: &str) -> BTreeSet<String> {
-    let paths = paths(text).into_iter();
+    let paths = crate_paths(&code(text)).into_iter();
     let first = paths.map(|path| path.split("::").next().unwrap_or_default().to_owned());
     first
         .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+        // It is only compiled for tests.
+        .filter(|name| name != "growth")
         .collect()
 }
 
@@ -88,56 +101,147 @@ fn imports_are_those_of_the_table() {
     assert_eq!(found, table, "the source, and ARCHITECTURE.md");
 }
 
-/// The names that lib.rs hands on, and its public modules.
-fn public_names(lib: &str) -> BTreeSet<String> {
+/// The names that the text of a module offers to everyone.
+fn public_items(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for statement in code(lib).split(';') {
-        let Some((_, public)) = statement.rsplit_once("\npub ") else {
-            continue;
-        };
-        if let Some(module) = public.strip_prefix("mod ") {
-            names.insert(module.to_owned());
-        } else if let Some(path) = public.strip_prefix("use ") {
-            let list = path.rsplit("::").next().unwrap_or_default();
+    for item in code(text).split("\npub ").skip(1) {
+        if let Some(paths) = item.strip_prefix("use ") {
+            let list = paths.split(';').next().unwrap_or_default();
+            let list = list.rsplit("::").next().unwrap_or_default();
             let list = list.trim_matches(['{', '}']).split(',');
             names.extend(list.map(|name| name.trim().to_owned()));
+        } else {
+            let item = item.strip_prefix("const fn").unwrap_or(item);
+            let mut words = item.split(|c: char| !c.is_alphanumeric() && c != '_');
+            names.extend(words.nth(1).map(str::to_owned));
         }
     }
     names
 }
 
-/// The paths that follow `crate::` in a text, those of a list in braces one by one.
-fn paths(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for path in code(text).split("crate::").skip(1) {
-        let list = path.strip_prefix('{').and_then(|it| it.split('}').next());
-        let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
-        let end = path.find(|c| !is_path(c)).unwrap_or(path.len());
-        let names = list.unwrap_or(&path[..end]).split(',').map(str::trim);
-        found.extend(names.filter(|it| !it.is_empty()).map(str::to_owned));
+/// Functions for this crate alone, by their names, with the modules that have them. A name that something public has
+/// too is left out.
+fn private_functions(sources: &[Source]) -> BTreeMap<String, BTreeSet<&str>> {
+    // Of the standard library and of others.
+    const ELSEWHERE: [&str; 13] = [
+        "any",
+        "chain",
+        "get",
+        "help",
+        "into_bytes",
+        "is_object",
+        "keys",
+        "lock",
+        "now",
+        "or",
+        "pop",
+        "push",
+        "write",
+    ];
+    let function = Regex::new(r"(pub(?:\(crate\))? )?(?:const )?fn (\w+)").unwrap();
+    let mut private: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    let mut others = BTreeSet::from(ELSEWHERE.map(str::to_owned));
+    for source in sources {
+        for found in function.captures_iter(&code(&source.text)) {
+            let name = found[2].to_owned();
+            let visibility = found.get(1).map(|it| it.as_str());
+            if source.module == "cli" || visibility == Some("pub ") {
+                others.insert(name);
+            } else if visibility.is_some() {
+                private.entry(name).or_default().insert(&*source.module);
+            }
+        }
     }
-    found
+    private.retain(|name, _| !others.contains(name));
+    private
+}
+
+/// The functions that are called in a text.
+fn called(text: &str) -> BTreeSet<String> {
+    let call = Regex::new(r"(?:\.|::)(\w+)\(").unwrap();
+    let calls = call.captures_iter(text);
+    calls.map(|found| found[1].to_owned()).collect()
+}
+
+/// What a text uses of a module that it names as a whole, as in `files::lock`.
+fn used_through(module: &str, text: &str) -> Vec<String> {
+    let path = Regex::new(&format!(r"\b{module}::(\w+)")).unwrap();
+    let paths = path.captures_iter(text);
+    paths.map(|found| found[1].to_owned()).collect()
+}
+
+/// The names that each module offers to everyone.
+fn public_items_of_modules(sources: &[Source]) -> BTreeMap<&str, BTreeSet<String>> {
+    let all_of = Regex::new(r"(?m)^pub use (\w+)::\*;").unwrap();
+    let mut public: BTreeMap<_, _> = BTreeMap::new();
+    for source in sources {
+        let is_module = source.path == Path::new(&source.module).with_extension("rs");
+        if !is_module && source.path != Path::new(&source.module).join("mod.rs") {
+            continue;
+        }
+        let mut names = public_items(&source.text);
+        for found in all_of.captures_iter(&source.text) {
+            let path = Path::new(&source.module).join(format!("{}.rs", &found[1]));
+            let file = sources.iter().find(|source| source.path == path);
+            names.extend(public_items(&file.unwrap().text));
+        }
+        public.insert(&*source.module, names);
+    }
+    public
+}
+
+/// The modules of whose items for this crate alone `cli` uses some, with these items.
+fn private_uses(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
+    let public = public_items_of_modules(sources);
+    let functions = private_functions(sources);
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| source.module == "cli") {
+        let text = without_tests(&source.text);
+        let mut items = Vec::new();
+        for path in crate_paths(&text) {
+            let mut parts = path.split("::").map(str::to_owned);
+            match (parts.next().unwrap(), parts.next()) {
+                (module, Some(item)) if item != "self" => items.push((module, item)),
+                (module, _) if public.contains_key(&*module) => {
+                    let through = used_through(&module, &text);
+                    items.extend(through.into_iter().map(|item| (module.clone(), item)));
+                }
+                (name, _) => items.push(("lib".to_owned(), name)),
+            }
+        }
+        items.retain(|(module, item)| !public[&**module].contains(item));
+        for name in called(&text) {
+            let modules = functions.get(&name).into_iter().flatten();
+            items.extend(modules.map(|module| ((*module).to_owned(), name.clone())));
+        }
+        for (module, item) in items {
+            uses.entry(module).or_default().insert(item);
+        }
+    }
+    let of_itself = uses.remove("cli");
+    assert!(of_itself.is_some(), "paths are found");
+    uses
 }
 
 #[test]
-fn cli_uses_the_public_api_alone() {
+fn cli_uses_what_the_table_says() {
+    let (sources, mut table) = (sources(), table());
+    let mut allowed = table.remove("cli").unwrap();
+    assert!(allowed.remove("the public API"));
+    let uses = private_uses(&sources);
+    let modules: BTreeSet<_> = uses.keys().cloned().collect();
+    assert_eq!(modules, allowed, "{uses:#?}, and ARCHITECTURE.md");
+}
+
+#[test]
+fn few_names_are_at_the_root() {
     let (sources, table) = (sources(), table());
     let lib = sources.iter().find(|source| source.module == "lib");
-    let lib = &lib.unwrap().text;
-    let public = public_names(lib);
+    let public = public_items(&lib.unwrap().text);
     assert!(public.contains("Hook") && public.contains("templates"));
     let is_module = |name: &String| table.contains_key(name) || name == "docs" || name == "fuzzing";
     let names = public.iter().filter(|name| !is_module(name)).count();
-    let at_the_root = code(lib).matches("\npub fn ").count() + names;
-    assert!(at_the_root <= 45, "{at_the_root} names at the root");
-    for source in sources.iter().filter(|source| source.module == "cli") {
-        for name in paths(&source.text) {
-            let first = name.split("::").next().unwrap();
-            // Of the rest of the crate it uses the locks of files, and the reader of JSON.
-            let fine = ["files", "json"].contains(&first) || public.contains(first);
-            assert!(fine, "{}: `{name}` is not public", source.path.display());
-        }
-    }
+    assert!(names <= 45, "{names}");
 }
 
 #[test]
@@ -213,4 +317,70 @@ fn only_json_reads_json_texts() {
         }
     }
     assert_eq!(places, BTreeSet::from([PathBuf::from("json/text.rs")]));
+}
+
+/// All files of the repository but for what is built.
+fn files() -> Vec<String> {
+    let mut directories = vec![root().to_owned()];
+    let mut files = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            let relative = path.strip_prefix(root()).unwrap().components();
+            let relative: Vec<_> = relative
+                .map(|it| it.as_os_str().to_str().unwrap())
+                .collect();
+            let is_built = ["target", ".git", "corpus"].contains(relative.last().unwrap());
+            let name = relative.join("/");
+            if path.is_dir() && !is_built {
+                files.push(format!("/{name}/"));
+                directories.push(path);
+            } else {
+                files.push(format!("/{name}"));
+            }
+        }
+    }
+    files
+}
+
+/// The files and directories that the map names, each below the directory of its entry; what an entry's text says of
+/// other directories has a path.
+fn of_the_map(map: &str) -> Vec<(String, String)> {
+    let entry = Regex::new(r"^( {0,2})([\w./-]+)").unwrap();
+    let name = Regex::new(r"[\w./-]*(?:\w\.(?:rs|txt|md|sh)\b|\w/)").unwrap();
+    let mut names = Vec::new();
+    let mut below = String::new();
+    for line in map.lines() {
+        let mut text = line;
+        if let Some(found) = entry.captures(line).filter(|_| !line.starts_with("   ")) {
+            let root = if found[1].is_empty() { "/" } else { "/src/" };
+            below = format!("{root}{}", &found[2]);
+            names.push((String::new(), below.clone()));
+            text = &line[found[0].len()..];
+        }
+        let directory = below.trim_end_matches(|c| c != '/');
+        let names_here = name.find_iter(text).map(|found| found.as_str());
+        names.extend(names_here.map(|name| (directory.to_owned(), format!("/{name}"))));
+    }
+    names
+}
+
+#[test]
+fn what_architecture_names_is_there() {
+    let (page, files) = (architecture(), files());
+    let (_, map) = page.split_once("```\n").unwrap();
+    let (map, text) = map.split_once("```\n").unwrap();
+    let mut names = of_the_map(map);
+    assert!(names.len() > 150, "{} names in the map", names.len());
+    let path = Regex::new(r"`([\w./-]+(?:\.(?:rs|md|txt|sh)|/))`").unwrap();
+    let paths = path.captures_iter(text);
+    names.extend(paths.map(|found| (String::new(), format!("/{}", &found[1]))));
+    assert!(names.len() > 180, "{} names", names.len());
+    for (below, name) in names {
+        let exists = |file: &&String| file.starts_with(&below) && file.ends_with(&name);
+        assert!(
+            files.iter().any(|file| exists(&file)),
+            "{below} has no {name}"
+        );
+    }
 }

@@ -32,7 +32,7 @@ fn parent(module: &str) -> &str {
 }
 
 /// The code without its tests, which may use everything.
-fn without_tests(text: &str) -> String {
+pub(crate) fn without_tests(text: &str) -> String {
     let code = code(text);
     code.split("\nmod tests {").next().unwrap().to_owned()
 }
@@ -72,6 +72,14 @@ fn named(text: &str) -> Vec<String> {
     let text = USES.replace_all(text, "");
     let found = PATH.find_iter(&text);
     found.map(|it| it.as_str().to_owned()).collect()
+}
+
+/// What follows `crate::` in a text, each path of a list by itself.
+pub(crate) fn crate_paths(text: &str) -> Vec<String> {
+    let used = used(text).into_iter().map(|(path, _)| path);
+    let paths = used.chain(named(text));
+    let paths = paths.filter_map(|path| path.strip_prefix("crate::").map(str::to_owned));
+    paths.collect()
 }
 
 impl Files {
