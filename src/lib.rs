@@ -68,6 +68,9 @@ pub mod events;
 pub mod executor;
 mod files;
 mod globs;
+#[cfg(test)]
+#[path = "../tests/it/growth.rs"]
+mod growth;
 pub mod hook;
 mod hooks;
 mod json;

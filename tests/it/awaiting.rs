@@ -4,12 +4,11 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
 use forge_hooks::{HookHandle, Outcome};
 use pollster::block_on;
 
-use crate::support::{World, blocking_event, eventually, meets};
+use crate::support::{PATIENCE, World, blocking_event, eventually, meets};
 
 fn poll(handle: &mut HookHandle, waker: &Waker) -> Poll<Outcome> {
     pin!(handle).poll(&mut Context::from_waker(waker))
@@ -73,7 +72,7 @@ fn a_waker_may_poll_and_drop_the_handle() {
     Arc::new(Eager { handle, outcome }).wake();
     world.await_file("runs");
     world.write("go", "");
-    let outcome = outcomes.recv_timeout(Duration::from_secs(10)).unwrap();
+    let outcome = outcomes.recv_timeout(PATIENCE).unwrap();
     assert!(outcome.results()[0].success());
 }
 

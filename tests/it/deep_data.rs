@@ -8,7 +8,7 @@ use std::thread;
 use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, Trace};
 use serde_json::Value;
 
-use crate::support::{Notes, World, alone, eventually, hook};
+use crate::support::{Notes, PATIENCE, World, alone, eventually, hook};
 
 const DEEP: [usize; 2] = [129, 30_000];
 
@@ -96,7 +96,7 @@ fn every_way(event: fn(usize) -> HookEvent, levels: usize) {
     let outcome = world.submit(kept(event(levels))).wait();
     assert!(outcome.results().is_empty());
     in_the_background(event, levels);
-    let _ = world.executor.shutdown(std::time::Duration::from_secs(10));
+    let _ = world.executor.shutdown(PATIENCE);
     lent(can_block(levels), |event| {
         let json = event.to_json();
         assert!(json.contains("\"tool_args\":null"), "{json}");

@@ -1,10 +1,9 @@
 //! What is reported of a hooks file: each typo with its place, what was expected, and what was meant.
 
-use std::time::Duration;
-
 use forge_hooks::{HookConfig, LoadReport};
 
-use crate::support::{World, assert_computes_within, most_hooks};
+use crate::growth::assert_linear;
+use crate::support::{World, most_hooks};
 
 fn check(text: &str) -> (World, LoadReport) {
     let world = World::new();
@@ -123,28 +122,38 @@ fn a_text_has_the_problems_of_its_file() {
 fn a_file_is_checked_in_linear_time() {
     let list = |entry: &str, count: usize| format!("{{\"hooks\": [{}7]}}", entry.repeat(count));
     let keys: String = (0..450).map(|key| format!("\"timot{key}\": 1,")).collect();
-    let long = "timeout".repeat(15_000);
-    let of_a_word = format!("{{\"{long}\": 1, \"shell\": \"{long}\", \"event\": \"{long}\"}},");
     let with_keys = format!("{{{keys}\"event\": \"*\", \"command\": \"x\"}},");
-    let pattern = "a:b,".repeat(4_000);
-    let with_pattern = format!("{{\"event\": \"{pattern}*\", \"command\": \"x\"}},");
     let with_typo = "{\"event\": \"tol:pre_execute\", \"command\": \"[[\"},";
-    let others = "\"a\":1,".repeat(50_000);
-    for (text, loaded) in [
-        (list("7,", most_hooks() - 1), 0),
-        (format!("{{{others}\"hooks\": []}}"), 0),
-        (list(with_typo, most_hooks() - 1), most_hooks() - 1),
-        (list(&with_keys, 50), 50),
-        (list(&of_a_word, 1), 0),
-        (format!("{{\"hooks\": [{}", "[".repeat(250_000)), 0),
-        ("{\"hooks\": []".to_owned() + &"\n".repeat(250_000), 0),
-        (list(&with_pattern, 15), 15),
-    ] {
-        let report = assert_computes_within(Duration::from_millis(1250), &text, || {
-            HookConfig::default().check_text("a text", &text)
-        });
-        assert_eq!(report.loaded, loaded, "{:.80}", text);
-        assert!(!report.is_ok());
+    let of_a_word = |length: usize| {
+        let long = "timeout".repeat(length);
+        let entry = format!("{{\"{long}\": 1, \"shell\": \"{long}\", \"event\": \"{long}\"}},");
+        list(&entry, 1)
+    };
+    let with_pattern = |parts: usize| {
+        let pattern = "a:b,".repeat(parts);
+        let entry = format!("{{\"event\": \"{pattern}*\", \"command\": \"x\"}},");
+        list(&entry, 15)
+    };
+    let other_keys = |count| format!("{{{}\"hooks\": []}}", "\"a\":1,".repeat(count));
+    let nested = |count| format!("{{\"hooks\": [{}", "[".repeat(count));
+    let lines = |count| "{\"hooks\": []".to_owned() + &"\n".repeat(count);
+    let most = most_hooks() - 1;
+    // What grows; the text of so many; and how many hooks are loaded from the whole text.
+    type Text<'a> = &'a dyn Fn(usize) -> String;
+    let cases: [(&str, usize, Text<'_>, usize); 8] = [
+        ("numbers", most, &|count| list("7,", count), 0),
+        ("other keys", 50_000, &other_keys, 0),
+        ("typos", most, &|count| list(with_typo, count), most),
+        ("unknown keys", 50, &|count| list(&with_keys, count), 50),
+        ("long words", 15_000, &of_a_word, 0),
+        ("brackets", 250_000, &nested, 0),
+        ("lines", 250_000, &lines, 0),
+        ("patterns", 4_000, &with_pattern, 15),
+    ];
+    for (what, size, text, loaded) in cases {
+        let check = |text: &str| HookConfig::default().check_text("a text", text);
+        assert_linear(what, size, text, |text| assert!(!check(text).is_ok()));
+        assert_eq!(check(&text(size)).loaded, loaded, "{what}");
     }
 }
 

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::config::{FORGE, config};
-use crate::support::{World, assert_computes_within, hook, most_hooks};
+use crate::growth::assert_linear;
+use crate::support::{World, hook, most_hooks};
 
 pub(crate) const STYLED: &str = "\
 {
@@ -123,24 +124,27 @@ fn comments_beside_enabled_stay() {
 }
 
 #[test]
-fn a_large_file_is_saved_in_time() {
+fn a_large_file_is_saved_in_linear_time() {
     let world = World::new();
     let config = config(&world);
-    let mut hooks: Vec<_> = (0..most_hooks())
-        .map(|it| hook("*", &it.to_string()))
-        .collect();
-    let file = json!({"hooks": hooks.iter().map(Hook::to_json).collect::<Vec<_>>()});
-    world.write(FORGE, &file.to_string());
-    hooks.swap(7, 8);
-    hooks[9] = hooks[9].clone().with_name("n");
-    assert_computes_within(
-        Duration::from_secs(20),
-        "as many hooks as a file may have",
-        || {
-            config.save_global(&hooks).unwrap();
-        },
-    );
-    assert_eq!(all_json(&config.load_global()), all_json(&hooks));
+    let hooks = |count: usize| -> Vec<Hook> {
+        let commands = (0..count).map(|number| number.to_string());
+        commands.map(|command| hook("*", &command)).collect()
+    };
+    let save = |hooks: &Vec<Hook>| {
+        let file = json!({"hooks": hooks.iter().map(Hook::to_json).collect::<Vec<_>>()});
+        world.write(FORGE, &file.to_string());
+        let mut changed = hooks.clone();
+        changed.swap(7, 8);
+        changed[9] = changed[9].clone().with_name("n");
+        config.save_global(&changed).unwrap();
+        changed
+    };
+    assert_linear("hooks", most_hooks(), hooks, |hooks| {
+        let _ = save(hooks);
+    });
+    let changed = save(&hooks(most_hooks()));
+    assert_eq!(all_json(&config.load_global()), all_json(&changed));
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_hook_that_takes_too_long_is_killed() {
     let start = Instant::now();
     let result = world.one(hook("*", LONG));
     let took = start.elapsed();
-    let range = timeout..Duration::from_secs(5);
+    let range = timeout..Duration::from_secs(30);
     assert!(range.contains(&took), "{took:?}");
     assert!(result.timed_out && !result.success() && !result.should_continue());
     let found = (result.exit_code, result.failure);

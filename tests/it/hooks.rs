@@ -1,7 +1,6 @@
 //! `Hooks`: the object that a host makes once, with what it fires and whose hooks may run.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, OtherTools};
 use forge_hooks::events::Vocabulary;
@@ -12,7 +11,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, custom, hook};
+use crate::support::{PATIENCE, World, custom, hook};
 
 /// Where `mygame` finds the user's file, and the project's.
 const USERS: &str = "config/mygame/hooks.json";
@@ -57,7 +56,7 @@ fn every_way_to_fire_runs_the_hooks() {
     }
     let tool = hooks.lifecycle().tool("bash", "ls");
     assert!(tool.run(|_| Ok::<_, String>("")).is_err());
-    assert!(hooks.shutdown(Duration::from_secs(10)));
+    assert!(hooks.shutdown(PATIENCE));
     assert!(hooks.submit(event).is_err());
 }
 

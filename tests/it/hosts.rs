@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::hook::{Reads, Shell};
 use forge_hooks::{FailureKind, HookEvent, HookResult};
 
-use crate::support::{World, alone, blocking_event, hook};
+use crate::support::{LONG, PATIENCE, World, alone, blocking_event, hook};
 
 /// Runs hooks of every kind of end and sees that each is answered in time.
 fn hooks_work(expected: impl Fn(&HookResult, i32) -> bool) {
@@ -19,13 +19,13 @@ fn hooks_work(expected: impl Fn(&HookResult, i32) -> bool) {
         ("exit 7", 7),
         ("cat >/dev/null; sleep 0.02; exit 3", 3),
     ] {
-        let result = world.one(hook("*", command).with_timeout(Duration::from_secs(20)));
+        let result = world.one(hook("*", command).with_timeout(PATIENCE));
         assert!(expected(&result, code), "{command}: {result:?}");
     }
-    let result = world.one(hook("*", "sleep 30").with_timeout(Duration::from_millis(50)));
+    let result = world.one(hook("*", LONG).with_timeout(Duration::from_millis(50)));
     assert!(result.timed_out, "{result:?}");
     let took = start.elapsed();
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert!(took < PATIENCE / 2, "{took:?}");
     let handle = world.submit(blocking_event());
     drop(world);
     assert!(!handle.wait().allowed(), "it is cancelled");

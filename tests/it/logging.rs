@@ -7,7 +7,7 @@ use std::time::Duration;
 use forge_hooks::{AppProfile, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Hooks};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
-use crate::support::{AND, LONG, World, blocking_event, hook};
+use crate::support::{AND, LONG, PATIENCE, World, blocking_event, hook};
 
 /// Keeps every record of the library's; tests tell theirs by the words in them.
 struct Captured;
@@ -219,7 +219,7 @@ fn nothing_that_is_logged_shows_a_secret() {
         let shown = format!("{:?}", world.outcome(&blocking_event()));
         assert!(!shown.contains(secret), "{shown}");
         assert!(world.fire(&HookEvent::user_interrupt()).len() == 1);
-        let _ = world.executor.shutdown(Duration::from_secs(10));
+        let _ = world.executor.shutdown(PATIENCE);
         world.fire(&blocking_event());
     }
     assert!(reported("log-secret").len() > 20);
@@ -250,7 +250,7 @@ fn a_logger_that_panics_costs_no_answer() {
     }
     for options in [FireOptions::new().parallel(), FireOptions::new()] {
         let mut handle = world.executor.submit(blocking_event(), options).unwrap();
-        let outcome = handle.wait_timeout(Duration::from_secs(20));
+        let outcome = handle.wait_timeout(PATIENCE);
         let called = world.executor.execute(&blocking_event(), options);
         for outcome in [outcome.expect("an answer"), called] {
             assert!(outcome.allowed(), "{outcome:?}");

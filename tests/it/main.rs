@@ -20,6 +20,7 @@ mod execution;
 mod git;
 #[cfg(all(feature = "cli", unix))]
 mod golden;
+mod growth;
 mod hook_commit;
 mod hook_guard;
 mod hook_scripts;

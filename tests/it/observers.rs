@@ -12,7 +12,7 @@ use forge_hooks::{
 use serde_json::json;
 
 use crate::support::{
-    LONG, Moment, Notes, World, blocking_event, custom, eventually, hook, printed,
+    LONG, Moment, Notes, PATIENCE, World, blocking_event, custom, eventually, hook, printed,
 };
 
 #[test]
@@ -142,7 +142,7 @@ fn a_panic_affects_no_one_else() {
 const WAITS: [fn(HookHandle) -> Vec<HookResult>; 4] = [
     |handle| handle.wait().into_results(),
     |mut handle| {
-        let outcome = handle.wait_timeout(Duration::from_secs(60));
+        let outcome = handle.wait_timeout(PATIENCE);
         outcome.expect("an outcome").into_results()
     },
     |handle| pollster::block_on(handle).into_results(),
@@ -213,7 +213,7 @@ fn a_wait_in_an_observer_ends_with_an_error() {
         world.hook("tool:*", "echo x>ran");
         sender.send(world.submit(custom("outer:one"))).unwrap();
         sender.send(world.submit(blocking_event())).unwrap();
-        assert!(world.executor.shutdown(Duration::from_secs(60)));
+        assert!(world.executor.shutdown(PATIENCE));
         assert_eq!(refused.load(Relaxed), 2);
         assert!(world.path("ran").exists(), "the event itself goes on");
     }

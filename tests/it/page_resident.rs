@@ -2,14 +2,12 @@
 //! event, and as an ordinary hook, which receives no id.
 #![cfg(unix)]
 
-use std::time::Duration;
-
 use forge_hooks::outcome::Residency;
 use forge_hooks::{HookEvent, HookResult};
 use serde_json::{Value, json};
 
 use crate::page_examples::{Example, examples_of, host, interpreter};
-use crate::support::{World, all_cases};
+use crate::support::{PATIENCE, World, all_cases};
 
 const CHECKS_SYNTAX: &str = "A resident guard that starts a program";
 
@@ -89,7 +87,7 @@ fn examples_work_in_every_way() {
         does_as_it_says(example, &world, Some(Residency::Kept));
         if all_cases() || index % 2 == 0 {
             // From now on no process is kept.
-            let _ = world.executor.shutdown(Duration::from_secs(10));
+            let _ = world.executor.shutdown(PATIENCE);
             does_as_it_says(example, &world, Some(Residency::OneShot));
         }
         if all_cases() || index % 2 == 1 {

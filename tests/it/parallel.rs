@@ -91,7 +91,7 @@ fn an_observer_that_hangs_elsewhere_holds_no_results_back() {
     let world = World::with(|builder| builder.workers(1).observer(Arc::new(holds)));
     // Each waits for the other one, so one of them runs elsewhere.
     for command in [meets("a", "b"), meets("b", "a")] {
-        world.add(hook("*", &command).with_timeout(Duration::from_secs(1)));
+        world.add(hook("*", &command).with_timeout(Duration::from_secs(2)));
     }
     let outcome = world.executor.execute(&blocking_event(), PARALLEL);
     drop(release);

@@ -11,7 +11,8 @@ use crate::processes::lives;
 use crate::resident::{SHELL, shell};
 use crate::support::{World, blocking_event, eventually, hook};
 
-const DEADLINE: Duration = Duration::from_millis(500);
+/// Before it, all processes of a hook have started.
+const DEADLINE: Duration = Duration::from_secs(2);
 
 /// Runs a hook past its deadline, which must have begun to write the file `ready`.
 #[track_caller]

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::{FailureKind, FireOptions, HookResult, SubmitError};
 
-use crate::support::{LONG, Notes, World, blocking_event, custom, eventually, hook, meets};
+use crate::support::{
+    LONG, Notes, PATIENCE, World, blocking_event, custom, eventually, hook, meets,
+};
 
 #[test]
 fn polling_gives_the_outcome_once() {
@@ -14,7 +16,7 @@ fn polling_gives_the_outcome_once() {
     eventually("the hooks have ended", || handle.is_finished());
     assert_eq!(handle.try_wait().unwrap().results().len(), 2);
     assert!(handle.is_finished() && handle.try_wait().is_none());
-    assert!(handle.wait_timeout(Duration::from_secs(60)).is_none());
+    assert!(handle.wait_timeout(PATIENCE).is_none());
     let again = handle.wait();
     assert_eq!(again.event_type(), &blocking_event().event_type);
     assert!(!again.allowed(), "what is blocked stays blocked");
@@ -46,7 +48,7 @@ fn results_come_as_they_are_there() {
     world.await_file("second");
     assert!(handle.try_wait().is_none(), "the outcome is all or nothing");
     let results = handle.into_receiver();
-    let first = results.recv_timeout(Duration::from_secs(10)).unwrap();
+    let first = results.recv_timeout(PATIENCE).unwrap();
     assert_eq!(first.stdout.trim(), "1");
     assert!(results.try_recv().is_err());
     world.write("go", "");
@@ -64,7 +66,7 @@ fn several_handles_are_waited_for_at_once() {
     let printed = crossbeam_channel::select! {
         recv(slow) -> result => result.unwrap().stdout,
         recv(fast) -> result => result.unwrap().stdout,
-        default(Duration::from_secs(10)) => panic!("nothing came"),
+        default(PATIENCE) => panic!("nothing came"),
     };
     assert_eq!(printed.trim(), "fast");
     world.write("go", "");
@@ -78,11 +80,13 @@ fn time_in_the_queue_is_separate() {
     let world = World::with(|builder| builder.workers(1));
     world.hook("first:*", &meets("first", "go"));
     world.hook("second:*", "exit 0");
+    let begun = Instant::now();
     let first = world.submit(custom("first:one"));
     world.await_file("first");
+    // Longer than the first one has waited.
+    let waited = begun.elapsed() + Duration::from_millis(10);
     let start = Instant::now();
     let second = world.submit(custom("second:one"));
-    let waited = Duration::from_millis(50);
     std::thread::sleep(waited);
     world.write("go", "");
     let outcome = second.wait();
@@ -188,9 +192,10 @@ fn dropping_the_executor_answers_all() {
     let start = Instant::now();
     let _folder = world.drop_executor();
     let dropped = start.elapsed();
-    assert!(dropped < Duration::from_secs(5), "{dropped:?}");
+    // The hooks would take a minute.
+    assert!(dropped < PATIENCE / 2, "{dropped:?}");
     for handle in &mut handles {
-        let outcome = handle.wait_timeout(Duration::from_secs(20));
+        let outcome = handle.wait_timeout(PATIENCE);
         let outcome = outcome.expect("an answer");
         assert_eq!(outcome.results().len(), 2);
         let cancelled = |result: &HookResult| result.failure == Some(FailureKind::Cancelled);

@@ -8,7 +8,7 @@ use forge_hooks::{FailurePolicy, FireOptions, Hook, HookEvent, Lifecycle, Outcom
 use serde_json::{Value, json};
 
 use crate::config::{FORGE, config};
-use crate::support::{World, blocking_event, custom, hook, hook_of};
+use crate::support::{PATIENCE, World, blocking_event, custom, hook, hook_of};
 
 const AFTER: &str = "tool:post_execute";
 
@@ -224,7 +224,7 @@ fn a_hook_in_the_background_sees_what_hooks_before_it_have_left() {
     for options in both_ways() {
         let hooks = [sees().with_background(), redacts(&replaces("abc", "x"))];
         let (world, _) = fired(hooks, options);
-        assert!(world.executor.shutdown(Duration::from_secs(10)));
+        assert!(world.executor.shutdown(PATIENCE));
         assert_eq!(world.read("seen"), r#""pw=x""#);
         assert!(!world.read("seen.json").contains("abc"));
     }

@@ -14,7 +14,7 @@ use forge_hooks::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{LONG, World, blocking_event, custom, eventually, hook, meets};
+use crate::support::{LONG, PATIENCE, World, blocking_event, custom, eventually, hook, meets};
 
 /// A world whose executor writes a trace into its own directory.
 pub(crate) struct Traced {
@@ -61,7 +61,7 @@ pub(crate) fn traced_by(trace: &Trace) -> World {
 
 #[track_caller]
 pub(crate) fn flush(trace: &Trace) {
-    assert!(trace.flush(Duration::from_secs(20)));
+    assert!(trace.flush(PATIENCE));
 }
 
 /// Every line, each of which must be one. Between those of two writers there may be an empty one: where the system has
@@ -241,7 +241,7 @@ fn a_dropped_hook_has_a_line() {
     waiting.cancel();
     world.write("go", "");
     assert!(running.wait().allowed());
-    let report = world.executor.shutdown(Duration::from_secs(20));
+    let report = world.executor.shutdown(PATIENCE);
     assert!(report);
     assert!(world.executor.submit(custom("b:d"), options).is_err());
     flush(&trace);

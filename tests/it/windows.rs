@@ -121,7 +121,7 @@ fn a_timeout_ends_the_tree() {
     let late = "cmd /C \"ping -n 3 127.0.0.1 >NUL & echo late>late\" & ping -n 30 127.0.0.1 >NUL";
     let result = world.one(hook("*", late).with_timeout(Duration::from_millis(500)));
     assert!(result.timed_out, "{result:?}");
-    assert!(result.duration < Duration::from_secs(10), "{result:?}");
+    assert!(result.duration < Duration::from_secs(25), "{result:?}");
     // Nothing tells that a file will not be written: only time does.
     let end = Instant::now() + Duration::from_secs(4);
     while Instant::now() < end {

@@ -7,13 +7,12 @@ mod tools;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use forge_hooks::lifecycle::Question;
 use forge_hooks::{Decision, HookEvent, HookResult, HookRun, Lifecycle, Observer};
 use serde_json::{Value, json};
 
-use crate::support::{World, meets};
+use crate::support::{PATIENCE, World, meets};
 
 const PRE: &str = "tool:pre_execute";
 const PROMPT: &str = "user:prompt_submit";
@@ -87,7 +86,7 @@ impl Host {
     /// Waits for what runs in the background.
     #[track_caller]
     fn ends(&self) {
-        let report = self.world.executor.shutdown(Duration::from_secs(10));
+        let report = self.world.executor.shutdown(PATIENCE);
         assert!(report);
     }
 }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::{CLAUDE, GEMINI, Place, command, groups};
-use crate::support::{blocking_event, timed};
+use crate::growth::assert_costs_at_most;
+use crate::support::blocking_event;
 
 /// What is not approved must not use up what approved hooks need, nor the time of the host.
 #[test]
@@ -18,7 +19,7 @@ fn nothing_unapproved_is_compiled() {
         format!("Edit({})", "[a]".repeat(100)),
     ];
     let small = ["Bash.x", "Edit(a)"].map(str::to_owned);
-    let times = [small, large].map(|[matcher, rule]| {
+    let load = |[matcher, rule]: &[String; 2]| {
         let group = |index: usize| {
             let handler = json!({"type": "command", "command": format!("x{index}"), "if": rule});
             json!({"matcher": format!("{matcher}{index}"), "hooks": [handler]}).to_string() + ", "
@@ -26,11 +27,9 @@ fn nothing_unapproved_is_compiled() {
         let many: String = (0..200).map(group).collect();
         let groups = groups("PreToolUse", &(many + &guard));
         place.world.write(CLAUDE, &groups);
-        let (report, took) = timed(|| place.load_approved());
-        assert_eq!(report.unapproved.len(), 200);
-        took
-    });
-    assert!(times[1] < times[0] * 4, "{times:?}");
+        assert_eq!(place.load_approved().unapproved.len(), 200);
+    };
+    assert_costs_at_most(4, "large", || load(&small), || load(&large));
     let outcome = place.world.outcome(&blocking_event());
     assert_eq!(outcome.reason(), Some("no"));
 }

@@ -16,10 +16,7 @@ use serde_json::{Value, json};
 
 use super::schemas::{is_valid, validator};
 use super::{User, hosted};
-use crate::support::eventually;
-
-/// Long enough for a busy machine: what comes later counts as never.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{PATIENCE, eventually};
 
 const GLOBAL: &str = "config/src/forge/hooks.json";
 

@@ -2,7 +2,6 @@
 //! `golden/validate.txt`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::{Gate, GateVerdict};
@@ -11,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::{POINTER, bash};
 use crate::config::{FORGE, config};
-use crate::support::{World, assert_computes_within};
+use crate::growth::{assert_costs_at_most, assert_linear};
+use crate::support::World;
 use crate::trust::{PROJECT, Project};
 
 fn entry(when: Value) -> Value {
@@ -126,19 +126,19 @@ fn a_hard_expression_costs_little() {
     let expression = "[ab]*a[ab]{1000}c";
     assert!(load(&world, &command_is(json!({ "regex": expression }))).is_ok());
     let hook = Hook::clone(&world.registry().hooks()[0]);
-    let limit = Duration::from_secs(10);
     for length in [8 * 1024, 16 * 1024, 64 * 1024] {
         let long = bash("a".repeat(length));
-        assert!(assert_computes_within(limit, expression, || hook.matches(&long)));
+        assert!(hook.matches(&long));
         assert_eq!(hook.untested_conditions(&long), [POINTER]);
         assert_eq!(hook.mismatches(&long, false), []);
     }
-    let tested = bash("ab".repeat(256));
-    let matches = assert_computes_within(limit, expression, || hook.matches(&tested));
-    assert!(!matches && hook.untested_conditions(&tested).is_empty());
+    let tested = |length: usize| bash("ab".repeat(length / 2));
+    assert_linear(expression, 512, tested, |event| {
+        assert!(!hook.matches(event) && hook.untested_conditions(event).is_empty());
+    });
 }
 
-/// A full file of a user's is loaded in time, and a clone that is not approved does not delay its host at all.
+/// Those of a user's file are compiled one by one, and those of a clone that is not approved are not compiled.
 #[test]
 fn expressions_cost_little_to_load() {
     let full = |condition: Value| {
@@ -146,17 +146,19 @@ fn expressions_cost_little_to_load() {
         entry(Value::Object(members.collect()))
     };
     let world = World::new();
-    let text = file_of(&vec![full(json!("1")); 5]);
-    let limit = Duration::from_secs(2);
-    let report = assert_computes_within(limit, "globs", || load(&world, &text));
-    assert!(report.is_ok() && report.loaded == 5, "{report:?}");
+    let globs = |count: usize| file_of(&vec![full(json!("1")); count]);
+    assert_linear("globs", 4, globs, |text| {
+        let report = load(&world, text);
+        assert!(report.is_ok(), "{report:?}");
+    });
     let project = Project::new();
-    let heavy = full(json!({"regex": r"\w{20}"}));
-    project.world.write(PROJECT, &file_of(&vec![heavy; 150]));
-    assert_computes_within(limit, "a clone", || {
+    let load_clone = |expression: &str| {
+        let entries = vec![full(json!({"regex": expression})); 150];
+        project.world.write(PROJECT, &file_of(&entries));
         let _ = project.load();
         assert!(project.guard().allowed());
-    });
+    };
+    assert_costs_at_most(4, "a clone", || load_clone("w"), || load_clone(r"\w{20}"));
 }
 
 #[test]

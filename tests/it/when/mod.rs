@@ -5,7 +5,6 @@ mod files;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use forge_hooks::hook::{Condition, Reads};
 use forge_hooks::pattern::PatternPart;
@@ -15,7 +14,7 @@ use forge_hooks::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::support::{Notes, World, custom, hook};
+use crate::support::{Notes, PATIENCE, World, custom, hook};
 
 const POINTER: &str = "/tool_args/command";
 
@@ -69,7 +68,7 @@ fn hooks_that_do_not_match_are_as_none() {
     assert!(handle.is_finished() && handle.try_wait().unwrap().results().is_empty());
     let outcome = executor.execute(&bash("ls"), FireOptions::default());
     assert!(outcome.allowed());
-    assert!(trace.flush(Duration::from_secs(10)));
+    assert!(trace.flush(PATIENCE));
     assert!(notes.all().is_empty());
     assert_eq!(world.read("trace.jsonl"), "");
     // They are still registered, and found.

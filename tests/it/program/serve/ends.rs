@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Served, bash, code, request, user_with};
+use super::{Served, bash, code, request, user_with};
 use crate::program::{PROGRAM, User};
-use crate::support::eventually;
+use crate::support::{PATIENCE, eventually};
 
-/// What a user may wait for: a second, and the time of a busy machine.
-const SOON: Duration = Duration::from_secs(4);
+/// Long enough for a busy machine, and shorter than what the hooks would take.
+const SOON: Duration = Duration::from_secs(30);
 
 /// A hook that has to be killed, and one in the background.
 fn stubborn() -> User {
@@ -83,7 +83,7 @@ fn the_end_of_the_input_ends_it() {
     }
 }
 
-/// What an approval covers is read on a thread of its own, here for much longer than a test may take.
+/// What an approval covers is read on a thread of its own, here for much longer than it takes to end.
 #[test]
 fn it_ends_while_it_reads_what_an_approval_covers() {
     let user = User::with_project_file(
@@ -93,7 +93,10 @@ fn it_ends_while_it_reads_what_an_approval_covers() {
     large.set_len(250 << 20).unwrap();
     let mut served = Served::start(&mut user.command(&["serve"]));
     served.request(&json!(1), "initialize", &json!({}));
-    ends_soon(served.end(), 0);
+    drop(served.input.take());
+    ends_soon(served.ended(), 0);
+    let response = served.lines.recv_timeout(PATIENCE);
+    assert!(response.is_err(), "it has not waited: {response:?}");
 }
 
 /// Whether these tests run under `nohup`, which `serve` respects, or on a system where it does not handle the signal.

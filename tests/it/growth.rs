@@ -1,0 +1,87 @@
+//! Compares the time that calls take, on a machine of any speed. The unit tests of the library use this file too.
+
+use std::time::Duration;
+
+/// Four times the input may take this many times as long: a call in linear time takes about 4 times as long, one whose
+/// time grows with the square of its input 16 times.
+const MOST_FOR_FOUR: u32 = 9;
+
+/// Other processes make a call slower (they share its caches), never faster: the shortest of several times counts.
+const TRIES: usize = 5;
+
+/// Fails if the time of a call grows much faster than its input: it is compared for `size` and for a quarter of it.
+/// Creating the input does not count.
+#[track_caller]
+pub(crate) fn assert_linear<T>(
+    what: &str,
+    size: usize,
+    input: impl Fn(usize) -> T,
+    call: impl Fn(&T),
+) {
+    let (quarter, whole) = (input(size / 4), input(size));
+    assert_costs_at_most(MOST_FOR_FOUR, what, || call(&quarter), || call(&whole));
+}
+
+/// Fails if one call takes more than `times` as long as another one.
+#[track_caller]
+pub(crate) fn assert_costs_at_most(
+    times: u32,
+    what: &str,
+    mut other: impl FnMut(),
+    mut one: impl FnMut(),
+) {
+    // The first call also pays for what is created only once.
+    other();
+    let (mut longest, mut took) = (Duration::MAX, Duration::MAX);
+    for _ in 0..TRIES {
+        for _ in 0..3 {
+            longest = longest.min(timed(&mut other).saturating_mul(times));
+        }
+        took = took.min(timed(&mut one));
+        if took <= longest {
+            return;
+        }
+    }
+    panic!("{what:.80}: it took {took:?}, and at most {longest:?} was expected");
+}
+
+/// Returns the processor time of a call on this thread.
+pub(crate) fn timed(call: impl FnOnce()) -> Duration {
+    let before = processor_time();
+    call();
+    processor_time().saturating_sub(before)
+}
+
+// NetBSD does not count the time of a thread.
+#[cfg(all(unix, not(target_os = "netbsd")))]
+fn processor_time() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap();
+    Duration::new(u64::try_from(time.tv_sec).unwrap(), nanoseconds)
+}
+
+/// Elsewhere, the time that the thread has waited for a processor counts too.
+#[cfg(not(all(unix, not(target_os = "netbsd"))))]
+fn processor_time() -> Duration {
+    static START: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    START.elapsed()
+}
+
+fn steps(count: usize) {
+    for step in 0..count {
+        std::hint::black_box(step);
+    }
+}
+
+#[test]
+fn linear_time_passes() {
+    assert_linear("steps", 400_000, |size| size, |size| steps(*size));
+}
+
+#[test]
+#[should_panic(expected = "a square: it took")]
+fn the_square_fails() {
+    assert_linear("a square", 800, |size| size, |size| steps(size * size));
+}
