@@ -1,4 +1,5 @@
-"""Tries what a sandbox is to prevent, and prints a line for each attempt: its name, and `ok` or the error.
+"""Tries what a sandbox is to prevent, and prints a line for each attempt: its name, and `ok` or the error. The first line
+is the version of Landlock of the kernel.
 
 The arguments are a directory that the tests have made, and the process id of the host.
 """
@@ -27,7 +28,7 @@ NUMBERS = {
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "tgkill": (234, 131), "fchmodat2": (452, 452),
     "open_by_handle_at": (304, 265), "none": (500, 500), "prlimit64": (302, 261),
     "clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
-    "ioprio_set": (251, 30), "sched_setattr": (314, 274), "fsopen": (430, 430), "fspick": (433, 433),
+    "landlock_create_ruleset": (444, 444), "ioprio_set": (251, 30), "sched_setattr": (314, 274), "fsopen": (430, 430), "fspick": (433, 433),
 }
 
 def call(name, *args):
@@ -88,7 +89,12 @@ def host_memory():
 
 def host_thread_memory():
     for thread in os.listdir(f"/proc/{HOST}/task"):
-        os.close(os.open(f"/proc/{HOST}/task/{thread}/mem", os.O_RDONLY))
+        try:
+            os.close(os.open(f"/proc/{HOST}/task/{thread}/mem", os.O_RDONLY))
+        except OSError as error:
+            has_ended = error.errno in (errno.ENOENT, errno.ESRCH) and int(thread) != HOST
+            if not has_ended:
+                raise
 
 def host_descriptor():
     descriptor = call("pidfd_open", HOST, 0)
@@ -242,13 +248,14 @@ ATTEMPTS = {
     "thread signal": lambda: call("tgkill", HOST, HOST, 0),
     "limits": limits_of_host,
     "own limits": lambda: resource.getrlimit(resource.RLIMIT_NOFILE),
-    "priority": of_another(lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 1)),
+    "priority": of_another(lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 19)),
     # There is no such class: a priority that exists would reach the user's whole machine.
     "priority of the user": lambda: call("ioprio_set", 3, 0, 7 << 13),
     # Of its own group: a hook can join that of its host.
     "priority of the group": lambda: os.setpriority(os.PRIO_PGRP, 0, os.getpriority(os.PRIO_PGRP, 0)),
     "priority of the group's files": lambda: call("ioprio_set", 2, 0, 0),
-    "own priority": in_a_child(lambda: os.nice(1) and os.setpriority(os.PRIO_PROCESS, 0, 2)),
+    # A process may only lower its priority.
+    "own priority": in_a_child(lambda: os.setpriority(os.PRIO_PROCESS, 0, os.nice(1) + 1)),
     "priority of files": of_another(lambda pid: call("ioprio_set", 1, pid, 3 << 13)),
     "processors": of_another(lambda pid: os.sched_setaffinity(pid, os.sched_getaffinity(pid))),
     "own processors": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
@@ -288,6 +295,13 @@ ATTEMPTS = {
     "privileges": lambda: subprocess.run(["grep", "-q", "NoNewPrivs:.0", "/proc/self/status"], check=True),
 }
 
+def landlock():
+    try:
+        return call("landlock_create_ruleset", 0, 0, 1)
+    except OSError:
+        return 0
+
+print(f"Landlock: {landlock()}")
 for name, attempt in ATTEMPTS.items():
     try:
         attempt()

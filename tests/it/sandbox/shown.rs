@@ -6,7 +6,7 @@ use forge_hooks::{AppProfile, Hook, HookExecutor, Hooks, Sandbox, Trace};
 use serde_json::{Value, json};
 
 use super::{confined, is_possible};
-use crate::support::{World, blocking_event};
+use crate::support::{PATIENCE, World, blocking_event};
 
 /// The value of `sandbox`, and the same in words.
 #[test]
@@ -101,7 +101,7 @@ fn an_approval_and_a_trace_have_it_in_words() {
         .load();
     hooks.registry().register(hook);
     assert!(hooks.execute(&blocking_event()).allowed());
-    assert!(trace.flush(std::time::Duration::from_secs(10)));
+    assert!(trace.flush(PATIENCE));
     let line: Value =
         serde_json::from_str(world.read("trace.jsonl").lines().next().unwrap()).unwrap();
     assert_eq!(
