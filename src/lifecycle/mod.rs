@@ -68,7 +68,7 @@ pub use tool::{Tool, ToolRun};
 /// use serde_json::json;
 ///
 /// let executor = HookExecutor::builder().build();
-/// executor.registry().register(Hook::new("tool:pre_execute:rm", "echo never; exit 1")?.with_name("guard"));
+/// executor.registry().register(Hook::new("tool:pre_execute:rm", "echo never && exit 1")?.with_name("guard"));
 /// let session = Lifecycle::new(executor).session("s1").begin()?;
 /// let hooks = session.lifecycle();
 ///
