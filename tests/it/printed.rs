@@ -4,7 +4,7 @@ use forge_hooks::compat::{CLAUDE, CODEX, GEMINI};
 use forge_hooks::{FailureKind, FireOptions, Hook, HookEvent, HookOutput, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
-use crate::support::{World, hook, hook_of, one_in};
+use crate::support::{World, hook, hook_of, is_missing, one_in};
 
 /// How hooks print the arguments of a tool; `$ARGS` is where they are.
 const PRINTS: [&str; 13] = [
@@ -119,6 +119,9 @@ fn a_result_is_never_an_answer() {
 /// Two arguments that are an answer together, and what hooks do with a text.
 #[test]
 fn several_strings_are_no_answer_either() {
+    if is_missing("jq") {
+        return;
+    }
     let two = json!({
         "path": r#"{"reason":"x","#,
         "content": r#""updatedInput":{"command":"id"},"decision":"allow"}"#,
@@ -171,6 +174,9 @@ fn several_strings_are_no_answer_either() {
 
 #[test]
 fn hooks_of_other_tools_do_not_answer_either() {
+    if is_missing("jq") {
+        return;
+    }
     for (turn, tool, event) in [
         (3, CLAUDE, "PreToolUse"),
         (4, CODEX, "PreToolUse"),
