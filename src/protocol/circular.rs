@@ -59,18 +59,29 @@ impl HookChain {
 
     /// Sets the variable for the programs that this hook starts.
     pub(super) fn extend(&self, fingerprint: u64, environment: &mut Environment<'_>) {
-        let mut chain = self.above.join(SEPARATOR);
-        if !chain.is_empty() {
+        let mut chain = String::with_capacity(FINGERPRINT * (self.above.len() + 1));
+        for above in &self.above {
+            chain.push_str(above);
             chain.push_str(SEPARATOR);
         }
-        chain.push_str(&as_text(fingerprint));
+        push_fingerprint(&mut chain, fingerprint);
         environment.set(HOOK_CHAIN, chain);
     }
 }
 
-/// Formats a fingerprint for the variable.
+/// The length of a fingerprint and a separator.
+const FINGERPRINT: usize = 17;
+
 fn as_text(fingerprint: u64) -> String {
-    format!("{fingerprint:016x}")
+    let mut text = String::new();
+    push_fingerprint(&mut text, fingerprint);
+    text
+}
+
+/// Formats the fingerprint for the variable. It is called for each hook: `format!` would take several times as long.
+fn push_fingerprint(text: &mut String, fingerprint: u64) {
+    let digits = (0..16).rev().map(|index| fingerprint >> (index * 4) & 0xF);
+    text.extend(digits.map(|digit| char::from(b"0123456789abcdef"[digit as usize])));
 }
 
 #[cfg(test)]
