@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::agent::UsualShell;
-use crate::process::Args;
+use crate::process::{Args, program_directories};
 use crate::protocol::posix;
 
 /// Returns the command line; none where a command is run as the host's own are. On Windows that is `cmd`.
@@ -25,7 +25,7 @@ fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>,
     /// Real hooks use `[[` and arrays, at which another shell ends with exit code 2, and so blocks.
     static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|directory| directory.join("bash").is_file())
+        program_directories(&path).any(|directory| directory.join("bash").is_file())
     });
     let (shell, option) = match shell {
         UsualShell::Login => (std::env::var_os("SHELL"), "-lc"),
@@ -61,8 +61,8 @@ fn bash_of_git() -> Option<OsString> {
     let system = variable("SystemRoot").map(PathBuf::from);
     let is_of_system = |directory: &Path| system.as_ref().is_some_and(|it| is_in(directory, it));
     let path = variable("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path)
-        .filter(|directory| directory.is_absolute() && !is_of_system(directory))
+    let on_path = program_directories(&path)
+        .filter(|directory| !is_of_system(directory))
         .map(|directory| directory.join("bash.exe"));
     let installed = variable("ProgramFiles").map(|it| Path::new(&it).join(r"Git\bin\bash.exe"));
     let chosen = variable("CLAUDE_CODE_GIT_BASH_PATH").map(PathBuf::from);

@@ -12,6 +12,7 @@ use crate::files;
 use crate::hook::{Hook, Interpreter, expanded, interpreter};
 use crate::named::{End, follow_within};
 use crate::printable::shortened;
+use crate::process::program_directories;
 
 /// The most bytes of a command that is checked, and the most of its words.
 const LONGEST_COMMAND: usize = 64 * 1024;
@@ -266,7 +267,7 @@ fn is_missing_program(hook: &Hook, program: &str) -> bool {
     let Some(path) = std::env::var_os("PATH") else {
         return false;
     };
-    !std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    !program_directories(&path).any(|directory| directory.join(program).is_file())
 }
 
 /// Returns the words that are one variable, outside of quotes: a shell splits their values into words. Where quotes and

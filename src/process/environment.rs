@@ -4,10 +4,11 @@ use std::borrow::Cow;
 #[cfg(unix)]
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::process::Command;
 
-/// The `PATH` of a hook that inherits none. Without a `PATH` bash would use its own default, which ends with
-/// the working directory, and so would find files of the project.
+/// The `PATH` of a process that inherits none, or none with an absolute directory. Without a `PATH` bash would use its
+/// own default, which ends with the working directory, and so would find files of the project.
 #[cfg(unix)]
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -15,6 +16,9 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 #[derive(Debug)]
 pub(crate) struct Environment<'a> {
     inherited: Inherited<'a>,
+    /// Replaces the inherited `PATH` if that cannot be inherited as it is.
+    #[cfg(unix)]
+    safe_path: Option<OsString>,
     set: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
@@ -25,9 +29,27 @@ pub(crate) enum Inherited<'a> {
     Only(Vec<(OsString, OsString)>),
 }
 
+#[cfg(unix)]
+impl Inherited<'_> {
+    fn path(&self) -> Option<OsString> {
+        match self {
+            Self::AllBut(_) => std::env::var_os("PATH"),
+            Self::Only(variables) => {
+                let path = variables.iter().find(|(name, _)| name == "PATH");
+                path.map(|(_, path)| path.clone())
+            }
+        }
+    }
+}
+
 impl<'a> Environment<'a> {
     pub(crate) fn new(inherited: Inherited<'a>, set: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> Self {
-        Self { inherited, set }
+        Self {
+            #[cfg(unix)]
+            safe_path: replacement(inherited.path().as_deref()),
+            inherited,
+            set,
+        }
     }
 
     pub(crate) fn set(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Cow<'a, str>>) {
@@ -49,10 +71,12 @@ impl<'a> Environment<'a> {
             Inherited::Only(variables) => {
                 let variables = variables.iter().map(|(name, value)| (name, value));
                 command.env_clear();
-                #[cfg(unix)]
-                command.env("PATH", DEFAULT_PATH);
                 command.envs(variables);
             }
+        }
+        #[cfg(unix)]
+        if let Some(path) = &self.safe_path {
+            command.env("PATH", path);
         }
         command.env(variable.0, variable.1);
         for (name, value) in &self.set {
@@ -70,14 +94,11 @@ impl<'a> Environment<'a> {
                     .filter(|(name, _)| is_kept(name))
                     .collect()
             }
-            Inherited::Only(variables) => {
-                let path = (OsString::from("PATH"), OsString::from(DEFAULT_PATH));
-                [path]
-                    .into_iter()
-                    .chain(variables.iter().cloned())
-                    .collect()
-            }
+            Inherited::Only(variables) => variables.iter().cloned().collect(),
         };
+        if let Some(path) = &self.safe_path {
+            entries.insert("PATH".into(), path.clone());
+        }
         entries.insert(variable.0.into(), variable.1.into());
         let set = self.set.iter();
         entries.extend(set.map(|(name, value)| ((&**name).into(), (&**value).into())));
@@ -90,14 +111,8 @@ impl<'a> Environment<'a> {
         if let Some((_, path)) = self.set.iter().rev().find(|(name, _)| name == "PATH") {
             return (**path).into();
         }
-        let inherited = match &self.inherited {
-            Inherited::AllBut(_) => std::env::var_os("PATH"),
-            Inherited::Only(variables) => {
-                let path = variables.iter().find(|(name, _)| name == "PATH");
-                path.map(|(_, path)| path.clone())
-            }
-        };
-        inherited.unwrap_or_else(|| DEFAULT_PATH.into())
+        let path = self.safe_path.clone().or_else(|| self.inherited.path());
+        path.unwrap_or_default()
     }
 
     /// Returns the variables, each with its length as `NAME=value`.
@@ -113,4 +128,29 @@ impl<'a> Environment<'a> {
             .chain(self.set.iter().map(|(name, value)| of(name, value.len())))
             .collect()
     }
+}
+
+/// Returns the directories of a `PATH` in which programs are looked up. An empty entry means the working directory, and a
+/// relative one is below it: they are skipped, since a file of the project must not replace a program.
+pub(crate) fn program_directories(path: &OsStr) -> impl Iterator<Item = PathBuf> {
+    std::env::split_paths(path).filter(|directory| directory.is_absolute())
+}
+
+/// Returns the `PATH` that a process gets instead of this one; none if all entries of this one are absolute. It is called
+/// for each process, since the host may change its environment at any time.
+#[cfg(unix)]
+fn replacement(path: Option<&OsStr>) -> Option<OsString> {
+    use std::os::unix::ffi::OsStrExt;
+
+    let path = path.unwrap_or_default();
+    let mut entries = path.as_bytes().split(|byte| *byte == b':');
+    if entries.all(|entry| entry.starts_with(b"/")) {
+        return None;
+    }
+    // The directories come from such a list, so they can be joined to one.
+    let absolute = std::env::join_paths(program_directories(path)).unwrap_or_default();
+    Some(match absolute.is_empty() {
+        true => DEFAULT_PATH.into(),
+        false => absolute,
+    })
 }

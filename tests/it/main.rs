@@ -26,6 +26,8 @@ mod hook_guard;
 mod hook_scripts;
 mod hooks;
 mod hooks_file;
+#[cfg(unix)]
+mod host_path;
 mod hosts;
 #[cfg(unix)]
 mod inherit;

@@ -4,8 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::process::Spec;
 use crate::process::start::{StartError, StartErrorKind, is_executable};
+use crate::process::{Spec, program_directories};
 
 /// Returns the file of the program. A name with a slash is relative to the working directory; any other
 /// name is searched for on the `PATH` that the program will have.
@@ -33,10 +33,7 @@ pub(crate) fn program_of(name: &OsStr, spec: &Spec<'_>) -> Option<PathBuf> {
 }
 
 fn find_on_path(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
-    // To a shell an empty entry means the current directory. It is skipped: a file of the project must not
-    // replace a program.
-    let candidates: Vec<PathBuf> = std::env::split_paths(path)
-        .filter(|directory| directory.is_absolute())
+    let candidates: Vec<PathBuf> = program_directories(path)
         .map(|directory| directory.join(name))
         .filter(|file| file.is_file())
         .collect();
