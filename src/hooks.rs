@@ -2,6 +2,7 @@
 //!
 //! Only connects these parts; each can be used without it.
 
+use std::error::Error as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +24,7 @@ use crate::logging::warn;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
 use crate::registry::HookRegistry;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceError};
 use crate::trust::{Approval, TrustError, TrustStore};
 
 /// The hooks of a host: loaded from its users' files, run on its events.
@@ -222,7 +223,8 @@ impl HooksBuilder {
     /// files. Loading does not check that the scripts and programs of hooks exist; the program `forge-hooks` does.
     ///
     /// If the environment has `PREFIX_HOOKS_TRACE`, with the profile's prefix, the hooks also write a [`Trace`] to the file
-    /// that it names. If that cannot be opened, a warning is logged.
+    /// that it names. The path must be absolute, and must not end in a link, except in `/dev`: the program may have been
+    /// started in the clone of a repository. If the file cannot be opened, a warning is logged.
     #[must_use]
     pub fn load(self) -> Hooks {
         let hooks = self.without_hooks();
@@ -277,11 +279,15 @@ impl HooksBuilder {
 /// Builds the trace that the user's environment names.
 fn trace_of_the_user(profile: &AppProfile) -> Option<Trace> {
     let prefixes = profile.env_prefixes().iter();
-    let file = prefixes
-        .filter_map(|prefix| std::env::var_os(format!("{prefix}_HOOKS_TRACE")))
-        .find(|file| !file.is_empty())?;
-    let trace = Trace::builder(file).build();
-    trace.inspect_err(|error| warn!("{error}")).ok()
+    let variables = prefixes.map(|prefix| format!("{prefix}_HOOKS_TRACE"));
+    let mut files = variables.filter_map(|name| Some((std::env::var_os(&name)?, name)));
+    let (file, name) = files.find(|(file, _)| !file.is_empty())?;
+    let trace = Trace::builder(file).of_variable().build();
+    let report = |error: &TraceError| match error.source() {
+        Some(cause) => warn!("`{name}`: {error}: {cause}"),
+        None => warn!("`{name}`: {error}"),
+    };
+    trace.inspect_err(report).ok()
 }
 
 impl Hooks {

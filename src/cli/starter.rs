@@ -1,6 +1,5 @@
 //! Hooks to start from: `init` writes a hooks file, `templates` shows hooks, or adds one to a file.
 
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use crate::cli::args::{Init, Templates};
 use crate::cli::files::{self, named};
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
 use crate::config::{ConfigError, HooksFile};
-use crate::files::lock;
+use crate::files::{create_new, lock};
 use crate::{Hook, printable};
 
 /// The schema file, next to the hooks file, so that an editor needs no network.
@@ -61,7 +60,7 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Fail
         return Err(cannot(io::ErrorKind::AlreadyExists.into()));
     }
     files::replace(path, &content(context)).map_err(cannot)?;
-    match File::create_new(path.with_file_name(SCHEMA)) {
+    match create_new(&path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
         // It is the user's own file, or that of another version.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

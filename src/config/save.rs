@@ -2,7 +2,6 @@
 //!
 //! Does not know what is in it.
 
-use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -110,10 +109,7 @@ fn copy_aside(path: &Path) -> io::Result<PathBuf> {
             "{MOST_COPIES} copies of broken files exist next to it: check and remove them"
         ))
     })?;
-    // It has the same mode from the beginning, since the file may contain secrets.
-    std::fs::copy(path, &copy)?;
-    // Windows does not do this for a file that is open for reading.
-    let _ = File::open(&copy)?.sync_all();
+    files::copy_to_new(path, &copy)?;
     Ok(copy)
 }
 

@@ -6,11 +6,13 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
+
+use crate::files::{Links, append, empty};
 
 /// The largest size of a file, and the number of older files that are kept.
 #[derive(Debug, Clone, Copy)]
@@ -22,28 +24,33 @@ pub(super) struct Limits {
 pub(super) struct TraceFile {
     /// With all links resolved: the file itself is renamed, not a link.
     pub(super) path: PathBuf,
+    links: Links,
     limits: Limits,
 }
 
 impl TraceFile {
     /// Creates the file and its parent directories, if they are missing.
-    pub(super) fn create(path: &Path, limits: Limits) -> io::Result<Self> {
+    pub(super) fn create(path: &Path, links: Links, limits: Limits) -> io::Result<Self> {
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
-        open(path)?;
+        append(path, links)?;
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        Ok(Self { path, limits })
+        Ok(Self {
+            path,
+            links,
+            limits,
+        })
     }
 
     /// Appends a line, which includes its line break. Creates a file that has vanished, but not its directory: if that
     /// was removed, the trace is not wanted.
     pub(super) fn append(&self, line: &str) -> io::Result<()> {
-        let mut file = open(&self.path)?;
+        let mut file = append(&self.path, self.links)?;
         let old = file.metadata()?;
         if old.len() > 0 && old.len().saturating_add(line.len() as u64) > self.limits.bytes {
             self.move_away()?;
-            file = open(&self.path)?;
+            file = append(&self.path, self.links)?;
             // The new file gets the permissions of the old one. Only its owner can set them.
             let _ = file.set_permissions(old.permissions());
         }
@@ -64,12 +71,7 @@ impl TraceFile {
     fn move_away(&self) -> io::Result<()> {
         let older = self.limits.older;
         if older == 0 {
-            let mut options = File::options();
-            return options
-                .write(true)
-                .truncate(true)
-                .open(&self.path)
-                .map(drop);
+            return empty(&self.path, self.links);
         }
         let is_free = |number: &usize| self.numbered(*number).symlink_metadata().is_err();
         let last = (1..older).find(is_free).unwrap_or(older);
@@ -91,50 +93,6 @@ impl TraceFile {
         }
         name.into()
     }
-}
-
-/// Refuses everything except files and devices such as `/dev/null`.
-fn open(path: &Path) -> io::Result<File> {
-    // Before it is opened, because opening some of them fails with another error.
-    let kind = fs::metadata(path).map(|there| there.file_type());
-    if let Some(other) = kind.ok().and_then(special) {
-        let words = format!("it is {other}, expected a file");
-        return Err(io::Error::other(words));
-    }
-    options().read(true).append(true).create(true).open(path)
-}
-
-/// Open options that never block, as opening a pipe would, and never acquire a controlling terminal.
-#[cfg(unix)]
-fn options() -> OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = OpenOptions::new();
-    options
-        .mode(0o600)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    options
-}
-
-#[cfg(not(unix))]
-fn options() -> OpenOptions {
-    OpenOptions::new()
-}
-
-#[cfg(unix)]
-fn special(kind: FileType) -> Option<&'static str> {
-    use std::os::unix::fs::FileTypeExt;
-    let kinds = [
-        (kind.is_dir(), "a directory"),
-        (kind.is_fifo(), "a pipe"),
-        (kind.is_socket(), "a socket"),
-        (kind.is_block_device(), "a disk"),
-    ];
-    kinds.into_iter().find_map(|(is, name)| is.then_some(name))
-}
-
-#[cfg(not(unix))]
-fn special(kind: FileType) -> Option<&'static str> {
-    kind.is_dir().then_some("a directory")
 }
 
 /// Whether the last writer was interrupted within a line. A device has no length.

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 
+use crate::files::Links;
 use crate::outcome::HookResult;
 use crate::redact::Redactor;
 use crate::runner::{DropReason, HookRun, Observer};
@@ -94,7 +95,7 @@ impl Trace {
     /// Creates a builder for a trace in this file.
     ///
     /// The file and its parent directories need not exist. A relative path is relative to the current directory
-    /// at the time when the trace is built.
+    /// at the time when the trace is built. Links are followed.
     pub fn builder(path: impl Into<PathBuf>) -> TraceBuilder {
         TraceBuilder {
             path: path.into(),
@@ -104,6 +105,7 @@ impl Trace {
             },
             capacity: 1024,
             redactor: Redactor::default(),
+            is_of_variable: false,
         }
     }
 
@@ -169,9 +171,16 @@ pub struct TraceBuilder {
     limits: Limits,
     capacity: usize,
     redactor: Redactor,
+    is_of_variable: bool,
 }
 
 impl TraceBuilder {
+    /// Makes the path one of an environment variable: it must be absolute, and a link at its end is not followed.
+    pub(crate) fn of_variable(mut self) -> Self {
+        self.is_of_variable = true;
+        self
+    }
+
     /// Sets the largest size of the file, in bytes. Default: 10 MiB; at least 4 KiB.
     ///
     /// A line that would exceed it begins a new file, and the old one is renamed: `trace.jsonl` to
@@ -214,8 +223,17 @@ impl TraceBuilder {
     /// If the file cannot be opened for writing, if it is a directory, a pipe, a socket or a disk, or if no
     /// thread can be started.
     pub fn build(self) -> Result<Trace, TraceError> {
-        let path = std::path::absolute(&self.path).unwrap_or(self.path);
-        let file = match TraceFile::create(&path, self.limits) {
+        let (path, links) = match self.is_of_variable {
+            true => {
+                let links = Links::of_variable(&self.path);
+                (self.path, links)
+            }
+            false => {
+                let path = std::path::absolute(&self.path).unwrap_or(self.path);
+                (path, Ok(Links::Followed))
+            }
+        };
+        let file = match links.and_then(|links| TraceFile::create(&path, links, self.limits)) {
             Ok(file) => file,
             Err(source) => return Err(TraceError::Open { path, source }),
         };

@@ -37,7 +37,7 @@ impl Log for Captured {
     fn flush(&self) {}
 }
 
-fn listen() {
+pub(crate) fn listen() {
     static LISTEN: Once = Once::new();
     LISTEN.call_once(|| {
         log::set_logger(&Captured).unwrap();
@@ -45,7 +45,7 @@ fn listen() {
     });
 }
 
-fn reported(words: &str) -> Vec<(Level, String)> {
+pub(crate) fn reported(words: &str) -> Vec<(Level, String)> {
     let records = RECORDS.lock().unwrap();
     let ours = records
         .iter()

@@ -94,3 +94,5 @@ mod unapproved;
 mod watching;
 mod when;
 mod windows;
+#[cfg(unix)]
+mod written_files;

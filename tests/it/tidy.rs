@@ -384,3 +384,61 @@ fn what_architecture_names_is_there() {
         );
     }
 }
+
+/// So there is one place that decides where a path may lead. What a test writes does not count.
+#[test]
+fn files_are_opened_for_writing_in_one_module() {
+    // What other modules do, each with the reason why a link leads nowhere else.
+    const RANDOM: &str = "it has a random name, and nothing that exists is opened";
+    let allowed = [
+        ("compat/large_context.rs", "tempfile::Builder", RANDOM),
+        ("compat/protocol.rs", "tempfile::Builder", RANDOM),
+        ("process/temporary.rs", "tempfile::Builder", RANDOM),
+        ("process/temporary.rs", "fs::remove_", RANDOM),
+        (
+            "trace/file.rs",
+            "fs::create_dir",
+            "links above a file are followed",
+        ),
+        (
+            "trace/file.rs",
+            "fs::rename",
+            "a link with this name is renamed or replaced",
+        ),
+    ];
+    let forms = [
+        "OpenOptions",
+        "File::options",
+        "File::create",
+        "fs::write",
+        "fs::copy",
+        "fs::rename",
+        "fs::hard_link",
+        "fs::create_dir",
+        "fs::remove_",
+        "fs::set_permissions",
+        "unix::fs::symlink",
+        "tempfile::Builder",
+    ];
+    let has = |code: &str, form: &str| {
+        let in_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut found = code.match_indices(form);
+        found.any(|(at, _)| !code[..at].ends_with(in_word))
+    };
+    let mut used = BTreeSet::new();
+    let mut others = sources();
+    others.retain(|it| it.module != "files" && !it.path.to_string_lossy().ends_with("tests.rs"));
+    for source in others {
+        let code = code(&source.text);
+        let tests = ["#[cfg(test)]", "#[cfg(all(test"].map(|it| code.find(it));
+        let code = &code[..tests.into_iter().flatten().min().unwrap_or(code.len())];
+        let place = source.path.display().to_string().replace('\\', "/");
+        for form in forms.iter().filter(|form| has(code, form)) {
+            let mut allowed = allowed.iter();
+            let is_allowed = allowed.any(|(path, call, _)| (*path, call) == (&*place, form));
+            assert!(is_allowed, "{place} has `{form}`: use the module `files`");
+            used.insert((place.clone(), *form));
+        }
+    }
+    assert_eq!(used.len(), allowed.len(), "{used:?}");
+}

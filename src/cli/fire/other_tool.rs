@@ -2,9 +2,8 @@
 //!
 //! Does not know the meaning of their answers.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -15,6 +14,7 @@ use crate::cli::context::existing;
 use crate::cli::error::placed_json_words;
 use crate::cli::{Context, Failure, Terminal};
 use crate::compat::{Agent, EventError};
+use crate::files::{Links, append};
 use crate::json;
 use crate::{HookEvent, HookResult, Hooks};
 
@@ -44,9 +44,10 @@ pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), Failure> 
     let Some(path) = named.filter(|path| !path.is_empty()) else {
         return Ok(());
     };
+    let path = Path::new(&path);
     let keep = |bytes: &[u8]| -> io::Result<()> {
-        let mut kept = OpenOptions::new().append(true).create(true).open(&path)?;
-        kept.write_all(bytes)
+        let links = Links::of_variable(path)?;
+        append(path, links)?.write_all(bytes)
     };
     let results = pass.outcome.results().iter().chain(&pass.background);
     let mut files = results.filter_map(HookResult::env_file);

@@ -237,3 +237,30 @@ fn what_hooks_set_is_appended_to_the_sessions_file() {
     let lines = user.read("session.env");
     assert_eq!(lines, "export X=1\nexport A=1\nexport B=1\n");
 }
+
+/// A relative path leads to what a clone has there, and so does a link at the end of a path.
+#[cfg(unix)]
+#[test]
+fn the_sessions_file_is_not_what_a_clone_makes_of_it() {
+    let user = User::new();
+    let sets = command("echo export A=1 >>\"$CLAUDE_ENV_FILE\"");
+    let groups = json!({"hooks": {"SessionStart": [{"hooks": [sets]}]}});
+    let file = user.write("settings.json", &groups.to_string());
+    let mine = user.write("bashrc", "mine");
+    let link = user.write("project/x", "").with_file_name("session.env");
+    std::os::unix::fs::symlink(&mine, &link).unwrap();
+    let args = ["fire", "--as", "claude", "--event-json", "-", "--settings"];
+    for (path, expected) in [
+        (
+            "session.env",
+            "it is a relative path, expected an absolute one",
+        ),
+        (link.to_str().unwrap(), "it is a link, expected a file"),
+    ] {
+        let mut fire = user.command(&with(&args, &[file.to_str().unwrap()]));
+        fire.env("CLAUDE_ENV_FILE", path);
+        let printed = user.feed(fire, &payload(&user, "SessionStart").to_string());
+        assert!(printed.err.contains(expected), "{printed:?}");
+        assert_eq!(user.read("bashrc"), "mine");
+    }
+}

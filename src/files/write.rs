@@ -1,0 +1,146 @@
+//! Opens the files that are written in place: the one check of where a path may lead. (`atomic` replaces files, and
+//! `lock` creates those that show that a file is in use.)
+//!
+//! A program may be started in the clone of a repository, whose author chooses which links it contains.
+
+use std::fs::{File, FileType, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Whether a link at the end of a path is followed. Links above it always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    Followed,
+    Refused,
+}
+
+impl Links {
+    /// Returns the rule for a path that an environment variable has.
+    ///
+    /// # Errors
+    /// If the path is relative: what it leads to depends on the directory in which the program was started.
+    pub(crate) fn of_variable(path: &Path) -> io::Result<Self> {
+        if !path.is_absolute() {
+            let absolute = std::path::absolute(path).unwrap_or_default();
+            return Err(io::Error::other(format!(
+                "it is a relative path, expected an absolute one, as in `{}`",
+                absolute.display()
+            )));
+        }
+        // `/dev/stderr` is a link. Nobody but the administrator creates links here; others can in `/dev/shm`.
+        let devices = ["/dev", "/dev/fd"];
+        let is_device = devices
+            .iter()
+            .any(|it| path.parent() == Some(Path::new(it)));
+        Ok(match is_device && cfg!(unix) {
+            true => Self::Followed,
+            false => Self::Refused,
+        })
+    }
+}
+
+/// Opens a file for reading, and for writing at its end. Creates it, readable and writable by its owner only, if it does
+/// not exist. Never blocks, as opening a pipe would, and never acquires a controlling terminal.
+///
+/// # Errors
+/// If it is anything but a file or a device such as `/dev/null`, or a link that is not followed.
+pub(crate) fn append(path: &Path, links: Links) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    open(path, links, options)
+}
+
+/// Removes the content of a file that exists. The errors are those of [`append`].
+pub(crate) fn empty(path: &Path, links: Links) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).truncate(true);
+    open(path, links, options).map(drop)
+}
+
+/// Creates a file. Never follows a link: what exists is an error, whatever it is.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    File::create_new(path)
+}
+
+/// Copies a file to one that does not exist. It has the same mode from the beginning, since the file may contain secrets.
+pub(crate) fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = super::open(from)?;
+    let permissions = source.metadata()?.permissions();
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(permissions.mode() & 0o777);
+    }
+    let mut copy = options.open(to)?;
+    io::copy(&mut source, &mut copy)?;
+    // The umask may have removed some.
+    copy.set_permissions(permissions)?;
+    // Some file systems cannot do this.
+    let _ = copy.sync_all();
+    Ok(())
+}
+
+fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File> {
+    // Before it is opened, because opening some of them fails with another error.
+    let metadata = match links {
+        Links::Followed => path.metadata(),
+        Links::Refused => path.symlink_metadata(),
+    };
+    if let Some(other) = metadata.ok().and_then(|there| special(there.file_type())) {
+        return Err(io::Error::other(other));
+    }
+    add_flags(&mut options, links);
+    let file = options.open(path)?;
+    // It may have been replaced by a link meanwhile, which Windows opens.
+    match file.metadata()?.is_symlink() {
+        true => Err(io::Error::other(LINK)),
+        false => Ok(file),
+    }
+}
+
+const LINK: &str = "it is a link, expected a file; name the file itself";
+
+#[cfg(unix)]
+fn add_flags(options: &mut OpenOptions, links: Links) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let of_links = match links {
+        Links::Followed => 0,
+        Links::Refused => libc::O_NOFOLLOW,
+    };
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | of_links);
+}
+
+#[cfg(windows)]
+fn add_flags(options: &mut OpenOptions, links: Links) {
+    use std::os::windows::fs::OpenOptionsExt;
+    use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_OPEN_REPARSE_POINT;
+    if links == Links::Refused {
+        options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+    }
+}
+
+/// Returns why something of this type is not written.
+fn special(kind: FileType) -> Option<&'static str> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return Some("it is a pipe, expected a file");
+        }
+        if kind.is_socket() {
+            return Some("it is a socket, expected a file");
+        }
+        if kind.is_block_device() {
+            return Some("it is a disk, expected a file");
+        }
+    }
+    match (kind.is_dir(), kind.is_symlink()) {
+        (true, _) => Some("it is a directory, expected a file"),
+        (_, true) => Some(LINK),
+        _ => None,
+    }
+}
