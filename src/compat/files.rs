@@ -2,6 +2,7 @@
 //!
 //! Knows places, not what is in a file: `reader` does.
 
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::agents::{AGENTS, CLAUDE};
 use super::protocol::{AgentProtocol, Origin};
 use super::settings::OtherTools;
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
+use crate::files;
 use crate::json::{Node, parse_object, readable};
 use crate::printable::shortened;
 use crate::protocol::Protocol;
@@ -153,15 +155,38 @@ impl Search<'_> {
                 let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
                 self.report(path, owner, words);
             }
-            let extensions = extensions(directory, agent);
-            if extensions.len() > MOST_EXTENSIONS {
-                let words = "there are more than 1,000 extensions; those after the first 1,000, by name, are left out";
-                let within = agent.extensions.unwrap_or_default();
-                self.report(directory.join(within), owner, words);
+            self.extensions(directory, agent, root, owner);
+        }
+    }
+
+    /// Adds the extensions of an agent, below the user's home or the project's root.
+    fn extensions(
+        &mut self,
+        directory: &Path,
+        agent: &'static Agent,
+        root: Option<&Path>,
+        owner: Owner,
+    ) {
+        let origin = self.tools.origin(agent, root, None);
+        let extensions = match extensions(directory, agent) {
+            Ok(extensions) => extensions,
+            Err((path, reason)) => {
+                return self.add(path, owner, Content::LeftOut(reason, origin));
             }
-            for directory in extensions.iter().take(MOST_EXTENSIONS) {
+        };
+        if extensions.len() > MOST_EXTENSIONS {
+            let words = "there are more than 1,000 extensions; those after the first 1,000, by name, are left out";
+            let within = agent.extensions.unwrap_or_default();
+            self.report(directory.join(within), owner, words);
+        }
+        for directory in extensions.iter().take(MOST_EXTENSIONS) {
+            let Some(link) = files::dangling_link(directory) else {
                 self.plugin(directory, agent, root, owner);
-            }
+                continue;
+            };
+            let reason = files::to_nothing(link);
+            let content = Content::LeftOut(reason, origin.clone());
+            self.add(directory.clone(), owner, content);
         }
     }
 
@@ -169,6 +194,12 @@ impl Search<'_> {
     fn plugins(&mut self) {
         for directory in &self.tools.plugins {
             let directory = absolute(directory);
+            if let Some(link) = files::dangling_link(&directory) {
+                let origin = self.tools.origin(CLAUDE, None, None);
+                let left_out = Content::LeftOut(files::to_nothing(link), origin);
+                self.add(directory, Owner::Named, left_out);
+                continue;
+            }
             // Claude Code, since the others read its plugins.
             let agent = agent_of_plugin(&directory).unwrap_or(CLAUDE);
             match self.root.filter(|root| is_within(&directory, root)) {
@@ -197,7 +228,8 @@ impl Search<'_> {
             if found.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
-            if matches!(path.try_exists(), Ok(false)) && !path.is_symlink() {
+            let is_missing = matches!(path.try_exists(), Ok(false));
+            if is_missing && files::dangling_link(&path).is_none() {
                 self.report(path, Owner::User, "the file does not exist");
             } else {
                 let origin = self.tools.origin(agent, None, None);
@@ -299,15 +331,27 @@ fn has_hooks_in_toml(path: &Path) -> bool {
     })
 }
 
-fn extensions(directory: &Path, agent: &Agent) -> Vec<PathBuf> {
-    let within = agent.extensions.map(|it| directory.join(it).read_dir());
-    let entries = within.into_iter().flatten().flatten();
+/// Returns the directories of extensions, also those that are links to nothing. An error is the directory of all of them
+/// and why it cannot be read.
+fn extensions(directory: &Path, agent: &Agent) -> Result<Vec<PathBuf>, (PathBuf, String)> {
+    let Some(within) = agent.extensions.map(|it| directory.join(it)) else {
+        return Ok(Vec::new());
+    };
+    let entries = match within.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            let link = files::dangling_link(&within).map(files::to_nothing);
+            return link.map_or(Ok(Vec::new()), |words| Err((within, words)));
+        }
+        Err(error) => return Err((within, format!("the directory cannot be read: {error}"))),
+    };
     // More names are read, so that those that are left out are the same each time.
     let names = entries.take(100 * MOST_EXTENSIONS).flatten();
     let mut paths: Vec<_> = names.map(|entry| entry.path()).collect();
     paths.sort_unstable();
-    let directories = paths.into_iter().filter(|path| path.is_dir());
-    directories.take(MOST_EXTENSIONS + 1).collect()
+    let is_extension = |path: &PathBuf| path.is_dir() || files::dangling_link(path).is_some();
+    let directories = paths.into_iter().filter(is_extension);
+    Ok(directories.take(MOST_EXTENSIONS + 1).collect())
 }
 
 /// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of events, as in
@@ -326,7 +370,10 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
 /// Returns the agent whose manifest a directory has.
 fn agent_of_plugin(directory: &Path) -> Option<&'static Agent> {
     let mut agents = AGENTS.into_iter();
-    agents.find(|agent| directory.join(agent.manifest).exists())
+    agents.find(|agent| {
+        let manifest = directory.join(agent.manifest);
+        manifest.exists() || files::dangling_link(&manifest).is_some()
+    })
 }
 
 /// Returns the agent that has events of a text.

@@ -17,6 +17,8 @@ pub(crate) enum FileError {
     Io(#[from] io::Error),
     #[error("the file is a link to a file that does not exist")]
     Dangling,
+    #[error("the file cannot be read: {0}")]
+    DanglingDirectory(String),
     #[error("the file is {0}, expected a regular file")]
     NoFile(&'static str),
     #[error("{}", too_large())]
@@ -66,8 +68,11 @@ pub(super) fn read_for_saving(path: &Path) -> Result<Option<String>, FileError> 
 fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     let metadata = match path.metadata() {
         Err(error) if is_missing(&error) => {
-            let is_link = path.is_symlink();
-            return is_link.then_some(Err(FileError::Dangling)).transpose();
+            return match files::dangling_link(path) {
+                None => Ok(None),
+                Some(link) if link == path => Err(FileError::Dangling),
+                Some(link) => Err(FileError::DanglingDirectory(files::to_nothing(link))),
+            };
         }
         metadata => metadata?,
     };

@@ -34,6 +34,7 @@ use serde_json::Value;
 
 use crate::entry::Sandbox;
 use crate::events::Vocabulary;
+use crate::files;
 use crate::hook::Hook;
 use crate::logging::{debug, warn};
 use crate::profile::AppProfile;
@@ -267,13 +268,14 @@ impl HookConfig {
     }
 
     fn has_project_file(&self, root: &Path) -> bool {
+        let is_there = |path: &Path| path.exists() || files::dangling_link(path).is_some();
         let is_settings = |file: &SourceFile| {
             let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
-            is_in_project && matches!(file.content, Content::Settings(_)) && file.path.exists()
+            is_in_project && matches!(file.content, Content::Settings(_)) && is_there(&file.path)
         };
         let mut own = self.project_candidates(root).into_iter();
         let mut others = self.sources.iter();
-        own.any(|path| path.exists())
+        own.any(|path| is_there(&path))
             || others.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 
@@ -431,7 +433,10 @@ impl HookConfig {
             #[cfg(unix)]
             {
                 let or_user = matches!(self.system_file, SystemFile::At(_));
-                if let Err(words) = crate::files::check_system(&system.path, or_user) {
+                // One behind a link to nothing has been refused.
+                if system.path.exists()
+                    && let Err(words) = files::check_system(&system.path, or_user)
+                {
                     let words = format!("the file {words}");
                     let problem = Problem::of_file(Severity::Error, &system.path, words);
                     system.refuse(problem, true);

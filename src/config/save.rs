@@ -34,7 +34,9 @@ pub(super) fn read(path: &Path, root: Option<&Path>) -> Result<Option<String>, C
             path: path.to_owned(),
             source,
         }),
-        FileError::NoFile(_) => Err(cannot_write(path, io::Error::other(error.to_string()))),
+        FileError::NoFile(_) | FileError::DanglingDirectory(_) => {
+            Err(cannot_write(path, io::Error::other(error.to_string())))
+        }
         _ => Err(unusable(path, error.to_string())),
     })
 }

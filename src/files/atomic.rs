@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
+use super::there::create_directory;
+
 /// The permissions of a file that does not exist yet. An existing file keeps its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NewFile {
@@ -23,7 +25,7 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     let directory = target
         .parent()
         .ok_or_else(|| io::Error::other("it has no parent directory"))?;
-    fs::create_dir_all(directory)?;
+    create_directory(directory)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hooks").suffix(".json");
     let kept = fs::metadata(&target).ok().map(|it| it.permissions());

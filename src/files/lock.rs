@@ -3,13 +3,16 @@
 //! The lock is a separate file beside it, because the file itself is replaced. It exists only while the lock is held, so
 //! that none is left in a repository.
 
-use std::fs::{self, File};
+#[cfg(unix)]
+use std::fs;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::atomic::end_of_links;
+use super::there::create_directory;
 
 /// How long [`lock`] waits. No change of a file takes so long.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -40,7 +43,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
     name.push(".lock");
     let path = PathBuf::from(name);
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
+        create_directory(directory)?;
     }
     let deadline = Instant::now() + LONGEST_WAIT;
     loop {

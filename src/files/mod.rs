@@ -8,6 +8,7 @@ mod lock;
 #[cfg(unix)]
 mod ownership;
 mod regular;
+mod there;
 mod write;
 
 pub(crate) use atomic::{NewFile, end_of_links, replace};
@@ -15,6 +16,7 @@ pub(crate) use lock::{Lock, lock};
 #[cfg(unix)]
 pub(crate) use ownership::{check, check_system};
 pub(crate) use regular::{is_executable, open};
+pub(crate) use there::{create_directory, dangling_link, to_nothing};
 pub(crate) use write::{Links, append, copy_to_new, create_new, empty};
 
 /// Quotes a text as one word for a shell, for a command that a person copies.

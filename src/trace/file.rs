@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use crate::files::{Links, append, empty};
+use crate::files::{Links, append, create_directory, empty};
 
 /// The largest size of a file, and the number of older files that are kept.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,7 @@ impl TraceFile {
     /// Creates the file and its parent directories, if they are missing.
     pub(super) fn create(path: &Path, links: Links, limits: Limits) -> io::Result<Self> {
         if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)?;
+            create_directory(directory)?;
         }
         append(path, links)?;
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -172,11 +172,22 @@ impl TrustStore {
         Ok(ProjectApprovals::new(&canonical_root(root)?, approved))
     }
 
+    fn unusable(&self, why: String) -> TrustError {
+        let path = self.path.clone();
+        TrustError::Unusable { path, why }
+    }
+
     fn read(&self) -> Result<Content, TrustError> {
-        let unusable = |why: String| TrustError::Unusable {
-            path: self.path.clone(),
-            why,
-        };
+        // Approvals behind it are unknown.
+        if let Some(link) = files::dangling_link(&self.path) {
+            let why = files::to_nothing(link);
+            return Err(self.unusable(format!("cannot be read: {why}")));
+        }
+        self.read_if_there()
+    }
+
+    fn read_if_there(&self) -> Result<Content, TrustError> {
+        let unusable = |why: String| self.unusable(why);
         let file = match files::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::default()),
             file => file.map_err(|error| unusable(format!("cannot be read: {error}")))?,
@@ -214,7 +225,8 @@ impl TrustStore {
         };
         // The lock keeps approvals that another program adds meanwhile.
         let _lock = files::lock(&self.path).map_err(write_error)?;
-        let mut content = self.read()?;
+        // A link to a file that is not there yet is where a person wants it.
+        let mut content = self.read_if_there()?;
         content.version = VERSION;
         change(&mut content.projects);
         let text = serde_json::to_string_pretty(&content)

@@ -34,6 +34,8 @@ mod inherit;
 mod json_texts;
 mod lifecycle;
 mod limits;
+#[cfg(unix)]
+mod links_to_nothing;
 mod load_into;
 mod logging;
 #[cfg(all(feature = "cli", unix))]

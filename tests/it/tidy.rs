@@ -397,11 +397,6 @@ fn files_are_opened_for_writing_in_one_module() {
         ("process/temporary.rs", "fs::remove_", RANDOM),
         (
             "trace/file.rs",
-            "fs::create_dir",
-            "links above a file are followed",
-        ),
-        (
-            "trace/file.rs",
             "fs::rename",
             "a link with this name is renamed or replaced",
         ),

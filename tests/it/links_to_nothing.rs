@@ -1,0 +1,185 @@
+//! A directory of hooks that is a link to nothing: its hooks are unknown, which is not the same as none.
+
+use std::os::unix::fs::symlink;
+
+use forge_hooks::compat::{AGENTS, OtherTools};
+use forge_hooks::config::{ConfigError, TrustPolicy};
+use forge_hooks::trust::{Approval, TrustError};
+use forge_hooks::{HookConfig, LoadReport};
+
+use crate::support::{World, blocking_event, hook};
+
+const GOOD: &str = r#"{"hooks": [{"event": "*", "command": "true"}]}"#;
+
+struct Place {
+    world: World,
+    /// The link, which is not a part of the problem's path if another file is reported.
+    link: String,
+}
+
+impl Place {
+    fn new(link: &str) -> Self {
+        let world = World::new();
+        for name in ["project/x", "home/x", "etc/x", "config/x", "plugin/x"] {
+            world.write(name, "");
+        }
+        for directory in [
+            "home/.gemini/extensions/good",
+            "project/.gemini/extensions/good",
+        ] {
+            world.write(&format!("{directory}/gemini-extension.json"), "{}");
+        }
+        let place = Self {
+            link: link.to_owned(),
+            world,
+        };
+        place.dangle();
+        place
+    }
+
+    fn dangle(&self) {
+        let link = self.world.path(&self.link);
+        let _ = std::fs::remove_dir_all(&link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(self.world.path("nowhere"), link).unwrap();
+    }
+
+    fn config(&self) -> HookConfig {
+        let tools = OtherTools::new(AGENTS)
+            .with_home(self.world.path("home"))
+            .with_plugin(self.world.path("plugin"))
+            .with_strict_guards();
+        HookConfig::default()
+            .with_config_home(self.world.path("config"))
+            .with_system_file(self.world.path("etc/forge/hooks.json"))
+            .with_other_tools(tools)
+    }
+
+    fn load(&self, policy: TrustPolicy) -> LoadReport {
+        self.world.registry().clear();
+        let root = self.world.path("project");
+        self.config().load_into(self.world.registry(), root, policy)
+    }
+}
+
+#[test]
+fn hooks_in_a_directory_that_leads_nowhere_block() {
+    for link in [
+        "etc",
+        "etc/forge",
+        "config",
+        "config/src",
+        "config/src/forge",
+        "config/src/opencode",
+        "project/.src",
+        "project/.src/forge",
+        "home/.claude",
+        "home/.gemini",
+        "home/.gemini/extensions",
+        "home/.gemini/extensions/x",
+        "home/.gemini/extensions/good/hooks",
+        "project/.claude",
+        "project/.codex",
+        "project/.gemini/extensions",
+        "project/.gemini/extensions/x",
+        "project/.gemini/extensions/good/hooks",
+        "plugin",
+        "plugin/hooks",
+        "plugin/.claude-plugin",
+        "plugin/.codex-plugin",
+    ] {
+        let place = Place::new(link);
+        let report = place.load(TrustPolicy::Everything);
+        let expected = format!(
+            "`{}` is a link to nothing",
+            place.world.path(link).display()
+        );
+        let is_named = |problem: &_| format!("{problem}").contains(&expected);
+        assert!(report.problems.iter().any(is_named), "{link}: {report:?}");
+        let outcome = place.world.outcome(&blocking_event());
+        let reason = outcome.reason().unwrap_or_default();
+        assert!(reason.contains(&expected), "{link}: {reason}");
+        std::fs::create_dir_all(place.world.path("nowhere")).unwrap();
+        assert!(place.load(TrustPolicy::Everything).is_ok(), "{link}");
+        assert!(place.world.outcome(&blocking_event()).allowed(), "{link}");
+    }
+}
+
+/// A link to a file of another program, or a directory that is not there, is no directory of hooks.
+#[test]
+fn what_is_missing_without_a_link_has_no_hooks() {
+    let place = Place::new("unrelated");
+    place.world.write("project/.src", "a file");
+    symlink("x", place.world.path("home/.claude")).unwrap();
+    let report = place.load(TrustPolicy::Everything);
+    assert!(report.problems.is_empty(), "{report:?}");
+    assert!(place.world.outcome(&blocking_event()).allowed());
+}
+
+/// A project without an approval cannot block its host.
+#[test]
+fn a_link_of_a_clone_blocks_only_what_was_approved() {
+    let place = Place::new("project/.src");
+    let root = place.world.path("project");
+    let store = place.config().trust_store().unwrap();
+    let report = place.load(TrustPolicy::Approved(store.clone()));
+    assert!(!report.is_ok(), "{report:?}");
+    assert!(place.world.outcome(&blocking_event()).allowed());
+
+    std::fs::remove_file(place.world.path("project/.src")).unwrap();
+    place.world.write("project/.src/forge/hooks.json", GOOD);
+    let approval = Approval::of(&root, place.config().load_project(&root)).unwrap();
+    store.approve(&approval).unwrap();
+    assert!(place.load(TrustPolicy::Approved(store.clone())).is_ok());
+    assert!(place.world.outcome(&blocking_event()).allowed());
+    place.dangle();
+    let _ = place.load(TrustPolicy::Approved(store));
+    assert!(place.world.outcome(&blocking_event()).blocked().is_some());
+}
+
+/// Without them, approved guards would be skipped.
+#[test]
+fn approvals_behind_such_a_link_are_unknown() {
+    let place = Place::new("config/src/forge");
+    place.world.write("project/.src/forge/hooks.json", GOOD);
+    let store = place.config().trust_store().unwrap();
+    let root = place.world.path("project");
+    let error = store.approved(&root).unwrap_err();
+    assert!(matches!(error, TrustError::Unusable { .. }), "{error:?}");
+    let expected = format!(
+        "`{}` is a link to nothing",
+        place.world.path("config/src/forge").display()
+    );
+    assert!(error.to_string().contains(&expected), "{error}");
+    let approval = Approval::of(&root, place.config().load_project(&root)).unwrap();
+    assert!(store.approve(&approval).is_err());
+    let _ = place.load(TrustPolicy::Approved(store));
+    assert!(place.world.outcome(&blocking_event()).blocked().is_some());
+    assert!(!place.world.path("nowhere").exists());
+}
+
+#[test]
+fn nothing_is_saved_behind_such_a_link() {
+    let place = Place::new("config/src/forge");
+    let error = place.config().save_global([hook("*", "true")]).unwrap_err();
+    assert!(matches!(error, ConfigError::Write { .. }), "{error:?}");
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("is a link to nothing"), "{source}");
+    assert!(!place.world.path("nowhere").exists());
+}
+
+/// The project is found although its directory of hooks leads nowhere.
+#[test]
+fn a_project_with_such_a_link_is_found() {
+    let place = Place::new("project/.src");
+    std::fs::create_dir_all(place.world.path("project/.git")).unwrap();
+    std::fs::create_dir_all(place.world.path("project/below/deep")).unwrap();
+    std::fs::create_dir_all(place.world.path("project/below/.claude")).unwrap();
+    symlink("nothing", place.world.path("project/below/.src")).unwrap();
+    let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::default())
+        .config_home(place.world.path("config"))
+        .discover_project(place.world.path("project/below/deep"))
+        .load();
+    let below = place.world.path("project/below").canonicalize().unwrap();
+    assert_eq!(hooks.project(), Some(&*below));
+}
