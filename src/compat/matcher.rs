@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::agent::{Agent, Event};
 use crate::hook::{Allowance, Budget, Condition, Lazy};
 
-/// How much the compiled expressions of a file may take together.
+/// How much the compiled expressions of an owner's files may take together.
 pub(super) type SharedAllowance = Arc<Allowance>;
 
 /// Matches the subjects of one kind of events.

@@ -36,12 +36,13 @@ impl Form for Origin {
         loaded: &mut Loaded,
     ) -> Switches {
         let text = readable(text);
+        let allowance = Arc::clone(&loaded.allowance);
         let mut reader = Reader {
             file: FileReader::new(&text, loaded),
             origin: Arc::new(self.clone()),
             vocabulary,
             is_compiled,
-            allowance: SharedAllowance::default(),
+            allowance,
             path: String::new(),
             blocked: HashSet::new(),
         };

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::report::{LoadReport, Problem, Severity};
 use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::EventType;
-use crate::hook::{Hook, HookSource};
+use crate::hook::{Allowance, Hook, HookSource};
 use crate::json::TextRange;
 use crate::pattern::EventPattern;
 
@@ -39,6 +39,8 @@ pub(crate) struct Loaded {
     pub(super) owner: Owner,
     /// Whether the scripts of its hooks are looked at: whether they can run.
     pub(crate) checks_scripts: bool,
+    /// What the compiled expressions of the file may still take, together with those of the other files of its owner.
+    pub(crate) allowance: Arc<Allowance>,
     /// The length of its text.
     pub(super) bytes: usize,
     pub(super) items: Vec<Item>,
@@ -107,6 +109,7 @@ impl Loaded {
             path: path.into(),
             owner,
             checks_scripts: false,
+            allowance: Arc::default(),
             bytes: 0,
             items: Vec::new(),
             entries: Vec::new(),

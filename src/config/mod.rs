@@ -419,6 +419,7 @@ impl HookConfig {
         sources::Checks {
             vocabulary: &self.vocabulary,
             scripts,
+            allowances: sources::Allowances::default(),
         }
     }
 
@@ -427,7 +428,7 @@ impl HookConfig {
         let compiles = policy == Some(&TrustPolicy::Everything);
         let files = self.files(root.map(absolute).as_deref());
         let checks = self.checks(self.checks_scripts);
-        let mut files = sources::load(files, checks, compiles);
+        let mut files = sources::load(files, &checks, compiles);
         let system = files.first_mut();
         if let Some(system) = system.filter(|file| file.owner == Owner::Administrator) {
             #[cfg(unix)]
@@ -479,7 +480,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
-        match sources::read(path, Owner::User, &*form, self.checks(true), is_compiled) {
+        match sources::read(path, Owner::User, &*form, &self.checks(true), is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");

@@ -16,9 +16,7 @@ use super::lint::{self, Host};
 use super::report::{Problem, Severity};
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
-use crate::hook::{
-    Allowance, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key,
-};
+use crate::hook::{Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key};
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::printable::{grouped, shortened};
 
@@ -70,7 +68,6 @@ const LIKE_OTHER_TOOLS: &str = "write it as in [{\"event\": \"tool:pre_execute:b
 pub(crate) struct FileReader<'a> {
     pub(crate) text: &'a str,
     positions: Positions<'a>,
-    pub(crate) allowance: Allowance,
     pub(crate) loaded: &'a mut Loaded,
 }
 
@@ -79,7 +76,6 @@ impl<'a> FileReader<'a> {
         Self {
             text,
             positions: Positions::new(text, text.skipped),
-            allowance: Allowance::default(),
             loaded,
         }
     }
@@ -170,8 +166,8 @@ impl Reader<'_> {
         add_repeated(entry, None, &mut problems);
         problems.extend(misspelled_sandbox(entry));
         let read = Hook::read(&value).and_then(|hook| self.compiled(hook));
-        if self.file.allowance.is_spent() {
-            let words = "the file has conditions that take more than 16 MiB together when compiled";
+        if entry.get("when").is_some() && self.file.loaded.allowance.is_spent() {
+            let words = "the conditions of the file, with those of files before it, take more than 16 MiB when compiled";
             return Err(Problem::error("", words).at(first(entry)));
         }
         let mut unknown = Vec::new();
@@ -200,7 +196,7 @@ impl Reader<'_> {
 
     fn compiled(&mut self, hook: Hook) -> Result<Hook, Vec<HookError>> {
         if self.is_compiled {
-            let compiled = hook.compile_when(&self.file.allowance);
+            let compiled = hook.compile_when(&self.file.loaded.allowance);
             compiled.map_err(|error| vec![error])?;
         }
         Ok(hook)

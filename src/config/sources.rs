@@ -14,7 +14,7 @@ use super::content::{Loaded, Owner, Switches};
 use super::file;
 use super::report::{Problem, Severity};
 use crate::events::Vocabulary;
-use crate::hook::Hook;
+use crate::hook::{Allowance, Hook};
 use crate::protocol::Protocol;
 
 /// The most bytes of the files of a project's plugins.
@@ -77,17 +77,35 @@ pub(crate) enum Content {
 }
 
 /// What entries are compared with.
-#[derive(Clone, Copy)]
 pub(super) struct Checks<'a> {
     /// The host's events and tools.
     pub(super) vocabulary: &'a Vocabulary,
     /// Whether scripts and `PATH` are looked at.
     pub(super) scripts: bool,
+    pub(super) allowances: Allowances,
+}
+
+/// What the compiled expressions of each owner may take. Of a file alone it would be no limit: a clone may have many.
+#[derive(Default)]
+pub(super) struct Allowances {
+    administrator: Arc<Allowance>,
+    user: Arc<Allowance>,
+    project: Arc<Allowance>,
+}
+
+impl Allowances {
+    fn of(&self, owner: Owner) -> &Arc<Allowance> {
+        match owner {
+            Owner::Administrator => &self.administrator,
+            Owner::User | Owner::Named => &self.user,
+            Owner::Project | Owner::NamedInProject => &self.project,
+        }
+    }
 }
 
 /// Loads the files that exist. Conditions of a project's hooks are compiled if `compiles`: that takes time, and they may
 /// never run. Those that may are compiled when they are first tested.
-pub(super) fn load(files: Vec<SourceFile>, checks: Checks<'_>, compiles: bool) -> Vec<Loaded> {
+pub(super) fn load(files: Vec<SourceFile>, checks: &Checks<'_>, compiles: bool) -> Vec<Loaded> {
     let mut bytes = 0;
     let mut loaded = Vec::new();
     for file in files {
@@ -105,7 +123,7 @@ pub(super) fn load(files: Vec<SourceFile>, checks: Checks<'_>, compiles: bool) -
 /// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
 fn load_file(
     file: SourceFile,
-    checks: Checks<'_>,
+    checks: &Checks<'_>,
     compiles: bool,
     is_full: bool,
 ) -> Option<Loaded> {
@@ -141,11 +159,12 @@ pub(super) fn read(
     path: &Path,
     owner: Owner,
     form: &dyn Form,
-    checks: Checks<'_>,
+    checks: &Checks<'_>,
     is_compiled: bool,
 ) -> Option<Loaded> {
     let mut loaded = Loaded::nothing(path, owner);
     loaded.checks_scripts = checks.scripts;
+    loaded.allowance = Arc::clone(checks.allowances.of(owner));
     match file::read(path) {
         Ok(None) => return None,
         Ok(Some(file)) => {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CLAUDE, GEMINI, Place, command, groups};
+use super::{CLAUDE, GEMINI, Place, command, groups, settings};
 use crate::growth::assert_costs_at_most;
 use crate::support::blocking_event;
 
@@ -104,4 +104,44 @@ fn a_project_has_so_many_bytes_of_files() {
         .iter()
         .partition(|it| it.contains("more than 16 MiB"));
     assert_eq!((large.len(), read.len()), (4, 17), "{problems:?}");
+}
+
+/// Each file of a clone is within the limits of a file. All of them together cost no more than one: the program compiles them
+/// when it shows what is to be approved.
+#[test]
+fn the_expressions_of_a_clone_share_one_limit() {
+    const IN_A_FILE: usize = 20;
+    let user = settings("BeforeTool", "Users.*", &command("user"));
+    let native = r#"{"hooks": [{"event": "tool:*", "command": "native", "when": {"/x": "y*"}}]}"#;
+    let compiled = [4, 16].map(|count| {
+        let place = Place::new([
+            ("home/.gemini/settings.json", &*user),
+            ("config/src/forge/hooks.json", native),
+            ("project/.src/forge/hooks.json", native),
+            ("project/.src/opencode/hooks.json", native),
+        ]);
+        for extension in 0..count {
+            let group = |index: usize| {
+                // A quarter of a mebibyte.
+                let matcher = format!(r"\\w{{4}}{extension}-{index}");
+                format!(r#"{{"matcher": "{matcher}", "hooks": [{}]}}"#, command("x"))
+            };
+            let many: Vec<_> = (0..IN_A_FILE).map(group).collect();
+            let directory = format!("project/.gemini/extensions/{extension}");
+            let manifest = format!("{directory}/gemini-extension.json");
+            place.world.write(&manifest, "{}");
+            let file = format!("{directory}/hooks/hooks.json");
+            let text = groups("BeforeTool", &many.join(", "));
+            place.world.write(&file, &text);
+        }
+        let report = place.load();
+        let problems = place.problems(&report);
+        let mut others = problems.iter().filter(|it| !it.contains("16 MiB"));
+        assert_eq!(others.next(), None);
+        assert_eq!(report.in_use, count * IN_A_FILE + 4);
+        // One that cannot be tested counts as matched.
+        count * IN_A_FILE - problems.len()
+    });
+    assert!((1..=64).contains(&compiled[0]), "{compiled:?}");
+    assert_eq!(compiled[0], compiled[1]);
 }
