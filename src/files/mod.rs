@@ -17,7 +17,9 @@ pub(crate) use lock::{Lock, lock};
 pub(crate) use ownership::{check, check_system};
 pub(crate) use regular::{is_executable, open};
 pub(crate) use there::{create_directory, dangling_link, to_nothing};
-pub(crate) use write::{Links, append, copy_to_new, create_new, empty};
+#[cfg(feature = "cli")]
+pub(crate) use write::create_new;
+pub(crate) use write::{Links, append, copy_to_new, empty};
 
 /// Quotes a text as one word for a shell, for a command that a person copies.
 pub(crate) fn quoted(text: &str) -> String {

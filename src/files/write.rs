@@ -60,6 +60,7 @@ pub(crate) fn empty(path: &Path, links: Links) -> io::Result<()> {
 }
 
 /// Creates a file. Never follows a link: what exists is an error, whatever it is.
+#[cfg(feature = "cli")]
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
