@@ -6,7 +6,10 @@
 
 use serde_json::{Map, Value};
 
-use super::table::{ROWS, Rewrites};
+#[cfg(feature = "cli")]
+use super::table::ROWS;
+use super::table::Rewrites;
+#[cfg(feature = "cli")]
 use crate::events::HookEvent;
 use crate::outcome::{HookResult, Outcome};
 
@@ -99,6 +102,7 @@ impl Rewrites {
     }
 }
 
+#[cfg(feature = "cli")]
 fn rewrites_of(event: &HookEvent) -> Rewrites {
     let name = event.event_type.as_str();
     let row = ROWS.iter().find(|row| row.before == name);

@@ -50,6 +50,7 @@ const NONE: Row = Row {
 };
 
 /// All rows.
+#[cfg(any(feature = "cli", test))]
 pub(super) static ROWS: [&Row; 8] = [
     &TOOL,
     &MODEL,
