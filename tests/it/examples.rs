@@ -131,6 +131,9 @@ fn the_agent_goes_on_after_ctrl_c() {
 #[cfg(unix)]
 #[test]
 fn the_agent_shows_what_hooks_made_of_it() {
+    if is_missing("jq") {
+        return;
+    }
     for (command, shown) in [
         ("exit 3", "exited with code 3"),
         (

@@ -1,8 +1,9 @@
 //! How `serve` ends, and every hook with it.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
 use super::{Served, bash, code, request, user_with};
@@ -26,9 +27,8 @@ fn stubborn() -> User {
 }
 
 fn is_alive(pid: &str) -> bool {
-    let mut kill = Command::new("kill");
-    kill.args(["-0", pid.trim()]).stderr(Stdio::null());
-    kill.status().unwrap().success()
+    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    test_kill_process(pid).is_ok()
 }
 
 /// The hooks of this user, once they run.
@@ -109,12 +109,11 @@ fn ignores_hangup() -> bool {
 
 #[test]
 fn a_signal_ends_it() {
-    let hangup = ("-HUP", 129);
-    let signals = [("-TERM", 143), ("-INT", 130), ("-QUIT", 131)].into_iter();
+    let hangup = (Signal::HUP, 129);
+    let signals = [(Signal::TERM, 143), (Signal::INT, 130), (Signal::QUIT, 131)].into_iter();
     for (signal, expected) in signals.chain((!ignores_hangup()).then_some(hangup)) {
         let (_user, mut served, hooks) = with_running_hooks();
-        let id = served.child.id().to_string();
-        Command::new("kill").args([signal, &id]).status().unwrap();
+        kill_process(Pid::from_child(&served.child), signal).unwrap();
         ends_soon(served.ended(), expected);
         // What was open has its response all the same.
         is_cancelled(&served.receive());
