@@ -1,16 +1,17 @@
-//! Hooks as the commands show them: each with its title, its place and its state.
+//! Hooks as the commands show them: each with its title, its place and its standing.
 
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::cli::Style;
 use crate::cli::files::shown;
-use crate::executor::{Explanation, Fate};
-use crate::{FailureKind, Hook, Hooks, Redactor};
+use crate::entry::{Off, Standing};
+use crate::executor::Explanation;
+use crate::{FailureKind, Hook, HookEvent, Hooks, LoadReport, Redactor};
 
 /// A hook of a file or of the host.
 #[derive(Serialize)]
@@ -28,7 +29,10 @@ pub(crate) struct Entry {
     /// The index in the list `hooks`, counted from 0.
     index: Option<usize>,
     /// Whether the hook runs on its events.
-    pub(crate) state: State,
+    #[serde(serialize_with = "state_of")]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::State"))]
+    #[serde(rename = "state")]
+    pub(crate) standing: Standing,
     /// Why the hook does not run, or fails.
     pub(crate) why: Option<String>,
     #[serde(flatten)]
@@ -37,58 +41,46 @@ pub(crate) struct Entry {
     pub(crate) source: Arc<Hook>,
 }
 
+/// The verdict on a hook that cannot run.
+pub(crate) const FAILS: &str = "fails";
+
 /// What would happen to the hook on an event.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Prediction {
     /// Whether the hook `runs`, `fails` because it cannot run, or `does_not_run`.
-    verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// Its position among the hooks that would run or fail, counted from 1.
     pub(crate) order: Option<usize>,
 }
 
-#[derive(Serialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) enum State {
-    Enabled,
-    /// Its entry has `"enabled": false`, or a variable disables all hooks.
-    Disabled,
-    /// The user's file lists its name.
-    DisabledByName,
-    NotApproved,
-    /// It fails, and blocks.
-    ApprovalLost,
-    /// It fails, and blocks: its entry is invalid.
-    Unusable,
+/// The name of a standing in JSON.
+pub(crate) fn state(standing: &Standing) -> &'static str {
+    match standing {
+        Standing::Ready => "enabled",
+        Standing::Off(Off::Entry | Off::Variable(_)) => "disabled",
+        Standing::Off(Off::Name { .. }) => "disabled_by_name",
+        Standing::NotApproved => "not_approved",
+        Standing::Fails(failure) if failure.kind == FailureKind::ApprovalLost => "approval_lost",
+        Standing::Fails(_) => "unusable",
+    }
 }
 
-impl State {
-    fn new(fate: &Fate) -> Self {
-        match fate {
-            Fate::Disabled | Fate::DisabledBy(_) => Self::Disabled,
-            Fate::DisabledByName(_) => Self::DisabledByName,
-            Fate::NotApproved(_) => Self::NotApproved,
-            Fate::Fails { failure, .. } if *failure == FailureKind::ApprovalLost => {
-                Self::ApprovalLost
-            }
-            Fate::Fails { .. } => Self::Unusable,
-            _ => Self::Enabled,
-        }
-    }
+fn state_of<S: Serializer>(standing: &Standing, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(state(standing))
+}
 
-    pub(crate) fn style(self) -> Style {
-        match self {
-            Self::Enabled => Style::GOOD,
-            Self::Disabled | Self::DisabledByName => Style::DIM,
-            Self::NotApproved => Style::WARNING,
-            Self::ApprovalLost | Self::Unusable => Style::BAD,
-        }
+pub(crate) fn style_of(standing: &Standing) -> Style {
+    match standing {
+        Standing::Ready => Style::GOOD,
+        Standing::Off(_) => Style::DIM,
+        Standing::NotApproved => Style::WARNING,
+        Standing::Fails(_) => Style::BAD,
     }
 }
 
 impl Entry {
-    fn new(hook: Arc<Hook>, fate: &Fate) -> Self {
+    fn new(hook: Arc<Hook>, standing: Standing, why: Option<String>) -> Self {
         let source = hook.source();
         Self {
             // The command of a placeholder hook is not part of the file.
@@ -98,24 +90,30 @@ impl Entry {
             file: source.map(|source| source.path.to_string_lossy().into_owned()),
             line: source.and_then(|source| source.line),
             index: source.and_then(|source| source.index),
-            state: State::new(fate),
-            why: (*fate != Fate::Runs).then(|| fate.to_string()),
+            standing,
+            why,
             prediction: None,
             source: hook,
         }
     }
 
+    /// A hook, whatever the event.
+    fn of(hook: Arc<Hook>, standing: Standing) -> Self {
+        let why = (standing != Standing::Ready).then(|| standing.to_string());
+        Self::new(hook, standing, why)
+    }
+
     /// A hook, and what would happen to it on an event.
     pub(crate) fn explained(explanation: Explanation) -> Self {
-        let verdict = match &explanation.fate {
-            Fate::Runs => "runs",
-            Fate::Fails { .. } => "fails",
+        let verdict = match (&explanation.omission, &explanation.standing) {
+            (None, Standing::Ready) => "runs",
+            (None, Standing::Fails(_)) => FAILS,
             _ => "does_not_run",
         };
-        let order = explanation.order;
+        let (why, order) = (explanation.why(), explanation.order);
         Self {
             prediction: Some(Prediction { verdict, order }),
-            ..Self::new(explanation.hook, &explanation.fate)
+            ..Self::new(explanation.hook, explanation.standing, why)
         }
     }
 
@@ -123,40 +121,36 @@ impl Entry {
     pub(crate) fn all(found: &Hooks) -> Vec<Self> {
         let registered = found.registry().hooks().into_iter();
         let entries = registered.map(|hook| {
-            let fate = found.executor().fate_of(&hook);
-            Self::new(hook, &fate)
+            let standing = found.executor().standing(&hook);
+            Self::of(hook, standing)
         });
         let mut entries: Vec<_> = entries.collect();
-        let before = entries.len();
-        entries.extend(Self::disabled_by_name(found));
-        if entries.len() > before {
-            let files = &found.report().files;
-            entries.sort_by_key(|entry| place_in(files, &entry.source));
+        let report = found.report();
+        if !report.left_out.is_empty() {
+            let left_out = left_out(&report);
+            entries.extend(
+                left_out.map(|(hook, standing)| Self::of(Arc::clone(hook), standing.clone())),
+            );
+            entries.sort_by_key(|entry| place_in(&report.files, &entry.source));
         }
         entries
     }
-
-    pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Self> {
-        let disabled = disabled_by_name(found).into_iter();
-        disabled.map(|it| Self::new(it.hook, &it.fate)).collect()
-    }
 }
 
-/// Returns the hooks that the administrator's or the user's file disables by their names, which are not registered.
-pub(crate) fn disabled_by_name(found: &Hooks) -> Vec<Explanation> {
+/// Returns the hooks that are not registered, with the reason. What is invalid, or gone from its file, is no hook of a file.
+fn left_out(report: &LoadReport) -> impl Iterator<Item = (&Arc<Hook>, &Standing)> {
+    let of_files = report
+        .left_out
+        .iter()
+        .map(|(hook, standing)| (hook, standing));
+    of_files.filter(|(hook, _)| !hook.is_refused() && hook.source().is_some())
+}
+
+/// Explains the hooks that are not registered.
+pub(crate) fn left_out_of(found: &Hooks, event: &HookEvent) -> Vec<Explanation> {
     let report = found.report();
-    let by = match found.config().system_path() {
-        Some(system) if report.files.contains(&system) => "the administrator's or the user's file",
-        _ => "the user's file",
-    };
-    // What cannot be used, or is gone from its file, is no hook of a file.
-    let is_usable = |hook: &&Arc<Hook>| hook.refusal().is_none() && hook.source().is_some();
-    let usable = report.left_out.iter().filter(is_usable);
-    let explained = usable.map(|hook| Explanation {
-        hook: Arc::clone(hook),
-        fate: Fate::DisabledByName(by),
-        order: None,
-    });
+    let explained =
+        left_out(&report).map(|(hook, standing)| Explanation::left_out(hook, standing, event));
     explained.collect()
 }
 

@@ -7,11 +7,12 @@ use serde::Serialize;
 
 use crate::cli::approval::{Approvals, review};
 use crate::cli::args::List;
-use crate::cli::entries::{Entry, State, inherited, place, title};
+use crate::cli::entries::{Entry, inherited, place, style_of, title};
 use crate::cli::events;
 use crate::cli::files::shown;
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
 use crate::config::{Problem, Review, Severity};
+use crate::entry::Standing;
 use crate::{Hook, HookEvent, LoadReport, printable};
 
 /// What `forge-hooks list --json` prints.
@@ -113,20 +114,24 @@ impl Report<'_> {
         writeln!(f, "{}", Style::STRONG.of(&title(hook)))?;
         let state = entry.why.as_deref().unwrap_or("enabled");
         writeln!(f, "  where    {}", Style::DIM.paint(place(hook)))?;
-        writeln!(f, "  state    {}", entry.state.style().of(state))?;
+        writeln!(f, "  state    {}", style_of(&entry.standing).of(state))?;
         for (what, text) in details(hook) {
             writeln!(f, "  {what:<8} {}", printable(&text))?;
         }
         let mut approved = self.approvals.iter().flat_map(|it| it.hooks);
         let approved = approved.find(|it| Some(&it.definition) == entry.hook.as_ref());
-        let has_gate = hook.gate().is_some() && entry.state != State::DisabledByName;
-        if let Some(approved) = approved.filter(|_| has_gate) {
+        if let Some(approved) = approved.filter(|_| needs_approval(entry)) {
             for line in approved.covers() {
                 writeln!(f, "  {line}")?;
             }
         }
         writeln!(f)
     }
+}
+
+/// Whether the hook runs only as a person has approved it.
+fn needs_approval(entry: &Entry) -> bool {
+    entry.source.approval().is_some() || entry.standing == Standing::NotApproved
 }
 
 /// Returns the events that the options select, or None for all.

@@ -79,12 +79,10 @@ pub(crate) struct Result {
     #[schemars(range(min = 0))]
     duration: f64,
     timed_out: bool,
-    /// The failure as text, or why the hook was skipped.
+    /// The failure as text.
     error: Option<String>,
     /// The failure as a name, such as `exit` or `timed_out`; newer versions may add names.
     failure: Option<String>,
-    /// Why the hook was skipped, such as `not_approved`.
-    skipped: Option<String>,
     /// How a resident hook received the event, such as `kept` or `started`.
     residency: Option<String>,
     /// Whether the hook ran to its end without a failure.
@@ -94,6 +92,23 @@ pub(crate) struct Result {
     decision: Decision,
     /// The hook's answer; null if it gave none.
     output: Option<Output>,
+}
+
+/// Whether a hook runs on its events.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    Enabled,
+    /// Its entry has `"enabled": false`, or a variable disables all hooks.
+    Disabled,
+    /// The administrator's or the user's file lists its name.
+    DisabledByName,
+    NotApproved,
+    /// It fails, and blocks.
+    ApprovalLost,
+    /// It fails, and blocks: its entry is invalid, for example.
+    Unusable,
 }
 
 /// The answer of a hook, as the hook could write it: only the keys that are set. See docs/protocol.md.

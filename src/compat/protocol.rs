@@ -342,7 +342,7 @@ impl Protocol for AgentProtocol {
         let working_dir = match session_dir {
             // A project's hook was approved for the files of the project's root. One that is gone is no reason to run
             // elsewhere, where a guard would check other files.
-            Some(directory) if !call.hook.has_gate => directory,
+            Some(directory) if !call.hook.is_approved => directory,
             _ => project,
         };
         let mut launch = Launch::new(program, args);

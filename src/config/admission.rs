@@ -10,19 +10,18 @@ use super::places::absolute;
 use super::report::{LoadReport, Problem, Severity, TrustPolicy};
 use super::sources::{switch_off, with_lost_protocol};
 use super::{HookConfig, log_problem};
-use crate::entry::Sandbox;
+use crate::entry::{Off, Sandbox, Standing};
 use crate::files::quoted;
-use crate::hook::{GateVerdict, Hook};
+use crate::hook::Hook;
 use crate::logging::info;
 use crate::printable::printable;
 use crate::profile::AppProfile;
-use crate::trust::{ProjectApprovals, TrustError};
+use crate::trust::{ApprovalStatus, ProjectApprovals, TrustError};
 
-/// The most hooks that are registered of a project without any approval. They are skipped, and more of them would slow
-/// each event down.
+/// The most hooks of a project that the report has although no person has approved them.
 const MOST_NOT_APPROVED: usize = 1000;
 
-/// What is known of a project's hooks after their gates were set.
+/// What is known of a project's hooks after they were compared with their approvals.
 #[derive(Default)]
 struct Admission {
     /// Approved hooks that are no longer in the file, or whose file has vanished. Each fails with a message.
@@ -61,24 +60,37 @@ impl HookConfig {
             .extend(self.misplaced(root.map(absolute).as_deref()));
         report.problems.iter().for_each(log_problem);
         report.unapproved = project.unapproved;
-        let items = files.into_iter().flat_map(|file| file.items);
-        let vanished = project.vanished.into_iter().map(Arc::new);
-        let all = items.map(|item| item.hook).chain(vanished);
-        let (left_out, hooks): (Vec<_>, Vec<_>) = all.partition(|hook| disabled.concern(hook));
-        let names = left_out.iter().filter_map(|hook| hook.name());
+        let mut hooks = Vec::new();
+        for item in files.into_iter().flat_map(|file| file.items) {
+            match disabled.left_out(&item.hook, item.is_approved) {
+                Some(standing) => report.left_out.push((item.hook, standing)),
+                None => hooks.push(item.hook),
+            }
+        }
+        for hook in project.vanished.into_iter().map(Arc::new) {
+            match disabled.left_out(&hook, true) {
+                Some(standing) => report.left_out.push((hook, standing)),
+                None => hooks.push(hook),
+            }
+        }
+        let is_off = |standing: &Standing| matches!(standing, Standing::Off(Off::Name { .. }));
+        let disabled = report
+            .left_out
+            .iter()
+            .filter(|(_, standing)| is_off(standing));
+        let names = disabled.filter_map(|(hook, _)| hook.name());
         report.disabled = names.map(str::to_owned).collect();
-        report.left_out = left_out;
         if !report.disabled.is_empty() {
             let names = report.disabled.join(", ");
             info!("hooks disabled by name: {}", printable(&names));
         }
-        let can_run = |hook: &&Arc<Hook>| hook.may_run() && hook.refusal().is_none();
+        let can_run = |hook: &&Arc<Hook>| hook.enabled() && hook.usable().is_ok();
         report.in_use = hooks.iter().filter(can_run).count();
         (report, hooks)
     }
 
-    /// Sets the gates of the hooks in a project's files. Without a policy, removes these hooks: no store of approvals can
-    /// be found. Hooks that are missing or not approved are one problem each.
+    /// Compares the hooks in a project's files with their approvals. Without a policy, removes these hooks: no store of
+    /// approvals can be found. Hooks that are missing or not approved are one problem each.
     fn admit_project(
         &self,
         files: &mut Vec<Loaded>,
@@ -111,7 +123,7 @@ impl HookConfig {
         let command = self.approve_command.clone();
         let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
         let approvals = approvals.with_command(&command);
-        to_approve.for_each(|file| set_gates(file, &approvals, disabled, &command, &mut found));
+        to_approve.for_each(|file| compare(file, &approvals, disabled, &command, &mut found));
         if approvals.knows_project() {
             let in_project = files.iter().filter(|file| file.is_in_project());
             found.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), |hook, own| {
@@ -144,10 +156,27 @@ impl Disabled {
         Self(names)
     }
 
-    /// Whether a hook is disabled: one of the administrator's only by the administrator.
+    /// Whose file disables a hook, if one does: a hook of the administrator's only the administrator's.
+    fn owner_of(&self, hook: &Hook) -> Option<Owner> {
+        let owner = *self.0.get(hook.name()?)?;
+        (!hook.is_system() || owner == Owner::Administrator).then_some(owner)
+    }
+
     fn concern(&self, hook: &Hook) -> bool {
-        let by = hook.name().and_then(|name| self.0.get(name));
-        by.is_some_and(|owner| !hook.is_system() || *owner == Owner::Administrator)
+        self.owner_of(hook).is_some()
+    }
+
+    /// Returns why a hook is not registered; none if it is. A hook that is not approved either is disabled by its name.
+    fn left_out(&self, hook: &Hook, is_approved: bool) -> Option<Standing> {
+        if let Some(owner) = self.owner_of(hook) {
+            let by_administrator = owner == Owner::Administrator;
+            return Some(Standing::Off(Off::Name { by_administrator }));
+        }
+        match (is_approved, hook.enabled()) {
+            (true, _) => None,
+            (false, true) => Some(Standing::NotApproved),
+            (false, false) => Some(Standing::Off(Off::Entry)),
+        }
     }
 
     /// Makes a hook name only its place: no person has approved what stands there, so a model must not read it. A disabled
@@ -167,8 +196,8 @@ fn confine(files: &mut [Loaded], sandbox: &Arc<Sandbox>) {
     }
 }
 
-/// Sets the gate of each hook of a file.
-fn set_gates(
+/// Compares each hook of a file with its approval.
+fn compare(
     file: &mut Loaded,
     approvals: &ProjectApprovals,
     disabled: &Disabled,
@@ -176,45 +205,52 @@ fn set_gates(
     found: &mut Admission,
 ) {
     let mut items = std::mem::take(&mut file.items);
+    let usable = items.iter().filter(|item| !item.is_placeholder).count();
+    file.usable_as_read.get_or_insert(usable);
     let before = items.len();
     items.retain_mut(|item| {
         if item.is_placeholder {
             disabled.hide_entry(item);
             return true;
         }
-        let (hook, verdict) = approvals.set_gate(Hook::clone(&item.hook));
+        let (hook, status) = approvals.admit(Hook::clone(&item.hook));
         item.hook = Arc::new(hook);
-        match verdict {
-            GateVerdict::ApprovalLost(why) => {
+        match status {
+            ApprovalStatus::Approved => {}
+            ApprovalStatus::NotApproved => return found.note_unapproved(item, &file.path),
+            ApprovalStatus::Lost(why) => {
                 let problem = problem_of(item, &file.path, why);
                 file.report(ended_by(problem, after_review(command)));
             }
-            GateVerdict::NotApproved(_) => {
-                found.not_approved += 1;
-                let is_kept = found.not_approved <= MOST_NOT_APPROVED;
-                // A hook that is switched off would not run in any case.
-                if is_kept && item.hook.enabled() {
-                    let path = || file.path.to_path_buf();
-                    found.unapproved_in.get_or_insert_with(path);
-                    found.unapproved.push(item.hook.label().to_owned());
-                }
-                return is_kept;
-            }
-            GateVerdict::Run => {}
         }
         true
     });
     if items.len() < before {
-        let words = format!(
-            "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are left out"
+        let message = format!(
+            "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are not listed"
         );
-        file.report(Problem::of_file(Severity::Warning, &file.path, words));
+        file.report(Problem::of_file(Severity::Warning, &file.path, message));
     }
     if !approvals.knows_project() {
         // Errors in a clone without approvals must not block its host.
         items.retain(|item| !item.is_placeholder);
     }
     file.items = items;
+}
+
+impl Admission {
+    /// Notes a hook that is not approved. Returns whether it is kept for the report.
+    fn note_unapproved(&mut self, item: &mut Item, path: &Path) -> bool {
+        self.not_approved += 1;
+        item.is_approved = false;
+        let is_kept = self.not_approved <= MOST_NOT_APPROVED;
+        // A hook that is switched off would not run in any case.
+        if is_kept && item.hook.enabled() {
+            self.unapproved_in.get_or_insert_with(|| path.to_owned());
+            self.unapproved.push(item.hook.label().to_owned());
+        }
+        is_kept
+    }
 }
 
 fn problem_of(item: &Item, path: &Path, words: String) -> Problem {
@@ -228,7 +264,7 @@ fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabl
     let why = error.to_string();
     for item in &mut file.items {
         if !item.is_placeholder {
-            item.change(|hook| ProjectApprovals::without_store(hook, &why));
+            item.change(|hook| hook.without_conditions().with_lost_approval(&*why));
         }
         disabled.hide_entry(item);
     }

@@ -56,7 +56,7 @@ pub(crate) struct Loaded {
     pub(super) switches: Switches,
     /// The text of the file was not read.
     pub(super) is_left_out: bool,
-    /// The number of its usable hooks, if hooks from before have replaced them.
+    /// The number of its usable hooks in the file, if `items` has others.
     pub(super) usable_as_read: Option<usize>,
 }
 
@@ -71,6 +71,8 @@ pub(super) struct Entry {
 pub(super) struct Item {
     pub(super) hook: Arc<Hook>,
     pub(super) is_placeholder: bool,
+    /// Whether it needs no approval, or has one that may have been lost.
+    pub(super) is_approved: bool,
     /// The first character of the entry; none for a whole file.
     pub(super) start: Option<TextRange>,
 }
@@ -151,6 +153,7 @@ impl Loaded {
             self.items.push(Item {
                 hook: Arc::new(described(&problem.reason(), source)),
                 is_placeholder: true,
+                is_approved: true,
                 start: None,
             });
         }

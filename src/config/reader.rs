@@ -89,6 +89,7 @@ impl<'a> FileReader<'a> {
         self.loaded.items.push(Item {
             hook: hook.into(),
             is_placeholder,
+            is_approved: true,
             start: Some(self.positions.range(&(at..at + 1))),
         });
     }

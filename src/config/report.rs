@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::entry::named;
+use crate::entry::{Standing, named};
 use crate::hook::Hook;
 use crate::json::{Fault, Node, TextRange};
 use crate::printable::{printable, shortened};
@@ -26,7 +26,7 @@ pub enum TrustPolicy {
     /// own.
     Everything,
     /// The user's hooks, and the hooks of the project that are approved in this store. The others are
-    /// skipped, or fail if they were approved before: see [`TrustStore`].
+    /// not registered, or fail if they were approved before: see [`TrustStore`].
     Approved(TrustStore),
 }
 
@@ -50,11 +50,11 @@ pub struct LoadReport {
     /// The names of the hooks that are not registered because the administrator's or the user's file disables
     /// them.
     pub disabled: Vec<String>,
-    /// The hooks of these names.
+    /// The hooks that are not registered, each with the reason.
     #[serde(skip)]
-    pub(crate) left_out: Vec<Arc<Hook>>,
+    pub(crate) left_out: Vec<(Arc<Hook>, Standing)>,
     /// The hooks of the project that are not approved, by name or else by description or pattern. They are
-    /// skipped. Empty under [`TrustPolicy::Everything`].
+    /// not registered. Empty under [`TrustPolicy::Everything`].
     pub unapproved: Vec<String>,
     /// The files that [`check`](crate::HookConfig::check) has read as settings of another agent, each with the
     /// tool's name. Not part of the JSON form.

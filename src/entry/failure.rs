@@ -1,4 +1,4 @@
-//! The reasons why a hook failed, or did not run.
+//! The reasons why a hook failed.
 //!
 //! Knows which failures can be ignored, not how they happen.
 
@@ -96,13 +96,5 @@ impl FailureKind {
             Self::Cancelled | Self::ApprovalLost | Self::InvalidAnswer => false,
             _ => policy == FailurePolicy::Continue,
         }
-    }
-}
-
-named! {
-    /// The reason why a hook for this event was skipped, without a failure.
-    pub enum SkipReason {
-        /// It comes from a project and is not approved: see [`TrustStore`](crate::trust::TrustStore).
-        NotApproved = "not_approved",
     }
 }

@@ -10,9 +10,10 @@ mod options;
 mod output;
 mod parts;
 mod sandbox;
+mod standing;
 
 pub(crate) use failure::Failure;
-pub use failure::{FailureKind, SkipReason};
+pub use failure::FailureKind;
 pub(crate) use inherit::inherits;
 pub(crate) use named::named;
 pub(crate) use options::{Options, Seconds};
@@ -20,3 +21,4 @@ pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, Reads, Shell, Stdin};
 pub use sandbox::{Sandbox, SandboxUnsupported};
+pub(crate) use standing::{Off, Standing};

@@ -1,64 +1,43 @@
 //! What an executor would do with each hook on an event, and why.
 //!
-//! Uses the selection and the order of the dispatch, and what the runner foresees. Runs nothing but gates.
+//! Uses the selection and the order of the dispatch, and asks the runner for the standing of each hook. Runs nothing.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::hook_executor::HookExecutor;
 use super::options::{Background, FireOptions};
+use crate::entry::{Off, Standing};
 use crate::events::HookEvent;
 use crate::hook::Hook;
-use crate::outcome::{FailureKind, HookResult};
+use crate::outcome::HookResult;
 use crate::pattern::Mismatch;
-use crate::runner::foreseen;
 
 /// A hook, and what an executor would do with it.
 #[derive(Debug)]
 pub(crate) struct Explanation {
     pub(crate) hook: Arc<Hook>,
-    pub(crate) fate: Fate,
+    pub(crate) standing: Standing,
+    /// Why the event does not reach it.
+    pub(crate) omission: Option<Omission>,
     /// Its position among the hooks that run or fail, counted from 1.
     pub(crate) order: Option<usize>,
 }
 
-/// What an executor would do with a hook, and why. `Display` is a sentence without its subject, such as
-/// `does not run: not approved`.
+/// Why an event does not reach a hook, whatever its standing.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It runs. Whether it then succeeds is not known.
-    Runs,
-    /// It fails without being started: its entry is invalid, or its approval is lost.
-    Fails { failure: FailureKind, error: String },
-    /// Its entry has `"enabled": false`.
-    Disabled,
-    /// This environment variable disables all hooks.
-    DisabledBy(String),
-    /// Its name is disabled in this file, so it is not registered.
-    DisabledByName(&'static str),
+pub(crate) enum Omission {
     /// Its pattern, or one of its conditions, does not match the event.
     Mismatch(Vec<Mismatch>),
-    /// It was never approved; with the reason.
-    NotApproved(String),
     /// An identical hook of another agent runs instead.
     Replaced,
     /// The hook with this label, which is before it, fails, and the executor stops there.
     Stopped(String),
 }
 
-impl fmt::Display for Fate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Runs | Self::Fails { .. } => f.write_str(&self.reason()),
-            _ => write!(f, "does not run: {}", self.reason()),
-        }
-    }
-}
-
 impl HookExecutor {
     /// Explains what would happen on an event: for each hook of the registry, whether it would run, and why not. The
-    /// hooks of the event come first, in the order in which they would run, then the others. Runs no hook, but asks the
-    /// [gates](crate::hook::Gate).
+    /// hooks of the event come first, in the order in which they would run, then the others. Runs no hook, but looks at
+    /// the files of those that a person has approved.
     ///
     /// [`FireOptions::without_background`] leaves background hooks out.
     pub(crate) fn explain(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<Explanation> {
@@ -78,81 +57,107 @@ impl HookExecutor {
                 None => options.stops_own(),
                 group => can_block && group != failed.group(),
             });
-            let (mut fate, stops) = self.foresee(&hook);
-            if let (Some(failed), Fate::Runs | Fate::Fails { .. }) = (stopped, &fate) {
-                fate = Fate::Stopped(failed.label().to_owned());
-            } else if failed.is_none() && stops {
+            let standing = self.standing(&hook);
+            let omission = stopped
+                .filter(|_| standing.takes_part())
+                .map(|failed| Omission::Stopped(failed.label().to_owned()));
+            if failed.is_none() && stops(&hook, &standing) {
                 failed = Some(Arc::clone(&hook));
             }
-            let is_in_order = matches!(fate, Fate::Runs | Fate::Fails { .. });
+            let is_in_order = omission.is_none() && standing.takes_part();
             let has_order = is_in_order && !is_left_out(&hook);
             running += usize::from(has_order);
-            let order = has_order.then_some(running);
-            all.push(Explanation { hook, fate, order });
+            all.push(Explanation {
+                hook,
+                standing,
+                omission,
+                order: has_order.then_some(running),
+            });
         }
         all.extend(others.into_iter().map(|hook| {
-            let fate = match hook.mismatches(event, can_block) {
-                mismatches if !mismatches.is_empty() => Fate::Mismatch(mismatches),
-                _ => match self.fate_of(&hook) {
-                    Fate::Runs | Fate::Fails { .. } => Fate::Replaced,
-                    fate => fate,
-                },
+            let standing = self.standing(&hook);
+            let omission = match hook.mismatches(event, can_block) {
+                mismatches if !mismatches.is_empty() => Some(Omission::Mismatch(mismatches)),
+                _ if standing.takes_part() => Some(Omission::Replaced),
+                _ => None,
             };
             Explanation {
                 hook,
-                fate,
+                standing,
+                omission,
                 order: None,
             }
         }));
-        all.retain(|it| !is_left_out(&it.hook));
+        all.retain(|explanation| !is_left_out(&explanation.hook));
         all
     }
 
-    /// What would happen to a hook on an event that it matches, if no other hook stops it.
-    pub(crate) fn fate_of(&self, hook: &Arc<Hook>) -> Fate {
-        self.foresee(hook).0
-    }
-
-    /// Returns what would happen to a hook, and whether that would stop the hooks after it.
-    fn foresee(&self, hook: &Arc<Hook>) -> (Fate, bool) {
+    /// Returns whether a hook may run, whatever the event. Looks at the files of an approved hook.
+    pub(crate) fn standing(&self, hook: &Hook) -> Standing {
         if !hook.enabled() {
-            return (Fate::Disabled, false);
+            return Standing::Off(Off::Entry);
         }
-        if let Some(variable) = self.disabling(hook) {
-            return (Fate::DisabledBy(variable.to_owned()), false);
+        match self.disabling(hook) {
+            Some(variable) => Standing::Off(Off::Variable(variable.to_owned())),
+            None => self.core().runner.standing_of(hook),
         }
-        let result = foreseen(hook).or_else(|| self.core().runner.unconfinable(hook));
-        let Some(result) = result else {
-            return (Fate::Runs, false);
-        };
-        let stops = !hook.background() && !result.should_continue();
-        (Fate::of(result), stops)
     }
 }
 
-impl Fate {
-    fn of(result: HookResult) -> Self {
-        let error = result.error.unwrap_or_default();
-        match result.failure {
-            Some(failure) => Self::Fails { failure, error },
-            None => Self::NotApproved(error),
+/// Whether the hooks after a hook of this standing do not run.
+fn stops(hook: &Arc<Hook>, standing: &Standing) -> bool {
+    let Standing::Fails(failure) = standing else {
+        return false;
+    };
+    let failure = failure.clone();
+    let result = HookResult::not_run(Arc::clone(hook), failure.kind, failure.message);
+    !hook.background() && !result.should_continue()
+}
+
+impl Explanation {
+    /// Explains a hook that is not registered. The conditions of one that no person has approved are not looked at.
+    #[cfg(feature = "cli")]
+    pub(crate) fn left_out(hook: &Arc<Hook>, standing: &Standing, event: &HookEvent) -> Self {
+        let mismatches = match standing {
+            Standing::NotApproved => hook.pattern().mismatches(event),
+            _ => Vec::new(),
+        };
+        Self {
+            hook: Arc::clone(hook),
+            standing: standing.clone(),
+            omission: (!mismatches.is_empty()).then_some(Omission::Mismatch(mismatches)),
+            order: None,
         }
     }
 
     /// Returns why the hook does not run, without saying that it does not.
     pub(crate) fn reason(&self) -> String {
+        match &self.omission {
+            Some(omission) => omission.reason(),
+            None => self.standing.reason(),
+        }
+    }
+
+    /// Returns what becomes of the hook, such as `does not run: ...`; none if it runs.
+    pub(crate) fn why(&self) -> Option<String> {
+        match (&self.omission, &self.standing) {
+            (Some(omission), _) => Some(format!("does not run: {}", omission.reason())),
+            (None, Standing::Ready) => None,
+            (None, standing) => Some(standing.to_string()),
+        }
+    }
+}
+
+impl Omission {
+    fn reason(&self) -> String {
         match self {
-            Self::Runs => "runs".to_owned(),
-            Self::Fails { error, .. } => format!("fails: {error}"),
-            Self::Disabled => "disabled by `\"enabled\": false`".to_owned(),
-            Self::DisabledBy(variable) => format!("`{variable}` is set"),
-            Self::DisabledByName(file) => format!("disabled by name in {file}"),
             Self::Mismatch(mismatches) => {
-                let words = |it: &Mismatch| format!("`{}` does not match: {it}", it.alternative);
-                let all: Vec<_> = mismatches.iter().map(words).collect();
+                let reason = |mismatch: &Mismatch| {
+                    format!("`{}` does not match: {mismatch}", mismatch.alternative)
+                };
+                let all: Vec<_> = mismatches.iter().map(reason).collect();
                 all.join("; ")
             }
-            Self::NotApproved(why) => why.clone(),
             Self::Replaced => "an identical handler runs instead".to_owned(),
             Self::Stopped(by) => {
                 format!("`{by}`, which is before it, fails and stops the hooks after it")

@@ -23,7 +23,7 @@ mod under_way;
 pub use builder::HookExecutorBuilder;
 pub use error::SubmitError;
 #[cfg(feature = "cli")]
-pub(crate) use explain::{Explanation, Fate};
+pub(crate) use explain::{Explanation, Omission};
 pub use handle::HookHandle;
 pub use hook_executor::HookExecutor;
 pub(crate) use hook_executor::Remains;

@@ -41,9 +41,9 @@ pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
     }
 }
 
-/// Whether a hook does all that an identical one would do. Not if it is not approved, or has a gate of the host, which is
-/// not checked before the hook runs; nor if only it is confined by the host, since it may fail where the other decides.
+/// Whether a hook does all that an identical one would do. Not if its approval is lost, since it fails; nor if only it is
+/// confined by the host, since it may fail where the other decides.
 fn replaces(first: &Hook, other: &Hook) -> bool {
     let confined = first.host_sandbox();
-    first.is_approved() && (confined.is_none() || confined == other.host_sandbox())
+    !first.is_refused() && (confined.is_none() || confined == other.host_sandbox())
 }

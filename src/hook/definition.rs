@@ -1,4 +1,4 @@
-//! A hook: its events, its command, its settings. A plain value, except for its gate.
+//! A hook: its events, its command, its settings. A plain value, except for what compares it with its approval.
 //!
 //! Does no I/O and does not know how a hook is run; its form in hooks.json is in `entry.rs`.
 
@@ -15,34 +15,19 @@ use super::error::HookError;
 use super::source::HookSource;
 use super::when::When;
 use crate::entry::{
-    DEFAULT_TIMEOUT, FailurePolicy, HookCommand, LONGEST_TIMEOUT, Options, Reads, SHORTEST_TIMEOUT,
-    Sandbox, Seconds, Shell, Stdin,
+    DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, LONGEST_TIMEOUT, Options,
+    Reads, SHORTEST_TIMEOUT, Sandbox, Seconds, Shell, Stdin,
 };
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
 use crate::protocol::{Grouping, Protocol};
 use crate::redact::Redactor;
 
-/// Decides, right before each run, whether a hook may run.
-///
-/// A hook carries its gate, so that a host cannot forget to check it. An extension point:
-/// [`TrustStore`](crate::trust::TrustStore) has gates of its own, and a host may implement others, for example for
-/// hooks that its user allows in a dialog ([`Hook::with_gate`]).
-pub trait Gate: Send + Sync + fmt::Debug {
-    /// Returns whether this hook may run now. Called on the thread that would run it.
-    fn check(&self, hook: &Hook) -> GateVerdict;
-}
-
-/// The decision of a [`Gate`] about a hook. The texts are for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum GateVerdict {
-    /// The hook may run.
-    Run,
-    /// The hook has never been approved: it is skipped, and the host continues.
-    NotApproved(String),
-    /// The hook has changed since it was approved: it fails, and blocks if the event can be blocked.
-    ApprovalLost(String),
+/// What a person has approved, compared with what is there now. `trust` implements it, since this module does no I/O.
+pub(crate) trait ApprovalCheck: fmt::Debug + Send + Sync {
+    /// Returns why the approval of this hook is lost; none if all is as it was approved. Reads files. Called on the thread
+    /// that would run the hook, right before each run.
+    fn lost(&self, hook: &Hook) -> Option<String>;
 }
 
 /// A user's command, and the events on which it runs.
@@ -68,8 +53,8 @@ pub struct Hook {
     pub(super) source: Option<HookSource>,
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
-    pub(super) gate: Option<Arc<dyn Gate>>,
-    pub(super) gate_kind: GateKind,
+    /// For a project's hook that was approved.
+    pub(super) approval: Option<Arc<dyn ApprovalCheck>>,
     /// The host's own limits for it, besides its own ones.
     pub(super) host_sandbox: Option<Arc<Sandbox>>,
     pub(super) is_system: bool,
@@ -88,8 +73,8 @@ pub(super) struct Settings {
     pub(super) protocol: Option<Arc<OwnProtocol>>,
     /// Keys of hooks.json that this version does not know: kept for saving.
     pub(super) unknown: Map<String, Value>,
-    /// For a placeholder hook: why the hook that it replaces cannot run.
-    pub(super) refusal: Option<String>,
+    /// For a placeholder hook, and for one whose approval is lost for good: the failure with which it fails.
+    pub(super) refusal: Option<Failure>,
 }
 
 impl Settings {
@@ -120,17 +105,6 @@ impl PartialEq for OwnProtocol {
     fn eq(&self, other: &Self) -> bool {
         self.definition == other.definition
     }
-}
-
-/// What is known about a hook's gate without asking it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GateKind {
-    /// No gate, or one of a host.
-    Other,
-    /// That of an approval.
-    Approval,
-    /// It never lets the hook run.
-    Closed,
 }
 
 impl Hook {
@@ -171,8 +145,7 @@ impl Hook {
             settings: Arc::new(settings),
             source: None,
             base_dir: None,
-            gate: None,
-            gate_kind: GateKind::Other,
+            approval: None,
             host_sandbox: None,
             is_system: false,
             fingerprint: OnceLock::new(),
@@ -184,7 +157,7 @@ impl Hook {
     pub(crate) fn placeholder(reason: &str) -> Self {
         let nothing = HookCommand::Program(Vec::new());
         let mut settings = Settings::new(EventPattern::any(), nothing);
-        settings.refusal = Some(reason.to_owned());
+        settings.refusal = Some(Failure::new(FailureKind::Misconfigured, reason));
         // It may replace a hook that withholds output. On other events, this policy blocks.
         settings.options.on_failure = FailurePolicy::Withhold;
         Self::of(settings)
@@ -213,8 +186,10 @@ impl Hook {
         self.set(|it| {
             it.options.name = None;
             it.options.description = format!("the hook in {place}");
-            if it.refusal.is_some() {
-                it.refusal = Some(format!("{place} is invalid: fix or remove it"));
+            if let Some(refusal) = &mut it.refusal
+                && refusal.kind == FailureKind::Misconfigured
+            {
+                refusal.message = format!("{place} is invalid: fix or remove it");
             }
         })
     }
@@ -223,12 +198,28 @@ impl Hook {
         self.set(|it| it.pattern = pattern)
     }
 
-    /// Sets the gate that the executor checks before each run.
-    pub fn with_gate(self, gate: Arc<dyn Gate>) -> Self {
-        self.with(|hook| {
-            hook.gate = Some(gate);
-            hook.gate_kind = GateKind::Other;
+    /// Makes the hook fail on each event that it matches: it was approved, and its approval is lost for good.
+    pub(crate) fn with_lost_approval(self, why: impl Into<String>) -> Self {
+        let failure = Failure::new(FailureKind::ApprovalLost, why);
+        self.set(|it| it.refusal = Some(failure))
+    }
+
+    /// Returns the hook with its pattern and policy alone: without conditions, and without the protocol that has some.
+    pub(crate) fn without_conditions(self) -> Self {
+        self.set(|it| {
+            it.when = None;
+            it.protocol = None;
         })
+    }
+
+    /// Sets what compares the hook with its approval before each run.
+    pub(crate) fn with_approval(self, approval: Arc<dyn ApprovalCheck>) -> Self {
+        self.with(|hook| hook.approval = Some(approval))
+    }
+
+    /// What compares the hook with its approval, if it runs because of one.
+    pub(crate) fn approval(&self) -> Option<&dyn ApprovalCheck> {
+        self.approval.as_deref()
     }
 
     /// Adds limits that the hook cannot widen. Not part of its entry.
@@ -277,12 +268,6 @@ impl Hook {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The gate that must allow each run, if one is set.
-    #[must_use]
-    pub fn gate(&self) -> Option<&Arc<dyn Gate>> {
-        self.gate.as_ref()
-    }
-
     /// The file of the hook; none for a hook that the host has created.
     #[must_use]
     pub fn source(&self) -> Option<&HookSource> {
@@ -298,17 +283,39 @@ impl Hook {
 
     /// The reason why the hook cannot be used. For a placeholder hook, what is wrong with the entry that it
     /// replaces, see [`HookConfig::load_into`](crate::HookConfig::load_into); else what is wrong with a
-    /// condition.
+    /// condition. None for a hook whose approval is lost.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
-        let own = self.settings.refusal.as_deref();
-        let of_when = || self.settings.when.as_ref()?.refusal();
-        let refusal = own.or_else(of_when);
-        // Finding out may take time, which a hook that never runs is not worth.
-        if self.is_closed() {
-            return refusal;
+        match self.settings.refusal.as_ref() {
+            Some(refusal) if refusal.kind == FailureKind::Misconfigured => Some(&refusal.message),
+            Some(_) => None,
+            None => self.fault(),
         }
-        refusal.or_else(|| self.protocol_fault())
+    }
+
+    /// What is wrong with a condition or with the protocol.
+    fn fault(&self) -> Option<&str> {
+        let of_when = self.settings.when.as_ref().and_then(|when| when.refusal());
+        of_when.or_else(|| self.protocol_fault())
+    }
+
+    /// Checks whether the hook can be started on any event, apart from its approval.
+    ///
+    /// # Errors
+    /// If it is a placeholder, if its approval is lost for good, or if a condition cannot be used.
+    pub(crate) fn usable(&self) -> Result<(), Failure> {
+        if let Some(refusal) = &self.settings.refusal {
+            return Err(refusal.clone());
+        }
+        let fault = self.fault();
+        fault.map_or(Ok(()), |why| {
+            Err(Failure::new(FailureKind::Misconfigured, why))
+        })
+    }
+
+    /// Whether the hook fails on every event, as far as that is known without looking at files.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.settings.refusal.is_some()
     }
 
     /// The label that people see: the name, else the description, else the first line of the command, or its program;
@@ -474,7 +481,7 @@ setters! {
 }
 
 /// Hooks are equal if their entries in hooks.json are equal and, if unusable, their reasons. The source, the
-/// base directory and the gate are ignored.
+/// base directory and the approval are ignored.
 impl PartialEq for Hook {
     fn eq(&self, other: &Self) -> bool {
         self.settings == other.settings

@@ -2,13 +2,11 @@
 //!
 //! `when` tests the conditions, and the hook's protocol what else it has.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::condition::{Allowance, Budget, Condition};
-use super::definition::{Gate, GateKind, GateVerdict, Hook};
+use super::definition::Hook;
 use super::error::HookError;
-use crate::entry::{Failure, FailureKind};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
@@ -71,7 +69,7 @@ impl Hook {
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
         let mut found = self.pattern().mismatches(event);
-        if !found.is_empty() || self.is_closed() {
+        if !found.is_empty() {
             return found;
         }
         if let Some(when) = &self.settings.when {
@@ -101,7 +99,7 @@ impl Hook {
     /// hooks on the event.
     pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool, budget: &Budget) -> bool {
         let guards = self.guards(can_block);
-        let when = self.settings.when.as_ref().filter(|_| !self.is_closed());
+        let when = self.settings.when.as_ref();
         when.is_none_or(|when| when.is_met(event, guards, budget))
             && self.protocol_mismatch(event).is_none()
     }
@@ -118,50 +116,6 @@ impl Hook {
     pub(crate) fn compile_when(&self, allowance: &Allowance) -> Result<(), HookError> {
         let when = self.settings.when.as_ref();
         when.map_or(Ok(()), |when| when.compile(allowance))
-    }
-
-    /// Sets the gate of an approved hook.
-    pub(crate) fn with_approval(self, gate: Arc<dyn Gate>) -> Self {
-        self.with_gate(gate)
-            .with(|hook| hook.gate_kind = GateKind::Approval)
-    }
-
-    /// Sets a gate that never lets the hook run. The hook's conditions are not compiled, which would take
-    /// time, and count as met.
-    pub(crate) fn with_closed_gate(self, gate: Arc<dyn Gate>) -> Self {
-        self.with_gate(gate)
-            .with(|hook| hook.gate_kind = GateKind::Closed)
-    }
-
-    /// Whether the hook's gate is that of an approval.
-    pub(crate) fn has_approval(&self) -> bool {
-        self.gate_kind == GateKind::Approval
-    }
-
-    /// Asks the hook's gate, which may be code of the host.
-    ///
-    /// # Errors
-    /// If the gate panics.
-    pub(crate) fn verdict(&self) -> Result<GateVerdict, Failure> {
-        let Some(gate) = self.gate() else {
-            return Ok(GateVerdict::Run);
-        };
-        let checked = catch_unwind(AssertUnwindSafe(|| gate.check(self)));
-        checked.map_err(|_| Failure::new(FailureKind::Panicked, "the hook's gate panicked"))
-    }
-
-    /// Returns whether the hook has no gate, or has been approved. It may still have changed since.
-    pub(crate) fn is_approved(&self) -> bool {
-        self.gate().is_none() || self.has_approval()
-    }
-
-    /// Returns whether an executor may run the hook, as far as this is known without an event.
-    pub(crate) fn may_run(&self) -> bool {
-        self.enabled() && !self.is_closed()
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.gate_kind == GateKind::Closed
     }
 
     /// Marks a hook of the administrator's file.

@@ -25,7 +25,8 @@ pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;
 pub use condition::Condition;
 pub(crate) use condition::{Allowance, Budget, Lazy};
-pub use definition::{Gate, GateVerdict, Hook};
+pub(crate) use definition::ApprovalCheck;
+pub use definition::Hook;
 #[cfg(test)]
 pub(crate) use entry::keys;
 pub(crate) use entry::{failure_policy_of, in_order, is_key, nearest_key};

@@ -67,11 +67,10 @@ impl Hook {
         &'a self,
         event: &'a HookEvent,
     ) -> Option<ProtocolMismatch<'a>> {
-        // A hook that never runs is not worth what it takes to compile its expressions.
-        if !self.is_closed() {
-            let _ = self.protocol_fault();
-        }
-        self.protocol()?.mismatch(event)
+        let protocol = self.protocol()?;
+        // An expression that cannot be compiled matches.
+        let _ = protocol.fault();
+        protocol.mismatch(event)
     }
 
     /// Returns why the protocol cannot use the hook.
@@ -90,8 +89,7 @@ impl Hook {
             command: &self.settings.command,
             options: &self.settings.options,
             fingerprint: self.fingerprint(),
-            is_approved: self.has_approval(),
-            has_gate: self.gate().is_some(),
+            is_approved: self.approval().is_some(),
             is_confined: self.sandboxes().next().is_some(),
             is_of_other_agent: self.protocol().is_some(),
         }

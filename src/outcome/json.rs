@@ -120,7 +120,7 @@ impl Serialize for HookBlockedError {
 /// contain secrets.
 impl Serialize for HookResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("HookResult", 14)?;
+        let mut fields = serializer.serialize_struct("HookResult", 13)?;
         fields.serialize_field("hook", &*self.hook)?;
         fields.serialize_field("exit_code", &self.exit_code)?;
         fields.serialize_field("stdout", &self.stdout)?;
@@ -129,7 +129,6 @@ impl Serialize for HookResult {
         fields.serialize_field("timed_out", &self.timed_out)?;
         fields.serialize_field("error", &self.error)?;
         fields.serialize_field("failure", &self.failure)?;
-        fields.serialize_field("skipped", &self.skipped)?;
         fields.serialize_field("residency", &self.residency)?;
         fields.serialize_field("success", &self.success())?;
         fields.serialize_field("should_continue", &self.should_continue())?;

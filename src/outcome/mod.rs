@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::events::{EventKind, EventType};
 use crate::printable::{limited, printable_lines};
 
-pub use crate::entry::{Decision, FailureKind, HookOutput, SkipReason};
+pub use crate::entry::{Decision, FailureKind, HookOutput};
 pub use env_file::EnvFile;
 pub use failures::Failures;
 #[cfg(feature = "cli")]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::entry::{Decision, FailureKind, FailurePolicy, HookOutput, SkipReason};
+use crate::entry::{Decision, FailureKind, FailurePolicy, HookOutput};
 use crate::hook::Hook;
 use crate::outcome::{EnvFile, Residency};
 use crate::printable::{limited, printable};
@@ -34,12 +34,10 @@ pub struct HookResult {
     pub queued: Duration,
     /// Whether it was killed at its deadline.
     pub timed_out: bool,
-    /// The description of the failure, the reason why it was skipped, or that the user declined.
+    /// The description of the failure, or that the user declined.
     pub error: Option<String>,
     /// The kind of the failure; none if it did not fail.
     pub failure: Option<FailureKind>,
-    /// The reason why it was not run, if that is not a failure; the operation continues.
-    pub skipped: Option<SkipReason>,
     /// The signal that ended it (Unix).
     pub signal: Option<i32>,
     /// The id of its process; none if it could not start.
@@ -93,7 +91,6 @@ impl HookResult {
             timed_out: false,
             error: failed.then(|| format!("exited with code {exit_code}")),
             failure: failed.then_some(FailureKind::Exit),
-            skipped: None,
             signal: None,
             pid: None,
             residency: None,
@@ -116,16 +113,6 @@ impl HookResult {
             failure: Some(failure),
             error: Some(error.into()),
             timed_out: failure == FailureKind::TimedOut,
-            ..Self::new(hook, -1)
-        }
-    }
-
-    /// Creates the result of a hook that was skipped; the operation continues.
-    pub(crate) fn skipped(hook: Arc<Hook>, reason: SkipReason, words: impl Into<String>) -> Self {
-        Self {
-            failure: None,
-            error: Some(words.into()),
-            skipped: Some(reason),
             ..Self::new(hook, -1)
         }
     }
@@ -224,7 +211,7 @@ impl HookResult {
     }
 
     /// The decision that follows from the hook's exit code, answer and policy, by the table in
-    /// docs/protocol.md. A hook that was skipped, or whose failure is ignored, allows; so does one that asks
+    /// docs/protocol.md. A hook whose failure is ignored allows; so does one that asks
     /// once the user has said [yes](crate::Outcome::answer).
     #[must_use]
     pub fn decision(&self) -> Decision {
@@ -238,7 +225,6 @@ impl HookResult {
         let answered = self.output().map_or(Decision::Allow, HookOutput::verdict);
         match self.failure {
             Some(failure) => forgiven(failure),
-            None if self.skipped.is_some() => Decision::Allow,
             None if answered == Decision::Block => Decision::Block,
             // A result that a host's test built by hand may have an exit code but no failure.
             None if !self.answer_counts() => forgiven(FailureKind::Exit),
@@ -322,7 +308,7 @@ impl HookResult {
 
     /// Whether its answer counts: it has succeeded, or its protocol reads answers on other exit codes too.
     pub(crate) fn answer_counts(&self) -> bool {
-        let has_ended = self.failure.is_none() && self.skipped.is_none() && self.output.is_some();
+        let has_ended = self.failure.is_none() && self.output.is_some();
         self.success() || has_ended && self.hook.protocol().is_some()
     }
 
@@ -341,8 +327,7 @@ impl HookResult {
 
     /// The note that the model receives instead of a tool's output that this hook should have redacted, and has not,
     /// or may have replaced by an answer that cannot be read. It contains only the reason of the hook's answer, and
-    /// nothing else that the hook wrote: a pipeline that fails may have written the output itself. None for a skipped
-    /// hook, also one that is not approved.
+    /// nothing else that the hook wrote: a pipeline that fails may have written the output itself.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
         let is_unread = self.failure == Some(FailureKind::InvalidAnswer);

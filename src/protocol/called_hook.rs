@@ -11,8 +11,6 @@ pub(crate) struct CalledHook<'a> {
     pub(crate) fingerprint: u64,
     /// Whether the hook runs because a person has approved it: it may use nothing that the approval does not cover.
     pub(crate) is_approved: bool,
-    /// Whether a gate, of an approval or of the host, lets it run.
-    pub(crate) has_gate: bool,
     /// Whether the hook runs in a sandbox.
     pub(crate) is_confined: bool,
     /// Whether its protocol is another one than that of hooks.json.

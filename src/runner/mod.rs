@@ -4,6 +4,7 @@
 //! Runs on the calling thread; only the end of kept processes is awaited on another. The executor decides which
 //! hooks run, and in which order.
 
+mod admit;
 mod direct;
 mod ending;
 mod firing;
@@ -26,5 +27,3 @@ pub use observer::{DropReason, HookRun, Observer};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;
 pub(crate) use run::Runner;
-#[cfg(feature = "cli")]
-pub(crate) use run::foreseen;

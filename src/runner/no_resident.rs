@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::ending::Ran;
+use crate::entry::Failure;
 use crate::hook::Hook;
 use crate::process::Spec;
 
@@ -14,7 +15,13 @@ impl Residents {
         Self
     }
 
-    pub(super) fn exchange(&self, _: &Hook, _: &Spec<'_>, _id: &str) -> Option<Ran> {
+    pub(super) fn exchange(
+        &self,
+        _: &Hook,
+        _: &Spec<'_>,
+        _id: &str,
+        _admit: &dyn Fn() -> Result<(), Failure>,
+    ) -> Option<Ran> {
         None
     }
 

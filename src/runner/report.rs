@@ -93,8 +93,8 @@ impl Reporter {
         self.log(Level::Debug, hook, || {
             format!(" ended with exit code {code} after {duration:?}")
         });
-        if result.failure.is_some() || result.skipped.is_some() {
-            self.failure(result, event_type);
+        if let Some(failure) = result.failure {
+            self.failure(result, failure, event_type);
         } else if can_block && result.decision() == Decision::Block && !hook.background() {
             // A hook that blocks by failing is logged as a failure.
             let reason = result.reason().unwrap_or("no reason given");
@@ -104,19 +104,17 @@ impl Reporter {
         }
     }
 
-    fn failure(&self, result: &HookResult, event_type: &EventType) {
+    fn failure(&self, result: &HookResult, failure: FailureKind, event_type: &EventType) {
         let hook = &result.hook;
-        let (level, what) = match result.failure {
-            // Hooks that are not approved are reported once, when they are loaded.
-            None => (Level::Debug, "is skipped"),
-            Some(FailureKind::Exit | FailureKind::Cancelled) => (Level::Warn, "failed"),
-            Some(_) => (Level::Error, "failed"),
+        let level = match failure {
+            FailureKind::Exit | FailureKind::Cancelled => Level::Warn,
+            _ => Level::Error,
         };
         self.log(level, hook, || {
             let place = hook.source().map(|source| format!(" of {source}"));
             let place = printable(&place.unwrap_or_default());
             let error = self.shown(hook, result.error.as_deref().unwrap_or_default());
-            format!("{place} {what} on {event_type}: {error}")
+            format!("{place} failed on {event_type}: {error}")
         });
     }
 

@@ -1,6 +1,6 @@
 //! Runs one hook on one event: its input, its process, and its result.
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
+use super::admit::{Admitted, admit};
 use super::direct::direct_words;
 use super::ending::{Ran, exit_code_and_failure, text, without_answer};
 use super::firing::Firing;
@@ -15,13 +16,12 @@ use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
-use super::sandbox;
 use super::shell_error::not_started;
-use crate::entry::Failure;
-use crate::hook::{GateVerdict, Hook};
+use crate::entry::{Failure, Standing};
+use crate::hook::Hook;
 use crate::outcome::EnvFile;
-use crate::outcome::{Consent, FailureKind, HookResult, Residency, SkipReason};
-use crate::process::{self, Args, Spec};
+use crate::outcome::{Consent, FailureKind, HookResult, Residency};
+use crate::process::{self, Args, Confinement, Spec};
 use crate::protocol::{Call, Exit, Launch, Reading};
 use crate::protocol::{Native, check_answer};
 
@@ -33,24 +33,8 @@ const LONGEST_DEFAULT: Duration = Duration::from_secs(600);
 /// What the end of a run may take beyond its deadline and its grace period.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// Returns the result of a hook that cannot be started on any event: it is not approved, or misconfigured.
-pub(crate) fn foreseen(hook: &Arc<Hook>) -> Option<HookResult> {
-    match hook.verdict() {
-        Err(failure) => Some(not_run(hook, failure.kind, failure.message)),
-        Ok(GateVerdict::ApprovalLost(why)) => Some(not_run(hook, FailureKind::ApprovalLost, why)),
-        Ok(GateVerdict::NotApproved(why)) => {
-            let reason = SkipReason::NotApproved;
-            Some(HookResult::skipped(Arc::clone(hook), reason, why))
-        }
-        Ok(GateVerdict::Run) => {
-            let reason = hook.refusal()?.to_owned();
-            Some(not_run(hook, FailureKind::Misconfigured, reason))
-        }
-    }
-}
-
-fn not_run(hook: &Arc<Hook>, failure: FailureKind, error: String) -> HookResult {
-    HookResult::not_run(Arc::clone(hook), failure, error)
+fn not_run(hook: &Arc<Hook>, failure: Failure) -> HookResult {
+    HookResult::not_run(Arc::clone(hook), failure.kind, failure.message)
 }
 
 /// What every run depends on: the settings, the observers, and the log.
@@ -103,7 +87,7 @@ impl Runner {
     pub(crate) fn hung(&self, hook: &Arc<Hook>) -> HookResult {
         let error = "no result after its deadline: an observer of hooks hangs";
         self.reporter.hung(hook);
-        not_run(hook, FailureKind::TimedOut, error.to_owned())
+        not_run(hook, Failure::new(FailureKind::TimedOut, error))
     }
 
     /// Runs the hook. A panic of the engine becomes a result.
@@ -123,25 +107,38 @@ impl Runner {
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
         let event_type = &firing.event.event_type;
         self.reporter.start(hook, event_type);
-        let result = match foreseen(hook) {
-            Some(result) => {
-                if hook.resident() {
-                    self.residents.end_of(&[hook.fingerprint()]);
-                }
-                result
-            }
-            None => self
-                .run_process(firing, hook)
-                .unwrap_or_else(|failure| not_run(hook, failure.kind, failure.message)),
-        };
+        let admitted = self.admit(hook);
+        if admitted.is_err() && hook.resident() {
+            self.residents.end_of(&[hook.fingerprint()]);
+        }
+        let ran = admitted.and_then(|admitted| self.run_process(firing, hook, admitted));
+        let result = ran.unwrap_or_else(|failure| not_run(hook, failure));
         self.reporter.end(&result, event_type, firing.can_block);
         result
     }
 
+    /// Returns what the hook needs to start.
+    fn admit(&self, hook: &Hook) -> Result<Admitted, Failure> {
+        admit(hook, self.native.naming(), self.working_dir.as_deref())
+    }
+
+    /// Returns whether the hook may run, for people. Looks at files, as before a start.
+    pub(crate) fn standing_of(&self, hook: &Hook) -> Standing {
+        match self.admit(hook) {
+            Ok(_) => Standing::Ready,
+            Err(failure) => Standing::Fails(failure),
+        }
+    }
+
     /// From a call to its result: what the protocol starts, the process, and what the protocol reads of its end.
-    fn run_process(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> Result<HookResult, Failure> {
-        self.check(firing, hook)?;
-        let working_dir = self.working_dir(hook)?;
+    fn run_process(
+        &self,
+        firing: &Firing<'_>,
+        hook: &Arc<Hook>,
+        admitted: Admitted,
+    ) -> Result<HookResult, Failure> {
+        firing.too_deep.clone().map_or(Ok(()), Err)?;
+        let working_dir = admitted.working_dir;
         let protocol = hook.protocol().unwrap_or(&self.native);
         let event = &firing.event;
         let call = Call {
@@ -157,7 +154,13 @@ impl Runner {
             Some(directory) => &working_dir.join(directory),
             None => &working_dir,
         };
-        let ran = self.execute(firing, hook, &mut launch, directory, timeout)?;
+        let ran = self.execute(
+            firing,
+            hook,
+            &mut launch,
+            (directory, admitted.confinement),
+            timeout,
+        )?;
         let gap = ran.finished.stdout.gap();
         let mut result = result_of(hook, ran, timeout, directory);
         if firing.handles_ask {
@@ -179,30 +182,13 @@ impl Runner {
         Ok(self.with_answer(result, answer))
     }
 
-    /// Returns the result of a hook whose sandbox is not possible here.
-    #[cfg(feature = "cli")]
-    pub(crate) fn unconfinable(&self, hook: &Arc<Hook>) -> Option<HookResult> {
-        hook.sandboxes().next()?;
-        let directory = self.working_dir(hook);
-        let found = directory.and_then(|directory| sandbox::confinement(hook, &directory));
-        let failure = found.err()?;
-        Some(not_run(hook, failure.kind, failure.message))
-    }
-
-    /// Checks what keeps any hook from being run.
-    fn check(&self, firing: &Firing<'_>, hook: &Hook) -> Result<(), Failure> {
-        let circular = self.native.naming().chain().check(hook.fingerprint());
-        circular.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
-        firing.too_deep.clone().map_or(Ok(()), Err)
-    }
-
     /// Runs the process, or sends the event to the one that is kept.
     fn execute(
         &self,
         firing: &Firing<'_>,
         hook: &Hook,
         launch: &mut Launch<'_>,
-        working_dir: &Path,
+        (working_dir, confinement): (&Path, Option<Confinement>),
         timeout: Duration,
     ) -> Result<Ran, Failure> {
         let variables = std::mem::take(&mut launch.variables);
@@ -222,7 +208,7 @@ impl Runner {
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             cancel: Some(&firing.cancel),
-            confinement: sandbox::confinement(hook, working_dir)?,
+            confinement,
         };
         Ok(match &launch.id {
             None => Ran::new(process::run(&spec)).explained(&spec, hook.command()),
@@ -233,7 +219,8 @@ impl Runner {
     /// Sends the event to the hook's kept process, or to a new process if none can be kept.
     fn run_resident(&self, hook: &Hook, mut spec: Spec<'_>, id: &str) -> Ran {
         let begun = Instant::now();
-        if let Some(ran) = self.residents.exchange(hook, &spec, id) {
+        let admit = || self.admit(hook).map(drop);
+        if let Some(ran) = self.residents.exchange(hook, &spec, id, &admit) {
             return ran;
         }
         // The event may have been cancelled while it waited for its turn.
@@ -264,30 +251,6 @@ impl Runner {
     fn timeout(&self, hook: &Hook, launch: &Launch<'_>) -> Duration {
         let own = hook.own_timeout().or(launch.timeout);
         own.unwrap_or(self.default_timeout)
-    }
-
-    /// Returns the hook's working directory, relative to its base: its project's root, else the
-    /// executor's working directory, else the host's current directory.
-    fn working_dir(&self, hook: &Hook) -> Result<PathBuf, Failure> {
-        let own = hook.working_dir();
-        if let Some(own) = own.filter(|path| path.is_absolute()) {
-            return Ok(own.to_owned());
-        }
-        let base = match hook.base_dir().or(self.working_dir.as_deref()) {
-            Some(base) => base.to_owned(),
-            None => std::env::current_dir().map_err(|error| {
-                let why = match error.kind() {
-                    ErrorKind::NotFound => "it was removed".to_owned(),
-                    _ => error.to_string(),
-                };
-                let message = format!("working directory of the host cannot be used: {why}");
-                Failure::new(FailureKind::NoWorkingDir, message)
-            })?,
-        };
-        Ok(match own {
-            Some(own) => base.join(own),
-            None => base,
-        })
     }
 
     fn with_answer(&self, mut result: HookResult, mut answer: Reading) -> HookResult {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::events::{EventType, now};
 use crate::hook::Hook;
-use crate::outcome::{Decision, FailureKind, HookResult, Residency, SkipReason};
+use crate::outcome::{Decision, FailureKind, HookResult, Residency};
 use crate::printable::printable_json;
 use crate::runner::{DropReason, HookRun};
 
@@ -43,7 +43,7 @@ impl Note {
         // A background hook cannot decide, and stops no others.
         let (decision, goes_on) = match result.hook.background() {
             true => (Decision::Allow, true),
-            false => (result.decision(), !result.stops_the_chain()),
+            false => (result.decision(), !result.stops_others(run.can_block)),
         };
         let is_cut = result.truncated || result.output_held_open;
         let ended = vec![
@@ -52,16 +52,13 @@ impl Note {
             ("exit_code", result.exit_code.into()),
             ("signal", result.signal.into()),
             ("failure", result.failure.map(FailureKind::as_str).into()),
-            ("skipped", result.skipped.map(SkipReason::as_str).into()),
             ("decision", decision.as_str().into()),
             ("can_block", run.can_block.into()),
             ("should_continue", goes_on.into()),
             ("resident", result.residency.map(Residency::as_str).into()),
             ("cut", is_cut.then_some(true).into()),
         ];
-        let skipped = || result.skipped.and(result.error.as_deref());
-        let reason = result.reason().or_else(skipped);
-        Self::new(run, ended, reason)
+        Self::new(run, ended, result.reason())
     }
 
     pub(super) fn of_drop(run: &HookRun<'_>, reason: DropReason) -> Self {

@@ -1,4 +1,4 @@
-//! The approvals of a project, while its hooks are loaded: each hook gets its gate.
+//! The approvals of a project, while its hooks are loaded: each approved hook gets what compares it with its approval.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,27 +8,21 @@ use serde_json::Value;
 
 use super::approval::{Approved, digest_of, source_of};
 use super::covered::Project;
-use super::gate::{Unchanged, with_command};
-use crate::hook::{Gate, GateVerdict, Hook};
+use super::unchanged::{Unchanged, with_command};
+use crate::hook::Hook;
 
-const NOT_APPROVED: &str = "it comes from a project and has not been approved";
 const VANISHED: &str = "it was approved, but its entry was changed or removed since";
 
-/// The gate of a hook that must not run.
-#[derive(Debug)]
-struct Refused(GateVerdict);
-
-impl Refused {
-    /// Creates the gate of a hook whose approval does not apply any more.
-    fn lost(why: &str) -> Arc<Self> {
-        Arc::new(Self(GateVerdict::ApprovalLost(why.to_owned())))
-    }
-}
-
-impl Gate for Refused {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        self.0.clone()
-    }
+/// Whether a hook of a project is approved. The text is for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ApprovalStatus {
+    /// It is as a person has approved it.
+    Approved,
+    /// It was never approved: it is not registered, and the host continues without it.
+    NotApproved,
+    /// It has changed since it was approved: it fails, and blocks if the event can be blocked.
+    Lost(String),
 }
 
 /// The approvals of a project, used while its hooks are loaded.
@@ -85,21 +79,22 @@ impl ProjectApprovals {
         of_file.or(same.first())
     }
 
-    /// Sets the hook's gate, which is checked before each run, and returns the current verdict.
-    pub(crate) fn set_gate(&self, hook: Hook) -> (Hook, GateVerdict) {
+    /// Returns the hook as it is registered, compared with its approval before each run, and whether the approval holds
+    /// now.
+    pub(crate) fn admit(&self, hook: Hook) -> (Hook, ApprovalStatus) {
         let Some(approved) = self.approved(&hook) else {
-            let verdict = GateVerdict::NotApproved(NOT_APPROVED.to_owned());
-            let gate = Arc::new(Refused(verdict.clone()));
-            return (hook.with_closed_gate(gate), verdict);
+            return (hook, ApprovalStatus::NotApproved);
         };
-        let gate =
+        let check =
             Arc::new(Unchanged::new(&self.project, &approved.files).with_command(&self.command));
-        let verdict = gate.first_check(&self.loaded, &hook);
-        (hook.with_approval(gate), verdict)
+        let status = match check.first_look(&self.loaded, &hook) {
+            None => ApprovalStatus::Approved,
+            Some(why) => ApprovalStatus::Lost(why),
+        };
+        (hook.with_approval(check), status)
     }
 
-    /// Returns the approved hooks that are not among these, each with a gate that refuses to run it: one of them
-    /// may have been a guard.
+    /// Returns the approved hooks that are not among these. Each fails: one of them may have been a guard.
     /// `whole` gives a hook the protocol that it had; None if such hooks are not loaded, so that none is missed.
     pub(crate) fn vanished<'a>(
         &self,
@@ -131,14 +126,9 @@ impl ProjectApprovals {
                     hook = hook.with_description(label.clone());
                 }
                 let why = with_command(VANISHED.to_owned(), self.command.as_deref());
-                hooks.push(hook.with_gate(Refused::lost(&why)));
+                hooks.push(hook.with_lost_approval(why));
             }
         }
         hooks
-    }
-
-    /// Returns the hook with a closed gate. For a store that cannot be used: the hook may have been approved.
-    pub(crate) fn without_store(hook: Hook, why: &str) -> Hook {
-        hook.with_closed_gate(Refused::lost(why))
     }
 }

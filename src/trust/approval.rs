@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::covered::{Project, covered};
 use super::error::TrustError;
-use super::gate::Unchanged;
+use super::unchanged::Unchanged;
 use crate::hook::{Hook, canonical};
 use crate::json;
 use crate::named::of_text;
@@ -204,7 +204,7 @@ impl Approved {
         (approved, covered.looks)
     }
 
-    /// Compares the files of an approved hook with their current content, as its gate does before each run.
+    /// Compares the files of an approved hook with their current content, as before each run.
     /// Returns each difference as text, such as `has changed`.
     ///
     /// # Errors

@@ -8,10 +8,11 @@ mod admit;
 mod approval;
 mod covered;
 mod error;
-mod gate;
 mod store;
+mod unchanged;
 mod worktree;
 
+pub use admit::ApprovalStatus;
 pub(crate) use admit::ProjectApprovals;
 pub use approval::{Approval, Approved};
 pub use error::TrustError;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::admit::ProjectApprovals;
+use super::admit::{ApprovalStatus, ProjectApprovals};
 use super::approval::{Approval, Approved, canonical_root};
 use super::error::TrustError;
 use super::worktree::identity;
 use crate::files::{self, NewFile};
-use crate::hook::{GateVerdict, Hook};
+use crate::hook::Hook;
 use crate::json;
 use crate::profile::HOOK_CHAIN;
 
@@ -22,7 +22,7 @@ use crate::profile::HOOK_CHAIN;
 /// scripts that the entry names, the scripts in the project's hooks directory, and the entry's `inputs`. The order
 /// of the hooks does not matter. A git worktree without approvals of its own has those of the main worktree.
 ///
-/// A hook that was never approved is skipped, and the host continues. A hook that was approved and was
+/// A hook that was never approved is not registered, and the host continues. A hook that was approved and was
 /// then changed or removed fails. It blocks, if the event can be blocked, until a person approves it or
 /// [revokes](TrustStore::revoke) the approval.
 ///
@@ -150,7 +150,7 @@ impl TrustStore {
         Ok(found.unwrap_or_default())
     }
 
-    /// Returns the verdict for each of these hooks of a project, in their order.
+    /// Returns whether each of these hooks of a project is approved, in their order.
     ///
     /// # Errors
     /// If the project cannot be found, or if the store cannot be used.
@@ -158,13 +158,13 @@ impl TrustStore {
         &self,
         root: impl AsRef<Path>,
         hooks: I,
-    ) -> Result<Vec<GateVerdict>, TrustError>
+    ) -> Result<Vec<ApprovalStatus>, TrustError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
         let approvals = self.approvals(root.as_ref())?;
-        let verdict = |hook: I::Item| approvals.set_gate(hook.borrow().clone()).1;
-        Ok(hooks.into_iter().map(verdict).collect())
+        let status = |hook: I::Item| approvals.admit(hook.borrow().clone()).1;
+        Ok(hooks.into_iter().map(status).collect())
     }
 
     pub(crate) fn approvals(&self, root: &Path) -> Result<ProjectApprovals, TrustError> {

@@ -7,14 +7,12 @@ use std::sync::Arc;
 
 use forge_hooks::config::{ConfigError, HooksFile};
 use forge_hooks::executor::DropReason;
-use forge_hooks::hook::GateVerdict;
 use forge_hooks::hook::KeyError;
 use forge_hooks::lifecycle::ToolRun;
-use forge_hooks::outcome::SkipReason;
 use forge_hooks::pattern::{EventPattern, Mismatch, PatternError};
 use forge_hooks::redact::RedactError;
 use forge_hooks::trace::TraceError;
-use forge_hooks::trust::{Approval, Approved, TrustError};
+use forge_hooks::trust::{Approval, ApprovalStatus, Approved, TrustError};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventType, EventTypeError, FailureKind, FireOptions, Hook,
     HookBlockedError, HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookId,
@@ -37,7 +35,7 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Approved>();
     shared::<CancelToken>();
     shared::<DropReason>();
-    shared::<GateVerdict>();
+    shared::<ApprovalStatus>();
     shared::<HookHandle>();
     shared::<HookOutput>();
     shared::<Hooks>();
@@ -139,8 +137,6 @@ fn the_names_in_json_stay() {
     let named = FailureKind::ALL.iter().map(|it| it.as_str());
     assert!(named.eq(failures.split_whitespace()));
     assert_eq!(FailureKind::TimedOut.to_string(), "timed_out");
-    let named = SkipReason::ALL.iter().map(|it| it.as_str());
-    assert!(named.eq(["not_approved"]));
     let named = Decision::ALL.iter().map(|it| it.as_str());
     assert!(named.eq(["allow", "ask", "block"]));
     let named = DropReason::ALL.iter().map(|it| it.as_str());

@@ -1,37 +1,16 @@
 //! What blocks and what does not: every cause, under both policies, for an event that can block and
 //! for one that cannot. What follows from exit codes and answers is in the tables of `golden`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::hook::{Gate, GateVerdict};
 use forge_hooks::{
     EventType, FailureKind, FailurePolicy, Hook, HookBlockedError, HookEvent, HookResult,
 };
 
 use crate::support::{AND, LONG, World, blocking_event, hook};
 
-/// A gate with this verdict.
-#[derive(Debug)]
-struct Says(GateVerdict);
-
-impl Gate for Says {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        self.0.clone()
-    }
-}
-
-#[derive(Debug)]
-struct Panics;
-
-impl Gate for Panics {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        panic!("the gate panics, and is to")
-    }
-}
-
-/// What a hook may bring about: a row of the table in docs/protocol.md. Lost exit statuses are in
-/// `hosts`, circles in `circular`: they take a host of their own. A row is the failure on an event that can
+/// What a hook may bring about: a row of the table in docs/protocol.md. Lost exit statuses are in `hosts`, circles in
+/// `circular`: they take a host of their own. Lost approvals are in `trust`. A row is the failure on an event that can
 /// block, that on one that cannot, and whether the operation goes on or stops: under `block`, and under
 /// `continue`. With `large`, the event has a value that fits into no variable.
 type Row = (Hook, &'static str);
@@ -39,10 +18,6 @@ type Row = (Hook, &'static str);
 fn rows(world: &World) -> Vec<Row> {
     let missing = world.path("missing").display().to_string();
     let plain = || hook("*", "exit 0");
-    let gated = |verdict| plain().with_gate(Arc::new(Says(verdict)));
-    let lost = gated(GateVerdict::ApprovalLost("changed".into()));
-    let skipped = gated(GateVerdict::NotApproved("never seen".into()));
-    let panics = plain().with_gate(Arc::new(Panics));
     let slow = hook("*", LONG).with_timeout(Duration::from_millis(50));
     let program = Hook::program("*", [missing.as_str()]).unwrap();
     let nowhere = plain().with_working_dir(missing);
@@ -50,9 +25,6 @@ fn rows(world: &World) -> Vec<Row> {
         (slow, "timed_out timed_out stops goes"),
         (nowhere, "no_working_dir no_working_dir stops goes"),
         (program, "not_found not_found stops goes"),
-        (panics, "panicked panicked stops goes"),
-        (lost, "approval_lost approval_lost stops stops"),
-        (skipped, "- - goes goes"),
         // The others run with a file in the place of the value.
         (plain(), "event_too_large - stops goes large"),
         (plain(), "- - goes goes"),
@@ -111,14 +83,6 @@ fn what_blocks_is_what_the_table_says() {
     }
 }
 
-#[test]
-fn a_gate_that_panics_is_the_hooks_failure() {
-    let world = World::new();
-    let result = world.one(hook("*", "exit 0").with_gate(Arc::new(Panics)));
-    assert_eq!(result.failure, Some(FailureKind::Panicked));
-    assert_eq!(result.error.as_deref(), Some("the hook's gate panicked"));
-}
-
 fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: bool) {
     world.registry().clear();
     world.add(hook.clone());
@@ -129,8 +93,7 @@ fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: 
     assert_eq!(found, failure, "{case}");
     let succeeds = failure == "-" && result.exit_code == 0;
     assert_eq!(result.success(), succeeds, "{case}");
-    let has_words = failure != "-" || result.skipped.is_some();
-    assert_eq!(result.error.is_some(), has_words, "{case}");
+    assert_eq!(result.error.is_some(), failure != "-", "{case}");
     if event.event_type.can_block() {
         assert_eq!(result.should_continue(), goes_on, "{case}");
         assert_eq!(outcome.allowed(), goes_on, "{case}");

@@ -2,8 +2,7 @@
 
 use forge_hooks::Hook;
 use forge_hooks::config::{ConfigError, HooksFile, HooksFileEntry};
-use forge_hooks::hook::GateVerdict;
-use forge_hooks::trust::Approval;
+use forge_hooks::trust::{Approval, ApprovalStatus};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
@@ -119,7 +118,7 @@ fn an_edited_hook_asks_again() {
         let approved = store.approved(&root).unwrap().into_iter();
         let gone = approved.filter(|it| !present.contains(&it.definition));
         let verdicts = store.status(&root, hooks()).unwrap().into_iter();
-        let runs = verdicts.map(|verdict| verdict == GateVerdict::Run);
+        let runs = verdicts.map(|verdict| verdict == ApprovalStatus::Approved);
         (runs.collect::<Vec<_>>(), gone.count())
     };
     assert_eq!(after(&|file| file.move_to(1, 0)), (vec![true, true], 0));

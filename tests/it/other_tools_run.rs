@@ -3,12 +3,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools};
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::hook::{Gate, GateVerdict};
 use forge_hooks::trust::Approval;
 use forge_hooks::{
     Decision, EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
@@ -110,9 +108,6 @@ fn a_hook_runs_where_the_session_is() {
     let why = format!("working directory `{}` does not exist", gone.display());
     assert_eq!(result.reason(), Some(&*why));
     assert!(!result.should_continue(), "{result:?}");
-    // An approval covers the files of the root, not those that a path means below it.
-    let approved = guard.with_gate(Arc::new(Says(GateVerdict::Run)));
-    assert_eq!(fire(&approved, "sub").reason(), Some("root"));
 }
 
 /// Its exit code for a script that is not there blocks.
@@ -234,36 +229,6 @@ fn cancelling_gives_every_hook_a_result() {
     let outcome = handle.wait();
     let failures: Vec<_> = outcome.results().iter().map(|it| it.failure).collect();
     assert_eq!(failures, [Some(FailureKind::Cancelled); 2]);
-}
-
-#[derive(Debug)]
-struct Says(GateVerdict);
-
-impl Gate for Says {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        self.0.clone()
-    }
-}
-
-/// A gate may read files, which takes time.
-#[test]
-fn submit_checks_no_gate() {
-    let world = World::new();
-    let hook = claude(BEFORE, "true").with_gate(Arc::new(NotOn(thread::current().id())));
-    world.add(hook.clone());
-    world.add(hook);
-    let outcome = world.submit(blocking_event()).wait();
-    assert!(outcome.results().iter().all(|it| it.started()));
-}
-
-#[derive(Debug)]
-struct NotOn(ThreadId);
-
-impl Gate for NotOn {
-    fn check(&self, _hook: &Hook) -> GateVerdict {
-        assert_ne!(thread::current().id(), self.0);
-        GateVerdict::Run
-    }
 }
 
 #[test]

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::hook::GateVerdict;
-use forge_hooks::outcome::SkipReason;
-use forge_hooks::trust::{Approval, TrustError, TrustStore};
+use forge_hooks::trust::{Approval, ApprovalStatus, TrustError, TrustStore};
 #[cfg(feature = "cli")]
 use forge_hooks::{AppProfile, Hooks};
 use forge_hooks::{
@@ -96,7 +94,7 @@ fn is_lost(result: &HookResult) -> bool {
 }
 
 #[test]
-fn unapproved_hooks_are_skipped() {
+fn unapproved_hooks_are_left_out() {
     let project = Project::new();
     let report = project.load();
     assert!(report.is_ok());
@@ -106,15 +104,9 @@ fn unapproved_hooks_are_skipped() {
     assert!(reported[0].contains(words), "{reported:?}");
     assert_eq!(report.unapproved.len(), 2);
     let outcome = project.guard();
-    assert!(outcome.allowed());
-    let result = &outcome.results()[0];
-    assert_eq!(result.skipped, Some(SkipReason::NotApproved));
-    let continues = (result.success(), result.should_continue());
-    assert_eq!((continues, result.failure), ((false, true), None));
-    let found = (result.exit_code, result.pid, result.reason());
-    assert_eq!(found, (-1, None, None));
-    let why = "it comes from a project and has not been approved";
-    assert_eq!(result.error.as_deref(), Some(why));
+    assert!(outcome.allowed() && outcome.results().is_empty());
+    assert!(project.world.registry().is_empty());
+    assert_eq!((report.loaded, report.in_use), (2, 0));
 }
 
 #[test]
@@ -206,8 +198,7 @@ fn a_changed_definition_blocks() {
     let path = "project/.src/opencode/hooks.json";
     project.world.write(path, other);
     assert_eq!(project.load().problems.len(), 1);
-    let outcome = project.guard();
-    assert!(outcome.results().iter().any(|it| it.skipped.is_some()));
+    assert_eq!(project.guard().results().len(), 1, "the approved one");
 }
 
 #[test]
@@ -287,7 +278,7 @@ fn an_approval_is_bound_to_the_path() {
     let moved = project.world.path("moved");
     std::fs::rename(project.root(), &moved).unwrap();
     assert_eq!(project.load_at(&moved).unapproved.len(), 2);
-    assert!(project.guard().results()[0].skipped.is_some());
+    assert!(project.guard().results().is_empty());
 }
 
 #[test]
@@ -299,19 +290,18 @@ fn status_says_how_each_hook_stands() {
         let hooks = project.config().load_project(project.root());
         store.status(project.root(), hooks).unwrap()
     };
-    let unapproved = |it: &GateVerdict| matches!(it, GateVerdict::NotApproved(_));
-    assert!(status().iter().all(unapproved));
+    assert_eq!(status(), [const { ApprovalStatus::NotApproved }; 2]);
     project.approve();
-    assert_eq!(status(), [GateVerdict::Run, GateVerdict::Run]);
+    assert_eq!(status(), [const { ApprovalStatus::Approved }; 2]);
     project.world.write("project/guard.sh", "changed");
-    let [GateVerdict::ApprovalLost(why), GateVerdict::Run] = &status()[..] else {
+    let [ApprovalStatus::Lost(why), ApprovalStatus::Approved] = &status()[..] else {
         panic!("{:?}", status());
     };
     assert!(why.contains("guard.sh"), "{why}");
     assert_eq!(store.approved(project.root()).unwrap().len(), 2);
     assert!(store.revoke(project.root()).unwrap());
     assert!(!store.revoke(project.root()).unwrap());
-    assert!(status().iter().all(unapproved));
+    assert_eq!(status(), [const { ApprovalStatus::NotApproved }; 2]);
     assert_eq!(store.approved(other.root()).unwrap().len(), 2);
 }
 
@@ -364,8 +354,7 @@ fn a_place_that_cannot_be_named_is_never_approved() {
         let approval = Approval::of(&odd, project.config().load_project(&odd));
         assert!(matches!(approval, Err(TrustError::Root { .. })));
         assert_eq!(project.load_at(&odd).unapproved.len(), 2);
-        let outcome = project.guard();
-        assert!(outcome.results().iter().all(|it| it.skipped.is_some()));
+        assert!(project.guard().results().is_empty());
     }
 }
 

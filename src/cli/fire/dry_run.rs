@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::cli::entries::{Entry, State, disabled_by_name, headline, inherited, title};
+use crate::cli::entries::{Entry, FAILS, headline, inherited, left_out_of, title};
 use crate::cli::files::shown;
 use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
-use crate::executor::{Explanation, Fate};
+use crate::executor::{Explanation, Omission};
 use crate::pattern::{Mismatch, PatternPart};
 use crate::{FireOptions, Hook, HookEvent, Hooks, printable};
 
@@ -34,18 +34,23 @@ pub(super) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Done {
     let explained = found.executor().explain(event, options).into_iter();
-    let by_name = Entry::disabled_by_name(found);
+    let all = explained.chain(left_out_of(found, event));
     let report = Report {
         event,
         disabled_by: context.disabled_by(),
-        hooks: explained.map(Entry::explained).chain(by_name).collect(),
+        hooks: all.map(Entry::explained).collect(),
         nothing_found: context.nothing_found(found),
     };
     if !is_json {
         terminal.problems(&found.full_report())?;
     }
     terminal.show(is_json, &report)?;
-    let fails = |entry: &Entry| matches!(entry.state, State::ApprovalLost | State::Unusable);
+    let fails = |entry: &Entry| {
+        entry
+            .prediction
+            .as_ref()
+            .is_some_and(|prediction| prediction.verdict == FAILS)
+    };
     Ok(Exit::fine_if(!report.hooks.iter().any(fails)))
 }
 
@@ -116,10 +121,11 @@ pub(super) fn why_none(
         return vec![words, "fix: fix the errors above".to_owned()];
     }
     let mut lines = Vec::new();
-    for Explanation { hook, fate, .. } in explained.iter().chain(&disabled_by_name(found)) {
-        let near = nearest_tool(event, fate);
+    for explanation in explained.iter().chain(&left_out_of(found, event)) {
+        let hook = &explanation.hook;
+        let near = nearest_tool(event, explanation);
         if near.is_some() || hook.pattern().matches(event) {
-            let (title, why, near) = (title(hook), fate.reason(), near.unwrap_or_default());
+            let (title, why, near) = (title(hook), explanation.reason(), near.unwrap_or_default());
             lines.push(format!("`{title}`: {why}{near}"));
         }
     }
@@ -132,8 +138,8 @@ pub(super) fn why_none(
 }
 
 /// Returns a hint if only the name of the tool differs, and that nearly agrees, as `Bash` and `bash`.
-fn nearest_tool(event: &HookEvent, fate: &Fate) -> Option<String> {
-    let Fate::Mismatch(mismatches) = fate else {
+fn nearest_tool(event: &HookEvent, explanation: &Explanation) -> Option<String> {
+    let Some(Omission::Mismatch(mismatches)) = &explanation.omission else {
         return None;
     };
     let is_tool = |mismatch: &&Mismatch| mismatch.part == PatternPart::Tool;

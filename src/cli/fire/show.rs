@@ -13,7 +13,7 @@ use super::spinner::Spinner;
 use crate::cli::entries::{headline, title};
 use crate::cli::{Context, Style, Terminal, counted};
 use crate::config::last_test;
-use crate::executor::{Explanation, Fate};
+use crate::executor::{Explanation, Omission};
 use crate::lifecycle::changed_event;
 use crate::outcome::Residency;
 use crate::{
@@ -54,7 +54,7 @@ impl<'a, 'io> Show<'a, 'io> {
         terminal: &'a mut Terminal<'io>,
     ) -> Self {
         let is_for = |it: &&Explanation| {
-            it.order.is_some() || matches!(it.fate, Fate::NotApproved(_) | Fate::Stopped(_))
+            it.order.is_some() || matches!(it.omission, Some(Omission::Stopped(_)))
         };
         let left = explained.iter().filter(is_for).count();
         let none = match left {
@@ -343,7 +343,6 @@ fn interrupted_words(outcome: &Outcome) -> String {
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
     let blocks = can_block && !result.hook.background();
     match (result.success(), result.should_continue()) {
-        _ if result.skipped.is_some() => (Style::WARNING, "skipped"),
         _ if result.decision() == Decision::Ask => (Style::WARNING, "asks"),
         (true, true) => (Style::GOOD, "ok"),
         (false, true) => (Style::WARNING, "failed, and lets the host continue"),

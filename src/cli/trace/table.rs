@@ -36,7 +36,6 @@ fn shown(kind: Kind) -> (&'static str, Style) {
         Kind::Ask => ("asked", Style::WARNING),
         Kind::Block => ("blocked", Style::BAD),
         Kind::Failed => ("failed", Style::WARNING),
-        Kind::Skipped => ("skipped", Style::DIM),
         Kind::Dropped => ("dropped", Style::WARNING),
     }
 }
@@ -44,13 +43,7 @@ fn shown(kind: Kind) -> (&'static str, Style) {
 /// Says how many lines there are, and how many of each kind that is noted.
 fn sum(traced: &Traced) -> String {
     let mut words = vec![counted(traced.entries.len(), "line")];
-    for kind in [
-        Kind::Block,
-        Kind::Ask,
-        Kind::Failed,
-        Kind::Skipped,
-        Kind::Dropped,
-    ] {
+    for kind in [Kind::Block, Kind::Ask, Kind::Failed, Kind::Dropped] {
         let count = traced.entries.iter().filter(|it| it.kind == kind).count();
         words.extend((count > 0).then(|| format!("{count} {}", shown(kind).0)));
     }
@@ -75,7 +68,7 @@ fn row(entry: &Entry) -> [String; 6] {
     let text = |keys: &[&str]| entry.text(keys).unwrap_or_default();
     let first_line = |keys: &[&str]| printable(text(keys).lines().next().unwrap_or_default());
     let took = match entry.kind {
-        Kind::Skipped | Kind::Dropped => String::new(),
+        Kind::Dropped => String::new(),
         _ => format!("{:.1} ms", entry.number("duration") * 1e3),
     };
     // Only what takes long (a start) or should be rare (a replacement, a one-shot run).
@@ -83,7 +76,7 @@ fn row(entry: &Entry) -> [String; 6] {
         "" | "kept" => String::new(),
         how => format!("resident {}", how.replace('_', "-")),
     };
-    let failure = first_line(&["failure", "skipped", "dropped"]);
+    let failure = first_line(&["failure", "dropped"]);
     let mut why = vec![failure, first_line(&["reason"]), resident];
     why.retain(|words| !words.is_empty());
     let is_background = entry.fields.get("background") == Some(&true.into());

@@ -55,7 +55,6 @@ pub(super) enum Kind {
     Block,
     /// It failed, and did not block.
     Failed,
-    Skipped,
     Dropped,
 }
 
@@ -138,7 +137,6 @@ fn kind_of(fields: &Map<String, Value>) -> Kind {
     let can_block = fields.get("can_block") != Some(&false.into());
     match fields.get("decision").and_then(Value::as_str) {
         _ if has("dropped") => Kind::Dropped,
-        _ if has("skipped") => Kind::Skipped,
         Some("ask") => Kind::Ask,
         Some("block") if can_block => Kind::Block,
         Some("block") => Kind::Failed,

@@ -16,7 +16,7 @@ use self::files::stamps_of;
 use self::slots::{Kept, Slots, Turn};
 use super::ending::{Ran, without_answer};
 use crate::entry::Failure;
-use crate::hook::{GateVerdict, Hook};
+use crate::hook::Hook;
 use crate::outcome::{FailureKind, Residency};
 use crate::process::{
     Broken, Captured, End, Exchange, Finished, Resident, Spec, StartError, start_resident,
@@ -57,7 +57,13 @@ impl Residents {
     }
 
     /// Sends the event in `spec.stdin` to the hook's process. None: the hook must run for this event alone.
-    pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Ran> {
+    pub(super) fn exchange(
+        &self,
+        hook: &Hook,
+        spec: &Spec<'_>,
+        id: &str,
+        admit: &dyn Fn() -> Result<(), Failure>,
+    ) -> Option<Ran> {
         let started = Instant::now();
         let deadline = started + spec.timeout;
         if self.is_forked() {
@@ -68,7 +74,7 @@ impl Residents {
             Err(end) => return Some(never_sent(end, started)),
         };
         // The approval may have been lost while the event waited.
-        if let Some(failure) = lost_approval(hook) {
+        if let Err(failure) = admit() {
             self.end_of(&[hook.fingerprint()]);
             return Some(Ran {
                 failure: Some(failure),
@@ -231,17 +237,6 @@ fn never_sent(end: End, started: Instant) -> Ran {
     Ran::new(Finished::without_process(end, started))
 }
 
-/// Why the hook must not run any more.
-fn lost_approval(hook: &Hook) -> Option<Failure> {
-    match hook.verdict() {
-        Ok(GateVerdict::Run) => None,
-        Ok(GateVerdict::NotApproved(why) | GateVerdict::ApprovalLost(why)) => {
-            Some(Failure::new(FailureKind::ApprovalLost, why))
-        }
-        Err(failure) => Some(failure),
-    }
-}
-
 fn invalid(why: impl Into<String>) -> Failure {
     Failure::new(FailureKind::InvalidAnswer, why)
 }
@@ -290,7 +285,7 @@ mod tests {
             cancel: None,
             confinement: None,
         };
-        residents.exchange(hook, &spec, "a")
+        residents.exchange(hook, &spec, "a", &|| Ok(()))
     }
 
     #[test]

@@ -134,9 +134,6 @@ fn consequence(result: &Value) -> String {
             ", does not continue"
         };
     }
-    if let Some(skipped) = result["skipped"].as_str() {
-        write!(words, ", skipped {skipped}").unwrap();
-    }
     if let Some(failure) = result["failure"].as_str() {
         let error = result["error"].as_str().unwrap_or_default();
         match failure {

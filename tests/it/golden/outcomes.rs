@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use crate::program::User;
 
 /// What is shown of a result.
-const KEYS: &str =
-    "decision should_continue exit_code failure error skipped output stdout residency";
+const KEYS: &str = "decision should_continue exit_code failure error output stdout residency";
 
 fn event(name: &str) -> Value {
     let data = json!({"tool_args": {"command": "ls"}, "tool_result": "secret"});

@@ -1,5 +1,7 @@
 //! A project's hooks for other agents run when a person has approved them, the user's in any case.
 
+#[cfg(unix)]
+use forge_hooks::HostContext;
 use forge_hooks::compat::{self, OtherTools};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
@@ -13,9 +15,13 @@ use crate::support::blocking_event;
 #[cfg(feature = "cli")]
 use crate::support::foretold;
 
-fn is_skipped(place: &Place) -> Vec<bool> {
+/// The commands that run.
+fn ran(place: &Place) -> Vec<String> {
     let results = place.world.fire(&blocking_event());
-    results.iter().map(|it| it.skipped.is_some()).collect()
+    let commands = results
+        .iter()
+        .map(|result| result.hook.command().to_string());
+    commands.collect()
 }
 
 #[test]
@@ -26,13 +32,10 @@ fn a_projects_hooks_wait_for_an_approval() {
     let problems = place.problems(&place.load_approved());
     assert_eq!(problems.len(), 1);
     assert!(problems[0].contains(CLAUDE), "{problems:?}");
-    assert_eq!(is_skipped(&place), [false, true]);
-    // It is skipped where it would run.
-    let write = HookEvent::tool_pre_execute("write", json!({}));
-    assert!(place.world.fire(&write).is_empty());
+    assert_eq!(ran(&place), ["exit 0"]);
     let _ = place.approve();
     assert!(place.load_approved().problems.is_empty());
-    assert_eq!(is_skipped(&place), [false, false]);
+    assert_eq!(ran(&place), ["exit 0", "true"]);
 }
 
 #[test]
@@ -43,7 +46,24 @@ fn a_plugin_within_the_project_waits_too() {
     let policy = TrustPolicy::Approved(place.store());
     let report = place.load_with(&place.config_with(tools), policy);
     assert_eq!(report.problems.len(), 1);
-    assert_eq!(is_skipped(&place), [true]);
+    assert!(ran(&place).is_empty());
+}
+
+/// An approval covers the files of the root, not those that a path means below it.
+#[test]
+#[cfg(unix)]
+fn an_approved_hook_runs_in_the_root() {
+    let guard = settings("PreToolUse", "Bash", &command("sh guard.sh"));
+    let place = Place::new([(CLAUDE, &*guard)]);
+    place
+        .world
+        .write("project/guard.sh", "echo root >&2; exit 2");
+    place.world.write("project/sub/guard.sh", "exit 0");
+    let _ = place.approve();
+    let _ = place.load_approved();
+    let context = HostContext::new().with_cwd(place.root().join("sub"));
+    let event = blocking_event().with_context(std::sync::Arc::new(context));
+    assert_eq!(place.world.outcome(&event).reason(), Some("root"));
 }
 
 #[test]

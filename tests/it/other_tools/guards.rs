@@ -300,8 +300,7 @@ fn a_project_has_so_many_hooks_without_an_approval() {
         .write("project/.claude/settings.local.json", &both);
     let report = place.load_approved();
     assert_eq!(report.unapproved.len(), 1_000);
-    // The approved one is in both files.
-    assert_eq!(place.hooks().len(), 1_002);
+    assert_eq!(place.hooks().len(), 2, "the approved one is in both files");
     let problems = place.problems(&report).join("\n");
     assert!(problems.contains("more than 1000 hooks that are not approved"));
 }

@@ -137,10 +137,7 @@ fn a_host_names_the_tools_when_it_loads() {
     let registered = hooks.registry().hooks();
     let names: Vec<_> = registered.iter().map(|hook| hook.label()).collect();
     let of_claude = "PreToolUse(Bash) .claude/settings.json:1";
-    assert_eq!(
-        names,
-        [of_claude, of_claude, "Stop plugin/hooks/hooks.json:1"]
-    );
+    assert_eq!(names, [of_claude, "Stop plugin/hooks/hooks.json:1"]);
     let report = hooks.report();
     assert_eq!(report.unapproved, [of_claude]);
     assert_eq!(report.problems[0].path, place.world.path(CLAUDE));

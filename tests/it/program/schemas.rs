@@ -65,8 +65,6 @@ fn what_is_printed_matches_its_schema() {
     let asks = json!({"decision": "ask", "reason": "r", "updatedInput": {}});
     let stops = json!({"stopReason": "s", "systemMessage": "m", "continue": false});
     assert_eq!(json!(answers), json!([asks, stops]));
-    let skips = results.iter().filter(|it| it["skipped"] == "not_approved");
-    assert_eq!(skips.count(), 2, "{all:#}");
 }
 
 /// What differs from run to run.
@@ -93,9 +91,6 @@ fn an_outcome_serializes_as_fire_prints_it() {
     serialized["event"] = json!(event);
     is_valid("fire", &serialized);
     let mut printed = user.run(&with(&SUDO, &["--json"])).json();
-    let all = printed["results"].as_array_mut().unwrap();
-    // That of the project is not approved.
-    all.retain(|result| result["skipped"].is_null());
     printed["event"] = serialized["event"].clone();
     let serialized = without_durations(serialized);
     assert_eq!(serialized, without_durations(printed));

@@ -8,8 +8,6 @@ use super::User;
 
 const TRACE: &str = r#"{"time":1760000001.25,"event":"tool:pre_execute","tool":"bash","session":"s1","hook":"guard","pattern":"*","command":"./guard.sh","source":"hooks.json: hooks[0]","host_pid":7,"queued":0.0,"duration":0.0042,"pid":9,"exit_code":1,"failure":"exit","decision":"block","should_continue":false,"reason":"no sudo\nreally"}
 {"time":1760000002,"event":"session:end","session":"s1","hook":"log \u001b[2J","pattern":"*","command":"x","background":true,"host_pid":7,"queued":0.5,"duration":1.5,"exit_code":0,"decision":"allow","should_continue":true,"of_a_later_version":{}}
-{"time":1760000003,"event":"session:end","hook":"late","pattern":"*","command":"x","host_pid":7,"queued":0.5,"dropped":"busy"}
-{"time":1760000003,"event":"session:end","hook":"new","pattern":"*","skipped":"not_approved","decision":"allow","exit_code":-1}
 {"time":1760000004,"event":"session:end","hook":"mild","failure":"timed_out","decision":"allow","duration":10,"resident":"replaced"}
 {"time":1760000003.5,"host_pid":7,"lost":17}
 no JSON at all

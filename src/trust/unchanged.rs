@@ -1,4 +1,4 @@
-//! The gate of an approved hook, checked right before each run: the program that the hook guards may have changed
+//! Compares an approved hook with its approval, right before each run: the program that the hook guards may have changed
 //! the hook's script after the approval.
 
 use std::collections::BTreeMap;
@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::covered::{Project, covered};
-use crate::hook::{Gate, GateVerdict, Hook};
+use crate::hook::{ApprovalCheck, Hook};
 use crate::named::{Files, Settled, TOO_MUCH};
 
-/// The gate of an approved hook: its files must be unchanged. The hook itself cannot have changed, because it is
-/// the one that was loaded.
+/// The approval of a hook: its files must be unchanged. The hook itself cannot have changed, because it is the one that was
+/// loaded.
 #[derive(Debug)]
 pub(super) struct Unchanged {
     project: Arc<Project>,
@@ -55,9 +55,9 @@ impl Unchanged {
         found
     }
 
-    /// The verdict while the hooks of a project are loaded, in which no content is read twice.
-    pub(super) fn first_check(&self, project: &Project, hook: &Hook) -> GateVerdict {
-        verdict(&self.differences_in(project, hook))
+    /// Returns why the approval is lost while the hooks of a project are loaded, in which no content is read twice.
+    pub(super) fn first_look(&self, project: &Project, hook: &Hook) -> Option<String> {
+        first_of(&self.differences_in(project, hook))
     }
 
     fn seen(&self) -> MutexGuard<'_, Option<Arc<Settled>>> {
@@ -112,20 +112,15 @@ fn differences(
     found.into_iter().collect()
 }
 
-impl Gate for Unchanged {
-    fn check(&self, hook: &Hook) -> GateVerdict {
+impl ApprovalCheck for Unchanged {
+    fn lost(&self, hook: &Hook) -> Option<String> {
         let root = &*self.project.root;
         let is_here = |base: &Path| base == root || base.canonicalize().is_ok_and(|it| it == root);
         if !hook.base_dir().is_none_or(is_here) {
-            let why = "the project has been moved since the hook was loaded";
-            return GateVerdict::ApprovalLost(why.to_owned());
+            return Some("the project has been moved since the hook was loaded".to_owned());
         }
-        match verdict(&self.differences(hook)) {
-            GateVerdict::ApprovalLost(why) => {
-                GateVerdict::ApprovalLost(with_command(why, self.command.as_deref()))
-            }
-            verdict => verdict,
-        }
+        let why = first_of(&self.differences(hook))?;
+        Some(with_command(why, self.command.as_deref()))
     }
 }
 
@@ -137,11 +132,7 @@ pub(super) fn with_command(why: String, command: Option<&str>) -> String {
     }
 }
 
-fn verdict(differences: &[(String, &'static str)]) -> GateVerdict {
-    match differences.first() {
-        None => GateVerdict::Run,
-        Some((file, what)) => {
-            GateVerdict::ApprovalLost(format!("`{file}` {what} since the hook was approved"))
-        }
-    }
+fn first_of(differences: &[(String, &'static str)]) -> Option<String> {
+    let (file, what) = differences.first()?;
+    Some(format!("`{file}` {what} since the hook was approved"))
 }

@@ -1,0 +1,70 @@
+//! Whether a hook may run, apart from the event.
+
+use std::fmt;
+
+use super::failure::Failure;
+
+/// Whether a hook may run, apart from the event. `Display` is a phrase for people, such as `fails: ...`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It may run. Whether it then succeeds is not known.
+    Ready,
+    /// It is switched off, which is no failure.
+    Off(Off),
+    /// It is a project's, and no person has approved it: it is not registered.
+    NotApproved,
+    /// It fails with this failure, without being started.
+    Fails(Failure),
+}
+
+/// What has switched a hook off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Off {
+    /// Its entry. The registry leaves it out.
+    Entry,
+    /// A file lists its name: the administrator's, or the user's. It is not registered.
+    Name { by_administrator: bool },
+    /// This environment variable is set: no hook runs.
+    Variable(String),
+}
+
+impl Standing {
+    /// Whether an event reaches the hook: it runs, or it fails.
+    pub(crate) fn takes_part(&self) -> bool {
+        matches!(self, Self::Ready | Self::Fails(_))
+    }
+
+    /// Why the hook does not run, or `runs`.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Ready => "runs".to_owned(),
+            Self::Off(off) => off.to_string(),
+            Self::NotApproved => "it comes from a project and has not been approved".to_owned(),
+            Self::Fails(failure) => format!("fails: {}", failure.message),
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready | Self::Fails(_) => f.write_str(&self.reason()),
+            Self::Off(_) | Self::NotApproved => write!(f, "does not run: {}", self.reason()),
+        }
+    }
+}
+
+impl fmt::Display for Off {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry => f.write_str("disabled by `\"enabled\": false`"),
+            Self::Name {
+                by_administrator: true,
+            } => f.write_str("disabled by name in the administrator's file"),
+            Self::Name {
+                by_administrator: false,
+            } => f.write_str("disabled by name in the user's file"),
+            Self::Variable(name) => write!(f, "`{name}` is set"),
+        }
+    }
+}

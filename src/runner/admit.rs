@@ -1,0 +1,123 @@
+//! Whether a hook may start: the one place that asks.
+//!
+//! Knows nothing of the event, but for how deep the hooks above it are nested.
+
+use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use super::sandbox;
+use crate::entry::{Failure, FailureKind};
+use crate::hook::Hook;
+use crate::process::Confinement;
+use crate::protocol::Naming;
+
+/// What is known of a hook once it may start.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) working_dir: PathBuf,
+    pub(super) confinement: Option<Confinement>,
+}
+
+/// Asked right before each start, and once more for a kept process whose event has waited for its turn. `naming` knows the
+/// hooks above this host, `working_dir` is the executor's. The approval comes first: no failure policy ignores a lost one.
+///
+/// # Errors
+/// If the hook must not start. It then fails with this failure.
+pub(super) fn admit(
+    hook: &Hook,
+    naming: &Naming,
+    working_dir: Option<&Path>,
+) -> Result<Admitted, Failure> {
+    approved(hook)?;
+    hook.usable()?;
+    let checked = naming.chain().check(hook.fingerprint());
+    checked.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
+    let working_dir = working_dir_of(hook, working_dir)?;
+    let confinement = sandbox::confinement(hook, &working_dir)?;
+    Ok(Admitted {
+        working_dir,
+        confinement,
+    })
+}
+
+/// Checks that what a person has approved is unchanged.
+fn approved(hook: &Hook) -> Result<(), Failure> {
+    let Some(approval) = hook.approval() else {
+        return Ok(());
+    };
+    // It reads files of a project, in whatever state they are.
+    let lost = catch_unwind(AssertUnwindSafe(|| approval.lost(hook)));
+    match lost {
+        Ok(None) => Ok(()),
+        Ok(Some(why)) => Err(Failure::new(FailureKind::ApprovalLost, why)),
+        Err(_) => {
+            let message = "the check of the hook's approval panicked";
+            Err(Failure::new(FailureKind::Panicked, message))
+        }
+    }
+}
+
+/// Returns the hook's working directory, relative to its base: its project's root, else the
+/// executor's working directory, else the host's current directory.
+fn working_dir_of(hook: &Hook, of_executor: Option<&Path>) -> Result<PathBuf, Failure> {
+    let own = hook.working_dir();
+    if let Some(own) = own.filter(|path| path.is_absolute()) {
+        return Ok(own.to_owned());
+    }
+    let base = match hook.base_dir().or(of_executor) {
+        Some(base) => base.to_owned(),
+        None => std::env::current_dir().map_err(|error| {
+            let why = match error.kind() {
+                ErrorKind::NotFound => "it was removed".to_owned(),
+                _ => error.to_string(),
+            };
+            let message = format!("working directory of the host cannot be used: {why}");
+            Failure::new(FailureKind::NoWorkingDir, message)
+        })?,
+    };
+    Ok(match own {
+        Some(own) => base.join(own),
+        None => base,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::AppProfile;
+    use crate::entry::FailurePolicy;
+    use crate::hook::ApprovalCheck;
+
+    /// An approval that is lost for this reason; without one, the check panics.
+    #[derive(Debug)]
+    struct Lost(Option<&'static str>);
+
+    impl ApprovalCheck for Lost {
+        fn lost(&self, _hook: &Hook) -> Option<String> {
+            Some(self.0.unwrap().to_owned())
+        }
+    }
+
+    #[test]
+    fn the_approval_comes_first() {
+        let naming = Naming::new(AppProfile::default(), None);
+        let kind = |hook: &Hook| admit(hook, &naming, None).err().map(|failure| failure.kind);
+        let hook = Hook::new("*", "true").unwrap();
+        let hook = hook.with_on_failure(FailurePolicy::Continue);
+        assert_eq!(kind(&hook), None);
+        // Each also has a reason that its policy would ignore.
+        let unusable = Hook::placeholder("no").with_on_failure(FailurePolicy::Continue);
+        assert_eq!(kind(&unusable), Some(FailureKind::Misconfigured));
+        for hook in [hook, unusable] {
+            let lost = hook.clone().with_approval(Arc::new(Lost(Some("changed"))));
+            assert_eq!(kind(&lost), Some(FailureKind::ApprovalLost));
+            let panics = hook.clone().with_approval(Arc::new(Lost(None)));
+            assert_eq!(kind(&panics), Some(FailureKind::Panicked));
+            let gone = hook.with_lost_approval("gone");
+            assert_eq!(kind(&gone), Some(FailureKind::ApprovalLost));
+        }
+    }
+}
