@@ -135,6 +135,11 @@ impl<'a, A: Action> Request<'a, A> {
         }
         let name = self.open.row.before;
         let (event, before) = self.open.fire(name, options);
+        let before = if self.applies_updates {
+            self.open.row.rewrites.first_pass(&event.data, before)
+        } else {
+            before
+        };
         let before = before.unless_blocked()?;
         let Some((key, value)) = self.change(&before) else {
             return agreed(&event, before, None, ask);
@@ -158,9 +163,9 @@ impl<'a, A: Action> Request<'a, A> {
         let row = self.open.row;
         match row.rewrites.change(&self.open.data, outcome) {
             Ok(change) => change,
-            Err(Unfit { key, expected }) => {
+            Err(Unfit(key)) => {
                 let name = row.before;
-                warn!("the changes of hooks to `{name}` are ignored: `{key}` is not {expected}");
+                warn!("the changes of hooks to `{name}` are ignored: `{key}` is not an object");
                 None
             }
         }

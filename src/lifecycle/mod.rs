@@ -52,7 +52,7 @@ pub use kinds::{Compaction, Model, Session, Stream, Turn};
 pub use permission::{Permission, PermissionRun};
 pub use question::Question;
 #[cfg(feature = "cli")]
-pub(crate) use rewriting::{changed_event, second_pass};
+pub(crate) use rewriting::{changed_event, first_pass, second_pass, without_second_pass};
 pub use tool::{Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order.

@@ -1,8 +1,8 @@
 //! What hooks change of an event, and the second pass: the hooks run once more on the changed event, so that every guard
 //! sees every change.
 //!
-//! A change in the second pass would be lost, or hooks that disagree would never end. So a hook that changes there what
-//! another hook has changed blocks. Does not fire events.
+//! A change of a hook must reach the event that the guards see, or block: one that another hook puts back, or that comes in
+//! the second pass, would be lost. Does not fire events.
 
 use serde_json::{Map, Value};
 
@@ -11,16 +11,14 @@ use super::table::ROWS;
 use super::table::Rewrites;
 #[cfg(feature = "cli")]
 use crate::events::HookEvent;
+use crate::json::kind;
 use crate::outcome::{HookResult, Outcome};
 
 /// The data of an event.
 type Data = Map<String, Value>;
 
-/// Error applying the changes of hooks: the value of the key has another type.
-pub(super) struct Unfit {
-    pub(super) key: &'static str,
-    pub(super) expected: &'static str,
-}
+/// Error applying the changes of hooks: the value of this key is not an object.
+pub(super) struct Unfit(pub(super) &'static str);
 
 impl Rewrites {
     /// Returns the key that hooks have changed, with its new value.
@@ -38,68 +36,127 @@ impl Rewrites {
         let (key, value) = match self {
             Self::Nothing => return Ok(None),
             Self::Members(key) => {
-                let expected = "an object";
                 let input = data.get(key).and_then(Value::as_object);
-                let input = input.ok_or(Unfit { key, expected })?;
-                (key, outcome.changed_input(input).map(Value::Object))
+                let changed = outcome.changed_input(input.ok_or(Unfit(key))?);
+                (key, changed.map(Value::Object))
             }
-            Self::Text(key) => match updates.get(key) {
-                Some(value) if !value.is_string() => {
-                    let expected = "a text";
-                    return Err(Unfit { key, expected });
-                }
-                value => (key, value.cloned()),
-            },
+            Self::Text(key) => (key, updates.get(key).cloned()),
         };
         let is_new = |value: &Value| data.get(key) != Some(value);
         Ok(value.filter(is_new).map(|value| (key, value)))
     }
 
-    /// Returns whether the answer of a hook changes the data.
-    fn is_changed_by(self, data: &Data, result: &HookResult) -> bool {
+    /// Returns the members of the data which the answer of a hook sets, each with its value in the data.
+    fn set_by<'a>(
+        self,
+        data: &'a Data,
+        result: &'a HookResult,
+    ) -> impl Iterator<Item = (&'a str, Option<&'a Value>, &'a Value)> {
         let output = result.output().filter(|_| result.answer_counts());
-        let Some((output, updates)) = output.and_then(|it| Some((it, it.updated_input.as_ref()?)))
-        else {
-            return false;
+        let updates = output.and_then(|output| output.updated_input.as_ref());
+        let members = match self {
+            Self::Nothing => None,
+            Self::Members(key) => data.get(key).and_then(Value::as_object),
+            Self::Text(_) => Some(data),
         };
-        match self {
-            Self::Nothing => false,
-            Self::Members(key) => match data.get(key).and_then(Value::as_object) {
-                Some(input) if output.replaces_input => updates != input,
-                Some(input) => updates
-                    .iter()
-                    .any(|(key, value)| input.get(key) != Some(value)),
-                None => false,
-            },
-            Self::Text(key) => match updates.get(key) {
-                Some(value) => value.is_string() && data.get(key) != Some(value),
-                None => false,
-            },
-        }
+        let set = members.and_then(|members| Some((members, updates?)));
+        set.into_iter().flat_map(move |(members, updates)| {
+            let set = updates.iter().filter(move |(name, _)| match self {
+                Self::Text(key) => *name == key,
+                _ => true,
+            });
+            set.map(|(name, value)| (name.as_str(), members.get(name), value))
+        })
     }
 
-    /// Returns the outcome of the changed event, in which each hook blocks that changes what another hook has changed.
-    /// The only hook that changes an event may do so again: its change is applied once.
+    /// Whether the answer of a hook changes the data.
+    fn is_changed_by(self, data: &Data, result: &HookResult) -> bool {
+        let removes = match (self, result.output()) {
+            (Self::Members(key), Some(output)) if output.replaces_input => {
+                let count = output.updated_input.as_ref().map(Map::len);
+                let input = data.get(key).and_then(Value::as_object);
+                count.is_some_and(|count| input.is_some_and(|input| input.len() > count))
+            }
+            _ => false,
+        };
+        let mut set = self.set_by(data, result);
+        removes && result.answer_counts() || set.any(|(_, old, new)| old != Some(new))
+    }
+
+    /// Whether two answers set the same member.
+    fn is_set_by_both(self, data: &Data, one: &HookResult, other: &HookResult) -> bool {
+        let replaces = |result: &HookResult| {
+            let output = result.output();
+            output.is_some_and(|output| output.replaces_input && output.updated_input.is_some())
+        };
+        let mut of_one = self.set_by(data, one);
+        let is_set = |name: &str| self.set_by(data, other).any(|(it, ..)| it == name);
+        replaces(one) || replaces(other) || of_one.any(|(name, ..)| is_set(name))
+    }
+
+    /// Returns the outcome of an event before its changes are applied. A hook blocks whose change other hooks have put
+    /// back, and so does one whose change has the wrong type.
+    pub(super) fn first_pass(self, data: &Data, outcome: Outcome) -> Outcome {
+        let is_put_back = matches!(self.change(data, &outcome), Ok(None));
+        let results = outcome.results().to_vec();
+        outcome.objecting(|result| {
+            if let Self::Text(key) = self
+                && let Some((.., new)) =
+                    self.set_by(data, result).find(|(.., new)| !new.is_string())
+            {
+                let found = kind(new);
+                return Some(format!(
+                    "invalid change of `{key}`: expected a string, found {found}"
+                ));
+            }
+            if !is_put_back || !self.is_changed_by(data, result) {
+                return None;
+            }
+            let mut others = results.iter().rev();
+            let other = others.find(|other| {
+                other.hook != result.hook && self.is_set_by_both(data, result, other)
+            })?;
+            Some(format!(
+                "hook `{}` puts back what hook `{}` has changed",
+                label(other),
+                label(result)
+            ))
+        })
+    }
+
+    /// Returns the outcome of the changed event, in which each hook blocks that changes what another hook has changed or
+    /// put back. The only hook that changes an event may do so again: its change is applied once.
     pub(super) fn second_pass(
         self,
         (data, first): (&Data, &Outcome),
         (changed, again): (&Data, Outcome),
     ) -> Outcome {
-        let results = first.results().iter();
-        let before: Vec<_> = results
-            .filter(|result| self.is_changed_by(data, result))
-            .collect();
         again.objecting(|result| {
-            let mut others = before.iter().rev().filter(|other| other.hook != result.hook);
-            let other = others.next().filter(|_| self.is_changed_by(changed, result))?;
+            if !self.is_changed_by(changed, result) {
+                return None;
+            }
+            let before = first.results();
+            let own = before.iter().position(|it| it.hook == result.hook);
+            let has_put_back = |index: usize, other: &HookResult| {
+                own.is_some_and(|own| index > own) && self.is_set_by_both(data, result, other)
+            };
+            let mut others = before.iter().enumerate().rev();
+            let (_, other) = others.find(|(index, other)| {
+                let is_other = other.hook != result.hook;
+                is_other && (self.is_changed_by(data, other) || has_put_back(*index, other))
+            })?;
             Some(format!(
                 "hook `{}` changes what hook `{}` has already changed, and only one change is applied: let one hook make \
                  both",
-                result.hook.shown_label(),
-                other.hook.shown_label()
+                label(result),
+                label(other)
             ))
         })
     }
+}
+
+fn label(result: &HookResult) -> String {
+    result.hook.shown_label()
 }
 
 #[cfg(feature = "cli")]
@@ -124,4 +181,20 @@ pub(crate) fn second_pass(
     (changed, again): (&HookEvent, Outcome),
 ) -> Outcome {
     rewrites_of(event).second_pass((&event.data, first), (&changed.data, again))
+}
+
+/// Returns the outcome of an event as hooks have left it, for a program that applies their changes.
+#[cfg(feature = "cli")]
+pub(crate) fn first_pass(event: &HookEvent, outcome: Outcome) -> Outcome {
+    rewrites_of(event).first_pass(&event.data, outcome)
+}
+
+/// Returns the outcome of an event that was cancelled before any guard has seen what hooks have changed.
+#[cfg(feature = "cli")]
+pub(crate) fn without_second_pass(event: &HookEvent, outcome: Outcome) -> Outcome {
+    let rewrites = rewrites_of(event);
+    outcome.objecting(|result| {
+        let is_change = rewrites.is_changed_by(&event.data, result);
+        is_change.then(|| "cancelled before other hooks have seen its change".to_owned())
+    })
 }

@@ -265,15 +265,15 @@ impl HookResult {
         !self.should_continue() && !self.is_open_question()
     }
 
-    /// Whether the hooks after it do not run. On an event that cannot be blocked, what a hook prints keeps no hook from
-    /// running, only its failure does: it may have printed what a tool has returned.
+    /// Whether the hooks after it do not run. On an event that cannot be blocked, only a failure of the hook's own keeps
+    /// others from running: what it prints may be what a tool has returned, and a model chooses how large that is.
     pub(crate) fn stops_others(&self, can_block: bool) -> bool {
         match self.failure {
             _ if can_block => self.stops_the_chain(),
             None | Some(FailureKind::InvalidAnswer) => {
                 self.has_exited_otherwise() && !self.forgives(FailureKind::Exit)
             }
-            Some(failure) => !self.forgives(failure),
+            Some(failure) => !failure.is_of_the_engine() && !self.forgives(failure),
         }
     }
 

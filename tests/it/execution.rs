@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{
-    FailureKind, FireOptions, HookEvent, HookExecutor, HookRegistry, fire_event,
+    FailureKind, FailurePolicy, FireOptions, HookEvent, HookExecutor, HookRegistry, fire_event,
     fire_event_blocking, fire_event_blocking_with,
 };
 
@@ -65,6 +65,19 @@ fn no_answer_keeps_a_later_hook_from_an_event_that_cannot_be_blocked() {
             "{printed}: {results:?}"
         );
     }
+}
+
+/// A model chooses how large the output of a tool is.
+#[test]
+fn a_large_output_keeps_no_hook_from_running() {
+    let world = World::new();
+    let masks = hook("tool:post_execute", "echo {}");
+    world.add(masks.with_on_failure(FailurePolicy::Withhold));
+    world.hook("tool:*", "echo audited");
+    let event = HookEvent::tool_post_execute("bash", "ls", "x".repeat(300_000));
+    let results = world.fire(&event);
+    assert_eq!(results[0].failure, Some(FailureKind::EventTooLarge));
+    assert_eq!(results.len(), 2);
 }
 
 #[test]

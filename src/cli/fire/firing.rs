@@ -8,7 +8,7 @@ use super::notes::{Note, Notes};
 use super::show::Show;
 use crate::cli::io::start;
 use crate::cli::{Context, Failure, Terminal};
-use crate::lifecycle::{changed_event, second_pass};
+use crate::lifecycle::{changed_event, first_pass, second_pass};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
 
 /// How often the spinner turns and an interrupt is checked.
@@ -118,10 +118,11 @@ fn execute(
     notes: Sender<Note>,
 ) -> Result<(), Failure> {
     start(move || {
-        let mut outcome = executor.execute(&event, options);
-        if let Some((original, first)) = &first {
-            outcome = second_pass((original, first), (&event, outcome));
-        }
+        let outcome = executor.execute(&event, options);
+        let outcome = match &first {
+            Some((original, first)) => second_pass((original, first), (&event, outcome)),
+            None => first_pass(&event, outcome),
+        };
         // Without a receiver, the program is about to end.
         let _ = notes.send(Note::Outcome(Box::new(outcome)));
         // Waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or

@@ -24,7 +24,7 @@ use crate::cli::events::{self, name_of};
 use crate::cli::fire::{Report, unknown_key};
 use crate::cli::io::start;
 use crate::cli::{Context, Failure};
-use crate::lifecycle::{changed_event, second_pass};
+use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{
     FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
 };
@@ -329,8 +329,12 @@ impl Server {
             return;
         };
         self.notifier.close(&fire.event);
+        let outcome = match (&fire.first, fire.is_cancelled) {
+            (None, false) => first_pass(&fire.event, outcome),
+            (None, true) => without_second_pass(&fire.event, outcome),
+            (Some(_), _) => outcome,
+        };
         if fire.first.is_none()
-            && !fire.is_cancelled
             && let Some(changed) = changed_event(&fire.event, &outcome)
         {
             let options = fire.options.without_background();

@@ -305,17 +305,11 @@ fn each_agent_has_its_own_blocked_stops() {
 
 #[test]
 fn a_hook_replaces_the_prompt() {
-    for (content, prompt, is_again) in [
-        (json!("drop the tables"), "drop the tables", true),
-        (json!(3), "deploy", false),
-    ] {
-        let host = Host::with([(PROMPT, json!({"updatedInput": {"content": content}}))]);
-        let session = host.lifecycle().session("s1").begin().unwrap();
-        let turn = session.prompt("deploy").begin().unwrap();
-        assert_eq!((turn.prompt(), turn.again().is_some()), (prompt, is_again));
-        assert_eq!(host.seen.data(1)["content"], "deploy");
-        if is_again {
-            assert_eq!(host.seen.data(2)["content"], content, "fired again");
-        }
-    }
+    let content = "drop the tables";
+    let host = Host::with([(PROMPT, json!({"updatedInput": {"content": content}}))]);
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let turn = session.prompt("deploy").begin().unwrap();
+    assert_eq!((turn.prompt(), turn.again().is_some()), (content, true));
+    assert_eq!(host.seen.data(1)["content"], "deploy");
+    assert_eq!(host.seen.data(2)["content"], content, "fired again");
 }

@@ -69,6 +69,65 @@ fn the_same_change_is_none() {
     assert_eq!(call(&host).unwrap(), json!({"command": "ls -l"}));
 }
 
+/// Says this, whatever it gets.
+fn says(command: &str) -> String {
+    let answer = json!({"updatedInput": {"command": command}});
+    format!("echo '{answer}'")
+}
+
+/// Many hooks always answer with an input, changed or not.
+#[test]
+fn a_change_that_is_put_back_blocks() {
+    for (back, named) in [
+        (says("ls"), true),
+        // Another change does not hide it.
+        (
+            r#"echo '{"updatedInput": {"command": "ls", "x": 1}}'"#.to_owned(),
+            true,
+        ),
+        (r#"echo '{"updatedInput": {"x": 1}}'"#.to_owned(), false),
+    ] {
+        let host = host(&[("redacts", says("ls [masked]")), ("copies", back.clone())]);
+        match call(&host) {
+            Err(blocked) => {
+                let reason = blocked.result.reason().unwrap();
+                assert!(
+                    named && reason.contains("`redacts`") && reason.contains("`copies`"),
+                    "{reason}"
+                );
+            }
+            Ok(args) => {
+                assert!(!named, "{back}: {args}");
+                assert_eq!(args, json!({"command": "ls [masked]", "x": 1}));
+            }
+        }
+    }
+    // It would put the old value back in the second pass.
+    let host = host(&[("copies", says("ls")), ("redacts", says("ls [masked]"))]);
+    assert!(call(&host).is_err());
+}
+
+#[test]
+fn a_prompt_that_is_no_text_blocks() {
+    let host = Host::with([]);
+    let answers = [
+        ("redacts", json!({"updatedInput": {"content": "clean"}})),
+        ("broken", json!({"updatedInput": {"content": 5}})),
+    ];
+    for (name, answer) in answers {
+        let command = format!("echo '{answer}'");
+        host.world
+            .add(hook("user:prompt_submit", &command).with_name(name));
+    }
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    let blocked = session.prompt("secret").begin().unwrap_err();
+    let reason = blocked.result.reason().unwrap();
+    assert!(
+        reason.contains("`content`: expected a string, found a number"),
+        "{reason}"
+    );
+}
+
 #[test]
 fn a_prompt_is_changed_by_one_hook_too() {
     let host = Host::with([]);

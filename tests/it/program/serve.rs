@@ -288,6 +288,31 @@ fn a_background_hook_behind_a_change_runs_once() {
 }
 
 /// It may come when the hooks have ended, and the change has not been fired yet: here the server reads a long line meanwhile.
+/// It may come when the hooks have ended, and the change has not been fired yet: here the server reads a long line meanwhile.
+/// The cancellation is read when the hooks have ended, and their change was seen by no guard.
+#[test]
+fn what_is_cancelled_at_its_end_is_blocked() {
+    let user = user_with(&json!([
+        {"event": "tool:pre_execute", "name": "rewrites", "when": {"/tool_args/command": "ls"},
+            "command": "echo '{\"updatedInput\": {\"command\": \"rm -rf x\"}}'"},
+        {"event": "tool:pre_execute", "when": {"/tool_args/command": "rm *"}, "command": "exit 1"},
+    ]));
+    let mut served = Served::new(&user);
+    let fire = |id: usize, event: &Value| {
+        request(&json!(id), "fire", &json!({"event": event})).to_string() + "\n"
+    };
+    let mut lines = fire(0, &bash("ls"));
+    // They take as long as the hooks of the first one.
+    lines.extend((1..=500).map(|id| fire(id, &json!({"type": "tool:error"}))));
+    served.send_text(&lines);
+    served.cancel(&json!(0));
+    let mut responses = std::iter::repeat_with(|| served.unchecked());
+    let response = responses.find(|response| response["id"] == 0).unwrap();
+    let outcome = &response["result"];
+    let last = outcome.get("again").filter(|again| !again.is_null());
+    assert_eq!(last.unwrap_or(outcome)["allowed"], false, "{response}");
+}
+
 #[test]
 fn what_was_cancelled_is_not_fired_once_more() {
     let first = "cat >/dev/null; : >waits; until test -e go; do sleep 0.01; done; rm go
@@ -320,6 +345,8 @@ fn what_was_cancelled_is_not_fired_once_more() {
         };
         let is_cancelled = last["results"][0]["failure"] == "cancelled";
         assert!(result["again"].is_null() || is_cancelled, "{response}");
+        // No guard has seen the change, or the guard was cancelled.
+        assert_eq!(last["allowed"], false, "{response}");
     }
 }
 
