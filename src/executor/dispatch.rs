@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::core::Core;
 use super::delivery::ResultSender;
 use super::job::{Run, submit};
-use super::options::{Background, FireOptions};
-use super::order::redacts;
+use super::options::FireOptions;
 use super::parallel::Shared;
+use super::plan::{Plan, Stage};
 use crate::entry::HookOutput;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
@@ -27,41 +27,36 @@ use crate::runner::{DropReason, Firing, Reporter};
 pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
-    mut hooks: Vec<Arc<Hook>>,
+    hooks: Vec<Arc<Hook>>,
     options: FireOptions<'_>,
     send: &mut dyn FnMut(HookResult),
 ) {
     firing.handles_ask = options.handles_ask;
-    if options.background == Background::Skip {
-        hooks.retain(|hook| !hook.background());
-    }
+    let Plan { in_turn, at_once } = Plan::new(&firing.event, hooks, options);
     let blocked = Cell::new(false);
     let can_block = firing.can_block;
     let mut noted = |result: HookResult| {
         blocked.set(blocked.get() || can_block && result.stops_the_chain());
         send(result);
     };
-    let groups = hooks.split_off(hooks.partition_point(|hook| hook.group().is_none()));
-    let in_order = match options.parallel {
-        true => hooks.partition_point(|hook| redacts(&firing.event, hook)),
-        false => hooks.len(),
-    };
-    let at_once = hooks.split_off(in_order);
-    let firing = one_by_one(core, firing, &hooks, options.stops_own(), &mut noted);
-    if at_once.is_empty() && groups.is_empty() {
+    let firing = one_by_one(core, firing, &in_turn, &mut noted);
+    if at_once.is_empty() {
         return;
     }
     let shared = Shared::new(core, firing);
-    run_own(&shared, &at_once, &mut noted);
-    for group in groups.chunk_by(|one, other| one.group() == other.group()) {
+    for stage in at_once {
         // Cancelled hooks get results that say so.
-        if blocked.get() && !shared.firing.is_cancelled() {
+        if !stage.is_reached(blocked.get()) && !shared.firing.is_cancelled() {
             return;
         }
-        let mut results = Vec::with_capacity(group.len());
-        run_at_once(&shared, group, &mut |result| results.push(result));
-        note_discarded(&mut results, &core.runner.reporter);
-        results.into_iter().for_each(&mut noted);
+        if stage.is_group() {
+            let mut results = Vec::with_capacity(stage.hooks.len());
+            run_at_once(&shared, &stage.hooks, &mut |result| results.push(result));
+            note_discarded(&mut results, &core.runner.reporter);
+            results.into_iter().for_each(&mut noted);
+        } else {
+            run_own(&shared, &stage.hooks, &mut noted);
+        }
     }
 }
 
@@ -69,17 +64,16 @@ pub(super) fn run(
 fn one_by_one<'a>(
     core: &Arc<Core>,
     mut firing: Firing<'a>,
-    hooks: &[Arc<Hook>],
-    stop_on_failure: bool,
+    stage: &Stage,
     send: &mut dyn FnMut(HookResult),
 ) -> Firing<'a> {
-    for hook in hooks {
+    for hook in &stage.hooks {
         if hook.background() {
             start(core, &firing, hook);
             continue;
         }
         let result = core.runner.run_unless_cancelled(&firing, hook);
-        let stops = stop_on_failure && result.stops_others(firing.can_block);
+        let ends = stage.ends_after(result.stops_others(firing.can_block));
         let output = output_after(&result);
         send(result);
         // Groups run even after a stop, so they need this output too.
@@ -90,7 +84,7 @@ fn one_by_one<'a>(
             event.data.insert("tool_result".to_owned(), output);
             firing = firing.with_event(Arc::new(event));
         }
-        if stops && !firing.is_cancelled() {
+        if ends && !firing.is_cancelled() {
             break;
         }
     }

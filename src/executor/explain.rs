@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::hook_executor::HookExecutor;
 use super::options::{Background, FireOptions};
+use super::plan::{HookEnd, Plan};
 use crate::entry::{Off, Standing};
 use crate::events::HookEvent;
 use crate::hook::Hook;
@@ -42,38 +43,32 @@ impl HookExecutor {
     /// [`FireOptions::without_background`] leaves background hooks out.
     pub(crate) fn explain(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<Explanation> {
         let can_block = self.core().vocabulary.can_block(&event.event_type);
-        let chosen = self.hooks_for(event);
-        let is_chosen = |hook: &Arc<Hook>| chosen.iter().any(|it| Arc::ptr_eq(it, hook));
+        let is_planned =
+            |hook: &Arc<Hook>| options.background != Background::Skip || !hook.background();
+        let mut chosen = self.hooks_for(event);
+        chosen.retain(is_planned);
         let mut others = self.registry().hooks();
-        others.retain(|hook| !is_chosen(hook));
-        let is_left_out = |hook: &Hook| options.background == Background::Skip && hook.background();
-        let mut all = Vec::new();
-        let mut failed: Option<Arc<Hook>> = None;
+        others.retain(|hook| is_planned(hook) && !chosen.iter().any(|it| Arc::ptr_eq(it, hook)));
+        let standings: Vec<_> = chosen.iter().map(|hook| self.standing(hook)).collect();
+        let end_of = |place: usize| end_of(&chosen[place], &standings[place], can_block);
+        let planned = Plan::new(event, chosen.clone(), options).walk(end_of);
         let mut running = 0;
-        for hook in chosen {
-            let before = failed.as_ref();
-            // The dispatch does not reach it then.
-            let stopped = before.filter(|failed| match hook.group() {
-                None => options.stops_own(),
-                group => can_block && group != failed.group(),
+        let planned = planned
+            .into_iter()
+            .zip(standings)
+            .map(|((hook, stopped_by), standing)| {
+                let stopped_by = stopped_by.filter(|_| standing.takes_part());
+                let omission = stopped_by.map(|by| Omission::Stopped(by.label().to_owned()));
+                let has_order = omission.is_none() && standing.takes_part();
+                running += usize::from(has_order);
+                Explanation {
+                    hook,
+                    standing,
+                    omission,
+                    order: has_order.then_some(running),
+                }
             });
-            let standing = self.standing(&hook);
-            let omission = stopped
-                .filter(|_| standing.takes_part())
-                .map(|failed| Omission::Stopped(failed.label().to_owned()));
-            if failed.is_none() && stops(&hook, &standing) {
-                failed = Some(Arc::clone(&hook));
-            }
-            let is_in_order = omission.is_none() && standing.takes_part();
-            let has_order = is_in_order && !is_left_out(&hook);
-            running += usize::from(has_order);
-            all.push(Explanation {
-                hook,
-                standing,
-                omission,
-                order: has_order.then_some(running),
-            });
-        }
+        let mut all: Vec<_> = planned.collect();
         all.extend(others.into_iter().map(|hook| {
             let standing = self.standing(&hook);
             let omission = match hook.mismatches(event, can_block) {
@@ -88,7 +83,6 @@ impl HookExecutor {
                 order: None,
             }
         }));
-        all.retain(|explanation| !is_left_out(&explanation.hook));
         all
     }
 
@@ -104,14 +98,17 @@ impl HookExecutor {
     }
 }
 
-/// Whether the hooks after a hook of this standing do not run.
-fn stops(hook: &Arc<Hook>, standing: &Standing) -> bool {
+/// What is known of the end of a hook of this standing.
+fn end_of(hook: &Arc<Hook>, standing: &Standing, can_block: bool) -> HookEnd {
     let Standing::Fails(failure) = standing else {
-        return false;
+        return HookEnd::default();
     };
     let failure = failure.clone();
     let result = HookResult::not_run(Arc::clone(hook), failure.kind, failure.message);
-    !hook.background() && !result.should_continue()
+    HookEnd {
+        stops: result.stops_others(can_block),
+        blocks: can_block && result.stops_the_chain(),
+    }
 }
 
 impl Explanation {

@@ -17,6 +17,9 @@ mod job;
 mod options;
 mod order;
 mod parallel;
+mod plan;
+#[cfg(all(test, unix, feature = "cli"))]
+mod plan_tests;
 mod token;
 mod under_way;
 

@@ -97,7 +97,9 @@ impl Rewrites {
     /// Returns the outcome of an event before its changes are applied. A hook blocks whose change other hooks have put
     /// back, and so does one whose change has the wrong type.
     pub(super) fn first_pass(self, data: &Data, outcome: Outcome) -> Outcome {
-        let is_put_back = matches!(self.change(data, &outcome), Ok(None));
+        // A blocked event has no changes.
+        let has_changes = outcome.updated_input().is_some();
+        let is_put_back = has_changes && matches!(self.change(data, &outcome), Ok(None));
         let results = outcome.results().to_vec();
         outcome.objecting(|result| {
             if let Self::Text(key) = self

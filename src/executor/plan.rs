@@ -1,0 +1,130 @@
+//! The stages of an event: hooks that run one after the other, then hooks that run at once.
+//!
+//! The dispatch runs the stages, and `explain` walks them: both ask a stage whether it is reached and where it ends. Knows
+//! no standing and no result.
+
+use std::sync::Arc;
+
+use super::options::{Background, FireOptions};
+use super::order::redacts;
+use crate::events::HookEvent;
+use crate::hook::Hook;
+
+/// The stages of one event, in order.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The first stage.
+    pub(super) in_turn: Stage,
+    /// The others.
+    pub(super) at_once: Vec<Stage>,
+}
+
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) hooks: Vec<Arc<Hook>>,
+    order: StageOrder,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StageOrder {
+    /// One after the other. `stops`: a hook may keep those after it from running.
+    InTurn { stops: bool },
+    /// All at once, as the caller wants it.
+    AtOnce,
+    /// All at once: a group of hooks of another agent.
+    Group,
+}
+
+/// What is known of a hook's end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct HookEnd {
+    /// Whether it keeps the hooks after it from running.
+    pub(super) stops: bool,
+    /// Whether it blocks the event.
+    pub(super) blocks: bool,
+}
+
+impl Plan {
+    /// Makes the stages of hooks that are in the order of `HookExecutor::hooks_for`.
+    pub(super) fn new(
+        event: &HookEvent,
+        mut hooks: Vec<Arc<Hook>>,
+        options: FireOptions<'_>,
+    ) -> Self {
+        if options.background == Background::Skip {
+            hooks.retain(|hook| !hook.background());
+        }
+        let groups = hooks.split_off(hooks.partition_point(|hook| hook.group().is_none()));
+        let in_turn = if options.parallel {
+            hooks.partition_point(|hook| redacts(event, hook))
+        } else {
+            hooks.len()
+        };
+        let parallel = hooks.split_off(in_turn);
+        let mut at_once = Vec::new();
+        if !parallel.is_empty() {
+            at_once.push(Stage::new(parallel, StageOrder::AtOnce));
+        }
+        let groups = groups.chunk_by(|one, other| one.group() == other.group());
+        at_once.extend(groups.map(|group| Stage::new(group.to_vec(), StageOrder::Group)));
+        let stops = options.stops_own();
+        Self {
+            in_turn: Stage::new(hooks, StageOrder::InTurn { stops }),
+            at_once,
+        }
+    }
+
+    /// Returns the hooks in order, each with the hook because of which it does not run. `end_of` is what is known of the
+    /// end of a hook that runs, by its place among all hooks.
+    pub(super) fn walk(
+        &self,
+        mut end_of: impl FnMut(usize) -> HookEnd,
+    ) -> Vec<(Arc<Hook>, Option<Arc<Hook>>)> {
+        let mut hooks = Vec::new();
+        let mut blocked_by: Option<Arc<Hook>> = None;
+        for stage in std::iter::once(&self.in_turn).chain(&self.at_once) {
+            let mut stopped_by = match stage.is_reached(blocked_by.is_some()) {
+                true => None,
+                false => blocked_by.clone(),
+            };
+            for hook in &stage.hooks {
+                let end = match stopped_by {
+                    None => end_of(hooks.len()),
+                    Some(_) => HookEnd::default(),
+                };
+                hooks.push((Arc::clone(hook), stopped_by.clone()));
+                // A hook in the background stops and blocks nothing.
+                if hook.background() {
+                    continue;
+                }
+                if end.blocks {
+                    blocked_by.get_or_insert_with(|| Arc::clone(hook));
+                }
+                if stage.ends_after(end.stops) {
+                    stopped_by = Some(Arc::clone(hook));
+                }
+            }
+        }
+        hooks
+    }
+}
+
+impl Stage {
+    fn new(hooks: Vec<Arc<Hook>>, order: StageOrder) -> Self {
+        Self { hooks, order }
+    }
+
+    pub(super) fn is_group(&self) -> bool {
+        self.order == StageOrder::Group
+    }
+
+    /// Whether the stage runs, after hooks that have blocked the event or not.
+    pub(super) fn is_reached(&self, is_blocked: bool) -> bool {
+        !(is_blocked && self.is_group())
+    }
+
+    /// Whether the stage ends behind a hook that stops others, or does not.
+    pub(super) fn ends_after(&self, has_stopped: bool) -> bool {
+        has_stopped && self.order == StageOrder::InTurn { stops: true }
+    }
+}
