@@ -507,6 +507,7 @@ impl Hooks {
             return Err(TrustError::Broken(error.to_string()));
         }
         if review.is_approved() {
+            self.reload_if_stale();
             return Ok(true);
         }
         if !ask(&review.approval) {
@@ -515,6 +516,14 @@ impl Hooks {
         review.approve(self.config())?;
         self.reload();
         Ok(true)
+    }
+
+    /// Loads the files again if a hook waits for an approval that another program has given.
+    fn reload_if_stale(&self) {
+        let report = self.report();
+        if report.problems.iter().any(|problem| problem.is_of_approval) {
+            self.reload();
+        }
     }
 
     /// Compares the project's hooks with their approval. None if they need no approval.

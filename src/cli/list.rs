@@ -12,7 +12,7 @@ use crate::cli::events;
 use crate::cli::files::shown;
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
 use crate::config::{Problem, Review, Severity};
-use crate::entry::Standing;
+use crate::entry::{Off, Standing};
 use crate::{Hook, HookEvent, LoadReport, printable};
 
 /// What `forge-hooks list --json` prints.
@@ -131,7 +131,12 @@ impl Report<'_> {
 
 /// Whether the hook runs only as a person has approved it.
 fn needs_approval(entry: &Entry) -> bool {
-    entry.source.approval().is_some() || entry.standing == Standing::NotApproved
+    let is_off_by_name = matches!(entry.standing, Standing::Off(Off::Name { .. }));
+    let is_left_out = matches!(
+        entry.standing,
+        Standing::NotApproved | Standing::Off(Off::Entry)
+    );
+    !is_off_by_name && (entry.source.approval().is_some() || is_left_out)
 }
 
 /// Returns the events that the options select, or None for all.

@@ -71,6 +71,9 @@ pub(crate) enum Decision {
 pub(crate) struct Result {
     /// The hook as an entry of hooks.json, see hooks.schema.json.
     hook: Map<String, Value>,
+    /// The file that contains the hook, and the line; null for a hook of the host.
+    #[serde(rename = "where")]
+    place: Option<String>,
     /// The exit code; 128 + n if signal n ended the hook; -1 if there is none.
     exit_code: i32,
     stdout: String,
@@ -92,6 +95,8 @@ pub(crate) struct Result {
     decision: Decision,
     /// The hook's answer; null if it gave none.
     output: Option<Output>,
+    /// Notes for the hook's author: why its output is no answer, which keys are not applied.
+    diagnostics: Vec<String>,
 }
 
 /// Whether a hook runs on its events.
@@ -105,9 +110,9 @@ pub(crate) enum State {
     /// The administrator's or the user's file lists its name.
     DisabledByName,
     NotApproved,
-    /// It fails, and blocks.
+    /// It fails, and blocks, whatever its `on_failure`.
     ApprovalLost,
-    /// It fails, and blocks: its entry is invalid, for example.
+    /// It fails: its entry is invalid, its sandbox is not possible, or it would run itself.
     Unusable,
 }
 

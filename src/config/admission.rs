@@ -264,7 +264,7 @@ fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabl
     let why = error.to_string();
     for item in &mut file.items {
         if !item.is_placeholder {
-            item.change(|hook| hook.without_conditions().with_lost_approval(&*why));
+            item.change(|hook| hook.matching_by_pattern().with_lost_approval(&*why));
         }
         disabled.hide_entry(item);
     }

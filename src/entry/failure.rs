@@ -81,9 +81,15 @@ impl FailureKind {
             Self::EventTooLarge
                 | Self::ArgumentsNotMapped
                 | Self::NoWorkingDir
+                | Self::NoSandbox
                 | Self::StatusLost
                 | Self::Panicked
         )
+    }
+
+    /// Whether a value of the event has caused the failure.
+    pub(crate) fn is_of_the_event(self) -> bool {
+        matches!(self, Self::EventTooLarge | Self::ArgumentsNotMapped)
     }
 
     /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Three

@@ -6,6 +6,10 @@ use super::failure::Failure;
 
 /// Whether a hook may run, apart from the event. `Display` is a phrase for people, such as `fails: ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "only the program shows it")
+)]
 pub(crate) enum Standing {
     /// It may run. Whether it then succeeds is not known.
     Ready,
@@ -19,6 +23,10 @@ pub(crate) enum Standing {
 
 /// What has switched a hook off.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "only the program shows it")
+)]
 pub(crate) enum Off {
     /// Its entry. The registry leaves it out.
     Entry,
@@ -30,6 +38,7 @@ pub(crate) enum Off {
 
 impl Standing {
     /// Whether an event reaches the hook: it runs, or it fails.
+    #[cfg(feature = "cli")]
     pub(crate) fn takes_part(&self) -> bool {
         matches!(self, Self::Ready | Self::Fails(_))
     }

@@ -127,8 +127,7 @@ impl HookExecutor {
     ///
     /// First come hooks that redact a tool's output ([`Withhold`](crate::FailurePolicy::Withhold)), then other hooks of
     /// hooks.json and of the host, then the hooks of each other agent, of which identical ones are returned once. A hook may
-    /// still not run: because a hook before it blocks, because it is not approved, or because the user has
-    /// [disabled](HookExecutor::disabled_by) all hooks.
+    /// still not run: because a hook before it blocks, or because the user has [disabled](HookExecutor::disabled_by) all hooks.
     ///
     /// ```
     /// use forge_hooks::{Hook, HookEvent, HookExecutor};

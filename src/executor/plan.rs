@@ -36,6 +36,7 @@ enum StageOrder {
 }
 
 /// What is known of a hook's end.
+#[cfg(feature = "cli")]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct HookEnd {
     /// Whether it keeps the hooks after it from running.
@@ -76,6 +77,7 @@ impl Plan {
 
     /// Returns the hooks in order, each with the hook because of which it does not run. `end_of` is what is known of the
     /// end of a hook that runs, by its place among all hooks.
+    #[cfg(feature = "cli")]
     pub(super) fn walk(
         &self,
         mut end_of: impl FnMut(usize) -> HookEnd,

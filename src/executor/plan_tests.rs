@@ -1,6 +1,11 @@
-//! Random hooks on one event: those that ran are those that the pages and a dry run say.
+//! Random hooks on one event: those that ran are those that the pages and a dry run say. What is approved is looked at when a
+//! hook starts.
+
+#![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
+
+use std::thread::{self, ThreadId};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -11,7 +16,7 @@ use super::hook_executor::HookExecutor;
 use crate::HookRegistry;
 use crate::entry::{Failure, FailurePolicy};
 use crate::events::HookEvent;
-use crate::hook::Hook;
+use crate::hook::{ApprovalCheck, Hook};
 use crate::protocol::{Call, Exit, Grouping, Launch, Protocol, Reading, command_line};
 
 /// Hooks that run at once, and whose exit code decides.
@@ -221,4 +226,31 @@ fn the_hooks_that_ran_are_those_that_were_foretold() {
         Ok(())
     };
     TestRunner::new(config).run(&all, run).unwrap();
+}
+
+/// An approval that must not be looked at on this thread.
+#[derive(Debug)]
+struct NotOn(ThreadId);
+
+impl ApprovalCheck for NotOn {
+    fn lost(&self, _: &Hook) -> Option<String> {
+        assert_ne!(thread::current().id(), self.0);
+        None
+    }
+}
+
+/// It reads files, which takes time.
+#[test]
+fn submit_looks_at_no_approval() {
+    let hook = Hook::new("*", "exit 0").unwrap();
+    let hook = hook.with_approval(Arc::new(NotOn(thread::current().id())));
+    let registry = Arc::new(HookRegistry::new());
+    registry.load_hooks([hook.clone(), hook.with_protocol(Arc::new(Grouped("one")))]);
+    let executor = HookExecutor::new(registry);
+    let event = HookEvent::tool_pre_execute("bash", "ls");
+    let outcome = executor.submit(event, FireOptions::new()).unwrap().wait();
+    assert!(
+        outcome.results().iter().all(|result| result.success()),
+        "{outcome:?}"
+    );
 }

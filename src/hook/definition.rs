@@ -55,6 +55,8 @@ pub struct Hook {
     pub(super) base_dir: Option<Arc<Path>>,
     /// For a project's hook that was approved.
     pub(super) approval: Option<Arc<dyn ApprovalCheck>>,
+    /// Whether conditions are not tested.
+    pub(super) matches_by_pattern: bool,
     /// The host's own limits for it, besides its own ones.
     pub(super) host_sandbox: Option<Arc<Sandbox>>,
     pub(super) is_system: bool,
@@ -146,6 +148,7 @@ impl Hook {
             source: None,
             base_dir: None,
             approval: None,
+            matches_by_pattern: false,
             host_sandbox: None,
             is_system: false,
             fingerprint: OnceLock::new(),
@@ -204,12 +207,9 @@ impl Hook {
         self.set(|it| it.refusal = Some(failure))
     }
 
-    /// Returns the hook with its pattern and policy alone: without conditions, and without the protocol that has some.
-    pub(crate) fn without_conditions(self) -> Self {
-        self.set(|it| {
-            it.when = None;
-            it.protocol = None;
-        })
+    /// Makes the pattern alone decide which events the hook matches: its conditions and its protocol's are not tested.
+    pub(crate) fn matching_by_pattern(self) -> Self {
+        self.with(|hook| hook.matches_by_pattern = true)
     }
 
     /// Sets what compares the hook with its approval before each run.

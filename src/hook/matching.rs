@@ -16,7 +16,7 @@ impl Hook {
     /// [`HookEvent::data`], of at most 1,000 bytes.
     ///
     /// A value that is missing or not a string matches if the event can be blocked or the hook
-    /// [withholds](FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. Values above 16 KiB count as
+    /// [withholds](crate::FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. Values above 16 KiB count as
     /// matched, and so does what exceeds the event's budget (the bytes of values times those of the compiled expressions,
     /// 128 Mi for all hooks together). A test takes well below a microsecond for usual commands and paths; all tests of an
     /// event take about 10 ms in the worst case.
@@ -69,7 +69,7 @@ impl Hook {
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
         let mut found = self.pattern().mismatches(event);
-        if !found.is_empty() {
+        if !found.is_empty() || self.matches_by_pattern {
             return found;
         }
         if let Some(when) = &self.settings.when {
@@ -98,6 +98,9 @@ impl Hook {
     /// Returns whether the conditions and the protocol match an event that the pattern matches. The budget is that of all
     /// hooks on the event.
     pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool, budget: &Budget) -> bool {
+        if self.matches_by_pattern {
+            return true;
+        }
         let guards = self.guards(can_block);
         let when = self.settings.when.as_ref();
         when.is_none_or(|when| when.is_met(event, guards, budget))

@@ -120,8 +120,10 @@ impl Serialize for HookBlockedError {
 /// contain secrets.
 impl Serialize for HookResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("HookResult", 13)?;
+        let mut fields = serializer.serialize_struct("HookResult", 15)?;
         fields.serialize_field("hook", &*self.hook)?;
+        let place = self.hook.source().map(ToString::to_string);
+        fields.serialize_field("where", &place)?;
         fields.serialize_field("exit_code", &self.exit_code)?;
         fields.serialize_field("stdout", &self.stdout)?;
         fields.serialize_field("stderr", &self.stderr)?;
@@ -134,6 +136,7 @@ impl Serialize for HookResult {
         fields.serialize_field("should_continue", &self.should_continue())?;
         fields.serialize_field("decision", &self.decision())?;
         fields.serialize_field("output", &self.output())?;
+        fields.serialize_field("diagnostics", self.diagnostics())?;
         fields.end()
     }
 }

@@ -273,7 +273,7 @@ impl HookResult {
             None | Some(FailureKind::InvalidAnswer) => {
                 self.has_exited_otherwise() && !self.forgives(FailureKind::Exit)
             }
-            Some(failure) => !failure.is_of_the_engine() && !self.forgives(failure),
+            Some(failure) => !failure.is_of_the_event() && !self.forgives(failure),
         }
     }
 

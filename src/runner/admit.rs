@@ -120,4 +120,16 @@ mod tests {
             assert_eq!(kind(&gone), Some(FailureKind::ApprovalLost));
         }
     }
+
+    /// The conditions of a project's hook are compiled when they are first tested.
+    #[test]
+    fn an_approved_condition_may_be_unusable() {
+        let when = serde_json::json!({"/tool_args": {"regex": "(a{1000}){1000}"}});
+        let entry = serde_json::json!({"event": "*", "command": "true", "when": when});
+        let hook = Hook::read(&entry).unwrap();
+        assert!(hook.matches(&crate::HookEvent::tool_pre_execute("bash", "ls")));
+        let naming = Naming::new(AppProfile::default(), None);
+        let failure = admit(&hook, &naming, None).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Misconfigured);
+    }
 }

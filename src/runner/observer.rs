@@ -25,8 +25,7 @@ use crate::outcome::HookResult;
 ///
 /// An event that an observer fires is refused, blocks if it can be blocked, and the log says so; a wait on a thread that
 /// runs an observer ends with an error. So an observer that needs an event sends it to another thread of the host, which
-/// fires it. The same holds for a [`Gate`](crate::hook::Gate) and for the host's logger, where a run calls them. As long
-/// as an observer holds a
+/// fires it. The same holds for the host's logger, where a run calls it. As long as an observer holds a
 /// [`HookExecutor`](crate::HookExecutor), the executor is not dropped.
 ///
 /// ```

@@ -17,7 +17,9 @@ use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
 use super::shell_error::not_started;
-use crate::entry::{Failure, Standing};
+use crate::entry::Failure;
+#[cfg(feature = "cli")]
+use crate::entry::Standing;
 use crate::hook::Hook;
 use crate::outcome::EnvFile;
 use crate::outcome::{Consent, FailureKind, HookResult, Residency};
@@ -123,6 +125,7 @@ impl Runner {
     }
 
     /// Returns whether the hook may run, for people. Looks at files, as before a start.
+    #[cfg(feature = "cli")]
     pub(crate) fn standing_of(&self, hook: &Hook) -> Standing {
         match self.admit(hook) {
             Ok(_) => Standing::Ready,

@@ -60,6 +60,20 @@ fn every_way_to_fire_runs_the_hooks() {
     assert!(hooks.submit(event).is_err());
 }
 
+/// Another program has given the approval that this one was about to ask for.
+#[test]
+fn an_approval_of_another_program_loads_the_hooks() {
+    let world = World::new();
+    world.write(PROJECTS, &file(&[entry("level:loaded", "exit 0")]));
+    let load = || game(&world).project(world.path("project")).load();
+    let (hooks, other) = (load(), load());
+    assert!(other.approve_with(|_| true).unwrap());
+    assert!(hooks.execute(&custom("level:loaded")).results().is_empty());
+    let is_approved = hooks.approve_with(|_| panic!("nothing is to be asked"));
+    assert!(is_approved.unwrap());
+    assert!(hooks.execute(&custom("level:loaded")).results()[0].success());
+}
+
 #[test]
 fn a_projects_hooks_need_approval() {
     let world = World::new();

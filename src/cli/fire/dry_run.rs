@@ -113,27 +113,37 @@ pub(super) fn why_none(
     if let Some(variable) = context.disabled_by() {
         return vec![format!("`{variable}` is set"), "fix: unset it".to_owned()];
     }
+    let left_out = left_out_of(found, event);
     let report = found.report();
     let mut problems = report.problems.iter();
     if let Some(error) = problems.find(|it| it.severity == Severity::Error) {
+        let mut lines = reasons(event, &left_out);
         let path = shown(&error.path);
-        let words = format!("`{path}` has errors, so its hooks may be missing");
-        return vec![words, "fix: fix the errors above".to_owned()];
+        lines.push(format!("`{path}` has errors, so its hooks may be missing"));
+        lines.push("fix: fix the errors above".to_owned());
+        return lines;
     }
-    let mut lines = Vec::new();
-    for explanation in explained.iter().chain(&left_out_of(found, event)) {
-        let hook = &explanation.hook;
-        let near = nearest_tool(event, explanation);
-        if near.is_some() || hook.pattern().matches(event) {
-            let (title, why, near) = (title(hook), explanation.reason(), near.unwrap_or_default());
-            lines.push(format!("`{title}`: {why}{near}"));
-        }
-    }
+    let mut lines = reasons(event, explained);
+    lines.extend(reasons(event, &left_out));
     if lines.len() > MOST_NAMED {
         lines.truncate(MOST_NAMED);
         lines.push("`--dry-run` shows all".to_owned());
     }
     lines.extend(context.nothing_found(found));
+    lines
+}
+
+/// Says why hooks do not run that are for this event, or nearly.
+fn reasons(event: &HookEvent, explained: &[Explanation]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for explanation in explained {
+        let hook = &explanation.hook;
+        let near = nearest_tool(event, explanation);
+        if near.is_some() || hook.pattern().matches(event) {
+            let (title, why) = (title(hook), explanation.reason());
+            lines.push(format!("`{title}`: {why}{}", near.unwrap_or_default()));
+        }
+    }
     lines
 }
 

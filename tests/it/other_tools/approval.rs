@@ -275,3 +275,41 @@ fn a_label_says_where_a_handler_is() {
         assert_eq!(place.hooks()[0].label(), expected);
     }
 }
+
+/// Of a store that cannot be read, each hook of the project fails, in its own turn.
+#[test]
+fn without_a_store_hooks_fail_with_their_agents() {
+    let guard = settings("PostToolUse", "Edit", &command("exit 0"));
+    let guards = settings("PreToolUse", "Bash", &command("exit 0"));
+    let place = Place::new([
+        (CLAUDE, &*guard),
+        ("project/.claude/settings.local.json", &guards),
+    ]);
+    let _ = place.approve();
+    std::fs::write(place.store().path(), "{").unwrap();
+    let _ = place.load_approved();
+    let names: Vec<_> = place
+        .hooks()
+        .iter()
+        .map(|hook| hook.protocol_name().to_owned())
+        .collect();
+    assert_eq!(names, ["claude", "claude"]);
+    let outcome = place.world.outcome(&blocking_event());
+    assert_eq!(
+        outcome.blocked().unwrap().failure,
+        Some(FailureKind::ApprovalLost)
+    );
+    // Nothing keeps an audit of the host from running.
+    place.world.hook("tool:*", "echo audited");
+    let results = place
+        .world
+        .fire(&HookEvent::tool_post_execute("bash", "ls", "done"));
+    let audited: Vec<_> = results.iter().map(|result| result.stdout.trim()).collect();
+    assert_eq!(audited, ["audited", ""]);
+    // What the user switches off is off.
+    place
+        .world
+        .write("home/.claude/settings.json", r#"{"disableAllHooks": true}"#);
+    let _ = place.load_approved();
+    assert!(place.world.outcome(&blocking_event()).allowed());
+}

@@ -264,3 +264,21 @@ fn the_sessions_file_is_not_what_a_clone_makes_of_it() {
         assert_eq!(user.read("bashrc"), "mine");
     }
 }
+
+#[test]
+fn without_a_store_a_guard_blocks() {
+    let user = User::new();
+    user.write(
+        "project/.claude/settings.json",
+        &settings(PRE, &command("exit 0")),
+    );
+    let trust = user.run(&["--other-tools", "claude", "trust", "--yes"]);
+    assert_eq!(trust.status, 0, "{trust:?}");
+    let event = payload(&user, PRE).to_string();
+    let fire = ["fire", "--as", "claude", "--event-json", "-"];
+    assert_eq!(user.run_with_input(&fire, &event).status, 0);
+    user.write("config/src/forge/trust.json", "{");
+    let printed = user.run_with_input(&fire, &event);
+    assert_eq!(printed.status, 1, "{printed:?}");
+    assert!(printed.out.contains("blocked by"), "{printed:?}");
+}
