@@ -480,7 +480,8 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
-        match sources::read(path, Owner::User, &*form, &self.checks(true), is_compiled) {
+        let loaded = self.checks(true).nothing(path, Owner::User, false);
+        match sources::read(loaded, &*form, &self.vocabulary, is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
                 let missing = Problem::of_file(Severity::Error, path, "the file does not exist");

@@ -168,7 +168,7 @@ impl Reader<'_> {
         problems.extend(misspelled_sandbox(entry));
         let read = Hook::read(&value).and_then(|hook| self.compiled(hook));
         if entry.get("when").is_some() && self.file.loaded.allowance.is_spent() {
-            let words = "the conditions of the file, with those of files before it, take more than 16 MiB when compiled";
+            let words = "the conditions up to here take more than 16 MiB when compiled, the limit for all files of one owner";
             return Err(Problem::error("", words).at(first(entry)));
         }
         let mut unknown = Vec::new();

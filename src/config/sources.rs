@@ -90,15 +90,30 @@ pub(super) struct Checks<'a> {
 pub(super) struct Allowances {
     administrator: Arc<Allowance>,
     user: Arc<Allowance>,
+    /// Of the user's plugins and extensions. Others have written them, and some are read before files of the user's own.
+    plugins: Arc<Allowance>,
     project: Arc<Allowance>,
 }
 
 impl Allowances {
-    fn of(&self, owner: Owner) -> &Arc<Allowance> {
-        match owner {
+    fn of(&self, owner: Owner, is_plugin: bool) -> Arc<Allowance> {
+        let allowance = match owner {
             Owner::Administrator => &self.administrator,
+            Owner::User | Owner::Named if is_plugin => &self.plugins,
             Owner::User | Owner::Named => &self.user,
             Owner::Project | Owner::NamedInProject => &self.project,
+        };
+        Arc::clone(allowance)
+    }
+}
+
+impl Checks<'_> {
+    /// Returns a file of which nothing is read yet.
+    pub(super) fn nothing(&self, path: &Path, owner: Owner, is_plugin: bool) -> Loaded {
+        Loaded {
+            checks_scripts: self.scripts,
+            allowance: self.allowances.of(owner, is_plugin),
+            ..Loaded::nothing(path, owner)
         }
     }
 }
@@ -131,13 +146,17 @@ fn load_file(
     let is_compiled = owner != Owner::Project || compiles;
     let (words, form) = match file.content {
         Content::Nothing => return None,
-        Content::Settings(form) => return read(&path, owner, &*form, checks, is_compiled),
+        Content::Settings(form) => {
+            let loaded = checks.nothing(&path, owner, false);
+            return read(loaded, &*form, checks.vocabulary, is_compiled);
+        }
         Content::Plugin(form) if is_full && path.exists() => {
             let words = "the file is left out: the project has more than 16 MiB of such files";
             (words.to_owned(), Some(form))
         }
         Content::Plugin(form) => {
-            let loaded = read(&path, owner, &*form, checks, is_compiled)?;
+            let loaded = checks.nothing(&path, owner, true);
+            let loaded = read(loaded, &*form, checks.vocabulary, is_compiled)?;
             let switches = Switches::default();
             return Some(Loaded { switches, ..loaded });
         }
@@ -154,28 +173,25 @@ fn load_file(
     Some(loaded)
 }
 
-/// Reads a file; none if it does not exist. If it `checks_scripts`, whether the scripts of its hooks can run.
+/// Reads a file into what is loaded of it so far; none if it does not exist.
 pub(super) fn read(
-    path: &Path,
-    owner: Owner,
+    mut loaded: Loaded,
     form: &dyn Form,
-    checks: &Checks<'_>,
+    vocabulary: &Vocabulary,
     is_compiled: bool,
 ) -> Option<Loaded> {
-    let mut loaded = Loaded::nothing(path, owner);
-    loaded.checks_scripts = checks.scripts;
-    loaded.allowance = Arc::clone(checks.allowances.of(owner));
-    match file::read(path) {
+    let path = Arc::clone(&loaded.path);
+    match file::read(&path) {
         Ok(None) => return None,
         Ok(Some(file)) => {
             if let Some(words) = file.warning {
                 let words = format!("the file {words}");
-                loaded.report(Problem::of_file(Severity::Warning, path, words));
+                loaded.report(Problem::of_file(Severity::Warning, &path, words));
             }
             loaded.bytes = file.text.len();
-            loaded.switches = form.read(&file.text, checks.vocabulary, is_compiled, &mut loaded);
+            loaded.switches = form.read(&file.text, vocabulary, is_compiled, &mut loaded);
         }
-        Err(error) => loaded.refuse(error.problem(path), form.is_strict()),
+        Err(error) => loaded.refuse(error.problem(&path), form.is_strict()),
     }
     Some(loaded)
 }

@@ -21,7 +21,7 @@ const LONGEST: usize = 64 * 1024;
 /// The most bytes that a compiled expression may take.
 const LARGEST: usize = 256 * 1024;
 
-/// The most bytes that all compiled expressions of the files of one owner (administrator, user, project) may take together.
+/// The most bytes that all compiled expressions of one owner's files may take together.
 const LARGEST_TOGETHER: usize = 16 * 1024 * 1024;
 
 /// The first size limit that is tried. Most expressions need no more.
@@ -38,7 +38,8 @@ const LONGEST_VALUE: usize = 16 * 1024;
 /// 11 ms here (`a(?:[ab]|\b|\B){25}c`).
 const MOST_FOR_AN_EVENT: usize = 128 * 1024 * 1024;
 
-const NOTHING_LEFT: &str = "the expressions of this file, with those of files before it, take more than 16 MiB when compiled";
+const NOTHING_LEFT: &str = "the expressions up to here take more than 16 MiB when compiled, the limit for all files of \
+                            one owner";
 
 const TOO_LARGE: &str = "takes more than 256 KiB when compiled: repeat less, match only ASCII letters, as in \
                          `(?-u:\\w)`, or test the value in the hook";

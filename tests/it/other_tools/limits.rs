@@ -1,5 +1,6 @@
 //! A clone with very many files of plugins: they are read up to a limit, and what is left out is printed.
 
+use forge_hooks::compat::{self, OtherTools};
 use serde_json::json;
 
 use super::{CLAUDE, GEMINI, Place, command, groups, settings};
@@ -144,4 +145,40 @@ fn the_expressions_of_a_clone_share_one_limit() {
     });
     assert!((1..=64).contains(&compiled[0]), "{compiled:?}");
     assert_eq!(compiled[0], compiled[1]);
+}
+
+/// A plugin that somebody else has written is read before a file that the user names. What it takes must not be missing for
+/// that file: its audit, on an event that cannot be blocked, would not run.
+#[test]
+fn plugins_take_nothing_from_files_of_the_user() {
+    let group = |index: usize| {
+        // A quarter of a mebibyte.
+        let matcher = format!(r"\\w{{4}}{index}");
+        format!(r#"{{"matcher": "{matcher}", "hooks": [{}]}}"#, command("x"))
+    };
+    let many: Vec<_> = (0..100).map(group).collect();
+    let large = groups("AfterTool", &many.join(", "));
+    let audit = settings("PostToolUse", "Bash.*", &command("audit"));
+    let extension = "home/.gemini/extensions/x/gemini-extension.json";
+    for plugin in ["plugin", "named", "home/.gemini/extensions/x"] {
+        let place = Place::new([("audit.json", &*audit), (extension, "{}")]);
+        let large = match plugin.starts_with("home") {
+            true => large.clone(),
+            false => large.replace("AfterTool", "PostToolUse"),
+        };
+        place
+            .world
+            .write(&format!("{plugin}/hooks/hooks.json"), &large);
+        let path = |name: &str| place.world.path(name);
+        let tools = OtherTools::new([compat::GEMINI, compat::CLAUDE]).with_home(path("home"));
+        let tools = tools.with_settings(compat::CLAUDE, path("named"));
+        let tools = tools.with_settings(compat::CLAUDE, path("audit.json"));
+        let report = place.load_tools(tools.with_plugin(path("plugin")));
+        let problems = place.problems(&report);
+        let place_of_plugin = format!("error: {plugin}/");
+        let of_plugin = |it: &&String| it.starts_with(&place_of_plugin) && it.contains("16 MiB");
+        assert_ne!(problems.iter().filter(of_plugin).count(), 0, "{plugin}");
+        let of_user = problems.iter().find(|it| it.contains("audit.json"));
+        assert_eq!(of_user, None, "{plugin}");
+    }
 }
