@@ -2,7 +2,6 @@
 //!
 //! Knows places, not what is in a file: `reader` does.
 
-use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -194,7 +193,7 @@ impl Search<'_> {
     fn plugins(&mut self) {
         for directory in &self.tools.plugins {
             let directory = absolute(directory);
-            if let Some(link) = files::dangling_link(&directory) {
+            if let Some(link) = files::dangling_directory(&directory) {
                 let origin = self.tools.origin(CLAUDE, None, None);
                 let left_out = Content::LeftOut(files::to_nothing(link), origin);
                 self.add(directory, Owner::Named, left_out);
@@ -228,12 +227,11 @@ impl Search<'_> {
             if found.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
-            let is_missing = matches!(path.try_exists(), Ok(false));
-            if is_missing && files::dangling_link(&path).is_none() {
-                self.report(path, Owner::User, "the file does not exist");
-            } else {
+            if files::is_there(&path) {
                 let origin = self.tools.origin(agent, None, None);
                 self.add(path, Owner::User, Content::Settings(origin));
+            } else {
+                self.report(path, Owner::User, "the file does not exist");
             }
         }
     }
@@ -267,7 +265,8 @@ impl Search<'_> {
                     if paths.contains(&path) {
                         continue;
                     }
-                    if stays_inside(name) && path.is_file() {
+                    // One that cannot be read is refused where it is read.
+                    if stays_inside(name) && !path.is_dir() && files::is_there(&path) {
                         paths.push(path);
                         continue;
                     }
@@ -331,7 +330,7 @@ fn has_hooks_in_toml(path: &Path) -> bool {
     })
 }
 
-/// Returns the directories of extensions, also those that are links to nothing. An error is the directory of all of them
+/// Returns the directories of extensions, also links that cannot be followed. An error is the directory of all of them
 /// and why it cannot be read.
 fn extensions(directory: &Path, agent: &Agent) -> Result<Vec<PathBuf>, (PathBuf, String)> {
     let Some(within) = agent.extensions.map(|it| directory.join(it)) else {
@@ -339,16 +338,20 @@ fn extensions(directory: &Path, agent: &Agent) -> Result<Vec<PathBuf>, (PathBuf,
     };
     let entries = match within.read_dir() {
         Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            let link = files::dangling_link(&within).map(files::to_nothing);
-            return link.map_or(Ok(Vec::new()), |words| Err((within, words)));
+        Err(error) => {
+            let why = match files::dangling_directory(&within) {
+                Some(link) => files::to_nothing(link),
+                None if files::is_missing(&error) => return Ok(Vec::new()),
+                None => format!("the directory cannot be read: {error}"),
+            };
+            return Err((within, why));
         }
-        Err(error) => return Err((within, format!("the directory cannot be read: {error}"))),
     };
     // More names are read, so that those that are left out are the same each time.
     let names = entries.take(100 * MOST_EXTENSIONS).flatten();
     let mut paths: Vec<_> = names.map(|entry| entry.path()).collect();
     paths.sort_unstable();
+    // A link to a file is a file, such as one with the settings of extensions.
     let is_extension = |path: &PathBuf| path.is_dir() || files::dangling_link(path).is_some();
     let directories = paths.into_iter().filter(is_extension);
     Ok(directories.take(MOST_EXTENSIONS + 1).collect())
@@ -370,10 +373,7 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
 /// Returns the agent whose manifest a directory has.
 fn agent_of_plugin(directory: &Path) -> Option<&'static Agent> {
     let mut agents = AGENTS.into_iter();
-    agents.find(|agent| {
-        let manifest = directory.join(agent.manifest);
-        manifest.exists() || files::dangling_link(&manifest).is_some()
-    })
+    agents.find(|agent| files::is_there(&directory.join(agent.manifest)))
 }
 
 /// Returns the agent that has events of a text.

@@ -18,7 +18,7 @@ pub(crate) enum FileError {
     #[error("the file is a link to a file that does not exist")]
     Dangling,
     #[error("the file cannot be read: {0}")]
-    DanglingDirectory(String),
+    NotFollowed(String),
     #[error("the file is {0}, expected a regular file")]
     NoFile(&'static str),
     #[error("{}", too_large())]
@@ -67,14 +67,8 @@ pub(super) fn read_for_saving(path: &Path) -> Result<Option<String>, FileError> 
 
 fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     let metadata = match path.metadata() {
-        Err(error) if is_missing(&error) => {
-            return match files::dangling_link(path) {
-                None => Ok(None),
-                Some(link) if link == path => Err(FileError::Dangling),
-                Some(link) => Err(FileError::DanglingDirectory(files::to_nothing(link))),
-            };
-        }
-        metadata => metadata?,
+        Ok(metadata) => metadata,
+        Err(error) => return unless_missing(path, error).map_or(Ok(None), Err),
     };
     // Before the file is opened, for better messages.
     if !metadata.is_file() {
@@ -96,6 +90,18 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     Ok(Some((file, text(bytes)?)))
 }
 
+/// Returns why a file cannot be found; none if it does not exist.
+fn unless_missing(path: &Path, error: io::Error) -> Option<FileError> {
+    match files::dangling_link(path) {
+        Some(link) if link == path && error.kind() == io::ErrorKind::NotFound => {
+            Some(FileError::Dangling)
+        }
+        Some(link) => Some(FileError::NotFollowed(files::to_nothing(link))),
+        None if files::is_missing(&error) => None,
+        None => Some(error.into()),
+    }
+}
+
 fn text(bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -107,11 +113,4 @@ fn text(bytes: Vec<u8>) -> Result<String, FileError> {
             utf16: matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]),
         }
     })
-}
-
-/// Returns whether the file does not exist. A path below something that is not a directory counts too, as on
-/// Windows.
-fn is_missing(error: &io::Error) -> bool {
-    use io::ErrorKind::{NotADirectory, NotFound};
-    matches!(error.kind(), NotFound | NotADirectory)
 }

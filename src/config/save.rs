@@ -34,7 +34,7 @@ pub(super) fn read(path: &Path, root: Option<&Path>) -> Result<Option<String>, C
             path: path.to_owned(),
             source,
         }),
-        FileError::NoFile(_) | FileError::DanglingDirectory(_) => {
+        FileError::NoFile(_) | FileError::NotFollowed(_) => {
             Err(cannot_write(path, io::Error::other(error.to_string())))
         }
         _ => Err(unusable(path, error.to_string())),

@@ -14,6 +14,7 @@ use super::content::{Loaded, Owner, Switches};
 use super::file;
 use super::report::{Problem, Severity};
 use crate::events::Vocabulary;
+use crate::files;
 use crate::hook::{Allowance, Hook};
 use crate::protocol::Protocol;
 
@@ -150,7 +151,7 @@ fn load_file(
             let loaded = checks.nothing(&path, owner, false);
             return read(loaded, &*form, checks.vocabulary, is_compiled);
         }
-        Content::Plugin(form) if is_full && path.exists() => {
+        Content::Plugin(form) if is_full && files::is_there(&path) => {
             let words = "the file is left out: the project has more than 16 MiB of such files";
             (words.to_owned(), Some(form))
         }

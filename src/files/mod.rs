@@ -16,7 +16,9 @@ pub(crate) use lock::{Lock, lock};
 #[cfg(unix)]
 pub(crate) use ownership::{check, check_system};
 pub(crate) use regular::{is_executable, open};
-pub(crate) use there::{create_directory, dangling_link, to_nothing};
+pub(crate) use there::{
+    create_directory, dangling_directory, dangling_link, is_missing, is_there, to_nothing,
+};
 #[cfg(feature = "cli")]
 pub(crate) use write::create_new;
 pub(crate) use write::{Links, append, copy_to_new, empty};

@@ -1,30 +1,58 @@
-//! Whether something is really not there: what is behind a link to nothing is unknown, not missing.
+//! Whether something is really not there: what is behind a link that cannot be followed is unknown, not missing.
 
 use std::path::Path;
 use std::{fs, io};
 
-/// Returns the link because of which a path does not exist: the path itself or a directory above it, if that leads to
-/// nothing. None if the path exists, or is just missing.
+/// Returns whether the error says that nothing is there. A path below something that is not a directory counts too, as on
+/// Windows.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
+/// Whether something is at a path, or may be: what cannot be read is there too.
+pub(crate) fn is_there(path: &Path) -> bool {
+    match path.metadata() {
+        Err(error) if is_missing(&error) => dangling_link(path).is_some(),
+        _ => true,
+    }
+}
+
+/// Returns the link that keeps a path from being read: the path itself or a directory above it, if the link cannot be
+/// followed. It leads to nothing, to itself, through or to something that is not a directory, or where the user may not look.
+/// None if the path exists, or is just missing.
 pub(crate) fn dangling_link(path: &Path) -> Option<&Path> {
+    dangling_directory(path).filter(|link| *link != path || link.metadata().is_err())
+}
+
+/// The same for a path that must be a directory: it is none if it leads to a file.
+pub(crate) fn dangling_directory(path: &Path) -> Option<&Path> {
+    // With a slash at its end, a link would be followed.
+    let mut ancestors = path.components().as_path().ancestors();
     // Everything below it is missing.
-    let lowest = path
-        .ancestors()
-        .find(|above| above.symlink_metadata().is_ok())?;
-    let is_dangling = lowest.is_symlink() && matches!(lowest.try_exists(), Ok(false));
-    is_dangling.then_some(lowest)
+    let lowest = ancestors.find(|above| above.symlink_metadata().is_ok())?;
+    (lowest.is_symlink() && !lowest.is_dir()).then_some(lowest)
 }
 
 /// Returns what is wrong with such a link, and the next step.
 pub(crate) fn to_nothing(link: &Path) -> String {
-    format!(
-        "`{}` is a link to nothing: remove the link, or create what it leads to",
-        link.display()
-    )
+    let shown = link.display();
+    match link.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            format!("`{shown}` is a link to nothing: remove the link, or create what it leads to")
+        }
+        Err(error) => {
+            format!("`{shown}` is a link that cannot be followed: {error}; remove or correct it")
+        }
+        Ok(_) => format!(
+            "`{shown}` is a link to something that is not a directory: remove or correct it"
+        ),
+    }
 }
 
 /// Creates a directory and those above it, where they are missing.
 pub(crate) fn create_directory(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory).map_err(|error| match dangling_link(directory) {
+    fs::create_dir_all(directory).map_err(|error| match dangling_directory(directory) {
         // The system says that it exists.
         Some(link) => io::Error::other(to_nothing(link)),
         None => error,

@@ -1,4 +1,5 @@
-//! A directory of hooks that is a link to nothing: its hooks are unknown, which is not the same as none.
+//! A directory of hooks that is a link to nothing, or one that cannot be followed for another reason: its hooks are unknown,
+//! which is not the same as none.
 
 use std::os::unix::fs::symlink;
 
@@ -19,7 +20,13 @@ struct Place {
 
 impl Place {
     fn new(link: &str) -> Self {
+        Self::leading_to("nowhere", link)
+    }
+
+    /// With a link to this path of the world.
+    fn leading_to(target: &str, link: &str) -> Self {
         let world = World::new();
+        world.write("file", "");
         for name in ["project/x", "home/x", "etc/x", "config/x", "plugin/x"] {
             world.write(name, "");
         }
@@ -33,15 +40,29 @@ impl Place {
             link: link.to_owned(),
             world,
         };
-        place.dangle();
+        place.dangle(target);
         place
     }
 
-    fn dangle(&self) {
+    fn dangle(&self, target: &str) {
         let link = self.world.path(&self.link);
         let _ = std::fs::remove_dir_all(&link);
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
-        symlink(self.world.path("nowhere"), link).unwrap();
+        symlink(self.world.path(target), link).unwrap();
+    }
+
+    /// Asserts that a load reports the link, and blocks.
+    #[track_caller]
+    fn assert_blocks(&self, why: &str) {
+        let report = self.load(TrustPolicy::Everything);
+        let link = self.world.path(&self.link);
+        let expected = format!("`{}` is a link {why}", link.display());
+        let is_named = |problem: &_| format!("{problem}").contains(&expected);
+        let problems = &report.problems;
+        assert!(problems.iter().any(is_named), "{}: {problems:?}", self.link);
+        let outcome = self.world.outcome(&blocking_event());
+        let reason = outcome.reason().unwrap_or_default();
+        assert!(reason.contains(&expected), "{}: {reason}", self.link);
     }
 
     fn config(&self) -> HookConfig {
@@ -62,55 +83,85 @@ impl Place {
     }
 }
 
+const DIRECTORIES: [&str; 22] = [
+    "etc",
+    "etc/forge",
+    "config",
+    "config/src",
+    "config/src/forge",
+    "config/src/opencode",
+    "project/.src",
+    "project/.src/forge",
+    "home/.claude",
+    "home/.gemini",
+    "home/.gemini/extensions",
+    "home/.gemini/extensions/x",
+    "home/.gemini/extensions/good/hooks",
+    "project/.claude",
+    "project/.codex",
+    "project/.gemini/extensions",
+    "project/.gemini/extensions/x",
+    "project/.gemini/extensions/good/hooks",
+    "plugin",
+    "plugin/hooks",
+    "plugin/.claude-plugin",
+    "plugin/.codex-plugin",
+];
+
 #[test]
 fn hooks_in_a_directory_that_leads_nowhere_block() {
-    for link in [
-        "etc",
-        "etc/forge",
-        "config",
-        "config/src",
-        "config/src/forge",
-        "config/src/opencode",
-        "project/.src",
-        "project/.src/forge",
-        "home/.claude",
-        "home/.gemini",
-        "home/.gemini/extensions",
-        "home/.gemini/extensions/x",
-        "home/.gemini/extensions/good/hooks",
-        "project/.claude",
-        "project/.codex",
-        "project/.gemini/extensions",
-        "project/.gemini/extensions/x",
-        "project/.gemini/extensions/good/hooks",
-        "plugin",
-        "plugin/hooks",
-        "plugin/.claude-plugin",
-        "plugin/.codex-plugin",
-    ] {
+    for link in DIRECTORIES {
         let place = Place::new(link);
-        let report = place.load(TrustPolicy::Everything);
-        let expected = format!(
-            "`{}` is a link to nothing",
-            place.world.path(link).display()
-        );
-        let is_named = |problem: &_| format!("{problem}").contains(&expected);
-        assert!(report.problems.iter().any(is_named), "{link}: {report:?}");
-        let outcome = place.world.outcome(&blocking_event());
-        let reason = outcome.reason().unwrap_or_default();
-        assert!(reason.contains(&expected), "{link}: {reason}");
+        place.assert_blocks("to nothing");
         std::fs::create_dir_all(place.world.path("nowhere")).unwrap();
         assert!(place.load(TrustPolicy::Everything).is_ok(), "{link}");
         assert!(place.world.outcome(&blocking_event()).allowed(), "{link}");
     }
 }
 
-/// A link to a file of another program, or a directory that is not there, is no directory of hooks.
+#[test]
+fn links_that_cannot_be_followed_block_too() {
+    for link in DIRECTORIES {
+        let in_a_loop = "that cannot be followed: Too many levels";
+        Place::leading_to(link, link).assert_blocks(in_a_loop);
+        let through_a_file = "that cannot be followed: Not a directory";
+        Place::leading_to("file/below", link).assert_blocks(through_a_file);
+        // In a directory of extensions, other programs keep files.
+        if !link.ends_with("extensions/x") {
+            Place::leading_to("file", link).assert_blocks("to something that is not a directory");
+        }
+    }
+}
+
+/// The file is one that a manifest names.
+#[test]
+fn a_plugin_whose_file_is_such_a_link_blocks() {
+    let link = "plugin/hooks/guard.json";
+    let in_a_loop = "is a link that cannot be followed: Too many levels";
+    for (target, why) in [
+        ("nowhere", "is a link to a file that does not exist"),
+        (link, in_a_loop),
+    ] {
+        let place = Place::leading_to(target, link);
+        let manifest = r#"{"hooks": "./hooks/guard.json"}"#;
+        place
+            .world
+            .write("plugin/.claude-plugin/plugin.json", manifest);
+        let _ = place.load(TrustPolicy::Everything);
+        let outcome = place.world.outcome(&blocking_event());
+        let reason = outcome.reason().unwrap_or_default();
+        assert!(reason.contains(why), "{target}: {reason}");
+    }
+}
+
+/// A file of another program, or a directory that is not there, is no directory of hooks.
 #[test]
 fn what_is_missing_without_a_link_has_no_hooks() {
     let place = Place::new("unrelated");
     place.world.write("project/.src", "a file");
-    symlink("x", place.world.path("home/.claude")).unwrap();
+    place.world.write("home/.claude", "a file");
+    let state = place.world.path("home/.gemini/extensions/state.json");
+    symlink(place.world.path("file"), state).unwrap();
     let report = place.load(TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{report:?}");
     assert!(place.world.outcome(&blocking_event()).allowed());
@@ -132,7 +183,7 @@ fn a_link_of_a_clone_blocks_only_what_was_approved() {
     store.approve(&approval).unwrap();
     assert!(place.load(TrustPolicy::Approved(store.clone())).is_ok());
     assert!(place.world.outcome(&blocking_event()).allowed());
-    place.dangle();
+    place.dangle("nowhere");
     let _ = place.load(TrustPolicy::Approved(store));
     assert!(place.world.outcome(&blocking_event()).blocked().is_some());
 }
