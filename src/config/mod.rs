@@ -268,14 +268,15 @@ impl HookConfig {
     }
 
     fn has_project_file(&self, root: &Path) -> bool {
-        let is_there = |path: &Path| path.exists() || files::dangling_link(path).is_some();
         let is_settings = |file: &SourceFile| {
             let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
-            is_in_project && matches!(file.content, Content::Settings(_)) && is_there(&file.path)
+            is_in_project
+                && matches!(file.content, Content::Settings(_))
+                && files::is_there(&file.path)
         };
         let mut own = self.project_candidates(root).into_iter();
         let mut others = self.sources.iter();
-        own.any(|path| is_there(&path))
+        own.any(|path| files::is_there(&path))
             || others.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 

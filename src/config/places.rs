@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 /// Returns `$XDG_CONFIG_HOME`, else `~/.config`. The XDG Base Directory Specification says to ignore a
 /// relative path.
 pub(super) fn config_home() -> Option<PathBuf> {
@@ -40,12 +42,16 @@ pub(super) fn nearest_project(
         if found.is_none() && holds_hooks(directory) {
             found = Some(directory);
         }
-        if directory.join(".git").exists() {
+        if has_git(directory) {
             return Some(found.unwrap_or(directory).to_owned());
         }
     }
-    let is_home = home.as_ref() == Some(&start) && !start.join(".git").exists();
+    let is_home = home.as_ref() == Some(&start) && !has_git(&start);
     (!is_home).then_some(start)
+}
+
+fn has_git(directory: &Path) -> bool {
+    files::is_there(&directory.join(".git"))
 }
 
 /// Returns the path without links. On Windows, links stay: `cmd` cannot run in a path that begins with `\\?\`.

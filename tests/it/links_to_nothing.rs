@@ -1,7 +1,8 @@
 //! A directory of hooks that is a link to nothing, or one that cannot be followed for another reason: its hooks are unknown,
 //! which is not the same as none.
 
-use std::os::unix::fs::symlink;
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use forge_hooks::compat::{AGENTS, OtherTools};
 use forge_hooks::config::{ConfigError, TrustPolicy};
@@ -219,18 +220,42 @@ fn nothing_is_saved_behind_such_a_link() {
     assert!(!place.world.path("nowhere").exists());
 }
 
-/// The project is found although its directory of hooks leads nowhere.
+/// The project within another one is found although nobody knows its hooks.
 #[test]
-fn a_project_with_such_a_link_is_found() {
-    let place = Place::new("project/.src");
-    std::fs::create_dir_all(place.world.path("project/.git")).unwrap();
+fn a_project_that_cannot_be_read_is_found() {
+    const BELOW: &str = "project/below";
+    let found = |place: &Place| {
+        let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::default())
+            .config_home(place.world.path("config"))
+            .discover_project(place.world.path("project/below/deep"))
+            .load();
+        hooks.project().unwrap().to_owned()
+    };
+    let link = format!("{BELOW}/.src");
+    let in_a_loop = format!("{BELOW}/.src/forge/hooks.json");
+    for (target, link) in [
+        ("nowhere", &link),
+        (&link, &link),
+        ("file", &link),
+        (&in_a_loop, &in_a_loop),
+        // Without it, the project would be a directory below it.
+        ("nowhere", &format!("{BELOW}/.git")),
+    ] {
+        let place = Place::leading_to(target, link);
+        place.world.write("project/.git", "gitdir: elsewhere");
+        std::fs::create_dir_all(place.world.path("project/below/deep")).unwrap();
+        let below = place.world.path(BELOW).canonicalize().unwrap();
+        assert_eq!(found(&place), below, "{link} to {target}");
+    }
+    let place = Place::new("unrelated");
+    place.world.write("project/.git", "gitdir: elsewhere");
     std::fs::create_dir_all(place.world.path("project/below/deep")).unwrap();
-    std::fs::create_dir_all(place.world.path("project/below/.claude")).unwrap();
-    symlink("nothing", place.world.path("project/below/.src")).unwrap();
-    let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::default())
-        .config_home(place.world.path("config"))
-        .discover_project(place.world.path("project/below/deep"))
-        .load();
-    let below = place.world.path("project/below").canonicalize().unwrap();
-    assert_eq!(hooks.project(), Some(&*below));
+    place.world.write(&in_a_loop, GOOD);
+    let closed = place.world.path(&link);
+    let set_mode = |mode| std::fs::set_permissions(&closed, Permissions::from_mode(mode));
+    // Only root can read it.
+    set_mode(0o000).unwrap();
+    let project = found(&place);
+    set_mode(0o755).unwrap();
+    assert_eq!(project, place.world.path(BELOW).canonicalize().unwrap());
 }
