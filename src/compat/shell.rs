@@ -4,7 +4,8 @@
 
 use std::ffi::OsString;
 #[cfg(windows)]
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::path::PathBuf;
 
 use super::agent::UsualShell;
 use crate::process::{Args, program_directories};
@@ -18,6 +19,13 @@ pub(super) fn usual(shell: UsualShell, text: &str) -> Result<Option<(OsString, A
     usual_here(shell, text)
 }
 
+/// Returns the path of a program in one of the host's variables. A relative one counts as none: it could lead to a program of
+/// the project.
+fn absolute_path_in(variable: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(variable)?);
+    path.is_absolute().then_some(path)
+}
+
 #[cfg(unix)]
 fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>, String> {
     use std::sync::LazyLock;
@@ -28,10 +36,12 @@ fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>,
         program_directories(&path).any(|directory| directory.join("bash").is_file())
     });
     let (shell, option) = match shell {
-        UsualShell::Login => (std::env::var_os("SHELL"), "-lc"),
+        UsualShell::Login => (
+            absolute_path_in("SHELL").map(PathBuf::into_os_string),
+            "-lc",
+        ),
         UsualShell::Bash | UsualShell::BashOnUnix => (HAS_BASH.then(|| "bash".into()), "-c"),
     };
-    let shell = shell.filter(|shell| !shell.is_empty());
     let shell = shell.unwrap_or_else(|| "/bin/sh".into());
     Ok(Some(posix(shell, option, text)))
 }
@@ -65,7 +75,7 @@ fn bash_of_git() -> Option<OsString> {
         .filter(|directory| !is_of_system(directory))
         .map(|directory| directory.join("bash.exe"));
     let installed = variable("ProgramFiles").map(|it| Path::new(&it).join(r"Git\bin\bash.exe"));
-    let chosen = variable("CLAUDE_CODE_GIT_BASH_PATH").map(PathBuf::from);
+    let chosen = absolute_path_in("CLAUDE_CODE_GIT_BASH_PATH");
     let mut places = chosen.into_iter().chain(on_path).chain(installed);
     places
         .find(|file| file.is_file())

@@ -1,6 +1,6 @@
-//! The `PATH` that hooks get from the host: a project must not be able to replace a program.
+//! The `PATH` and the `SHELL` of the host: a project must not be able to replace a program.
 
-use forge_hooks::compat::CLAUDE;
+use forge_hooks::compat::{CLAUDE, CODEX};
 use forge_hooks::hook::Shell;
 use forge_hooks::{Hook, HookConfig, Sandbox};
 
@@ -145,6 +145,27 @@ fn the_shell_of_a_project_is_not_used() {
     }
     let result = clone.one(hook_of(CLAUDE, "PreToolUse", "", "echo \"$0\""));
     assert!(result.stdout.ends_with("sh\n"), "{result:?}");
+}
+
+/// Codex runs a command with the user's shell, `SHELL`.
+#[test]
+fn a_login_shell_of_a_project_is_not_used() {
+    let test = "host_path::a_login_shell_of_a_project_is_not_used";
+    let clone = clone();
+    for shell in ["bash", "bin/bash"] {
+        clone.script(shell, "#!/bin/sh\necho project\n");
+    }
+    if std::env::var_os(ALONE).is_none() {
+        for shell in ["./bash", "bin/bash", "bash", "~/bash", ""] {
+            run_alone(test, |command| {
+                let command = command.current_dir(clone.directory());
+                command.env("SHELL", shell).env(ALONE, "")
+            });
+        }
+        return;
+    }
+    let result = clone.one(hook_of(CODEX, "PreToolUse", "", "echo \"$0\""));
+    assert_eq!(result.stdout, "/bin/sh\n", "{result:?}");
 }
 
 /// The program says that a hook would not find its program.

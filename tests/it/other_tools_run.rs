@@ -128,7 +128,7 @@ fn a_command_is_read_by_the_tools_shell() {
     }
     let bash = "[[ abc == a* ]] && { echo bash >&2; exit 2; }";
     let login = "shopt -q login_shell && { echo bash >&2; exit 2; }";
-    let users_is_bash = std::env::var("SHELL").is_ok_and(|shell| shell.ends_with("bash"));
+    let users_is_bash = std::env::var("SHELL").is_ok_and(|shell| shell.ends_with("/bash"));
     for (tool, event, command, runs) in [
         (CLAUDE, BEFORE, bash, true),
         (GEMINI, "BeforeTool", bash, true),
