@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::{Args, LARGEST_VARIABLE, Refused, Spec};
+use crate::files;
 
 /// Why a command could not be started. The message names the file or setting that caused it.
 #[derive(Debug)]
@@ -96,19 +97,25 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
 
 /// Returns why no process can have this working directory.
 pub(crate) fn directory_problem(directory: &Path) -> Option<String> {
-    let what = if !directory.exists() {
-        "does not exist"
-    } else if !directory.is_dir() {
-        "is not a directory"
-    } else if !can_be_entered(directory) {
-        "cannot be entered: it needs the permission `x`, see `chmod`"
-    } else {
-        return None;
+    let what = match directory.metadata() {
+        Err(error) => not_found(directory, &error),
+        Ok(metadata) if !metadata.is_dir() => "is not a directory".to_owned(),
+        Ok(_) if can_be_entered(directory) => return None,
+        Ok(_) => "cannot be entered: it needs the permission `x`, see `chmod`".to_owned(),
     };
     Some(format!(
         "working directory `{}` {what}",
         directory.display()
     ))
+}
+
+/// Describes a directory of which nothing can be read.
+fn not_found(directory: &Path, error: &io::Error) -> String {
+    match files::dangling_link(directory) {
+        Some(link) => format!("cannot be entered: {}", files::to_nothing(link)),
+        None if files::is_missing(error) => "does not exist".to_owned(),
+        None => format!("cannot be entered: {error}"),
+    }
 }
 
 /// Whether the error is ENOEXEC, for which the standard library has no name.

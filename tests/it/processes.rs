@@ -178,7 +178,7 @@ fn a_hook_need_not_read_a_large_event() {
 }
 
 /// A program, a directory (`in ...`) or a command (`$ ...`); the code; what is said of it. `DIR` is the directory of
-/// the hook.
+/// the hook, `ELOOP` what the system says of a loop.
 const NO_PROGRAMS: &str = r#"
 ./missing -> -1 program `DIR/missing` not found
 no-such-tool -> -1 program `no-such-tool` not found
@@ -189,6 +189,9 @@ no-such-tool -> -1 program `no-such-tool` not found
 ./bare -> -1 program `DIR/bare` is not in an executable format: a script needs a first line like `#!/bin/sh`
 in no/where -> -1 working directory `DIR/no/where` does not exist
 in plain -> -1 working directory `DIR/plain` is not a directory
+in dangling -> -1 working directory `DIR/dangling` cannot be entered: `DIR/dangling` is a link to nothing: remove the link, or create what it leads to
+in dangling/below/ -> -1 working directory `DIR/dangling/below/` cannot be entered: `DIR/dangling` is a link to nothing: remove the link, or create what it leads to
+in loop/ -> -1 working directory `DIR/loop/` cannot be entered: `DIR/loop` is a link that cannot be followed: ELOOP; remove or correct it
 $ ./lost --strict -> 127 interpreter `/no/such/interpreter` of `DIR/lost` not found (exit code 127)
 $ ./crlf -> 127 interpreter `/no/sh -e\r` of `DIR/crlf` not found, since the first line ends with a carriage return: save the file with Unix line ends (exit code 127)
 $ ./fine -> 127 exited with code 127, as a shell does that has not found a command: `./fine`, started in `DIR`
@@ -207,9 +210,7 @@ $ ./env '' -> 127 command `no-such\r` not found, started in `DIR`; the first lin
 $ /bin/echo "$(head -c 200000 /dev/zero | tr '\0' x)" -> 126 command `/bin/echo` cannot be executed: its arguments and its environment are larger than the system allows (exit code 126)
 "#;
 
-#[test]
-fn a_non_program_is_named_with_the_reason() {
-    let world = World::new();
+fn write_non_programs(world: &World) {
     world.write("plain", "#!/bin/sh\necho hello\n");
     world.script("lost", "#!/no/such/interpreter -x\n");
     world.script("crlf", "#! /no/sh -e\r\necho hello\r\n");
@@ -219,6 +220,16 @@ fn a_non_program_is_named_with_the_reason() {
     world.script("under", "#!./plain\n");
     world.script("foreign", "\u{7f}ELF\0\u{1}\u{2}");
     world.script("env", "#!/usr/bin/env no-such\r\n");
+    for (link, to) in [("dangling", "nowhere"), ("loop", "loop")] {
+        std::os::unix::fs::symlink(world.path(to), world.path(link)).unwrap();
+    }
+}
+
+#[test]
+fn a_non_program_is_named_with_the_reason() {
+    let world = World::new();
+    write_non_programs(&world);
+    let of_loop = world.path("loop").metadata().unwrap_err().to_string();
     let directory = world.path("").display().to_string();
     for row in NO_PROGRAMS.lines().skip(1) {
         let (what, expected) = row.split_once(" -> ").unwrap();
@@ -245,6 +256,7 @@ fn a_non_program_is_named_with_the_reason() {
         // Elsewhere, a shell is asked in any case.
         if command.is_none() || cfg!(target_os = "linux") {
             let expected = error.replace("DIR", directory.trim_end_matches('/'));
+            let expected = expected.replace("ELOOP", &of_loop);
             assert_eq!(result.error, Some(expected), "{what}");
         }
     }
