@@ -168,6 +168,37 @@ fn a_login_shell_of_a_project_is_not_used() {
     assert_eq!(result.stdout, "/bin/sh\n", "{result:?}");
 }
 
+/// Other variables are passed on as they are. docs/gotchas.md says so, and how a guard keeps them out.
+#[test]
+fn a_guard_can_refuse_the_modules_of_a_project() {
+    let test = "host_path::a_guard_can_refuse_the_modules_of_a_project";
+    let Ok(variable) = std::env::var(ALONE) else {
+        for (variable, value) in [("PYTHONPATH", ":/nonexistent"), ("BASH_ENV", "env.sh")] {
+            run_alone(test, |command| {
+                command.env(variable, value).env(ALONE, variable)
+            });
+        }
+        return;
+    };
+    let clone = clone();
+    clone.write("colorsys.py", "print('project')");
+    clone.write("env.sh", "echo project");
+    let user = World::new();
+    let guard = user.write("guard.py", "import colorsys\nprint('own')");
+    let hook = match &*variable {
+        "BASH_ENV" => hook("*", "echo own").with_shell(Shell::Bash),
+        _ => Hook::program("*", ["python3", guard.to_str().unwrap()]).unwrap(),
+    };
+    let result = clone.one(hook.clone());
+    assert_eq!(result.stdout, "project\nown\n", "{variable}");
+    for safe in [
+        hook.clone().with_env(&variable, ""),
+        hook.with_inherit(["PATH", "HOME", "LANG", "LC_*"]),
+    ] {
+        assert_eq!(clone.one(safe).stdout, "own\n", "{variable}");
+    }
+}
+
 /// The program says that a hook would not find its program.
 #[test]
 fn a_program_of_the_project_counts_as_missing() {
