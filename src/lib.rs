@@ -160,8 +160,8 @@ pub use trace::Trace;
 
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
 ///
-/// A hook that fails (without `"on_failure": "continue"`) prevents the hooks after it from running. So does one that
-/// blocks or stops the turn, on an event that can be blocked.
+/// A hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn prevents the hooks after it from
+/// running. On an event that cannot be blocked, only a failure of its own does: no answer, and no value that is too large.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookEvent, HookRegistry, fire_event_blocking};

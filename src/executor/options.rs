@@ -76,7 +76,7 @@ impl<'a> FireOptions<'a> {
     }
 
     /// Sets whether a hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn skips the hooks after it;
-    /// on an event that cannot be blocked, only one that fails does. Default: true. Hooks of other agents are skipped after a hook that
+    /// on an event that cannot be blocked, only a failure of its own does (no answer, and no value that is too large). Default: true. Hooks of other agents are skipped after a hook that
     /// blocks, also with false.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;

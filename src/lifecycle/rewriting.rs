@@ -1,8 +1,8 @@
 //! What hooks change of an event, and the second pass: the hooks run once more on the changed event, so that every guard
 //! sees every change.
 //!
-//! A change of a hook must reach the event that the guards see, or block: one that another hook puts back, or that comes in
-//! the second pass, would be lost. Does not fire events.
+//! A change must reach the event that the guards see, or block: one that another hook puts back, or that comes in the second
+//! pass, would be lost. Does not fire events.
 
 use serde_json::{Map, Value};
 
@@ -19,6 +19,20 @@ type Data = Map<String, Value>;
 
 /// Error applying the changes of hooks: the value of this key is not an object.
 pub(super) struct Unfit(pub(super) &'static str);
+
+/// A member of the data which the answer of a hook sets.
+struct Setting<'a> {
+    name: &'a str,
+    old: Option<&'a Value>,
+    /// None if the answer removes the member.
+    new: Option<&'a Value>,
+}
+
+impl Setting<'_> {
+    fn is_change(&self) -> bool {
+        self.old != self.new
+    }
+}
 
 impl Rewrites {
     /// Returns the key that hooks have changed, with its new value.
@@ -46,114 +60,141 @@ impl Rewrites {
         Ok(value.filter(is_new).map(|value| (key, value)))
     }
 
-    /// Returns the members of the data which the answer of a hook sets, each with its value in the data.
-    fn set_by<'a>(
-        self,
-        data: &'a Data,
-        result: &'a HookResult,
-    ) -> impl Iterator<Item = (&'a str, Option<&'a Value>, &'a Value)> {
+    /// Returns the members of the data which the answer of a hook sets or removes.
+    fn settings<'a>(self, data: &'a Data, result: &'a HookResult) -> Vec<Setting<'a>> {
         let output = result.output().filter(|_| result.answer_counts());
-        let updates = output.and_then(|output| output.updated_input.as_ref());
-        let members = match self {
-            Self::Nothing => None,
-            Self::Members(key) => data.get(key).and_then(Value::as_object),
-            Self::Text(_) => Some(data),
+        let Some((output, updates)) =
+            output.and_then(|output| Some((output, output.updated_input.as_ref()?)))
+        else {
+            return Vec::new();
         };
-        let set = members.and_then(|members| Some((members, updates?)));
-        set.into_iter().flat_map(move |(members, updates)| {
-            let set = updates.iter().filter(move |(name, _)| match self {
-                Self::Text(key) => *name == key,
-                _ => true,
-            });
-            set.map(|(name, value)| (name.as_str(), members.get(name), value))
-        })
-    }
-
-    /// Whether the answer of a hook changes the data.
-    fn is_changed_by(self, data: &Data, result: &HookResult) -> bool {
-        let removes = match (self, result.output()) {
-            (Self::Members(key), Some(output)) if output.replaces_input => {
-                let count = output.updated_input.as_ref().map(Map::len);
-                let input = data.get(key).and_then(Value::as_object);
-                count.is_some_and(|count| input.is_some_and(|input| input.len() > count))
+        let set = |members: &'a Data, name: &'a str| Setting {
+            name,
+            old: members.get(name),
+            new: updates.get(name),
+        };
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Text(key) if updates.contains_key(key) => vec![set(data, key)],
+            Self::Text(_) => Vec::new(),
+            Self::Members(key) => {
+                let Some(input) = data.get(key).and_then(Value::as_object) else {
+                    return Vec::new();
+                };
+                let removed = input
+                    .keys()
+                    .filter(|name| output.replaces_input && !updates.contains_key(*name));
+                updates
+                    .keys()
+                    .chain(removed)
+                    .map(|name| set(input, name))
+                    .collect()
             }
-            _ => false,
-        };
-        let mut set = self.set_by(data, result);
-        removes && result.answer_counts() || set.any(|(_, old, new)| old != Some(new))
+        }
     }
 
-    /// Whether two answers set the same member.
-    fn is_set_by_both(self, data: &Data, one: &HookResult, other: &HookResult) -> bool {
-        let replaces = |result: &HookResult| {
-            let output = result.output();
-            output.is_some_and(|output| output.replaces_input && output.updated_input.is_some())
-        };
-        let mut of_one = self.set_by(data, one);
-        let is_set = |name: &str| self.set_by(data, other).any(|(it, ..)| it == name);
-        replaces(one) || replaces(other) || of_one.any(|(name, ..)| is_set(name))
+    fn is_changed_by(self, data: &Data, result: &HookResult) -> bool {
+        self.settings(data, result).iter().any(Setting::is_change)
     }
 
-    /// Returns the outcome of an event before its changes are applied. A hook blocks whose change other hooks have put
-    /// back, and so does one whose change has the wrong type.
+    fn is_set_by(self, data: &Data, name: &str, result: &HookResult) -> bool {
+        self.settings(data, result)
+            .iter()
+            .any(|setting| setting.name == name)
+    }
+
+    /// Returns the outcome of an event before its changes are applied. Blocks each hook whose change has the wrong type, or
+    /// was put back by another hook.
     pub(super) fn first_pass(self, data: &Data, outcome: Outcome) -> Outcome {
         // A blocked event has no changes.
         let has_changes = outcome.updated_input().is_some();
         let is_put_back = has_changes && matches!(self.change(data, &outcome), Ok(None));
         let results = outcome.results().to_vec();
         outcome.objecting(|result| {
-            if let Self::Text(key) = self
-                && let Some((.., new)) =
-                    self.set_by(data, result).find(|(.., new)| !new.is_string())
-            {
-                let found = kind(new);
-                return Some(format!(
-                    "invalid change of `{key}`: expected a string, found {found}"
-                ));
-            }
-            if !is_put_back || !self.is_changed_by(data, result) {
-                return None;
-            }
-            let mut others = results.iter().rev();
-            let other = others.find(|other| {
-                other.hook != result.hook && self.is_set_by_both(data, result, other)
-            })?;
-            Some(format!(
-                "hook `{}` puts back what hook `{}` has changed",
-                label(other),
-                label(result)
-            ))
+            let mistyped = self.mistyped(data, result);
+            mistyped.or_else(|| {
+                self.put_back(data, &results, result)
+                    .filter(|_| is_put_back)
+            })
         })
     }
 
-    /// Returns the outcome of the changed event, in which each hook blocks that changes what another hook has changed or
-    /// put back. The only hook that changes an event may do so again: its change is applied once.
+    /// Returns why the change of a hook cannot be applied.
+    fn mistyped(self, data: &Data, result: &HookResult) -> Option<String> {
+        let Self::Text(key) = self else {
+            return None;
+        };
+        let value = self.settings(data, result).first()?.new?;
+        let found = kind(value);
+        (!value.is_string())
+            .then(|| format!("invalid change of `{key}`: expected a string, found {found}"))
+    }
+
+    /// Returns which hook has put back the change of this one.
+    fn put_back(self, data: &Data, results: &[HookResult], result: &HookResult) -> Option<String> {
+        let mut settings = self.settings(data, result);
+        settings.retain(Setting::is_change);
+        let mut others = results
+            .iter()
+            .rev()
+            .filter(|other| other.hook != result.hook);
+        let other = others.find(|other| {
+            settings
+                .iter()
+                .any(|setting| self.is_set_by(data, setting.name, other))
+        })?;
+        Some(format!(
+            "hook `{}` puts back what hook `{}` has changed",
+            label(other),
+            label(result)
+        ))
+    }
+
+    /// Returns the outcome of the changed event. Blocks each hook that changes what another hook has set, or, after a change
+    /// of another hook, what it has not set itself: its change would be lost. What it alone has set, a hook may change again:
+    /// that was applied once.
     pub(super) fn second_pass(
         self,
         (data, first): (&Data, &Outcome),
         (changed, again): (&Data, Outcome),
     ) -> Outcome {
         again.objecting(|result| {
-            if !self.is_changed_by(changed, result) {
-                return None;
-            }
-            let before = first.results();
-            let own = before.iter().position(|it| it.hook == result.hook);
-            let has_put_back = |index: usize, other: &HookResult| {
-                own.is_some_and(|own| index > own) && self.is_set_by_both(data, result, other)
-            };
-            let mut others = before.iter().enumerate().rev();
-            let (_, other) = others.find(|(index, other)| {
-                let is_other = other.hook != result.hook;
-                is_other && (self.is_changed_by(data, other) || has_put_back(*index, other))
-            })?;
+            let changes = self.settings(changed, result).into_iter().filter(Setting::is_change);
+            let mut conflicts = changes.filter_map(|change| self.conflict(data, first.results(), result, change.name));
+            let other = conflicts.next()?;
             Some(format!(
-                "hook `{}` changes what hook `{}` has already changed, and only one change is applied: let one hook make \
-                 both",
+                "hook `{}` changes the input again after hook `{}` has changed it, and a second change is not applied: let one \
+                 hook make both changes",
                 label(result),
                 label(other)
             ))
         })
+    }
+
+    /// Returns the hook of the first pass because of which a hook may not change this member in the second one.
+    fn conflict<'a>(
+        self,
+        data: &Data,
+        first: &'a [HookResult],
+        result: &HookResult,
+        name: &str,
+    ) -> Option<&'a HookResult> {
+        let own = first.iter().position(|other| other.hook == result.hook);
+        let has_set = own.is_some_and(|own| self.is_set_by(data, name, &first[own]));
+        let mut others = first
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, other)| other.hook != result.hook);
+        let conflict = others.find(|(index, other)| {
+            let changes = self.is_changed_by(data, other);
+            let is_later = own.is_some_and(|own| *index > own);
+            match self.is_set_by(data, name, other) {
+                true => changes || is_later,
+                false => changes && !has_set,
+            }
+        });
+        conflict.map(|(_, other)| other)
     }
 }
 

@@ -26,7 +26,8 @@ impl Action for Tool {
 impl Request<'_, Tool> {
     /// Calls the tool with the changes that hooks have made to its arguments (`updatedInput`). The hooks run
     /// once more on the changed call and may block it, so that every guard sees every change. A hook that then changes what
-    /// another hook has changed blocks; if only one hook changes the call, its further change is ignored, with a warning.
+    /// another hook has set, or reacts to its change with another, blocks; what a hook alone has set, it may set again, which is
+    /// ignored, with a warning.
     /// Background hooks do not run twice.
     ///
     /// Default: the tool is called with its original arguments; the changes are in

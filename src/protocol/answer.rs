@@ -52,8 +52,8 @@ pub(crate) fn read(
     }
     Ok(Written {
         output: None,
-        notes: note.into_iter().collect(),
-        misread: false,
+        misread: note.as_ref().is_some_and(|note| note.refuses),
+        notes: note.into_iter().map(|note| note.note).collect(),
     })
 }
 

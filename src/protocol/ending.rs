@@ -8,7 +8,9 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::invalid::{explain, position};
-use super::keys::{Deciding, Place, Within, deciding, hidden_decision, is_decision, key};
+use super::keys::{
+    Deciding, Place, Within, deciding, hidden_decision, is_decision, is_refusal, key,
+};
 use crate::json;
 use crate::printable::{is_printable, printable};
 
@@ -25,7 +27,7 @@ pub(super) fn trimmed(text: &str) -> &str {
 
 /// Checks output that is not one JSON object. `gap` is the place where bytes were left out, if any were. Returns a note
 /// for text that has a key of an answer. The error says why the output is an invalid answer.
-pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<String>, String> {
+pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<TextNote>, String> {
     if gap.is_some_and(|gap| may_hold_answer(output.split_at(gap))) {
         return Err(NOT_KEPT.to_owned());
     }
@@ -46,9 +48,22 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Str
             why
         }
     })?;
-    let mut names = keys_in(&text, 0..text.len());
-    let known = names.find(|it| it.has_value() && key(it.name, Place::Top).is_some());
-    Ok(known.map(|known| found(known.name, &text, known.at)))
+    let names = keys_in(&text, 0..text.len());
+    let mut known = names.filter(|name| name.has_value() && key(name.name, Place::Top).is_some());
+    let Some(first) = known.next() else {
+        return Ok(None);
+    };
+    Ok(Some(TextNote {
+        note: found(first.name, &text, first.at),
+        refuses: first.refuses() || known.any(|name| name.refuses()),
+    }))
+}
+
+/// A note on text that has a key of an answer.
+pub(super) struct TextNote {
+    pub(super) note: String,
+    /// Whether the text was probably meant to block or to ask.
+    pub(super) refuses: bool,
 }
 
 /// Returns the output without what disguises an answer: codes of a terminal, and characters that are not seen.
@@ -184,12 +199,26 @@ impl Found<'_> {
         self.value.starts_with([':', '='])
     }
 
-    fn is_deciding(&self) -> bool {
-        let value = self
-            .value
-            .trim_start_matches(|c| is_opening(c) || matches!(c, ':' | '=' | '>'));
+    /// What stands behind the name, and its first word.
+    fn value_and_word(&self) -> (&str, &str) {
+        let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
+        let value = self.value.trim_start_matches(is_between);
         let word = value.split(|c: char| !c.is_alphanumeric()).next();
-        let word = word.unwrap_or_default();
+        (value, word.unwrap_or_default())
+    }
+
+    /// Whether it is a key that decides, with a value that blocks or asks.
+    fn refuses(&self) -> bool {
+        let (_, word) = self.value_and_word();
+        match deciding(self.name) {
+            Some(Deciding::Key("continue")) => word == "false",
+            Some(Deciding::Key(_)) => is_refusal("decision", &word.into()),
+            _ => false,
+        }
+    }
+
+    fn is_deciding(&self) -> bool {
+        let (value, word) = self.value_and_word();
         match deciding(self.name) {
             Some(Deciding::Key(_)) => true,
             Some(Deciding::SlipOf(_)) => {

@@ -110,7 +110,14 @@ impl Runner {
         let event_type = &firing.event.event_type;
         self.reporter.start(hook, event_type);
         let admitted = self.admit(hook);
-        if admitted.is_err() && hook.resident() {
+        if let Err(failure) = &admitted
+            && hook.resident()
+            && matches!(
+                failure.kind,
+                FailureKind::ApprovalLost | FailureKind::Misconfigured
+            )
+        {
+            // It will not run again until its files are loaded again.
             self.residents.end_of(&[hook.fingerprint()]);
         }
         let ran = admitted.and_then(|admitted| self.run_process(firing, hook, admitted));

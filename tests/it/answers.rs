@@ -27,6 +27,38 @@ fn byte_order_marks_are_removed() {
     assert!(result.failure.is_none() && result.decision() == Decision::Block);
 }
 
+/// A wrapper has printed a word before the guard's answer: the user is told, also over JSON.
+#[test]
+fn a_guard_that_is_read_as_text_is_shown_to_the_user() {
+    let world = World::new();
+    for (text, is_shown) in [
+        (r#"guard: {"decision": "block", "reason": "no"}"#, true),
+        (
+            r#"guard: {"hookSpecificOutput": {"permissionDecision": "deny"}}"#,
+            true,
+        ),
+        (r#"guard: {"permissionDecision": "ask"}"#, true),
+        (r#"guard: {"continue": false}"#, true),
+        (r#"guard: {"decision": "allow"}"#, false),
+        (r#"guard: {"systemMessage": "block"}"#, false),
+        ("guard: the decision is to block", false),
+    ] {
+        world.registry().clear();
+        world.add(hook("*", &world.says(text)).with_name("guard"));
+        let outcome = world.outcome(&blocking_event());
+        assert!(outcome.allowed(), "{text}");
+        let shown = outcome.failures().to_string();
+        let begins = shown.starts_with("hook `guard` did not block `tool:pre_execute`: found `");
+        assert_eq!(
+            (begins, shown.is_empty()),
+            (is_shown, !is_shown),
+            "{text}: {shown}"
+        );
+        let messages = json!(outcome)["messages"].as_array().unwrap().len();
+        assert_eq!(messages, usize::from(is_shown), "{text}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_answer_in_utf_16_is_invalid() {

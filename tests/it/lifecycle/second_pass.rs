@@ -10,7 +10,7 @@ use crate::support::hook;
 /// A hook that adds a word to a command which has another one.
 fn adds(word: &str, to: &str) -> String {
     format!(
-        r#"c=${{FORGE_TOOL_ARGS#*:\"}}; c=${{c%\"*}}
+        r#"c=${{FORGE_TOOL_ARGS#*:\"}}; c=${{c%%\"*}}
         case "$c" in *{to}) echo "{{\"updatedInput\": {{\"command\": \"$c {word}\"}}}}";; esac"#
     )
 }
@@ -60,6 +60,33 @@ fn a_change_that_was_replaced_blocks() {
 fn the_only_hook_that_changes_a_call_changes_it_once() {
     let host = host(&[("counts", adds("+", "")), ("looks", "exit 0".to_owned())]);
     assert_eq!(call(&host).unwrap(), json!({"command": "ls +"}));
+}
+
+/// Another hook has changed something else.
+#[test]
+fn what_a_hook_alone_has_set_it_changes_once() {
+    let limits = r#"echo '{"updatedInput": {"timeout": 9}}'"#.to_owned();
+    let host = host(&[("counts", adds("+", "")), ("limits", limits)]);
+    assert_eq!(
+        call(&host).unwrap(),
+        json!({"command": "ls +", "timeout": 9})
+    );
+}
+
+/// A guard that would confine what another hook has put in.
+#[test]
+fn a_reaction_to_a_change_blocks() {
+    let confines =
+        r#"case $FORGE_TOOL_ARGS in *-l*) echo '{"updatedInput": {"sandbox": true}}';; esac"#;
+    for own in ["", r#"echo '{"updatedInput": {"cwd": "/"}}'; exit 0; "#] {
+        let confines = confines.replace(";; esac", &format!(";; *) {own} ;; esac"));
+        let host = host(&[("lists", adds("-l", "ls")), ("confines", confines)]);
+        let reason = call(&host).unwrap_err().result.reason().unwrap().to_owned();
+        assert!(
+            reason.contains("`confines`") && reason.contains("`lists`"),
+            "{reason}"
+        );
+    }
 }
 
 #[test]
