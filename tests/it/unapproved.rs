@@ -1,10 +1,12 @@
 //! Entries of a project that no person has approved: they change no outcome, and no model reads their text.
 
 use forge_hooks::compat::{AGENTS, OtherTools};
+use forge_hooks::config::{Problem, TrustPolicy};
 use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, FireOptions, HookEvent, HookResult, Hooks, Outcome};
 use serde_json::{Value, json};
 
+use crate::growth::assert_costs_at_most;
 use crate::support::World;
 
 /// What a stranger would have the model read, or a person see at full length.
@@ -121,6 +123,69 @@ fn conditions_of_a_clone_are_no_reason() {
     let event = &events()[0];
     assert!(!hook.matches(event));
     assert_eq!(hook.mismatches(event, true).len(), 1);
+}
+
+/// Files of each kind, in which no two hooks have the same expression.
+fn with_expressions(expression: &str, count: usize) -> [(&'static str, Value); 4] {
+    let when = |number| {
+        let condition = json!({"regex": format!("{expression}{number}")});
+        json!({"event": "tool:*", "command": "true", "when": {"/tool_args/command": condition}})
+    };
+    let group = |number| {
+        let handler = json!({"type": "command", "command": format!("x {number}")});
+        json!({"matcher": format!("{expression}{number}"), "hooks": [handler]})
+    };
+    let hooks: Vec<_> = (0..count).map(when).collect();
+    let groups: Vec<_> = (0..count).map(group).collect();
+    [
+        (FILE, json!({ "hooks": hooks })),
+        (
+            "project/.claude/settings.json",
+            json!({"hooks": {"PreToolUse": groups}}),
+        ),
+        (
+            "project/.codex/hooks.json",
+            json!({"hooks": {"PreToolUse": groups}}),
+        ),
+        (
+            "project/.gemini/settings.json",
+            json!({"hooks": {"BeforeTool": groups}}),
+        ),
+    ]
+}
+
+/// A load takes no longer for expressions that are slow to compile, and does not report one that cannot be compiled.
+#[test]
+fn a_load_compiles_nothing_of_a_clone() {
+    const COUNT: usize = 100;
+    let (quick, slow) = (r"\.\.", r"\w\w");
+    let pairs = with_expressions(quick, COUNT)
+        .into_iter()
+        .zip(with_expressions(slow, COUNT));
+    for ((file, quick), (_, slow)) in pairs {
+        let world = World::new();
+        let load = |content: &str| {
+            world.write(file, content);
+            assert_eq!(host(&world).report().unapproved.len(), COUNT);
+        };
+        let (quick, slow) = (quick.to_string(), slow.to_string());
+        assert_costs_at_most(2, file, || load(&quick), || load(&slow));
+    }
+    for (file, content) in with_expressions(r"\w(", 1) {
+        let world = World::new();
+        world.write(file, &content.to_string());
+        let hooks = host(&world);
+        let [problem] = &hooks.report().problems[..] else {
+            panic!("{file}: {:?}", hooks.report());
+        };
+        let message = &problem.message;
+        assert!(message.contains("not approved"), "{file}: {message}");
+        let reviewed = hooks.to_builder().project(world.path("project"));
+        let reviewed = reviewed.trust(TrustPolicy::Everything).load();
+        let is_compiled = |problem: &Problem| problem.message.contains("unclosed group");
+        let problems = &reviewed.report().problems;
+        assert!(problems.iter().any(is_compiled), "{file}: {problems:?}");
+    }
 }
 
 #[test]
