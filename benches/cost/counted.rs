@@ -13,6 +13,7 @@ use crate::approved::approved;
 use crate::calls::fire_unmatched;
 use crate::one_hook::{event, executor, hook, run_bare, run_hook, variables_of_a_hook};
 use crate::table::{Effort, Figure, Measured};
+use crate::unapproved::{self, Files};
 
 /// The first argument of the program that is counted.
 pub(crate) const CHILD: &str = "--child";
@@ -28,11 +29,14 @@ const MANY: usize = 120;
 const COUNTS: usize = 3;
 
 /// Runs in the counted process: this many runs, in one of these ways. A number is that of other hooks, among which events
-/// without a hook are fired.
+/// without a hook are fired; `Files` have their own names.
 pub(crate) fn run_child(way: &str, runs: &str) {
     let runs = runs.parse().expect("a number");
     if let Ok(others) = way.parse() {
         return fire_unmatched(others, runs * UNMATCHED_IN_A_RUN);
+    }
+    if let Some(files) = Files::with_argument(way) {
+        return unapproved::fire(files, runs / RUNS_FOR_AN_EVENT);
     }
     let (executor, event) = (executor(hook("exit 0")), event());
     let variables = variables_of_a_hook(&event);
@@ -59,6 +63,9 @@ const CONFINED: &str = "confined";
 /// So many that what a hash table happens to need for other hooks does not show.
 const UNMATCHED_IN_A_RUN: usize = 100;
 
+/// One event takes the place of this many runs: if events tested the unapproved hooks, more events would take an hour.
+const RUNS_FOR_AN_EVENT: usize = 20;
+
 /// Counts the user-space instructions of a hook beyond those of `Command::output()` with the same
 /// variables.
 pub(crate) fn own_instructions(_: Effort) -> Measured {
@@ -72,6 +79,15 @@ pub(crate) fn instructions_of_unmatched(_: Effort) -> Measured {
     let many = difference(|runs| instructions("100000", runs))?;
     let few = difference(|runs| instructions("10", runs))?;
     Ok(Figure::exactly(many / few))
+}
+
+/// Divides the instructions of an event in a project with these unapproved files by those of the same event in a project
+/// without files. Counts once, since no other thread takes part.
+pub(crate) fn instructions_beside_unapproved(files: Files) -> Measured {
+    let of_event = |files: Files| difference(|runs| instructions(files.argument(), runs));
+    Ok(Figure::exactly(
+        of_event(files)? / of_event(Files::Nothing)?,
+    ))
 }
 
 pub(crate) fn system_calls(_: Effort) -> Measured {

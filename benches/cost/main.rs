@@ -7,6 +7,7 @@
 //! cargo bench --bench cost               # the table
 //! cargo bench --bench cost -- submit     # its rows that have this in their question
 //! cargo bench --bench cost -- --count    # what is counted and not timed, against its number in the repository
+//!                                        # (of rows with the words of the question, if there are any)
 //! ```
 //!
 //! With `--test` each row is measured briefly, without a comparison with its target.
@@ -24,6 +25,7 @@ mod program;
 mod resident;
 mod table;
 mod targets;
+mod unapproved;
 
 use std::process::ExitCode;
 
@@ -45,15 +47,15 @@ fn main() -> ExitCode {
         rows.iter().for_each(Row::try_once);
         return ExitCode::SUCCESS;
     }
+    let words = arguments.iter().filter(|word| !word.starts_with('-'));
+    let words: Vec<_> = words.collect();
+    let asked = rows.iter().filter(|row| row.is_asked(&words));
     let mut ending = Ending::default();
     // All rows are printed, so that one run shows each number that must be changed.
     if has("--count") {
-        rows.iter().for_each(|row| row.print_count(&mut ending));
+        asked.for_each(|row| row.print_count(&mut ending));
     } else {
         table::print_head();
-        let words = arguments.iter().filter(|word| !word.starts_with('-'));
-        let words: Vec<_> = words.collect();
-        let asked = rows.iter().filter(|row| row.is_asked(&words));
         asked.for_each(|row| row.print(&mut ending));
     }
     ending.exit_code()

@@ -52,6 +52,19 @@ pub(crate) fn count(question: &'static str, most: f64, counted: f64, measure: Me
     }
 }
 
+/// A ratio of two counts.
+pub(crate) fn counted_ratio(
+    question: &'static str,
+    most: f64,
+    counted: f64,
+    measure: Measure,
+) -> Row {
+    Row {
+        unit: Unit::Ratio,
+        ..count(question, most, counted, measure)
+    }
+}
+
 const BLOCKS: usize = 7;
 
 /// The width of the column of questions.

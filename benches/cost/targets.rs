@@ -8,7 +8,8 @@ use std::time::Duration;
 
 #[cfg(feature = "cli")]
 use crate::program;
-use crate::table::{Row, count, ratio, time};
+use crate::table::{Row, count, counted_ratio, ratio, time};
+use crate::unapproved::Files;
 use crate::{approved, calls, counted, process, resident};
 
 const IDLING: Duration = Duration::from_millis(20);
@@ -100,7 +101,7 @@ pub(crate) fn rows() -> Vec<Row> {
             calls::excluded,
         ),
         time("an unmatched event", 60.0, calls::unmatched),
-        count(
+        counted_ratio(
             "instructions of an unmatched event, 100,000 hooks / 10 hooks",
             1.2,
             1.0,
@@ -111,6 +112,18 @@ pub(crate) fn rows() -> Vec<Row> {
             0.0,
             0.0,
             |_| calls::allocations_of_unmatched(100_000),
+        ),
+        counted_ratio(
+            "instructions of an event, 1,980 unapproved handlers / none",
+            1.05,
+            1.0,
+            |_| counted::instructions_beside_unapproved(Files::Handlers),
+        ),
+        counted_ratio(
+            "instructions of an event, 1,000 unapproved conditions / none",
+            1.05,
+            1.0,
+            |_| counted::instructions_beside_unapproved(Files::Conditions),
         ),
         time("submit, p50", 1_000.0, |effort| calls::submit(effort, 50)),
         time("submit, p99", 10_000.0, |effort| calls::submit(effort, 99)),
