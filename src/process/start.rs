@@ -155,7 +155,7 @@ pub(crate) fn permission_problem(program: &Path, working_dir: &Path) -> Option<S
         .then(|| format!("interpreter `{name}` of `{display}` is not executable"))
 }
 
-/// Whether a file has the permission to be executed, which its file system does not respect.
+/// Whether a file has execute permission, but its file system is mounted with `noexec`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_kept_from_execution(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
