@@ -20,12 +20,57 @@ type Data = Map<String, Value>;
 /// Error applying the changes of hooks: the value of this key is not an object.
 pub(super) struct Unfit(pub(super) &'static str);
 
+/// What the answer of a hook sets of an event.
+struct Answer<'a> {
+    /// The data, or the object in it, whose members may be set.
+    members: &'a Data,
+    updates: &'a Data,
+    /// Whether members that are not in `updates` are removed.
+    replaces: bool,
+    /// The one member that may be set; none if it may be any.
+    only: Option<&'static str>,
+}
+
 /// A member of the data which the answer of a hook sets.
 struct Setting<'a> {
     name: &'a str,
     old: Option<&'a Value>,
     /// None if the answer removes the member.
     new: Option<&'a Value>,
+}
+
+/// A result of the first pass.
+struct Earlier<'a> {
+    result: &'a HookResult,
+    answer: Option<Answer<'a>>,
+    changes: bool,
+}
+
+impl<'a> Answer<'a> {
+    fn setting(&self, name: &'a str) -> Option<Setting<'a>> {
+        let setting = Setting {
+            name,
+            old: self.members.get(name),
+            new: self.updates.get(name),
+        };
+        let may_set = self.only.is_none_or(|only| only == name);
+        let sets = setting.new.is_some() || (self.replaces && setting.old.is_some());
+        (may_set && sets).then_some(setting)
+    }
+
+    /// Returns all that it sets.
+    fn settings(&self) -> impl Iterator<Item = Setting<'a>> {
+        let updates = self.updates;
+        let others = self.members.keys();
+        let others = others.filter(|name| !updates.contains_key(*name));
+        let names = updates.keys().chain(others);
+        names.filter_map(|name| self.setting(name))
+    }
+
+    /// Returns those that are changes.
+    fn changes(&self) -> impl Iterator<Item = Setting<'a>> {
+        self.settings().filter(Setting::is_change)
+    }
 }
 
 impl Setting<'_> {
@@ -60,47 +105,30 @@ impl Rewrites {
         Ok(value.filter(is_new).map(|value| (key, value)))
     }
 
-    /// Returns the members of the data which the answer of a hook sets or removes.
-    fn settings<'a>(self, data: &'a Data, result: &'a HookResult) -> Vec<Setting<'a>> {
-        let output = result.output().filter(|_| result.answer_counts());
-        let Some((output, updates)) =
-            output.and_then(|output| Some((output, output.updated_input.as_ref()?)))
-        else {
-            return Vec::new();
-        };
-        let set = |members: &'a Data, name: &'a str| Setting {
-            name,
-            old: members.get(name),
-            new: updates.get(name),
-        };
+    /// Returns what the answer of a hook may set of this event.
+    fn answer<'a>(self, data: &'a Data, result: &'a HookResult) -> Option<Answer<'a>> {
+        let output = result.output().filter(|_| result.answer_counts())?;
+        let updates = output.updated_input.as_ref()?;
         match self {
-            Self::Nothing => Vec::new(),
-            Self::Text(key) if updates.contains_key(key) => vec![set(data, key)],
-            Self::Text(_) => Vec::new(),
-            Self::Members(key) => {
-                let Some(input) = data.get(key).and_then(Value::as_object) else {
-                    return Vec::new();
-                };
-                let removed = input
-                    .keys()
-                    .filter(|name| output.replaces_input && !updates.contains_key(*name));
-                updates
-                    .keys()
-                    .chain(removed)
-                    .map(|name| set(input, name))
-                    .collect()
-            }
+            Self::Nothing => None,
+            Self::Text(key) => Some(Answer {
+                members: data,
+                updates,
+                replaces: false,
+                only: Some(key),
+            }),
+            Self::Members(key) => Some(Answer {
+                members: data.get(key)?.as_object()?,
+                updates,
+                replaces: output.replaces_input,
+                only: None,
+            }),
         }
     }
 
     fn is_changed_by(self, data: &Data, result: &HookResult) -> bool {
-        self.settings(data, result).iter().any(Setting::is_change)
-    }
-
-    fn is_set_by(self, data: &Data, name: &str, result: &HookResult) -> bool {
-        self.settings(data, result)
-            .iter()
-            .any(|setting| setting.name == name)
+        let answer = self.answer(data, result);
+        answer.is_some_and(|answer| answer.changes().next().is_some())
     }
 
     /// Returns the outcome of an event before its changes are applied. Blocks each hook whose change has the wrong type, or
@@ -124,7 +152,7 @@ impl Rewrites {
         let Self::Text(key) = self else {
             return None;
         };
-        let value = self.settings(data, result).first()?.new?;
+        let value = self.answer(data, result)?.setting(key)?.new?;
         let found = kind(value);
         (!value.is_string())
             .then(|| format!("invalid change of `{key}`: expected a string, found {found}"))
@@ -132,16 +160,16 @@ impl Rewrites {
 
     /// Returns which hook has put back the change of this one.
     fn put_back(self, data: &Data, results: &[HookResult], result: &HookResult) -> Option<String> {
-        let mut settings = self.settings(data, result);
-        settings.retain(Setting::is_change);
-        let mut others = results
-            .iter()
-            .rev()
-            .filter(|other| other.hook != result.hook);
+        let changes: Vec<_> = self.answer(data, result)?.changes().collect();
+        let others = results.iter().rev();
+        let mut others = others.filter(|other| other.hook != result.hook);
         let other = others.find(|other| {
-            settings
-                .iter()
-                .any(|setting| self.is_set_by(data, setting.name, other))
+            let answer = self.answer(data, other);
+            answer.is_some_and(|answer| {
+                changes
+                    .iter()
+                    .any(|change| answer.setting(change.name).is_some())
+            })
         })?;
         Some(format!(
             "hook `{}` puts back what hook `{}` has changed",
@@ -158,10 +186,17 @@ impl Rewrites {
         (data, first): (&Data, &Outcome),
         (changed, again): (&Data, Outcome),
     ) -> Outcome {
+        let first: Vec<_> = first
+            .results()
+            .iter()
+            .map(|result| Earlier {
+                result,
+                answer: self.answer(data, result),
+                changes: self.is_changed_by(data, result),
+            })
+            .collect();
         again.objecting(|result| {
-            let changes = self.settings(changed, result).into_iter().filter(Setting::is_change);
-            let mut conflicts = changes.filter_map(|change| self.conflict(data, first.results(), result, change.name));
-            let other = conflicts.next()?;
+            let other = self.conflict(&first, changed, result)?;
             Some(format!(
                 "hook `{}` changes the input again after hook `{}` has changed it, and a second change is not applied: let one \
                  hook make both changes",
@@ -171,30 +206,39 @@ impl Rewrites {
         })
     }
 
-    /// Returns the hook of the first pass because of which a hook may not change this member in the second one.
+    /// Returns the hook of the first pass because of which a hook may not make its changes in the second one.
     fn conflict<'a>(
         self,
-        data: &Data,
-        first: &'a [HookResult],
+        first: &[Earlier<'a>],
+        changed: &Data,
         result: &HookResult,
-        name: &str,
     ) -> Option<&'a HookResult> {
-        let own = first.iter().position(|other| other.hook == result.hook);
-        let has_set = own.is_some_and(|own| self.is_set_by(data, name, &first[own]));
-        let mut others = first
+        let answer = self.answer(changed, result)?;
+        let own = first
+            .iter()
+            .position(|other| other.result.hook == result.hook);
+        let own_answer = own.and_then(|own| first[own].answer.as_ref());
+        let others: Vec<_> = first
             .iter()
             .enumerate()
             .rev()
-            .filter(|(_, other)| other.hook != result.hook);
-        let conflict = others.find(|(index, other)| {
-            let changes = self.is_changed_by(data, other);
-            let is_later = own.is_some_and(|own| *index > own);
-            match self.is_set_by(data, name, other) {
-                true => changes || is_later,
-                false => changes && !has_set,
-            }
-        });
-        conflict.map(|(_, other)| other)
+            .filter(|(_, other)| other.result.hook != result.hook)
+            .collect();
+        answer.changes().find_map(|change| {
+            let has_set = own_answer.is_some_and(|own| own.setting(change.name).is_some());
+            let conflict = others.iter().find(|(index, other)| {
+                let is_later = own.is_some_and(|own| *index > own);
+                let sets = other
+                    .answer
+                    .as_ref()
+                    .is_some_and(|other| other.setting(change.name).is_some());
+                match sets {
+                    true => other.changes || is_later,
+                    false => other.changes && !has_set,
+                }
+            });
+            conflict.map(|(_, other)| other.result)
+        })
     }
 }
 
@@ -240,4 +284,55 @@ pub(crate) fn without_second_pass(event: &HookEvent, outcome: Outcome) -> Outcom
         let is_change = rewrites.is_changed_by(&event.data, result);
         is_change.then(|| "cancelled before other hooks have seen its change".to_owned())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::events::EventType;
+    use crate::growth::assert_linear;
+    use crate::{Hook, HookOutput};
+
+    const INPUT: Rewrites = Rewrites::Members("tool_args");
+
+    fn members(names: Range<usize>, value: u8) -> Data {
+        names.map(|name| (name.to_string(), json!(value))).collect()
+    }
+
+    fn sets(hook: &Arc<Hook>, names: Range<usize>, value: u8) -> HookResult {
+        let output = HookOutput {
+            updated_input: Some(members(names, value)),
+            ..HookOutput::default()
+        };
+        HookResult::new(Arc::clone(hook), 0).with_output(output)
+    }
+
+    fn outcome(results: [HookResult; 2]) -> Outcome {
+        Outcome::new(EventType::ToolPreExecute, results.to_vec())
+    }
+
+    /// One hook answers with all that it has got, and another one changes as much.
+    #[test]
+    fn large_answers_are_compared_in_linear_time() {
+        let hook = |name: &str| Arc::new(Hook::new("tool:*", "true").unwrap().with_name(name));
+        let input = |size: usize| {
+            let data = |value| {
+                Data::from_iter([("tool_args".to_owned(), json!(members(0..2 * size, value)))])
+            };
+            let (echoes, counts) = (hook("echoes"), hook("counts"));
+            let first = outcome([sets(&echoes, 0..size, 0), sets(&counts, size..2 * size, 1)]);
+            let again = outcome([sets(&echoes, 0..size, 1), sets(&counts, size..2 * size, 2)]);
+            (data(0), first, data(1), again)
+        };
+        assert_linear("members", 2_000, input, |(data, first, changed, again)| {
+            assert!(INPUT.first_pass(data, first.clone()).blocked().is_none());
+            let again = INPUT.second_pass((data, first), (changed, again.clone()));
+            assert!(again.blocked().is_none());
+        });
+    }
 }

@@ -48,13 +48,10 @@ fn approved(hook: &Hook) -> Result<(), Failure> {
     };
     // It reads files of a project, in whatever state they are.
     let lost = catch_unwind(AssertUnwindSafe(|| approval.lost(hook)));
-    match lost {
-        Ok(None) => Ok(()),
-        Ok(Some(why)) => Err(Failure::new(FailureKind::ApprovalLost, why)),
-        Err(_) => {
-            let message = "the check of the hook's approval panicked";
-            Err(Failure::new(FailureKind::Panicked, message))
-        }
+    let panicked = |_| Some("the check of the hook's approval panicked".to_owned());
+    match lost.unwrap_or_else(panicked) {
+        None => Ok(()),
+        Some(why) => Err(Failure::new(FailureKind::ApprovalLost, why)),
     }
 }
 
@@ -115,7 +112,7 @@ mod tests {
             let lost = hook.clone().with_approval(Arc::new(Lost(Some("changed"))));
             assert_eq!(kind(&lost), Some(FailureKind::ApprovalLost));
             let panics = hook.clone().with_approval(Arc::new(Lost(None)));
-            assert_eq!(kind(&panics), Some(FailureKind::Panicked));
+            assert_eq!(kind(&panics), Some(FailureKind::ApprovalLost));
             let gone = hook.with_lost_approval("gone");
             assert_eq!(kind(&gone), Some(FailureKind::ApprovalLost));
         }
