@@ -149,10 +149,9 @@ fn left_out(report: &LoadReport) -> impl Iterator<Item = (&Arc<Hook>, &Standing)
 /// Explains the hooks that are not registered. An event of another agent is only for that agent's hooks.
 pub(crate) fn left_out_of(found: &Hooks, event: &HookEvent) -> Vec<Explanation> {
     let report = found.report();
-    let is_of_agent = event
-        .context()
-        .is_some_and(|it| it.field("hook_event_name").is_some());
-    let is_for = |hook: &Hook| !is_of_agent || hook.protocol_name() != "native";
+    let context = event.context();
+    let of_agent = context.is_some_and(|context| context.field("hook_event_name").is_some());
+    let is_for = |hook: &Hook| !of_agent || hook.protocol_name() != "native";
     let left_out = left_out(&report).filter(|(hook, _)| is_for(hook));
     let explained = left_out.map(|(hook, standing)| Explanation::left_out(hook, standing, event));
     explained.collect()

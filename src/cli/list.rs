@@ -129,7 +129,7 @@ impl Report<'_> {
     }
 }
 
-/// Whether the hook runs only as a person has approved it.
+/// Whether the hook needs an approval. It then runs only while it is as a person has approved it.
 fn needs_approval(entry: &Entry) -> bool {
     let is_off_by_name = matches!(entry.standing, Standing::Off(Off::Name { .. }));
     let is_left_out = matches!(

@@ -103,9 +103,8 @@ impl AgentProtocol {
 
 /// Whether an event came from the agent: its data is passed on unchanged.
 pub(super) fn came_from_agent(event: &HookEvent) -> bool {
-    event
-        .context()
-        .is_some_and(|it| it.field("hook_event_name").is_some())
+    let context = event.context();
+    context.is_some_and(|context| context.field("hook_event_name").is_some())
 }
 
 /// What a tool is called with as the object that these hooks expect, where it is a text.

@@ -137,9 +137,10 @@ impl Search<'_> {
                     Some(_) => index > 0 || !is_home,
                     None => index == 0,
                 };
-                let owner = match root.is_some_and(|root| self.is_named(agent, &path, root)) {
-                    true => Owner::NamedInProject,
-                    false => owner,
+                let owner = if root.is_some_and(|root| self.is_named(agent, &path, root)) {
+                    Owner::NamedInProject
+                } else {
+                    owner
                 };
                 if is_wanted {
                     let origin = self.tools.origin(agent, root, None);
@@ -333,7 +334,7 @@ fn has_hooks_in_toml(path: &Path) -> bool {
 /// Returns the directories of extensions, also links that cannot be followed. An error is the directory of all of them
 /// and why it cannot be read.
 fn extensions(directory: &Path, agent: &Agent) -> Result<Vec<PathBuf>, (PathBuf, String)> {
-    let Some(within) = agent.extensions.map(|it| directory.join(it)) else {
+    let Some(within) = agent.extensions.map(|name| directory.join(name)) else {
         return Ok(Vec::new());
     };
     let entries = match within.read_dir() {

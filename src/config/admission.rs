@@ -21,7 +21,7 @@ use crate::trust::{ApprovalStatus, ProjectApprovals, TrustError};
 /// The most hooks of a project that the report has although no person has approved them.
 const MOST_NOT_APPROVED: usize = 1000;
 
-/// What is known of a project's hooks after they were compared with their approvals.
+/// The hooks of a project after they were compared with their approvals.
 #[derive(Default)]
 struct Admission {
     /// Approved hooks that are no longer in the file, or whose file has vanished. Each fails with a message.

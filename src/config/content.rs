@@ -39,7 +39,7 @@ pub(crate) struct Loaded {
     pub(super) owner: Owner,
     /// Whether the scripts of its hooks are looked at: whether they can run.
     pub(crate) checks_scripts: bool,
-    /// What the compiled expressions of the file may still take, together with those of the other files of its owner.
+    /// The bytes that compiled expressions may still take, in this file and the other files of its owner.
     pub(crate) allowance: Arc<Allowance>,
     /// The length of its text.
     pub(super) bytes: usize,

@@ -86,12 +86,14 @@ pub(super) struct Checks<'a> {
     pub(super) allowances: Allowances,
 }
 
-/// What the compiled expressions of each owner may take. Of a file alone it would be no limit: a clone may have many.
+/// The bytes that the compiled expressions of each owner may take. A limit for each file would be none: a clone may have
+/// many files.
 #[derive(Default)]
 pub(super) struct Allowances {
     administrator: Arc<Allowance>,
     user: Arc<Allowance>,
-    /// Of the user's plugins and extensions. Others have written them, and some are read before files of the user's own.
+    /// The user's plugins and extensions have their own: others have written them, and some are read before the user's own
+    /// files.
     plugins: Arc<Allowance>,
     project: Arc<Allowance>,
 }

@@ -1,10 +1,10 @@
-//! Whether a hook may run, apart from the event.
+//! `Standing`: whether a hook may run, whatever the event.
 
 use std::fmt;
 
 use super::failure::Failure;
 
-/// Whether a hook may run, apart from the event. `Display` is a phrase for people, such as `fails: ...`.
+/// Says whether a hook may run, whatever the event. `Display` is a phrase for people, such as `fails: ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "cli"),
@@ -21,7 +21,7 @@ pub(crate) enum Standing {
     Fails(Failure),
 }
 
-/// What has switched a hook off.
+/// The switch that keeps a hook from running.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "cli"),

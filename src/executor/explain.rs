@@ -48,7 +48,9 @@ impl HookExecutor {
         let mut chosen = self.hooks_for(event);
         chosen.retain(is_planned);
         let mut others = self.registry().hooks();
-        others.retain(|hook| is_planned(hook) && !chosen.iter().any(|it| Arc::ptr_eq(it, hook)));
+        others.retain(|hook| {
+            is_planned(hook) && !chosen.iter().any(|other| Arc::ptr_eq(other, hook))
+        });
         let standings: Vec<_> = chosen.iter().map(|hook| self.standing(hook)).collect();
         let end_of = |place: usize| end_of(&chosen[place], &standings[place], can_block);
         let planned = Plan::new(event, chosen.clone(), options).walk(end_of);

@@ -85,9 +85,10 @@ impl Plan {
         let mut hooks = Vec::new();
         let mut blocked_by: Option<Arc<Hook>> = None;
         for stage in std::iter::once(&self.in_turn).chain(&self.at_once) {
-            let mut stopped_by = match stage.is_reached(blocked_by.is_some()) {
-                true => None,
-                false => blocked_by.clone(),
+            let mut stopped_by = if stage.is_reached(blocked_by.is_some()) {
+                None
+            } else {
+                blocked_by.clone()
             };
             for hook in &stage.hooks {
                 let end = match stopped_by {

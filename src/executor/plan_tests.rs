@@ -176,9 +176,10 @@ fn check(cases: &[Case], can_block: bool, stops: bool, options: FireOptions<'_>)
             .map(|(index, case)| case.hook(index)),
     );
     let executor = HookExecutor::new(registry);
-    let event = match can_block {
-        true => HookEvent::tool_pre_execute("bash", "ls"),
-        false => HookEvent::user_interrupt(),
+    let event = if can_block {
+        HookEvent::tool_pre_execute("bash", "ls")
+    } else {
+        HookEvent::user_interrupt()
     };
     let explained = executor.explain(&event, options);
     let hooks = executor.hooks_for(&event);

@@ -27,14 +27,15 @@ impl Links {
                 absolute.display()
             )));
         }
-        // `/dev/stderr` is a link. Nobody but the administrator creates links here; others can in `/dev/shm`.
+        // `/dev/stderr` is a link. Only the administrator can create links here; any user can in `/dev/shm`.
         let devices = ["/dev", "/dev/fd"];
         let is_device = devices
             .iter()
             .any(|it| path.parent() == Some(Path::new(it)));
-        Ok(match is_device && cfg!(unix) {
-            true => Self::Followed,
-            false => Self::Refused,
+        Ok(if is_device && cfg!(unix) {
+            Self::Followed
+        } else {
+            Self::Refused
         })
     }
 }
@@ -97,9 +98,10 @@ fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File>
     add_flags(&mut options, links);
     let file = options.open(path)?;
     // It may have been replaced by a link meanwhile, which Windows opens.
-    match file.metadata()?.is_symlink() {
-        true => Err(io::Error::other(LINK)),
-        false => Ok(file),
+    if file.metadata()?.is_symlink() {
+        Err(io::Error::other(LINK))
+    } else {
+        Ok(file)
     }
 }
 

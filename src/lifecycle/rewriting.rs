@@ -232,9 +232,10 @@ impl Rewrites {
                     .answer
                     .as_ref()
                     .is_some_and(|other| other.setting(change.name).is_some());
-                match sets {
-                    true => other.changes || is_later,
-                    false => other.changes && !has_set,
+                if sets {
+                    other.changes || is_later
+                } else {
+                    other.changes && !has_set
                 }
             });
             conflict.map(|(_, other)| other.result)

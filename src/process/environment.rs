@@ -149,8 +149,9 @@ fn replacement(path: Option<&OsStr>) -> Option<OsString> {
     }
     // The directories come from such a list, so they can be joined to one.
     let absolute = std::env::join_paths(program_directories(path)).unwrap_or_default();
-    Some(match absolute.is_empty() {
-        true => DEFAULT_PATH.into(),
-        false => absolute,
+    Some(if absolute.is_empty() {
+        DEFAULT_PATH.into()
+    } else {
+        absolute
     })
 }

@@ -203,9 +203,10 @@ impl Runner {
     ) -> Result<Ran, Failure> {
         let variables = std::mem::take(&mut launch.variables);
         let environment = self.native.naming().environment(hook.called(), variables)?;
-        let direct = match launch.may_be_direct {
-            true => direct_words(hook.command(), working_dir, environment.sets("PWD")),
-            false => Vec::new(),
+        let direct = if launch.may_be_direct {
+            direct_words(hook.command(), working_dir, environment.sets("PWD"))
+        } else {
+            Vec::new()
         };
         let spec = Spec {
             program: std::mem::take(&mut launch.program),

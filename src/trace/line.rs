@@ -41,9 +41,10 @@ type Field = (&'static str, Value);
 impl Note {
     pub(super) fn of_result(run: &HookRun<'_>, result: &HookResult) -> Self {
         // A background hook cannot decide, and stops no others.
-        let (decision, goes_on) = match result.hook.background() {
-            true => (Decision::Allow, true),
-            false => (result.decision(), !result.stops_others(run.can_block)),
+        let (decision, goes_on) = if result.hook.background() {
+            (Decision::Allow, true)
+        } else {
+            (result.decision(), !result.stops_others(run.can_block))
         };
         let is_cut = result.truncated || result.output_held_open;
         let ended = vec![

@@ -223,15 +223,12 @@ impl TraceBuilder {
     /// If the file cannot be opened for writing, if it is a directory, a pipe, a socket or a disk, or if no
     /// thread can be started.
     pub fn build(self) -> Result<Trace, TraceError> {
-        let (path, links) = match self.is_of_variable {
-            true => {
-                let links = Links::of_variable(&self.path);
-                (self.path, links)
-            }
-            false => {
-                let path = std::path::absolute(&self.path).unwrap_or(self.path);
-                (path, Ok(Links::Followed))
-            }
+        let (path, links) = if self.is_of_variable {
+            let links = Links::of_variable(&self.path);
+            (self.path, links)
+        } else {
+            let path = std::path::absolute(&self.path).unwrap_or(self.path);
+            (path, Ok(Links::Followed))
         };
         let file = match links.and_then(|links| TraceFile::create(&path, links, self.limits)) {
             Ok(file) => file,

@@ -122,9 +122,10 @@ pub(super) fn text_of(line: &[u8]) -> Result<Readable<'_>, Refusal> {
 
 /// Reads the text of a line. The error has the id, if there is one.
 pub(super) fn parse(text: &str) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
-    let message = match text.trim_start().starts_with('[') {
-        true => Err(serde_json::Error::custom("a list")),
-        false => json::parse(text),
+    let message = if text.trim_start().starts_with('[') {
+        Err(serde_json::Error::custom("a list"))
+    } else {
+        json::parse(text)
     };
     message.map_err(|why| {
         let value: Value = match json::parse(text) {
