@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::agent::{Agent, Effect, Event, Given, Parsing, Specific, Text};
 use super::members::{Members, beginning, nonblank};
-use crate::entry::{Decision, FailurePolicy, HookOutput};
+use crate::entry::{Decision, FailurePolicy, HookOutput, Reading};
 use crate::events::HookEvent;
 use crate::json;
-use crate::protocol::{Call, Exit, Reading, check_echo};
+use crate::protocol::{Call, Exit, check_echo};
 
 /// What an answer that its agent does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,10 +95,7 @@ pub(super) fn read(
     {
         reader.lose(strictness, why);
     }
-    Reading {
-        output: Some(reader.output),
-        ..reader.answer
-    }
+    reader.finished(end)
 }
 
 struct Reader<'a> {
@@ -257,6 +254,20 @@ impl Reader<'_> {
             self.output.decision = Some(Decision::Block);
             let reason = format!("the hook's answer cannot be used: {why}");
             self.output.reason = Some(reason);
+        }
+    }
+}
+
+/// The end of the reading.
+impl Reader<'_> {
+    fn finished(mut self, end: &Exit<'_>) -> Reading {
+        let blocks = self.output.verdict() == Decision::Block;
+        // An answer that blocks counts whatever the exit code is; of one that is invalid, the exit code says no more.
+        self.answer.replaces_exit_code |= blocks || self.answer.invalid.is_some();
+        Reading {
+            output: Some(self.output),
+            hides_stdout: end.stdout.trim_start().starts_with('{'),
+            ..self.answer
         }
     }
 }

@@ -17,12 +17,12 @@ use super::mapping::MappedTool;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::{Rule, session_dir};
 use super::shell;
-use crate::entry::{Failure, FailureKind, HookCommand, HookOutput};
+use crate::entry::{Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, Reading};
 use crate::events::HookEvent;
 use crate::hook::HookSource;
 use crate::process::Args;
 use crate::protocol::{
-    Call, Exit, Grouping, Launch, Protocol, ProtocolMismatch, Reading, command_line, program,
+    Call, Exit, Grouping, Launch, Protocol, ProtocolMismatch, command_line, program,
 };
 
 /// The most characters of a matcher in a label, so that its place stays visible.
@@ -383,6 +383,15 @@ impl Protocol for AgentProtocol {
         answer.notes.extend(untested.map(always_runs));
         answer.output = answer.output.filter(|it| *it != HookOutput::default());
         answer
+    }
+
+    /// A failure of this crate or its host blocks under every policy: the agent would have run the hook. An answer that
+    /// cannot be read may be ignored, as the agent may ignore it.
+    fn forgives(&self, failure: FailureKind, policy: FailurePolicy) -> bool {
+        match failure {
+            FailureKind::InvalidAnswer => policy == FailurePolicy::Continue,
+            _ => !failure.is_of_the_engine() && failure.continues_under(policy),
+        }
     }
 
     fn grouping(&self) -> Grouping {

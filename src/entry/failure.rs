@@ -87,6 +87,14 @@ impl FailureKind {
         )
     }
 
+    /// Whether it ended by itself, or its shell did for it, so that it may have answered.
+    pub(crate) fn is_of_its_end(self) -> bool {
+        matches!(
+            self,
+            Self::Exit | Self::Signal | Self::NotFound | Self::NotExecutable
+        )
+    }
+
     /// Whether a value of the event has caused the failure.
     pub(crate) fn is_of_the_event(self) -> bool {
         matches!(self, Self::EventTooLarge | Self::ArgumentsNotMapped)

@@ -9,6 +9,7 @@ mod named;
 mod options;
 mod output;
 mod parts;
+mod reading;
 mod sandbox;
 mod standing;
 
@@ -20,5 +21,6 @@ pub(crate) use options::{Options, Seconds};
 pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, Reads, Shell, Stdin};
+pub(crate) use reading::Reading;
 pub use sandbox::{Sandbox, SandboxUnsupported};
 pub(crate) use standing::{Off, Standing};

@@ -151,8 +151,7 @@ fn note(
     what: &str,
     changes: fn(&HookOutput) -> bool,
 ) {
-    let changes =
-        |result: &&mut HookResult| result.answer_counts() && result.output().is_some_and(changes);
+    let changes = |result: &&mut HookResult| result.counted_output().is_some_and(changes);
     let mut changing: Vec<_> = results.iter_mut().filter(changes).collect();
     let Some(last) = changing.pop() else {
         return;
@@ -162,6 +161,6 @@ fn note(
         let words =
             format!("its `{what}` is discarded: hook `{winner}` comes later and replaces it");
         reporter.diagnose_once(&result.hook, &words);
-        result.diagnostics.push(words);
+        result.add_diagnostic(words);
     }
 }

@@ -105,8 +105,7 @@ fn end_of(hook: &Arc<Hook>, standing: &Standing, can_block: bool) -> HookEnd {
     let Standing::Fails(failure) = standing else {
         return HookEnd::default();
     };
-    let failure = failure.clone();
-    let result = HookResult::not_run(Arc::clone(hook), failure.kind, failure.message);
+    let result = HookResult::failed(Arc::clone(hook), failure.clone());
     HookEnd {
         stops: result.stops_others(can_block),
         blocks: can_block && result.stops_the_chain(),

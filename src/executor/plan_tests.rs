@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::FireOptions;
 use super::hook_executor::HookExecutor;
 use crate::HookRegistry;
-use crate::entry::{Failure, FailurePolicy};
+use crate::entry::{Failure, FailurePolicy, Reading};
 use crate::events::HookEvent;
 use crate::hook::{ApprovalCheck, Hook};
-use crate::protocol::{Call, Exit, Grouping, Launch, Protocol, Reading, command_line};
+use crate::protocol::{Call, Exit, Grouping, Launch, Protocol, command_line};
 
 /// Hooks that run at once, and whose exit code decides.
 #[derive(Debug)]

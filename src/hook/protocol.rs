@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::definition::{Hook, OwnProtocol};
-use crate::entry::{FailurePolicy, HookCommand, Options};
+use crate::entry::{FailureKind, FailurePolicy, HookCommand, Options};
 use crate::events::HookEvent;
 use crate::protocol::{CalledHook, Grouping, Protocol, ProtocolMismatch};
 
@@ -52,6 +52,22 @@ impl Hook {
         let withholds = self.on_failure() == FailurePolicy::Withhold;
         let is_grouped = self.grouping().is_some_and(|grouping| grouping.in_parallel) && !withholds;
         is_grouped.then(|| self.protocol_name())
+    }
+
+    /// Whether the operation may continue in spite of this failure of the hook.
+    pub(crate) fn forgives(&self, failure: FailureKind) -> bool {
+        let policy = self.on_failure();
+        match self.protocol() {
+            Some(protocol) => protocol.forgives(failure, policy),
+            None => failure.continues_under(policy),
+        }
+    }
+
+    /// Whether the model does not get the output of a tool if the hook has not allowed it, with this failure if it has
+    /// failed. The invalid answer of a hook of hooks.json may have been meant to replace the output.
+    pub(crate) fn withholds(&self, failure: Option<FailureKind>) -> bool {
+        let is_unread = failure == Some(FailureKind::InvalidAnswer) && self.protocol().is_none();
+        is_unread || self.on_failure() == FailurePolicy::Withhold
     }
 
     /// What the hook has in common with those of which only the first one runs; none for a hook that always runs.

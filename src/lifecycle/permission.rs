@@ -65,7 +65,7 @@ impl Permission {
     }
 
     fn verdict_with(&self, check: &Outcome) -> Decision {
-        let grants = self.hooks_may_grant && check.results().iter().any(allows);
+        let grants = self.hooks_may_grant && check.results().iter().any(HookResult::grants);
         let own = match self.verdict {
             Decision::Ask if grants => Decision::Allow,
             verdict => verdict,
@@ -77,7 +77,7 @@ impl Permission {
     }
 
     fn hook_grants(&self, prompt: &Outcome) -> bool {
-        let grants = |result: &HookResult| result.hook.protocol().is_some() && allows(result);
+        let grants = |result: &HookResult| result.hook.protocol().is_some() && result.grants();
         self.hooks_may_grant && prompt.asks().is_none() && prompt.results().iter().any(grants)
     }
 }
@@ -168,12 +168,6 @@ impl Running<Permission> {
             prompt: self.again.map(answered),
         }
     }
-}
-
-/// Whether the hook explicitly allows, and does not merely have no objection.
-fn allows(result: &HookResult) -> bool {
-    let decision = result.output().and_then(|output| output.decision);
-    result.answer_counts() && decision == Some(Decision::Allow)
 }
 
 /// A permission that no hook has blocked.

@@ -107,7 +107,7 @@ impl Rewrites {
 
     /// Returns what the answer of a hook may set of this event.
     fn answer<'a>(self, data: &'a Data, result: &'a HookResult) -> Option<Answer<'a>> {
-        let output = result.output().filter(|_| result.answer_counts())?;
+        let output = result.counted_output()?;
         let updates = output.updated_input.as_ref()?;
         match self {
             Self::Nothing => None,

@@ -30,7 +30,7 @@ impl<'a> Failures<'a> {
             let is_blocked = outcome.blocked().is_some();
             let results = outcome.results().iter();
             let failures = results
-                .filter(|result| result.failure.is_some() || result.misread)
+                .filter(|result| result.failure.is_some() || result.misreading().is_some())
                 .filter(|result| !is_blocked || result.should_continue());
             failed.extend(failures.map(|result| (outcome.event_type(), result)));
         }
@@ -53,10 +53,8 @@ impl fmt::Display for Failures<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (event, result) in &self.failed {
             let label = result.hook.shown_label();
-            let (what, reason) = match result.diagnostics().first() {
-                Some(note) if result.misread && result.failure.is_none() => {
-                    ("did not block", Some(note.as_str()))
-                }
+            let (what, reason) = match result.misreading() {
+                Some(note) if result.failure.is_none() => ("did not block", Some(note)),
                 _ => ("failed on", result.reason()),
             };
             let reason = first_line(reason.unwrap_or("no reason given"));

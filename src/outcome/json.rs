@@ -131,7 +131,7 @@ impl Serialize for HookResult {
         fields.serialize_field("timed_out", &self.timed_out)?;
         fields.serialize_field("error", &self.error)?;
         fields.serialize_field("failure", &self.failure)?;
-        fields.serialize_field("residency", &self.residency)?;
+        fields.serialize_field("residency", &self.residency())?;
         fields.serialize_field("success", &self.success())?;
         fields.serialize_field("should_continue", &self.should_continue())?;
         fields.serialize_field("decision", &self.decision())?;

@@ -2,11 +2,13 @@
 //!
 //! Knows what blocks an event, not how a hook is run.
 
+mod end;
 mod env_file;
 mod failures;
 mod json;
 mod residency;
 mod result;
+mod verdict;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,13 +19,14 @@ use crate::events::{EventKind, EventType};
 use crate::printable::{limited, printable_lines};
 
 pub use crate::entry::{Decision, FailureKind, HookOutput};
+pub(crate) use end::{End, Ended, Trail, exit_failure};
 pub use env_file::EnvFile;
 pub use failures::Failures;
 #[cfg(feature = "cli")]
 pub(crate) use json::Again;
 pub use residency::Residency;
-pub(crate) use result::Consent;
 pub use result::HookResult;
+use verdict::Verdict;
 
 /// The most characters of a text for the model, unless the host sets another number.
 pub(crate) const MODEL_TEXT_LIMIT: usize = 10_000;
@@ -102,7 +105,7 @@ impl Outcome {
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
         let blocking = || self.counted().filter(|it| it.stops_the_chain());
-        let denying = blocking().find(|it| it.decision() == Decision::Block);
+        let denying = blocking().find(|it| it.verdict() == Verdict::Blocks);
         denying.or_else(|| blocking().next())
     }
 
@@ -152,7 +155,7 @@ impl Outcome {
     pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
         let is_blocked = self.blocked().is_some();
         let results = self.counted().filter(move |_| !is_blocked);
-        results.filter(|result| result.is_open_question())
+        results.filter(|result| result.verdict().is_open_question())
     }
 
     /// Returns the outcome after the user's answers. `ask` gets each [open question](Outcome::questions), in
@@ -162,7 +165,8 @@ impl Outcome {
         if self.asks().is_none() {
             return self;
         }
-        for result in self.results.iter_mut().filter(|it| it.is_open_question()) {
+        let results = self.results.iter_mut();
+        for result in results.filter(|it| it.verdict().is_open_question()) {
             let is_yes = ask(result);
             *result = result.clone().answered(is_yes);
             if !is_yes {
@@ -189,17 +193,19 @@ impl Outcome {
     #[must_use]
     pub fn decision(&self) -> Option<Decision> {
         let blocked = self.blocked();
-        if blocked.is_some_and(|result| !result.only_stops()) {
+        if blocked.is_some_and(|result| result.verdict() != Verdict::Stops) {
             return Some(Decision::Block);
         }
         let is_open = !self.can_block() || self.asks().is_some();
-        let said = self.results.iter().filter_map(HookResult::said);
-        let counts = |said: &Decision| match said {
-            Decision::Allow => true,
-            Decision::Ask => is_open,
-            Decision::Block => false,
-        };
-        said.filter(counts).reduce(Decision::stricter)
+        let decided = self
+            .results
+            .iter()
+            .filter_map(|result| match result.verdict() {
+                Verdict::Grants => Some(Decision::Allow),
+                Verdict::Asks { .. } if is_open => Some(Decision::Ask),
+                _ => None,
+            });
+        decided.reduce(Decision::stricter)
     }
 
     /// The feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
@@ -288,8 +294,7 @@ impl Outcome {
 
     /// Returns the answers that count.
     fn counted_outputs(&self) -> impl Iterator<Item = &HookOutput> {
-        let counted = self.results.iter().filter(|result| result.answer_counts());
-        counted.filter_map(HookResult::output)
+        self.results.iter().filter_map(HookResult::counted_output)
     }
 
     /// The replacement of the tool's output that hooks on `tool:post_execute` give to the model. Each hook
@@ -462,8 +467,7 @@ impl<'a> IntoIterator for &'a Outcome {
 /// use forge_hooks::{Hook, HookBlockedError, HookResult};
 ///
 /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?.with_description("Guards the shell");
-/// let mut result = HookResult::new(hook, 1);
-/// result.stdout = "sudo is not allowed\n".into();
+/// let result = HookResult::new(hook, 1).with_stdout("sudo is not allowed\n");
 /// let error = HookBlockedError::new(result);
 /// assert_eq!(error.to_string(), "blocked by hook `Guards the shell`: sudo is not allowed");
 /// # Ok::<(), forge_hooks::HookError>(())
@@ -520,13 +524,14 @@ impl fmt::Display for HookBlockedError {
         let limit = self.outcome().map_or(MODEL_TEXT_LIMIT, |it| it.text_limit);
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
         let reason = limited(&reason, limit);
-        match self.result.is_open_question() {
-            true => write!(
+        if self.result.verdict().is_open_question() {
+            write!(
                 f,
                 "hook `{label}` asks, and the user has not answered: {reason} (a host that handles `ask` asks its user, \
                  and passes the answer to `Outcome::answer`)"
-            ),
-            false => write!(f, "blocked by hook `{label}`: {reason}"),
+            )
+        } else {
+            write!(f, "blocked by hook `{label}`: {reason}")
         }
     }
 }

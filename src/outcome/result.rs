@@ -1,6 +1,6 @@
-//! The result of one hook, and what it means for the operation.
+//! The result of one hook.
 //!
-//! Implements the table of what blocks (docs/protocol.md); does not know how a hook is run.
+//! What it decides is in `verdict`; does not know how a hook is run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::entry::{Decision, FailureKind, FailurePolicy, HookOutput};
+use super::end::{End, Ended, Trail, exit_failure};
+use super::verdict::Verdict;
+use super::{EnvFile, Residency};
+use crate::entry::{Decision, Failure, FailureKind, HookOutput, Reading};
 use crate::hook::Hook;
-use crate::outcome::{EnvFile, Residency};
 use crate::printable::{limited, printable};
 use crate::redact::Redactor;
 
 /// The result of one hook.
+///
+/// What it [decides](HookResult::decision) follows from its end, its answer and the hook's policy, and is set when it is
+/// created. A test of a host creates results with [`new`](HookResult::new) and [`failing`](HookResult::failing). It may
+/// change the fields afterwards: that changes no decision, except that a result with a failure, or that timed out, does not
+/// continue unless it was created so.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HookResult {
@@ -30,49 +37,26 @@ pub struct HookResult {
     pub stderr: String,
     /// The time from just before its start to its end, without time in the queue.
     pub duration: Duration,
-    /// How long its event waited for a thread; zero for a blocking call.
-    pub queued: Duration,
     /// Whether it was killed at its deadline.
     pub timed_out: bool,
     /// The description of the failure, or that the user declined.
     pub error: Option<String>,
     /// The kind of the failure; none if it did not fail.
     pub failure: Option<FailureKind>,
-    /// The signal that ended it (Unix).
-    pub signal: Option<i32>,
-    /// The id of its process; none if it could not start.
-    pub pid: Option<u32>,
-    /// How a [resident](Hook::with_resident) hook received the event; none for other hooks, and if it
-    /// did not receive the event.
-    pub residency: Option<Residency>,
-    /// Whether `stdout` or `stderr` is truncated.
-    pub truncated: bool,
-    /// Whether a process that the hook left running still held its output open when the hook ended.
-    /// What that process writes later is lost.
-    pub output_held_open: bool,
-    pub(crate) env_file: Option<Box<EnvFile>>,
+    end: End,
+    trail: Trail,
     /// Boxed, since most hooks do not answer.
-    pub(crate) output: Option<Box<HookOutput>>,
-    pub(crate) diagnostics: Vec<String>,
-    /// What a question of the hook means.
-    pub(crate) consent: Consent,
+    output: Option<Box<HookOutput>>,
+    diagnostics: Vec<String>,
     /// Whether it was probably meant to block, as the first of the diagnostics says.
-    pub(crate) misread: bool,
+    is_misread: bool,
+    /// Whether standard output is an answer, or was meant to be one.
+    is_stdout_answer: bool,
+    /// Whether an exit code other than 0, or a signal, says more than its answer.
+    has_failed_alone: bool,
+    verdict: Verdict,
     /// Its reason with secrets masked, if it has any.
-    pub(crate) masked_reason: Option<String>,
-    /// The bytes that were written, if `stdout` does not represent them.
-    pub(crate) raw_stdout: Option<Vec<u8>>,
-    pub(crate) raw_stderr: Option<Vec<u8>>,
-}
-
-/// What a question means: the user's answer, if there is one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Consent {
-    /// The host does not ask its user, or the user declined: it blocks.
-    None,
-    /// The host asks, and has not answered yet.
-    Open,
-    Given,
+    masked_reason: Option<String>,
 }
 
 impl HookResult {
@@ -80,60 +64,101 @@ impl HookResult {
     /// of a host.
     #[must_use]
     pub fn new(hook: impl Into<Arc<Hook>>, exit_code: i32) -> Self {
-        let failed = exit_code != 0;
-        Self {
-            hook: hook.into(),
-            exit_code,
-            stdout: String::new(),
-            stderr: String::new(),
-            duration: Duration::ZERO,
-            queued: Duration::ZERO,
-            timed_out: false,
-            error: failed.then(|| format!("exited with code {exit_code}")),
-            failure: failed.then_some(FailureKind::Exit),
-            signal: None,
-            pid: None,
-            residency: None,
-            truncated: false,
-            output_held_open: false,
-            env_file: None,
-            output: None,
-            diagnostics: Vec::new(),
-            consent: Consent::None,
-            misread: false,
-            masked_reason: None,
-            raw_stdout: None,
-            raw_stderr: None,
-        }
+        Self::of_end(hook.into(), Ended::exited(exit_code))
     }
 
-    /// Creates the result of a hook that failed without being run.
-    pub(crate) fn not_run(hook: Arc<Hook>, failure: FailureKind, error: impl Into<String>) -> Self {
-        Self {
-            failure: Some(failure),
-            error: Some(error.into()),
-            timed_out: failure == FailureKind::TimedOut,
-            ..Self::new(hook, -1)
-        }
+    /// Creates the result of a hook that failed without an exit code, for the tests of a host.
+    ///
+    /// ```
+    /// use forge_hooks::{FailureKind, Hook, HookResult};
+    ///
+    /// let hook = Hook::new("tool:pre_execute", "./guard.sh")?;
+    /// let result = HookResult::failing(hook, FailureKind::TimedOut, "timed out after 30s");
+    /// assert!(result.timed_out && !result.should_continue());
+    /// assert_eq!(result.reason(), Some("timed out after 30s"));
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    #[must_use]
+    pub fn failing(
+        hook: impl Into<Arc<Hook>>,
+        failure: FailureKind,
+        error: impl Into<String>,
+    ) -> Self {
+        Self::failed(hook.into(), Failure::new(failure, error))
+    }
+
+    /// Creates the result of a hook that has failed, and of which nothing more is known.
+    pub(crate) fn failed(hook: Arc<Hook>, failure: Failure) -> Self {
+        Self::of_end(hook, Ended::failed(failure))
     }
 
     /// Creates the result of a hook whose event was cancelled before its turn.
     pub(crate) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> Self {
         let error = "cancelled before its turn";
-        let mut result = Self::not_run(Arc::clone(hook), FailureKind::Cancelled, error);
-        result.queued = queued;
-        result
+        let failure = Failure::new(FailureKind::Cancelled, error);
+        Self::failed(Arc::clone(hook), failure).with_queued(queued)
     }
 
     /// Creates the result in place of those of an event that is refused. It blocks what can be blocked.
     pub(crate) fn refused(why: &str) -> Self {
-        Self::not_run(Arc::new(Hook::placeholder(why)), FailureKind::Circular, why)
+        let hook = Arc::new(Hook::placeholder(why));
+        Self::failed(hook, Failure::new(FailureKind::Circular, why))
     }
 
-    /// Creates the result of a hook during which this crate's own code panicked.
-    pub(crate) fn panicked(hook: &Arc<Hook>) -> Self {
-        let error = "the hooks engine panicked";
-        Self::not_run(Arc::clone(hook), FailureKind::Panicked, error)
+    fn of_end(hook: Arc<Hook>, ended: Ended) -> Self {
+        Self::of(hook, ended, Reading::default(), false)
+    }
+
+    /// Creates the result of a hook that ended so, and wrote this answer. All results are created here.
+    pub(crate) fn of(hook: Arc<Hook>, ended: Ended, reading: Reading, handles_ask: bool) -> Self {
+        let (failure, error) = ended.failure.map(|it| (it.kind, it.message)).unzip();
+        let result = Self {
+            hook,
+            exit_code: ended.end.exit_code(),
+            stdout: ended.stdout,
+            stderr: ended.stderr,
+            duration: ended.duration,
+            timed_out: failure == Some(FailureKind::TimedOut),
+            error,
+            failure,
+            end: ended.end,
+            trail: ended.trail,
+            output: None,
+            diagnostics: Vec::new(),
+            is_misread: false,
+            is_stdout_answer: false,
+            has_failed_alone: false,
+            verdict: Verdict::Blocks,
+            masked_reason: None,
+        };
+        result.read(reading, handles_ask)
+    }
+
+    /// Returns it with this answer, and with what follows from both.
+    fn read(mut self, reading: Reading, handles_ask: bool) -> Self {
+        let output = reading.output;
+        let blocks = output.as_ref().map(HookOutput::verdict) == Some(Decision::Block);
+        let is_of_its_end = self.failure.is_some_and(FailureKind::is_of_its_end);
+        if reading.replaces_exit_code || blocks && is_of_its_end {
+            (self.failure, self.error) = (None, None);
+        }
+        self.diagnostics.extend(reading.notes);
+        if let Some(why) = reading.invalid {
+            let error = format!("its answer is invalid: {why}");
+            if self.failure.is_some() {
+                // Its reason says what has failed besides.
+                self.diagnostics.push(error.clone());
+            }
+            self.failure = Some(FailureKind::InvalidAnswer);
+            self.error = Some(error);
+        }
+        self.is_stdout_answer = output.is_some() || reading.hides_stdout;
+        self.output = output.map(Box::new);
+        self.is_misread = reading.misread && self.success();
+        self.has_failed_alone = self.end.is_failure() && !reading.replaces_exit_code;
+        self.masked_reason = None;
+        self.verdict = Verdict::of(&self.hook, self.failure, self.output(), handles_ask);
+        self
     }
 
     /// Whether it ended with exit code 0 and nothing failed. It may still have answered `block`;
@@ -143,15 +168,22 @@ impl HookResult {
         self.exit_code == 0 && !self.timed_out && self.failure.is_none()
     }
 
-    /// Whether its process was started. For a hook that was cancelled or has failed, this says
-    /// whether it had begun.
+    /// Adds this text to its standard output, for the tests of a host.
     #[must_use]
-    pub fn started(&self) -> bool {
-        self.pid.is_some()
+    pub fn with_stdout(mut self, text: impl AsRef<str>) -> Self {
+        self.stdout += text.as_ref();
+        self
     }
 
-    /// Adds this answer, as if the hook had written it, for the tests of a host. An answer that
-    /// blocks replaces the failure of an exit code or signal: it blocks even if the hook's policy
+    /// Adds this text to its standard error, for the tests of a host.
+    #[must_use]
+    pub fn with_stderr(mut self, text: impl AsRef<str>) -> Self {
+        self.stderr += text.as_ref();
+        self
+    }
+
+    /// Sets its answer, as if the hook had written it, for the tests of a host. An answer that
+    /// blocks replaces the failure of an exit code: it blocks even if the hook's policy
     /// would ignore the failure.
     ///
     /// ```
@@ -167,33 +199,97 @@ impl HookResult {
     /// ```
     #[must_use]
     pub fn with_output(mut self, output: HookOutput) -> Self {
-        if output.verdict() == Decision::Block && self.came_to_its_end() {
-            self.failure = None;
-            self.error = None;
+        // The answer before may have replaced it.
+        if self.failure.is_none()
+            && let Some(failure) = exit_failure(self.exit_code)
+        {
+            (self.failure, self.error) = (Some(failure.kind), Some(failure.message));
         }
-        self.output = Some(Box::new(output));
-        self.masked_reason = None;
+        let reading = Reading {
+            output: Some(output),
+            ..Reading::default()
+        };
+        self.read(reading, false)
+    }
+
+    /// Makes its question an [open](crate::Outcome::asks) one, as in a host that
+    /// [asks its user](crate::FireOptions::handles_ask), for the tests of a host.
+    #[must_use]
+    pub fn handles_ask(mut self) -> Self {
+        if self.verdict == (Verdict::Asks { is_open: false }) {
+            self.verdict = Verdict::Asks { is_open: true };
+        }
         self
     }
 
-    /// Returns it with an answer that blocks for this reason, in place of its changes.
-    pub(crate) fn blocking(self, reason: String) -> Self {
-        let output = HookOutput {
-            decision: Some(Decision::Block),
-            reason: Some(reason),
-            updated_input: None,
-            ..self.output().cloned().unwrap_or_default()
-        };
-        self.with_output(output)
+    /// Whether its process was started. For a hook that was cancelled or has failed, this says
+    /// whether it had begun.
+    #[must_use]
+    pub fn started(&self) -> bool {
+        self.pid().is_some()
     }
 
-    /// Whether it ended by itself, with any exit code or signal.
-    pub(crate) fn came_to_its_end(&self) -> bool {
-        use FailureKind::{Exit, NotExecutable, NotFound, Signal};
-        matches!(
-            self.failure,
-            None | Some(Exit | Signal | NotFound | NotExecutable)
-        )
+    /// How long its event waited for a thread; zero for a blocking call.
+    #[must_use]
+    pub fn queued(&self) -> Duration {
+        self.trail.queued
+    }
+
+    /// The signal that ended it (Unix).
+    #[must_use]
+    pub fn signal(&self) -> Option<i32> {
+        match self.end {
+            End::Signaled(signal) => Some(signal),
+            End::Exited(_) | End::Otherwise => None,
+        }
+    }
+
+    /// The id of its process; none if it could not start.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.trail.pid
+    }
+
+    /// How a [resident](Hook::with_resident) hook received the event; none for other hooks, and if it
+    /// did not receive the event.
+    #[must_use]
+    pub fn residency(&self) -> Option<Residency> {
+        self.trail.residency
+    }
+
+    /// Whether `stdout` or `stderr` is truncated.
+    #[must_use]
+    pub fn truncated(&self) -> bool {
+        self.trail.truncated
+    }
+
+    /// Whether a process that the hook left running still held its output open when the hook ended.
+    /// What that process writes later is lost.
+    #[must_use]
+    pub fn output_held_open(&self) -> bool {
+        self.trail.output_held_open
+    }
+
+    /// The file with variables for the session, if the hook's protocol has one and the hook wrote to it. The
+    /// host decides how to use it.
+    #[must_use]
+    pub fn env_file(&self) -> Option<&EnvFile> {
+        self.trail.env_file.as_deref()
+    }
+
+    /// The standard output as the bytes that were written; the middle is missing if it was longer
+    /// than the limit.
+    #[must_use]
+    pub fn stdout_bytes(&self) -> &[u8] {
+        let raw = self.trail.raw_stdout.as_deref();
+        raw.unwrap_or(self.stdout.as_bytes())
+    }
+
+    /// The standard error as bytes.
+    #[must_use]
+    pub fn stderr_bytes(&self) -> &[u8] {
+        let raw = self.trail.raw_stderr.as_deref();
+        raw.unwrap_or(self.stderr.as_bytes())
     }
 
     /// Its answer; none if it wrote no answer or an invalid one, or did not end by itself.
@@ -210,59 +306,56 @@ impl HookResult {
         &self.diagnostics
     }
 
+    /// Adds a note for the author of the hook.
+    pub(crate) fn add_diagnostic(&mut self, words: String) {
+        self.diagnostics.push(words);
+    }
+
+    /// The note that says why a hook did not block that was probably meant to.
+    pub(crate) fn misreading(&self) -> Option<&str> {
+        let note = self.diagnostics.first().filter(|_| self.is_misread)?;
+        Some(note)
+    }
+
+    pub(crate) fn with_queued(mut self, queued: Duration) -> Self {
+        self.trail.queued = queued;
+        self
+    }
+
+    pub(crate) fn set_masked_reason(&mut self, reason: Option<String>) {
+        self.masked_reason = reason;
+    }
+
     /// The decision that follows from the hook's exit code, answer and policy, by the table in
     /// docs/protocol.md. A hook whose failure is ignored allows; so does one that asks
     /// once the user has said [yes](crate::Outcome::answer).
     #[must_use]
     pub fn decision(&self) -> Decision {
-        let forgiven = |failure| {
-            if self.forgives(failure) {
-                Decision::Allow
-            } else {
-                Decision::Block
-            }
-        };
-        let answered = self.output().map_or(Decision::Allow, HookOutput::verdict);
-        match self.failure {
-            Some(failure) => forgiven(failure),
-            None if answered == Decision::Block => Decision::Block,
-            // A result that a host's test built by hand may have an exit code but no failure.
-            None if !self.answer_counts() => forgiven(FailureKind::Exit),
-            None if answered == Decision::Ask && self.consent == Consent::Given => Decision::Allow,
-            None => answered,
-        }
-    }
-
-    /// Whether the operation may continue in spite of this failure.
-    fn forgives(&self, failure: FailureKind) -> bool {
-        let policy = self.hook.on_failure();
-        match failure {
-            // For a hook of another protocol, a failure of this crate or its host blocks under every policy: what it
-            // was written for would have run the hook.
-            _ if self.hook.protocol().is_none() => failure.continues_under(policy),
-            // What it was written for may ignore such an answer.
-            FailureKind::InvalidAnswer => policy == FailurePolicy::Continue,
-            _ => !failure.is_of_the_engine() && failure.continues_under(policy),
-        }
+        self.verdict().decision()
     }
 
     /// Whether the operation may continue. A hook that answers `ask` lets it continue only after a
     /// [yes](crate::Outcome::answer). One that [stops the turn](HookOutput::stops_turn) does not.
     #[must_use]
     pub fn should_continue(&self) -> bool {
-        self.decision() == Decision::Allow && !self.only_stops()
+        self.verdict().continues()
     }
 
-    /// Whether it waits for the answer of the host's user.
-    pub(crate) fn is_open_question(&self) -> bool {
-        let asks = self.consent == Consent::Open && self.decision() == Decision::Ask;
-        asks && !self.only_stops()
+    /// Returns what it decides. A failure that a host's test has set blocks.
+    pub(super) fn verdict(&self) -> Verdict {
+        let is_failure = self.failure.is_some() || self.timed_out;
+        if is_failure && self.verdict != Verdict::Forgiven {
+            Verdict::Blocks
+        } else {
+            self.verdict
+        }
     }
 
     /// Whether it blocks or stops the turn, whatever the user answers. The hooks behind an open question run: they may
     /// block.
     pub(crate) fn stops_the_chain(&self) -> bool {
-        !self.should_continue() && !self.is_open_question()
+        let verdict = self.verdict();
+        !verdict.continues() && !verdict.is_open_question()
     }
 
     /// Whether the hooks after it do not run. On an event that cannot be blocked, only a failure of the hook's own keeps
@@ -271,58 +364,51 @@ impl HookResult {
         match self.failure {
             _ if can_block => self.stops_the_chain(),
             None | Some(FailureKind::InvalidAnswer) => {
-                self.has_exited_otherwise() && !self.forgives(FailureKind::Exit)
+                self.has_failed_alone && !self.hook.forgives(FailureKind::Exit)
             }
-            Some(failure) => !failure.is_of_the_event() && !self.forgives(failure),
+            Some(failure) => !failure.is_of_the_event() && !self.hook.forgives(failure),
         }
+    }
+
+    /// Whether it says that the operation is allowed, and does not merely have no objection.
+    pub(crate) fn grants(&self) -> bool {
+        self.verdict() == Verdict::Grants
     }
 
     /// Returns it with the user's answer to its question.
-    pub(crate) fn answered(mut self, is_yes: bool) -> Self {
-        if is_yes {
-            self.consent = Consent::Given;
+    pub(super) fn answered(mut self, is_yes: bool) -> Self {
+        self.verdict = if is_yes {
+            Verdict::Grants
         } else {
             let reason = self.reason().unwrap_or("no reason given");
             self.error = Some(format!("the user declined: {reason}"));
-            // The masked text is in it.
-            self.masked_reason = None;
-            self.consent = Consent::None;
-        }
+            Verdict::Blocks
+        };
+        // What was masked is in the error.
+        self.masked_reason = None;
         self
     }
 
-    /// The decision of its answer, after the user's own answer if it asks.
-    pub(crate) fn said(&self) -> Option<Decision> {
-        let output = self.output().filter(|_| self.answer_counts());
-        match output?.decision? {
-            Decision::Ask if self.consent == Consent::Given => Some(Decision::Allow),
-            said => Some(said),
-        }
+    /// Returns it with an answer that blocks for this reason, in place of its changes.
+    pub(super) fn blocking(self, reason: String) -> Self {
+        let output = HookOutput {
+            decision: Some(Decision::Block),
+            reason: Some(reason),
+            updated_input: None,
+            ..self.output().cloned().unwrap_or_default()
+        };
+        self.with_output(output)
     }
 
-    /// Whether it stops the turn, and does not deny the operation.
-    pub(crate) fn only_stops(&self) -> bool {
-        let output = self.output().filter(|it| it.stops_turn && it.only_stops);
-        output.is_some() && self.failure.is_none() && self.decision() != Decision::Block
-    }
-
-    /// Whether its answer counts: it has succeeded, or its protocol reads answers on other exit codes too.
-    pub(crate) fn answer_counts(&self) -> bool {
-        let has_ended = self.failure.is_none() && self.output.is_some();
-        self.success() || has_ended && self.hook.protocol().is_some()
-    }
-
-    /// The file with variables for the session, if the hook's protocol has one and the hook wrote to it. The
-    /// host decides how to use it.
-    #[must_use]
-    pub fn env_file(&self) -> Option<&EnvFile> {
-        self.env_file.as_deref()
+    /// Its answer, if its changes count: it has not failed, or its answer counts whatever the exit code.
+    pub(crate) fn counted_output(&self) -> Option<&HookOutput> {
+        let has_failed = self.failure.is_some() || self.timed_out || self.has_failed_alone;
+        self.output().filter(|_| !has_failed)
     }
 
     /// Its replacement of a tool's output.
     pub(crate) fn replaced_output(&self) -> Option<&Value> {
-        let output = self.output().filter(|_| self.answer_counts());
-        output.and_then(|output| output.updated_output.as_ref())
+        self.counted_output()?.updated_output.as_ref()
     }
 
     /// The note that the model receives instead of a tool's output that this hook should have redacted, and has not,
@@ -330,10 +416,7 @@ impl HookResult {
     /// nothing else that the hook wrote: a pipeline that fails may have written the output itself.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
-        let is_unread = self.failure == Some(FailureKind::InvalidAnswer);
-        let withholds = self.hook.on_failure() == FailurePolicy::Withhold
-            || is_unread && self.hook.protocol().is_none();
-        if !withholds || self.decision() == Decision::Allow {
+        if !self.hook.withholds(self.failure) || self.decision() == Decision::Allow {
             return None;
         }
         let why = match self.failure {
@@ -369,49 +452,28 @@ impl HookResult {
     /// The reason as the hook wrote it.
     pub(crate) fn raw_reason(&self) -> Option<&str> {
         let error = self.error.as_deref();
-        match self.failure {
-            None if self.decision() == Decision::Allow && !self.only_stops() => None,
-            // The user has declined.
-            None if self.decision() == Decision::Ask && error.is_some() => error,
-            None | Some(FailureKind::Exit) => self.own_words().or(error),
+        let is_of_exit = match self.failure {
+            None if matches!(self.verdict(), Verdict::Allows | Verdict::Grants) => return None,
+            Some(FailureKind::Exit) => true,
             // It blocks by its exit code too, and has said why.
-            Some(FailureKind::InvalidAnswer)
-                if self.has_exited_otherwise() && self.signal.is_none() =>
-            {
-                self.own_words().or(error)
-            }
-            Some(_) => error.or_else(|| self.own_words()),
+            Some(FailureKind::InvalidAnswer) => self.has_failed_alone && self.signal().is_none(),
+            // With an error, the user has declined.
+            None | Some(_) => false,
+        };
+        if is_of_exit {
+            self.own_words().or(error)
+        } else {
+            error.or_else(|| self.own_words())
         }
-    }
-
-    /// Whether it ended by itself with an exit code other than 0, or by a signal, which says more than its answer.
-    fn has_exited_otherwise(&self) -> bool {
-        let is_native = self.hook.protocol().is_none();
-        is_native && !matches!(self.exit_code, 0 | -1)
     }
 
     fn own_words(&self) -> Option<&str> {
         let answered = self.output().and_then(HookOutput::objection);
         // JSON on standard error is not an answer.
         let (said, complained) = (self.stdout.trim(), self.stderr.trim());
-        let is_foreign = self.hook.protocol().is_some();
-        let is_answer = self.output.is_some() || is_foreign && said.starts_with('{');
-        let said = Some(said).filter(|text| !text.is_empty() && !is_answer);
+        let said = Some(said).filter(|text| !text.is_empty() && !self.is_stdout_answer);
         let complained = Some(complained).filter(|text| !text.is_empty());
         answered.or(said).or(complained)
-    }
-
-    /// The standard output as the bytes that were written; the middle is missing if it was longer
-    /// than the limit.
-    #[must_use]
-    pub fn stdout_bytes(&self) -> &[u8] {
-        self.raw_stdout.as_deref().unwrap_or(self.stdout.as_bytes())
-    }
-
-    /// The standard error as bytes.
-    #[must_use]
-    pub fn stderr_bytes(&self) -> &[u8] {
-        self.raw_stderr.as_deref().unwrap_or(self.stderr.as_bytes())
     }
 }
 
@@ -429,7 +491,7 @@ impl fmt::Debug for HookResult {
             .field("error", &self.error.as_deref().map(shown))
             .field("failure", &self.failure)
             .field("decision", &self.decision())
-            .field("pid", &self.pid)
+            .field("pid", &self.pid())
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! What a protocol exchanges with the engine: what to start, how it has ended, and what that means.
+//! What a protocol exchanges with the engine: what to start, and how it has ended.
 //!
 //! Knows no hook and no format.
 
@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use crate::entry::HookOutput;
 use crate::process::Args;
 
 /// Why a hook's protocol does not match an event.
@@ -71,31 +70,6 @@ pub(crate) struct Exit<'a> {
     pub(crate) stderr: &'a str,
     /// The place in `stdout_bytes` where bytes were left out, if the output was longer than the executor's limit.
     pub(crate) gap: Option<usize>,
-}
-
-/// What the end of a hook means. Default: nothing; the exit code decides.
-#[derive(Debug, Default)]
-#[must_use]
-pub(crate) struct Reading {
-    pub(crate) output: Option<HookOutput>,
-    /// Whether the answer counts whatever the exit code. Not for every end: a guard that was not found (127) or was
-    /// killed has checked nothing.
-    pub(crate) replaces_exit_code: bool,
-    /// Why the answer cannot be read. The hook fails.
-    pub(crate) invalid: Option<String>,
-    /// Notes for the author of the hook, one line each. Logged as warnings, once for each hook.
-    pub(crate) notes: Vec<String>,
-    /// Whether the host's user is shown the first note, since the hook was probably meant to block.
-    pub(crate) misread: bool,
-}
-
-impl Reading {
-    pub(crate) fn invalid(why: impl Into<String>) -> Self {
-        Self {
-            invalid: Some(why.into()),
-            ..Self::default()
-        }
-    }
 }
 
 /// How hooks of one protocol run together on an event. Default: one after the other, as registered, with those of

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::call::Call;
-use super::exchange::{Exit, Grouping, Launch, ProtocolMismatch, Reading};
-use crate::entry::Failure;
+use super::exchange::{Exit, Grouping, Launch, ProtocolMismatch};
+use crate::entry::{Failure, FailureKind, FailurePolicy, Reading};
 use crate::events::HookEvent;
 
 /// How a hook is addressed and how its end is read. A hook without one of its own has the protocol of hooks.json
@@ -63,6 +63,12 @@ pub(crate) trait Protocol: fmt::Debug + Send + Sync {
 
     /// Returns what the end of the hook means. Called if its process has ended by itself.
     fn read(&self, call: &Call<'_>, exit: &Exit<'_>) -> Reading;
+
+    /// Whether the operation may continue in spite of a failure, under this policy of the hook. Default: by the table of
+    /// what blocks in docs/protocol.md.
+    fn forgives(&self, failure: FailureKind, policy: FailurePolicy) -> bool {
+        failure.continues_under(policy)
+    }
 
     /// Returns how hooks of this protocol run together. Default: one after the other.
     fn grouping(&self) -> Grouping {

@@ -10,10 +10,10 @@ use super::answer::{Written, read};
 use super::call::Call;
 use super::command::command_line;
 use super::environment::Naming;
-use super::exchange::{Exit, Launch, Reading};
+use super::exchange::{Exit, Launch};
 use super::interface::Protocol;
 use super::resident::{LONGEST_EVENT, event_line, new_id};
-use crate::entry::{Decision, Failure, FailureKind, FailurePolicy, Stdin};
+use crate::entry::{Decision, Failure, FailureKind, FailurePolicy, Reading, Stdin};
 
 /// The protocol of hooks.json, with the names of a host.
 #[derive(Debug)]

@@ -1,14 +1,16 @@
-//! Converts the end of a process to an exit code and a failure, and its output to text.
+//! What the end of a process means for a hook, and its output as text.
 //!
-//! Knows nothing of hooks.
+//! Knows nothing of answers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::time::Duration;
 
+use super::shell_error::not_started;
 use crate::entry::{Failure, FailureKind, HookCommand};
-use crate::outcome::Residency;
-use crate::process::{self, Captured, End, Finished, Spec, StartErrorKind};
+use crate::hook::Hook;
+use crate::outcome::{End, Ended, Residency, Trail, exit_failure};
+use crate::process::{self, Captured, Finished, Spec, StartErrorKind};
 
 /// How a run ended.
 pub(super) struct Ran {
@@ -30,7 +32,7 @@ impl Ran {
 
     /// A shell reports a script without its interpreter as a missing file.
     pub(super) fn explained(mut self, spec: &Spec<'_>, command: &HookCommand) -> Self {
-        if let End::Exited(127) = self.finished.end
+        if let process::End::Exited(127) = self.finished.end
             && let Some(script) = spec.direct.first().map(|it| (*it).to_owned()).or_else(|| in_home(command))
             // Without `./`, because people read this path.
             && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
@@ -53,40 +55,27 @@ fn in_home(command: &HookCommand) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// Returns the exit code, and the failure if there is one.
-pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Option<Failure>) {
+/// Returns how the hook ended, and the failure if there is one.
+fn end_and_failure(end: &process::End, timeout: Duration) -> (End, Option<Failure>) {
     use FailureKind as Kind;
-    let (code, kind, error) = match end {
-        End::Exited(0) => return (0, None),
-        End::Exited(code) if NOT_FOUND_CODES.contains(code) => (
-            *code,
-            Kind::NotFound,
-            format!("command not found (exit code {code})"),
-        ),
-        End::Exited(126) => (
-            126,
-            Kind::NotExecutable,
-            "command is not executable (exit code 126)".to_owned(),
-        ),
-        End::Exited(code) => (*code, Kind::Exit, format!("exited with code {code}")),
-        End::Signaled(signal) => (
-            128 + signal,
-            Kind::Signal,
-            format!("ended by {}", named_signal(*signal)),
-        ),
-        End::TimedOut { stopped } => {
-            let hint = if *stopped { STOPPED } else { "" };
-            let error = format!("timed out after {:?}{hint}", timeout);
-            (-1, Kind::TimedOut, error)
+    let (kind, error) = match end {
+        process::End::Exited(code) => return (End::Exited(*code), failure_of_code(*code)),
+        process::End::Signaled(signal) => {
+            let error = format!("ended by {}", named_signal(*signal));
+            let failure = Failure::new(Kind::Signal, error);
+            return (End::Signaled(*signal), Some(failure));
         }
-        End::Cancelled => (-1, Kind::Cancelled, "cancelled while it ran".to_owned()),
-        End::StatusLost => (
-            -1,
+        process::End::TimedOut { stopped } => {
+            let hint = if *stopped { STOPPED } else { "" };
+            (Kind::TimedOut, format!("timed out after {timeout:?}{hint}"))
+        }
+        process::End::Cancelled => (Kind::Cancelled, "cancelled while it ran".to_owned()),
+        process::End::StatusLost => (
             Kind::StatusLost,
             "exit status lost: the host reaps its children elsewhere, or ignores SIGCHLD"
                 .to_owned(),
         ),
-        End::NotStarted(start) => {
+        process::End::NotStarted(start) => {
             let kind = match start.kind {
                 StartErrorKind::NotFound => Kind::NotFound,
                 StartErrorKind::NotExecutable => Kind::NotExecutable,
@@ -94,10 +83,63 @@ pub(super) fn exit_code_and_failure(end: &End, timeout: Duration) -> (i32, Optio
                 StartErrorKind::NoSandbox => Kind::NoSandbox,
                 StartErrorKind::Other => Kind::NotStarted,
             };
-            (-1, kind, start.message.clone())
+            (kind, start.message.clone())
         }
     };
-    (code, Some(Failure::new(kind, error)))
+    (End::Otherwise, Some(Failure::new(kind, error)))
+}
+
+fn failure_of_code(code: i32) -> Option<Failure> {
+    let (kind, error) = match code {
+        code if NOT_FOUND_CODES.contains(&code) => (
+            FailureKind::NotFound,
+            format!("command not found (exit code {code})"),
+        ),
+        126 => (
+            FailureKind::NotExecutable,
+            "command is not executable (exit code 126)".to_owned(),
+        ),
+        code => return exit_failure(code),
+    };
+    Some(Failure::new(kind, error))
+}
+
+/// Returns the end of a hook whose process ended so, in this directory.
+pub(super) fn ended(hook: &Hook, ran: Ran, timeout: Duration, directory: &Path) -> Ended {
+    let finished = ran.finished;
+    let is_explained = ran.failure.is_some();
+    let (end, failed) = end_and_failure(&finished.end, timeout);
+    let mut failure = ran.failure.or(failed);
+    let truncated = finished.stdout.omitted() > 0 || finished.stderr.omitted() > 0;
+    let (stdout, raw_stdout) = text(finished.stdout);
+    let (stderr, raw_stderr) = text(finished.stderr);
+    if let Some(failure) = &mut failure
+        && matches!(
+            failure.kind,
+            FailureKind::NotFound | FailureKind::NotExecutable
+        )
+        && finished.pid.is_some()
+        && !is_explained
+    {
+        let command = hook.command().to_string();
+        failure.message = not_started(&command, &stderr, directory, end.exit_code());
+    }
+    Ended {
+        end,
+        failure,
+        stdout,
+        stderr,
+        duration: finished.duration,
+        trail: Trail {
+            pid: finished.pid,
+            residency: ran.residency,
+            truncated,
+            output_held_open: finished.output_held_open,
+            raw_stdout,
+            raw_stderr,
+            ..Trail::default()
+        },
+    }
 }
 
 /// Signals whose numbers are the same on all Unix systems.
@@ -147,11 +189,11 @@ fn named_signal(number: i32) -> String {
 const LONGEST_QUOTE: usize = 200;
 
 /// Describes the end of a resident hook that has not answered, with the error that it wrote to standard error.
-pub(super) fn without_answer(end: &End, stderr: &Captured) -> Failure {
+pub(super) fn without_answer(end: &process::End, stderr: &Captured) -> Failure {
     let mut words = "it ended without an answer".to_owned();
     match end {
-        End::Exited(code) => words += &format!(" (exit code {code})"),
-        End::Signaled(signal) => words += &format!(", by {}", named_signal(*signal)),
+        process::End::Exited(code) => words += &format!(" (exit code {code})"),
+        process::End::Signaled(signal) => words += &format!(", by {}", named_signal(*signal)),
         _ => {}
     }
     let stderr = String::from_utf8_lossy(&stderr.bytes()).into_owned();
@@ -181,7 +223,7 @@ const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] 
 
 /// Returns output as text, without byte order marks at its beginning, and also as bytes if the text does not represent
 /// all of them.
-pub(super) fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
+fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
     let omitted = captured.omitted();
     if omitted > 0 {
         let (head, tail) = captured.into_parts();

@@ -10,22 +10,19 @@ use tempfile::NamedTempFile;
 
 use super::admit::{Admitted, admit};
 use super::direct::direct_words;
-use super::ending::{Ran, exit_code_and_failure, text, without_answer};
+use super::ending::{Ran, ended, without_answer};
 use super::firing::Firing;
 use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
-use super::shell_error::not_started;
-use crate::entry::Failure;
 #[cfg(feature = "cli")]
 use crate::entry::Standing;
+use crate::entry::{Failure, Reading};
 use crate::hook::Hook;
-use crate::outcome::EnvFile;
-use crate::outcome::{Consent, FailureKind, HookResult, Residency};
+use crate::outcome::{End, Ended, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
-use crate::protocol::{Call, Exit, Launch, Reading};
-use crate::protocol::{Native, check_answer};
+use crate::protocol::{Call, Exit, Launch, Native, check_answer};
 
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
@@ -34,10 +31,6 @@ const LARGEST_ENV_FILE: usize = 1024 * 1024;
 const LONGEST_DEFAULT: Duration = Duration::from_secs(600);
 /// What the end of a run may take beyond its deadline and its grace period.
 const MARGIN: Duration = Duration::from_secs(1);
-
-fn not_run(hook: &Arc<Hook>, failure: Failure) -> HookResult {
-    HookResult::not_run(Arc::clone(hook), failure.kind, failure.message)
-}
 
 /// What every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
@@ -73,7 +66,8 @@ impl Runner {
     /// The result of a hook at which this crate's own code panicked.
     pub(crate) fn panicked(&self, hook: &Arc<Hook>) -> HookResult {
         self.reporter.panicked(hook);
-        HookResult::panicked(hook)
+        let failure = Failure::new(FailureKind::Panicked, "the hooks engine panicked");
+        HookResult::failed(Arc::clone(hook), failure)
     }
 
     /// The longest time from the start of a hook to its result, if no observer hangs.
@@ -89,7 +83,7 @@ impl Runner {
     pub(crate) fn hung(&self, hook: &Arc<Hook>) -> HookResult {
         let error = "no result after its deadline: an observer of hooks hangs";
         self.reporter.hung(hook);
-        not_run(hook, Failure::new(FailureKind::TimedOut, error))
+        HookResult::failed(Arc::clone(hook), Failure::new(FailureKind::TimedOut, error))
     }
 
     /// Runs the hook. A panic of the engine becomes a result.
@@ -99,9 +93,9 @@ impl Runner {
         let run = firing.run_of(hook);
         self.observers.start(&run);
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook));
-        let mut result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
-        result.queued = firing.queued;
-        result.masked_reason = self.reporter.masked_reason(&result);
+        let result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
+        let mut result = result.with_queued(firing.queued);
+        result.set_masked_reason(self.reporter.masked_reason(&result));
         self.observers.finish(&run, &result);
         result
     }
@@ -121,7 +115,7 @@ impl Runner {
             self.residents.end_of(&[hook.fingerprint()]);
         }
         let ran = admitted.and_then(|admitted| self.run_process(firing, hook, admitted));
-        let result = ran.unwrap_or_else(|failure| not_run(hook, failure));
+        let result = ran.unwrap_or_else(|failure| HookResult::failed(Arc::clone(hook), failure));
         self.reporter.end(&result, event_type, firing.can_block);
         result
     }
@@ -172,24 +166,18 @@ impl Runner {
             timeout,
         )?;
         let gap = ran.finished.stdout.gap();
-        let mut result = result_of(hook, ran, timeout, directory);
-        if firing.handles_ask {
-            result.consent = Consent::Open;
-        }
-        result.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
-        if !result.started() || !result.came_to_its_end() {
-            return Ok(result);
-        }
-        let code = result.signal.is_none().then_some(result.exit_code);
-        let exit = Exit {
-            code,
-            stdout: &result.stdout,
-            stdout_bytes: result.stdout_bytes(),
-            stderr: &result.stderr,
-            gap,
+        let mut ended = ended(hook, ran, timeout, directory);
+        ended.trail.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
+        let reading = if ended.is_by_itself() {
+            protocol.read(&call, &exit(&ended, gap))
+        } else {
+            Reading::default()
         };
-        let answer = protocol.read(&call, &exit);
-        Ok(self.with_answer(result, answer))
+        let result = HookResult::of(Arc::clone(hook), ended, reading, firing.handles_ask);
+        for words in result.diagnostics() {
+            self.reporter.diagnose_once(hook, words);
+        }
+        Ok(result)
     }
 
     /// Runs the process, or sends the event to the one that is kept.
@@ -263,69 +251,21 @@ impl Runner {
         let own = hook.own_timeout().or(launch.timeout);
         own.unwrap_or(self.default_timeout)
     }
-
-    fn with_answer(&self, mut result: HookResult, mut answer: Reading) -> HookResult {
-        if answer.replaces_exit_code {
-            result.failure = None;
-            result.error = None;
-        }
-        if let Some(output) = answer.output {
-            result = result.with_output(output);
-        }
-        if let Some(why) = answer.invalid {
-            let why = format!("its answer is invalid: {why}");
-            if result.failure.is_some() && result.hook.protocol().is_none() {
-                answer.notes.push(why.clone());
-            }
-            result.failure = Some(FailureKind::InvalidAnswer);
-            result.error = Some(why);
-        }
-        for words in &answer.notes {
-            self.reporter.diagnose_once(&result.hook, words);
-        }
-        result.misread = answer.misread && result.success();
-        result.diagnostics = answer.notes;
-        result
-    }
 }
 
-/// Returns the result of a process, without an answer.
-fn result_of(hook: &Arc<Hook>, ran: Ran, timeout: Duration, directory: &Path) -> HookResult {
-    let finished = ran.finished;
-    let is_explained = ran.failure.is_some();
-    let (exit_code, failed) = exit_code_and_failure(&finished.end, timeout);
-    let failure = ran.failure.or(failed);
-    let truncated = finished.stdout.omitted() > 0 || finished.stderr.omitted() > 0;
-    let (stdout, raw_stdout) = text(finished.stdout);
-    let (stderr, raw_stderr) = text(finished.stderr);
-    let (failure, mut error) = failure.map(|it| (it.kind, it.message)).unzip();
-    let is_of_shell = matches!(
-        failure,
-        Some(FailureKind::NotFound | FailureKind::NotExecutable)
-    );
-    if is_of_shell && finished.pid.is_some() && !is_explained {
-        let command = hook.command().to_string();
-        error = Some(not_started(&command, &stderr, directory, exit_code));
-    }
-    HookResult {
-        exit_code,
-        stdout,
-        stderr,
-        duration: finished.duration,
-        timed_out: failure == Some(FailureKind::TimedOut),
-        error,
-        failure,
-        signal: match finished.end {
-            process::End::Signaled(signal) => Some(signal),
-            _ => None,
-        },
-        pid: finished.pid,
-        residency: ran.residency,
-        truncated,
-        output_held_open: finished.output_held_open,
-        raw_stdout,
-        raw_stderr,
-        ..HookResult::new(Arc::clone(hook), exit_code)
+/// Returns what a protocol reads.
+fn exit(ended: &Ended, gap: Option<usize>) -> Exit<'_> {
+    let code = match ended.end {
+        End::Signaled(_) => None,
+        end => Some(end.exit_code()),
+    };
+    let raw = ended.trail.raw_stdout.as_deref();
+    Exit {
+        code,
+        stdout: &ended.stdout,
+        stdout_bytes: raw.unwrap_or(ended.stdout.as_bytes()),
+        stderr: &ended.stderr,
+        gap,
     }
 }
 

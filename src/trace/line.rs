@@ -46,17 +46,17 @@ impl Note {
         } else {
             (result.decision(), !result.stops_others(run.can_block))
         };
-        let is_cut = result.truncated || result.output_held_open;
+        let is_cut = result.truncated() || result.output_held_open();
         let ended = vec![
             ("duration", seconds(result.duration).into()),
-            ("pid", result.pid.into()),
+            ("pid", result.pid().into()),
             ("exit_code", result.exit_code.into()),
-            ("signal", result.signal.into()),
+            ("signal", result.signal().into()),
             ("failure", result.failure.map(FailureKind::as_str).into()),
             ("decision", decision.as_str().into()),
             ("can_block", run.can_block.into()),
             ("should_continue", goes_on.into()),
-            ("resident", result.residency.map(Residency::as_str).into()),
+            ("resident", result.residency().map(Residency::as_str).into()),
             ("cut", is_cut.then_some(true).into()),
         ];
         Self::new(run, ended, result.reason())

@@ -163,7 +163,10 @@ fn an_answer_over_the_limit_blocks() {
     let world = World::with(|builder| builder.output_limit(64));
     let (noise, answer) = (world.says(&"x".repeat(100)), world.says("{}"));
     let result = world.one(hook("*", &format!("{noise} >&2 {AND}{answer}")));
-    assert!(result.truncated && result.output().is_some(), "{result:?}");
+    assert!(
+        result.truncated() && result.output().is_some(),
+        "{result:?}"
+    );
 }
 
 #[test]

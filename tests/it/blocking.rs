@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use forge_hooks::{
-    EventType, FailureKind, FailurePolicy, Hook, HookBlockedError, HookEvent, HookResult,
+    Decision, EventType, FailureKind, FailurePolicy, Hook, HookBlockedError, HookEvent, HookOutput,
+    HookResult, Outcome,
 };
 
 use crate::support::{AND, LONG, World, blocking_event, hook};
@@ -136,7 +137,7 @@ fn an_error_says_which_hook_blocked_and_why() {
     }
 }
 
-/// Also of a result that a host's test has made, with fields that contradict each other.
+/// Of results that a host's test has made.
 #[test]
 fn the_reason_is_the_output_or_the_failure() {
     use FailureKind::{Exit, NotFound, TimedOut};
@@ -144,36 +145,87 @@ fn the_reason_is_the_output_or_the_failure() {
     for (failure, code, stdout, stderr, expected) in [
         (Exit, 1, " printed\n", "whispered", "printed"),
         (Exit, 137, " \n", "whispered\n", "whispered"),
-        (Exit, i32::MIN, "", "", "the error"),
+        (Exit, i32::MIN, "", "", "exited with code -2147483648"),
         (Exit, 1, "{\"note\": 1}", "whispered", "{\"note\": 1}"),
         (Exit, 1, "", json, json),
         (TimedOut, -1, "half a sen", "", "the error"),
-        (TimedOut, 0, "", "", "the error"),
         (NotFound, -1, "", "sh: 1: x: not found", "the error"),
     ] {
-        let mut result = HookResult::new(hook("*", "x"), code);
-        let failure_of_code = (code != 0).then_some(Exit);
-        assert_eq!(result.failure, failure_of_code);
-        result.failure = Some(failure);
-        result.timed_out = failure == TimedOut;
-        result.error = Some("the error".into());
-        (result.stdout, result.stderr) = (stdout.into(), stderr.into());
+        let result = match failure {
+            Exit => HookResult::new(hook("*", "x"), code),
+            _ => HookResult::failing(hook("*", "x"), failure, "the error"),
+        };
+        assert_eq!(result.failure, Some(failure));
+        assert_eq!(
+            (result.exit_code, result.timed_out),
+            (code, failure == TimedOut)
+        );
+        let result = result.with_stdout(stdout).with_stderr(stderr);
         assert!(!result.success() && !result.should_continue());
         assert_eq!(result.reason(), Some(expected));
         let message = HookBlockedError::new(result).to_string();
         assert_eq!(message, format!("blocked by hook `x`: {expected}"));
     }
-    let mut result = HookResult::new(hook("*", "x"), 0);
-    result.stdout = "Success!".into();
+    let result = HookResult::new(hook("*", "x"), 0).with_stdout("Success!");
     assert!(result.success() && result.should_continue() && result.reason().is_none());
-    result.timed_out = true;
-    assert!(!result.success() && !result.should_continue());
+}
+
+/// A test of a host may set the fields of a result. A failure that it sets blocks, whatever the policy is: nothing says
+/// that it is ignored.
+#[test]
+fn a_failure_that_a_test_sets_blocks() {
+    use FailurePolicy::{Block, Continue};
+    for policy in [Block, Continue] {
+        let of = |code| HookResult::new(hook("*", "x").with_on_failure(policy), code);
+        let mut timed_out = of(0);
+        timed_out.timed_out = true;
+        let mut failed = of(0);
+        failed.failure = Some(FailureKind::NotFound);
+        failed.error = Some("the error".into());
+        assert_eq!(failed.reason(), Some("the error"));
+        for result in [timed_out, failed] {
+            assert!(!result.success() && !result.should_continue());
+            assert_eq!(result.decision(), Decision::Block);
+            let outcome = Outcome::new(EventType::ToolPreExecute, vec![result]);
+            assert!(!outcome.allowed());
+        }
+        // One that was created so follows its policy, also with other fields.
+        let mut forgiven = of(1);
+        forgiven.stderr = "other".into();
+        assert_eq!(forgiven.should_continue(), policy == Continue);
+    }
+}
+
+/// The answers of one result follow each other, and only the last one counts.
+#[test]
+fn a_test_builds_each_kind_of_result() {
+    let of = |code| HookResult::new(hook("*", "x"), code);
+    let answer = |decision| {
+        let mut output = HookOutput::default();
+        output.decision = Some(decision);
+        output
+    };
+    let blocks = of(1).with_output(answer(Decision::Block));
+    assert_eq!((blocks.failure, blocks.decision()), (None, Decision::Block));
+    let fails = blocks.with_output(answer(Decision::Allow));
+    assert_eq!(fails.failure, Some(FailureKind::Exit));
+    assert!(!fails.should_continue());
+    let asks = of(0).with_output(answer(Decision::Ask));
+    let outcome = |result| Outcome::new(EventType::ToolPreExecute, vec![result]);
+    assert!(outcome(asks.clone()).asks().is_none());
+    let open = outcome(asks.handles_ask());
+    assert!(open.asks().is_some() && !open.allowed());
+    assert!(open.clone().answer(|_| true).allowed());
+    let declined = open.answer(|_| false);
+    assert_eq!(declined.results()[0].decision(), Decision::Block);
+    let reason = declined.reason().unwrap();
+    assert_eq!(reason, "the user declined: no reason given");
 }
 
 #[test]
 fn the_message_of_a_block_hides_nothing() {
-    let mut result = HookResult::new(hook("*", "x").with_description("a\u{200b}\nb"), 1);
-    result.stdout = "no\u{e0041}\nreally\u{1b}[2J".into();
+    let hook = hook("*", "x").with_description("a\u{200b}\nb");
+    let result = HookResult::new(hook, 1).with_stdout("no\u{e0041}\nreally\u{1b}[2J");
     let message = HookBlockedError::new(result).to_string();
     let expected = "blocked by hook `a\\u{200b}\\nb`: no\\u{e0041}\nreally\\u{1b}[2J";
     assert_eq!(message, expected);

@@ -156,7 +156,7 @@ fn check(root: &Path, case: Case) -> TestCaseResult {
     let direct = run(root, hook.clone(), &event);
     let shell = run(root, hook.with_shell(Shell::Sh), &event);
     prop_assert_eq!(direct.exit_code, shell.exit_code);
-    if direct.signal.is_some() {
+    if direct.signal().is_some() {
         // dash ends with an exit code of its own, and says so.
         prop_assert!(shell.stderr.starts_with(&direct.stderr));
     } else {
@@ -204,6 +204,6 @@ fn plain_words_start_one_process() {
     let world = World::new();
     world.script("id.sh", "#!/bin/sh\necho $$ $PPID\n");
     let result = world.one(hook("*", "./id.sh"));
-    let expected = format!("{} {}\n", result.pid.unwrap(), std::process::id());
+    let expected = format!("{} {}\n", result.pid().unwrap(), std::process::id());
     assert_eq!(result.stdout, expected);
 }

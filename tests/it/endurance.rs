@@ -85,7 +85,7 @@ mod on_linux {
             assert!(world.one(hook("*", "head -c 10000 /dev/zero")).success());
             let before = memory("VmRSS:");
             let result = world.one(much);
-            assert!(result.success() && result.truncated, "{result:?}");
+            assert!(result.success() && result.truncated(), "{result:?}");
             let (peak, after) = (memory("VmHWM:"), memory("VmRSS:"));
             let grown = peak.max(after) - before;
             let figures = format!("{before} KiB before, {peak} at most, {after} after");

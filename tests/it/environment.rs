@@ -311,7 +311,7 @@ mod in_a_process {
         let event = HookEvent::user_prompt_submit("x".repeat(room + 1));
         let result = world.run(guard(), &event);
         assert_eq!(result.failure, Some(FailureKind::EventTooLarge));
-        assert_eq!((result.exit_code, result.pid), (-1, None));
+        assert_eq!((result.exit_code, result.pid()), (-1, None));
         assert!(!result.should_continue() && !world.path("ran").exists());
         let error = result.error.unwrap();
         assert!(error.starts_with("`FORGE_CONTENT` is too large"), "{error}");

@@ -27,7 +27,7 @@ fn hooks_run_in_registration_order() {
     let results = world.fire(&blocking_event());
     assert_eq!(printed(&results), ["1", "2", "3"]);
     for result in &results {
-        assert!(result.pid.is_some() && !result.duration.is_zero());
+        assert!(result.pid().is_some() && !result.duration.is_zero());
     }
     let results = clone.execute_hooks(&blocking_event(), keep_going());
     assert_eq!(results.len(), 3, "clones share the registry");

@@ -85,8 +85,7 @@ fn texts_of_several_hooks_are_cut_together() {
 
 #[test]
 fn an_error_without_an_outcome_is_cut() {
-    let mut result = HookResult::new(hook("*", "x"), 1);
-    result.stdout = "\u{1b}".repeat(1_100_000);
+    let result = HookResult::new(hook("*", "x"), 1).with_stdout("\u{1b}".repeat(1_100_000));
     let error = HookBlockedError::new(result);
     let (text, json) = (error.to_string(), serde_json::to_value(&error).unwrap());
     assert!(text.len() < 10_100 && text.ends_with(" more characters]"));

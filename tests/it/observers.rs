@@ -53,7 +53,7 @@ fn an_observer_sees_what_the_host_sees() {
     let handle = world.executor.submit(event.clone(), ALL).unwrap();
     let outcome = handle.wait();
     let results = outcome.results().iter();
-    let expected = results.map(|result| (event.clone(), result.queued, result.clone()));
+    let expected = results.map(|result| (event.clone(), result.queued(), result.clone()));
     let seen = seen.lock().unwrap();
     assert_eq!(*seen, expected.collect::<Vec<_>>());
     assert_eq!(seen.len(), 2);

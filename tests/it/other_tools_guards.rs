@@ -157,8 +157,7 @@ fn failures_of_the_engine_are_not_forgiven() {
         (NotStarted, true),
         (TimedOut, true),
     ] {
-        let mut result = HookResult::new(guard("true"), -1);
-        result.failure = Some(failure);
+        let result = HookResult::failing(guard("true"), failure, "as it is");
         let outcome = Outcome::new(EventType::ToolPreExecute, vec![result]);
         assert_eq!(outcome.allowed(), allowed, "{failure}");
     }

@@ -92,7 +92,7 @@ fn a_hook_may_use_its_grace_to_tidy_up() {
     let output_is_complete = || {
         let patient = World::with(|builder| builder.kill_grace(PATIENCE));
         let result = patient.one(hook("*", command).with_timeout(SHORT));
-        assert!(result.timed_out && !result.output_held_open);
+        assert!(result.timed_out && !result.output_held_open());
         assert_eq!(result.stdout_bytes().len(), 65_536);
     };
     std::thread::scope(|scope| {
@@ -107,14 +107,14 @@ fn a_background_process_lives_on() {
     let world = World::new();
     let command = "(until test -e go; do sleep 0.01; done; : > lives; echo late) & echo early";
     let result = world.one(hook("*", command).with_timeout(Duration::from_secs(60)));
-    assert!(result.success() && result.output_held_open, "{result:?}");
+    assert!(result.success() && result.output_held_open(), "{result:?}");
     assert_eq!(result.stdout, "early\n");
     world.write("go", "");
     world.await_file("lives");
 
     let result = world.one(hook("*", "(sleep 0.05; echo late) & echo early"));
     assert_eq!(result.stdout, "early\nlate\n", "what comes soon is read");
-    assert!(!result.output_held_open);
+    assert!(!result.output_held_open());
     let result = world.one(hook("*", "exec >&- 2>&-; sleep 0.05; exit 7"));
     assert_eq!(result.exit_code, 7, "closing the output is not the end");
 }
@@ -123,17 +123,17 @@ fn a_background_process_lives_on() {
 fn long_output_keeps_its_head_and_tail() {
     let world = World::with(|builder| builder.output_limit(1000));
     let result = world.one(hook("*", "seq 100000; echo oops >&2"));
-    assert!(result.success() && result.truncated);
+    assert!(result.success() && result.truncated());
     let text = &result.stdout;
     assert!(text.starts_with("1\n2\n3\n") && text.ends_with("\n99999\n100000\n"));
     assert!(text.contains("bytes left out"), "{text}");
     assert_eq!(result.stdout_bytes().len(), 1000);
     assert_eq!(result.stderr, "oops\n");
-    assert!(!world.one(hook("*", "echo all")).truncated);
+    assert!(!world.one(hook("*", "echo all")).truncated());
 
     let endless = hook("*", "yes & yes >&2").with_timeout(SHORT);
     let result = world.one(endless);
-    assert!(result.timed_out && result.truncated, "{result:?}");
+    assert!(result.timed_out && result.truncated(), "{result:?}");
     let kept = [result.stdout_bytes(), result.stderr_bytes()].map(<[u8]>::len);
     assert_eq!(kept, [1000, 1000]);
 }
@@ -242,7 +242,7 @@ fn a_non_program_is_named_with_the_reason() {
         };
         let result = world.one(hook);
         assert_eq!(result.exit_code.to_string(), code, "{what}");
-        assert_eq!(result.pid.is_some(), command.is_some(), "{what}");
+        assert_eq!(result.pid().is_some(), command.is_some(), "{what}");
         let is_there = code == "126"
             || ["execut", "is a directory", "damaged"]
                 .iter()
@@ -310,7 +310,7 @@ fn a_signal_that_ends_a_hook_is_reported() {
     let world = World::new();
     for (signal, name) in [(9, "KILL"), (15, "TERM"), (11, "SEGV")] {
         let result = world.one(hook("*", &format!("kill -{name} $$")));
-        let found = (result.exit_code, result.signal);
+        let found = (result.exit_code, result.signal());
         assert_eq!(found, (128 + signal, Some(signal)));
         let error = format!("ended by signal {signal} (SIG{name})");
         assert_eq!(result.error, Some(error));

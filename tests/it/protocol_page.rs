@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use forge_hooks::events::Vocabulary;
-use forge_hooks::{Decision, FailureKind, FailurePolicy, HookOutput, HookResult};
+use forge_hooks::{Decision, FailureKind, FailurePolicy, Hook, HookOutput, HookResult};
 
 use crate::support::hook;
 
@@ -57,8 +57,12 @@ fn row(cause: &str, name: &str, result: impl Fn(FailurePolicy) -> HookResult) ->
     format!("| {cause} | {name} | {if_block} | {if_continue} |\n")
 }
 
+fn hook_of(policy: FailurePolicy) -> Hook {
+    hook("*", "x").with_on_failure(policy)
+}
+
 fn ended(policy: FailurePolicy) -> HookResult {
-    HookResult::new(hook("*", "x").with_on_failure(policy), 0)
+    HookResult::new(hook_of(policy), 0)
 }
 
 fn answered(decision: Decision) -> impl Fn(FailurePolicy) -> HookResult {
@@ -87,9 +91,7 @@ fn table() -> String {
     ];
     let failures = FailureKind::ALL.iter().map(|failure| {
         row(cause(*failure), &format!("`{failure}`"), |policy| {
-            let mut result = ended(policy);
-            result.failure = Some(*failure);
-            result
+            HookResult::failing(hook_of(policy), *failure, "as it is")
         })
     });
     head.to_owned() + &answers.concat() + &failures.collect::<String>()

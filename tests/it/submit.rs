@@ -91,11 +91,11 @@ fn time_in_the_queue_is_separate() {
     world.write("go", "");
     let outcome = second.wait();
     let result = &outcome.results()[0];
-    assert!(result.queued >= waited, "{result:?}");
-    assert!(result.queued + result.duration <= start.elapsed());
-    assert!(first.wait().results()[0].queued < result.queued);
+    assert!(result.queued() >= waited, "{result:?}");
+    assert!(result.queued() + result.duration <= start.elapsed());
+    assert!(first.wait().results()[0].queued() < result.queued());
     let blocking = world.outcome(&custom("second:one"));
-    assert_eq!(blocking.results()[0].queued, Duration::ZERO);
+    assert_eq!(blocking.results()[0].queued(), Duration::ZERO);
 }
 
 /// Also of hooks that run at once, which other threads start.
@@ -105,7 +105,7 @@ fn all_hooks_of_an_event_have_waited_as_long() {
     let options = FireOptions::default().parallel();
     let handle = world.executor.submit(custom("a:b"), options).unwrap();
     let outcome = handle.wait();
-    let waited: Vec<_> = outcome.results().iter().map(|it| it.queued).collect();
+    let waited: Vec<_> = outcome.results().iter().map(|it| it.queued()).collect();
     assert!(
         waited[0] > Duration::ZERO && waited[0] == waited[1],
         "{waited:?}"

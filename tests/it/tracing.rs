@@ -113,7 +113,7 @@ fn a_line_has_every_field_of_a_run() {
         ("source", format!("{}:1", file.display()).into()),
         ("host_pid", std::process::id().into()),
         ("queued", 0.0.into()),
-        ("pid", outcome.results()[0].pid.unwrap().into()),
+        ("pid", outcome.results()[0].pid().unwrap().into()),
         ("exit_code", 3.into()),
         ("failure", "exit".into()),
         ("decision", "block".into()),

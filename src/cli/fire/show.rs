@@ -156,7 +156,7 @@ impl<'a, 'io> Show<'a, 'io> {
             words += ", in a sandbox";
         }
         if result.started() {
-            words += result.residency.map_or("", residency);
+            words += result.residency().map_or("", residency);
             words += &format!(", {}", shown(result.duration));
         }
         let mut text = headline(hook, words);
@@ -211,7 +211,7 @@ impl<'a, 'io> Show<'a, 'io> {
         let explained = self.explained(result).map(str::to_owned);
         let probable = [
             (
-                result.output_held_open,
+                result.output_held_open(),
                 "a process that it started still holds its output open",
             ),
             (

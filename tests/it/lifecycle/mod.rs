@@ -150,7 +150,7 @@ fn a_model_request_can_be_blocked() {
     assert_eq!(blocked.result.reason(), Some("dear"));
     let refused = hooks.llm("large", 1).on_ask(|_| false).begin();
     let refused = refused.unwrap_err();
-    assert_eq!(refused.result.decision(), Decision::Ask);
+    assert_eq!(refused.result.decision(), Decision::Block);
     let outcome = refused.outcome().expect("what all hooks have printed");
     // In a host that asks, the hooks behind it run too.
     let declined = Some("the user declined: dear");

@@ -240,7 +240,7 @@ fn a_question_of_a_hooks_goes_to_the_host() {
             answer
         });
         let decision = call.run(works).map_err(|blocked| blocked.result.decision());
-        assert_eq!(decision.err(), (!answer).then_some(Decision::Ask));
+        assert_eq!(decision.err(), (!answer).then_some(Decision::Block));
         assert_eq!(asked, 1);
     }
     let blocked = hooks.tool("bash", "ls").run(works).unwrap_err();

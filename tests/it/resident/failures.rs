@@ -65,7 +65,7 @@ fn an_invalid_answer_blocks() {
             "{second}"
         );
         assert_eq!(result.failure, Some(failure), "{second}: {result:?}");
-        assert_eq!(result.residency, Some(Residency::Kept), "{second}");
+        assert_eq!(result.residency(), Some(Residency::Kept), "{second}");
         assert!(result.error.unwrap().contains(words), "{second}");
         fires(&world, Residency::Replaced);
     }
@@ -95,7 +95,7 @@ fn a_deadline_ends_the_process() {
         let result = fire(&world);
         assert_failed(&result, FailureKind::TimedOut, words);
         assert!(result.timed_out && result.duration >= SECOND);
-        eventually("it is gone", || is_gone(result.pid));
+        eventually("it is gone", || is_gone(result.pid()));
     };
     std::thread::scope(|scope| {
         scope.spawn(|| ends("sleep 30; answer", "timed out"));
@@ -146,7 +146,7 @@ fn a_failure_replaces_the_process() {
     for how in [Started, Replaced, Replaced, Replaced] {
         let result = fire(&world);
         assert_failed(&result, FailureKind::NoAnswer, words);
-        assert_eq!(result.residency, Some(how));
+        assert_eq!(result.residency(), Some(how));
     }
     world.write("hook.sh", SHELL);
     fires(&world, Replaced);
@@ -164,7 +164,7 @@ fn a_process_for_one_event_must_answer() {
         (&format!("{SHELL}\nexit 3"), Some(FailureKind::Exit)),
     ] {
         let result = world.one(shell(&world, program));
-        assert_eq!(result.residency, Some(Residency::OneShot), "{result:?}");
+        assert_eq!(result.residency(), Some(Residency::OneShot), "{result:?}");
         assert_eq!(result.failure, failure, "{program}: {result:?}");
         assert_eq!(result.should_continue(), failure.is_none(), "{result:?}");
     }
@@ -181,7 +181,7 @@ fn an_answer_in_pieces_is_read() {
     fires(&world, Residency::Started);
     let result = fires(&world, Residency::Kept);
     assert_eq!(reason(&result), "slowly");
-    assert!(result.truncated && result.stderr.starts_with("eeee"));
+    assert!(result.truncated() && result.stderr.starts_with("eeee"));
 }
 
 #[test]
@@ -257,10 +257,10 @@ fn an_answer_counts_if_the_process_ends() {
         let result = fire(&world);
         assert!(result.success(), "{result:?}");
         // An event that reaches a process that is about to end fails.
-        eventually("it has ended", || has_ended(result.pid));
+        eventually("it has ended", || has_ended(result.pid()));
         let is_reaped = || before.is_none() || is_gone(before);
         eventually("the one before is reaped", is_reaped);
-        before = result.pid;
+        before = result.pid();
     }
 }
 
@@ -300,7 +300,7 @@ fn what_waits_and_gets_another_process_has_one_timeout() {
         first.wait().results()[0].failure,
         Some(FailureKind::NoAnswer)
     );
-    assert_eq!(result.residency, Some(Residency::Replaced));
+    assert_eq!(result.residency(), Some(Residency::Replaced));
     assert_failed(result, FailureKind::TimedOut, "timed out");
     assert!(result.duration < 10 * SECOND, "{result:?}");
 }

@@ -47,11 +47,11 @@ fn a_changed_file_replaces_the_process() {
         // Circular links are followed once.
         ("deep/new.x", ""),
     ] {
-        assert_eq!(fires(&world, Residency::Kept).pid, before.pid);
+        assert_eq!(fires(&world, Residency::Kept).pid(), before.pid());
         world.write(name, text);
         let next = fires(&world, Residency::Replaced);
-        assert_ne!(next.pid, before.pid, "{name}");
-        eventually("the one before has ended", || is_gone(before.pid));
+        assert_ne!(next.pid(), before.pid(), "{name}");
+        eventually("the one before has ended", || is_gone(before.pid()));
         before = next;
     }
 }
@@ -76,7 +76,7 @@ fn a_process_is_not_kept_without_its_directory() {
     );
     assert!(!result.should_continue());
     std::fs::create_dir(&directory).unwrap();
-    assert_ne!(fires(&world, Residency::Replaced).pid, before.pid);
+    assert_ne!(fires(&world, Residency::Replaced).pid(), before.pid());
     // Another one with the same name.
     std::fs::rename(&directory, world.path("away")).unwrap();
     std::fs::create_dir(&directory).unwrap();
@@ -185,10 +185,10 @@ fn the_next_event_reaps_an_idle_process_that_has_ended() {
     world.add(shell(&world, &once));
     world.hook("custom:other", "exit 0");
     let result = fire(&world);
-    eventually("it has ended", || has_ended(result.pid));
-    assert!(!is_gone(result.pid));
+    eventually("it has ended", || has_ended(result.pid()));
+    assert!(!is_gone(result.pid()));
     world.fire(&custom("custom:other"));
-    eventually("it is reaped", || is_gone(result.pid));
+    eventually("it is reaped", || is_gone(result.pid()));
 }
 
 #[test]
@@ -199,19 +199,19 @@ fn a_process_lives_as_long_as_its_hook() {
     // Each hook has a process of its own, also with the same script.
     world.add(hook.clone().with_env("A", "1"));
     let results = world.fire(&blocking_event());
-    assert_ne!(results[0].pid, results[1].pid);
+    assert_ne!(results[0].pid(), results[1].pid());
     // As after a reload, which registers a hook again that has not changed.
     let again = world.registry().register(hook);
     world.registry().remove(id);
-    let pids = |results: &[HookResult]| [results[0].pid, results[1].pid];
+    let pids = |results: &[HookResult]| [results[0].pid(), results[1].pid()];
     let mut next = world.fire(&blocking_event());
     next.reverse();
     assert_eq!(pids(&next), pids(&results));
     world.registry().remove(again);
-    eventually("the first has ended", || is_gone(results[0].pid));
-    assert_eq!(fire(&world).pid, results[1].pid);
+    eventually("the first has ended", || is_gone(results[0].pid()));
+    assert_eq!(fire(&world).pid(), results[1].pid());
     world.registry().clear();
-    eventually("the other has ended", || is_gone(results[1].pid));
+    eventually("the other has ended", || is_gone(results[1].pid()));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_reload_ends_the_process_of_a_hook_that_is_gone() {
     write(json!([hook]));
     let hooks = Hooks::builder(AppProfile::new("mygame")).config_home(world.path("config"));
     let hooks = hooks.load();
-    let pid = || hooks.execute(&blocking_event()).results()[0].pid;
+    let pid = || hooks.execute(&blocking_event()).results()[0].pid();
     let first = pid();
     write(json!([hook, {"event": "session:start", "command": "true"}]));
     assert!(hooks.reload().is_ok());
@@ -247,7 +247,7 @@ fn a_busy_hook_that_is_removed_ends() {
         result.join().unwrap()
     });
     assert!(result.success(), "{result:?}");
-    eventually("it has ended", || is_gone(result.pid));
+    eventually("it has ended", || is_gone(result.pid()));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn nothing_is_left_after_shutdown_or_drop() {
         world.add(stubborn);
         let results = world.fire(&blocking_event());
         assert!(results.iter().all(HookResult::success), "{results:?}");
-        let all_gone = || results.iter().all(|result| is_gone(result.pid));
+        let all_gone = || results.iter().all(|result| is_gone(result.pid()));
         let begun = Instant::now();
         if !drops {
             let report = world.executor.shutdown(PATIENCE / 2);
@@ -281,9 +281,9 @@ fn no_more_than_sixteen_are_kept() {
         world.add(hook);
     }
     let first = world.fire(&blocking_event());
-    let started = |it: &HookResult| it.success() && it.residency == Some(Residency::Started);
+    let started = |it: &HookResult| it.success() && it.residency() == Some(Residency::Started);
     assert!(first.iter().all(started), "{first:?}");
-    let gone = || first.iter().map(|it| is_gone(it.pid)).collect::<Vec<_>>();
+    let gone = || first.iter().map(|it| is_gone(it.pid())).collect::<Vec<_>>();
     let oldest: Vec<_> = (0..18).map(|number| number < 2).collect();
     eventually("the oldest two have ended", || gone() == oldest);
 }
@@ -312,7 +312,7 @@ fn an_idle_process_may_write_to_standard_error() {
     world.add(shell(&world, &program));
     let first = fires(&world, Residency::Started);
     for _ in 0..3 {
-        assert_eq!(fires(&world, Residency::Kept).pid, first.pid);
+        assert_eq!(fires(&world, Residency::Kept).pid(), first.pid());
     }
 }
 
@@ -337,13 +337,13 @@ fn a_lost_approval_ends_the_process() {
     world.write("project/guard.sh", &edited());
     let lost = fire(world);
     assert_eq!(lost.failure, Some(FailureKind::ApprovalLost), "{lost:?}");
-    assert!(!lost.should_continue() && lost.pid.is_none());
-    eventually("the first has ended", || is_gone(first.pid));
+    assert!(!lost.should_continue() && lost.pid().is_none());
+    eventually("the first has ended", || is_gone(first.pid()));
     project.approve();
     assert!(project.load().is_ok());
     let approved = fire(world);
     assert!(approved.success(), "{approved:?}");
-    assert_ne!(approved.pid, first.pid);
+    assert_ne!(approved.pid(), first.pid());
 }
 
 /// The script that would run is another one than was approved when it began to wait.

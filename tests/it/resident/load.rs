@@ -70,7 +70,7 @@ mod on_linux {
         }
         let before = (count("/proc/self/fd"), count("/proc/self/task"));
         for _ in 10..1000 {
-            assert_eq!(fire(&world).pid, first.pid);
+            assert_eq!(fire(&world).pid(), first.pid());
         }
         fires(&world, Residency::Replaced);
         for _ in 0..from_environment("FORGE_HOOKS_TEST_HOOKS", 10) {
@@ -78,7 +78,7 @@ mod on_linux {
         }
         eventually("all is as before", || {
             let now = (count("/proc/self/fd"), count("/proc/self/task"));
-            now == before && zombies() == 0 && is_gone(first.pid)
+            now == before && zombies() == 0 && is_gone(first.pid())
         });
         world.registry().clear();
         eventually("nothing is left of the process", || {
@@ -95,7 +95,7 @@ fn a_killed_host_leaves_no_hook() {
         let world = World::new();
         world.add(shell(&world, SHELL));
         let result = fires(&world, Residency::Started);
-        let pid = result.pid.unwrap().to_string();
+        let pid = result.pid().unwrap().to_string();
         std::fs::write(std::path::Path::new(&directory).join("pid"), pid).unwrap();
         thread::sleep(Duration::from_secs(60));
         return;

@@ -70,7 +70,7 @@ fn reason(result: &HookResult) -> &str {
 #[track_caller]
 fn assert_kept(result: &HookResult, how: Residency) {
     assert!(result.success(), "{result:?}");
-    assert_eq!(result.residency, Some(how), "{result:?}");
+    assert_eq!(result.residency(), Some(how), "{result:?}");
 }
 
 /// Fires, which is answered in this way.
@@ -88,8 +88,8 @@ fn one_process_answers_many_events() {
     let first = fires(&world, Residency::Started);
     for _ in 0..5 {
         let next = fires(&world, Residency::Kept);
-        assert_eq!((next.pid, next.exit_code), (first.pid, 0));
-        assert_eq!(reason(&next), first.pid.unwrap().to_string());
+        assert_eq!((next.pid(), next.exit_code), (first.pid(), 0));
+        assert_eq!(reason(&next), first.pid().unwrap().to_string());
     }
     let bad = blocking_event().with_data("bad", true);
     let blocked = world.fire(&bad).remove(0);

@@ -32,7 +32,7 @@ fn fails_with(words: &str) {
     let hook = confined(": >ran", sandbox);
     let result = world.one(hook.clone());
     assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
-    assert!(!result.should_continue() && result.pid.is_none());
+    assert!(!result.should_continue() && result.pid().is_none());
     let error = result.error.clone().unwrap();
     assert!(error.contains(words), "{error}");
     let result = world.one(hook.clone().with_on_failure(FailurePolicy::Continue));

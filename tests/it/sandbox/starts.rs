@@ -81,7 +81,7 @@ fn a_kept_process_follows_a_path_that_leads_elsewhere() {
         let _ = std::fs::remove_file(&link);
         symlink(world.path(place), &link).unwrap();
         let result = world.fire(&blocking_event()).remove(0);
-        assert_eq!(result.residency, Some(residency), "{place}: {result:?}");
+        assert_eq!(result.residency(), Some(residency), "{place}: {result:?}");
         let context = result.output().and_then(|it| it.additional_context.clone());
         assert!(context.unwrap().starts_with("outside "), "{place}");
         std::fs::remove_file(world.path(place).join("file")).unwrap();
@@ -105,7 +105,7 @@ fn a_kept_process_is_confined_as_its_hook_is() {
         });
         let context = result.output().and_then(|it| it.additional_context.clone());
         let context = context.unwrap_or_else(|| panic!("{result:?}"));
-        assert_eq!(result.residency, Some(Residency::Started));
+        assert_eq!(result.residency(), Some(Residency::Started));
         let (wrote, own) = context.split_once(' ').unwrap();
         (wrote.to_owned(), own.to_owned())
     };
@@ -150,7 +150,7 @@ fn a_kept_process_serves_no_hook_that_is_confined_otherwise() {
         .filter_map(|it| it.split(' ').next())
         .collect();
     assert_eq!(wrote, ["outside", "none"], "{outcome:?}");
-    let kept = |it: &forge_hooks::HookResult| it.residency == Some(Residency::Started);
+    let kept = |it: &forge_hooks::HookResult| it.residency() == Some(Residency::Started);
     assert!(outcome.results().iter().all(kept), "{outcome:?}");
 }
 

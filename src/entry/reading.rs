@@ -1,0 +1,32 @@
+//! What a protocol has read of the end of a hook.
+//!
+//! Knows no protocol, and not what follows for the operation: that is in `outcome`.
+
+use super::output::HookOutput;
+
+/// What the end of a hook means. Default: nothing; the exit code decides.
+#[derive(Debug, Default)]
+#[must_use]
+pub(crate) struct Reading {
+    pub(crate) output: Option<HookOutput>,
+    /// Whether the answer counts whatever the exit code. Not for every end: a guard that was not found (127) or was
+    /// killed has checked nothing.
+    pub(crate) replaces_exit_code: bool,
+    /// Whether standard output is meant for programs, even if it is no answer: people are not shown it as a reason.
+    pub(crate) hides_stdout: bool,
+    /// Why the answer cannot be read. The hook fails.
+    pub(crate) invalid: Option<String>,
+    /// Notes for the author of the hook, one line each. Logged as warnings, once for each hook.
+    pub(crate) notes: Vec<String>,
+    /// Whether the host's user is shown the first note, since the hook was probably meant to block.
+    pub(crate) misread: bool,
+}
+
+impl Reading {
+    pub(crate) fn invalid(why: impl Into<String>) -> Self {
+        Self {
+            invalid: Some(why.into()),
+            ..Self::default()
+        }
+    }
+}

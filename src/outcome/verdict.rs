@@ -1,0 +1,68 @@
+//! What the result of a hook decides: the table of what blocks (docs/protocol.md).
+//!
+//! The verdict is set once, when the hook has ended, from its end, its answer and its policy; and once more by the
+//! user's answer to its question.
+
+use crate::entry::{Decision, FailureKind, HookOutput};
+use crate::hook::Hook;
+
+/// What a result decides about the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It has no objection.
+    Allows,
+    /// It says that the operation is allowed, or the user has said yes to its question.
+    Grants,
+    /// It has failed, and its policy ignores that.
+    Forgiven,
+    /// It asks the user; `is_open` if the host does so.
+    Asks {
+        is_open: bool,
+    },
+    /// It ends the turn, and does not deny the operation.
+    Stops,
+    Blocks,
+}
+
+impl Verdict {
+    /// Returns what follows from the failure and the answer of a hook.
+    pub(super) fn of(
+        hook: &Hook,
+        failure: Option<FailureKind>,
+        output: Option<&HookOutput>,
+        handles_ask: bool,
+    ) -> Self {
+        let answered = output.map_or(Decision::Allow, HookOutput::verdict);
+        let only_stops = output.is_some_and(|it| it.stops_turn && it.only_stops);
+        match (failure, answered) {
+            (Some(failure), _) if hook.forgives(failure) => Self::Forgiven,
+            (Some(_), _) | (None, Decision::Block) => Self::Blocks,
+            _ if only_stops => Self::Stops,
+            (None, Decision::Ask) => Self::Asks {
+                is_open: handles_ask,
+            },
+            (None, Decision::Allow) => {
+                let grants = output.is_some_and(|it| it.decision == Some(Decision::Allow));
+                if grants { Self::Grants } else { Self::Allows }
+            }
+        }
+    }
+
+    pub(super) fn decision(self) -> Decision {
+        match self {
+            Self::Allows | Self::Grants | Self::Forgiven | Self::Stops => Decision::Allow,
+            Self::Asks { .. } => Decision::Ask,
+            Self::Blocks => Decision::Block,
+        }
+    }
+
+    /// Whether the operation may continue.
+    pub(super) fn continues(self) -> bool {
+        matches!(self, Self::Allows | Self::Grants | Self::Forgiven)
+    }
+
+    /// Whether it waits for the answer of the host's user.
+    pub(super) fn is_open_question(self) -> bool {
+        self == Self::Asks { is_open: true }
+    }
+}
