@@ -17,6 +17,7 @@ mod generate;
 mod hints;
 mod io;
 mod list;
+mod remarks;
 #[cfg(test)]
 mod schema_tests;
 mod serve;

@@ -95,8 +95,12 @@ pub(crate) struct Result {
     decision: Decision,
     /// The hook's answer; null if it gave none.
     output: Option<Output>,
-    /// Notes for the hook's author: why its output is no answer, which keys are not applied.
+    /// Notes for the hook's author: why its output is no answer, which keys are not applied, how much of a text the model
+    /// does not get.
     diagnostics: Vec<String>,
+    /// Variables that the hook has set for later commands of the session, as lines such as `export KEY=value`; null if it
+    /// has set none.
+    env_file: Option<String>,
 }
 
 /// Whether a hook runs on its events.

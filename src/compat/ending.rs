@@ -183,7 +183,7 @@ impl Reader<'_> {
         let reason = nonblank(self.stderr);
         if reason.is_none() && self.is(Parsing::Strict) {
             let words = "exit code 2 blocks only with a reason on standard error";
-            return self.answer.notes.push(words.to_owned());
+            return self.answer.warnings.push(words.to_owned());
         }
         match self.event.effect {
             Effect::Nothing => return,
@@ -206,11 +206,16 @@ impl Reader<'_> {
         let blocks = self.output.decision == Some(Decision::Block);
         let about_code = self.about_code(blocks);
         let answer = &mut self.answer;
-        answer.notes.extend(about_code);
+        let about = if blocks {
+            &mut answer.notes
+        } else {
+            &mut answer.warnings
+        };
+        about.extend(about_code);
         let is_clear = blocks || answer.invalid.is_some();
         let about_output = self.about_output.take().filter(|_| !is_clear);
         if strictness == Strictness::Lenient {
-            answer.notes.extend(about_output);
+            answer.warnings.extend(about_output);
             return;
         }
         // JSON without a decision does not replace an exit code.

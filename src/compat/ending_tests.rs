@@ -76,7 +76,7 @@ fn read(agent: &Agent, event: &Event, ended: (i32, &str, &str)) -> String {
     if !answer.replaces_exit_code && code != 0 {
         parts.push(format!("failed {code}"));
     }
-    if !answer.notes.is_empty() {
+    if !(answer.notes.is_empty() && answer.warnings.is_empty()) {
         parts.push("diagnostic".to_owned());
     }
     parts.join("; ")

@@ -16,10 +16,10 @@ pub(crate) struct Reading {
     pub(crate) hides_stdout: bool,
     /// Why the answer cannot be read. The hook fails.
     pub(crate) invalid: Option<String>,
-    /// Notes for the author of the hook, one line each. Logged as warnings, once for each hook.
+    /// Why the hook did not block although it was probably meant to, one line each. Its author and the host's user are told.
+    pub(crate) warnings: Vec<String>,
+    /// Further notes for the author of the hook, one line each.
     pub(crate) notes: Vec<String>,
-    /// Whether the host's user is shown the first note, since the hook was probably meant to block.
-    pub(crate) misread: bool,
 }
 
 impl Reading {

@@ -8,10 +8,10 @@ use super::{HookResult, Outcome};
 use crate::events::EventType;
 use crate::printable::printable;
 
-/// Hooks that failed and did not block, and hooks that wrote an object such as `{"block": true}`, which is not an answer;
-/// see [`Outcome::failures`].
+/// Hooks that failed and did not block, and hooks that were probably meant to block and did not: for example, they wrote
+/// an object such as `{"block": true}`, which is not an answer. See [`Outcome::failures`].
 ///
-/// `Display` writes a line for each, made [printable](crate::printable()): the hook's label and the first line of its reason, in
+/// `Display` writes a line for each reason, made [printable](crate::printable()): the hook's label and the first line of its reason, in
 /// both of which secrets are masked as in a trace. Without failures it writes nothing, so a host can print it after each event:
 /// `eprint!("{}", outcome.failures())`.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl<'a> Failures<'a> {
             let is_blocked = outcome.blocked().is_some();
             let results = outcome.results().iter();
             let failures = results
-                .filter(|result| result.failure.is_some() || result.misreading().is_some())
+                .filter(|result| result.failure.is_some() || !result.warnings().is_empty())
                 .filter(|result| !is_blocked || result.should_continue());
             failed.extend(failures.map(|result| (outcome.event_type(), result)));
         }
@@ -53,13 +53,15 @@ impl fmt::Display for Failures<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (event, result) in &self.failed {
             let label = result.hook.shown_label();
-            let (what, reason) = match result.misreading() {
-                Some(note) if result.failure.is_none() => ("did not block", Some(note)),
-                _ => ("failed on", result.reason()),
-            };
-            let reason = first_line(reason.unwrap_or("no reason given"));
-            let reason = printable(&reason);
-            writeln!(f, "hook `{label}` {what} `{event}`: {reason}")?;
+            for warning in result.warnings() {
+                let warning = printable(&first_line(warning));
+                writeln!(f, "hook `{label}` did not block `{event}`: {warning}")?;
+            }
+            if result.failure.is_some() {
+                let reason = first_line(result.reason().unwrap_or("no reason given"));
+                let reason = printable(&reason);
+                writeln!(f, "hook `{label}` failed on `{event}`: {reason}")?;
+            }
         }
         Ok(())
     }

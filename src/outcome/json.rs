@@ -9,11 +9,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::{
-    Failures, HookBlockedError, HookResult, MODEL_TEXT_LIMIT, Outcome, joined, texts,
-    without_duplicates,
+    Failures, HookBlockedError, HookResult, Outcome, for_model, joined, texts, without_duplicates,
 };
 use crate::entry::Decision;
-use crate::printable::{limited, printable};
+use crate::printable::printable;
 
 #[derive(Serialize)]
 struct Whole<'a> {
@@ -60,7 +59,7 @@ impl<'a> Whole<'a> {
         Self {
             allowed: false,
             decision: Some(Decision::Block),
-            reason: result.reason().map(|it| limited(it, MODEL_TEXT_LIMIT)),
+            reason: result.reason().map(for_model),
             context: None,
             feedback: None,
             updated_output: None,
@@ -83,16 +82,16 @@ fn messages<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Vec<Stri
 
 /// The outcome of a changed event, after that of the original one.
 #[cfg(feature = "cli")]
-pub(crate) struct Again<'a> {
-    pub(crate) first: &'a Outcome,
-    pub(crate) last: &'a Outcome,
+pub(crate) struct Again {
+    pub(crate) first: Outcome,
+    pub(crate) last: Outcome,
 }
 
 /// Serializes as the last outcome, with the messages and the context of both, and a question of the first.
 #[cfg(feature = "cli")]
-impl Serialize for Again<'_> {
+impl Serialize for Again {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Whole::after(Some(self.first), self.last).serialize(serializer)
+        Whole::after(Some(&self.first), &self.last).serialize(serializer)
     }
 }
 
@@ -120,7 +119,7 @@ impl Serialize for HookBlockedError {
 /// contain secrets.
 impl Serialize for HookResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("HookResult", 15)?;
+        let mut fields = serializer.serialize_struct("HookResult", 16)?;
         fields.serialize_field("hook", &*self.hook)?;
         let place = self.hook.source().map(ToString::to_string);
         fields.serialize_field("where", &place)?;
@@ -137,6 +136,10 @@ impl Serialize for HookResult {
         fields.serialize_field("decision", &self.decision())?;
         fields.serialize_field("output", &self.output())?;
         fields.serialize_field("diagnostics", self.diagnostics())?;
+        let variables = self
+            .env_file()
+            .map(|file| String::from_utf8_lossy(file.bytes()));
+        fields.serialize_field("env_file", &variables)?;
         fields.end()
     }
 }

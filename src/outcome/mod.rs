@@ -31,6 +31,11 @@ use verdict::Verdict;
 /// The most characters of a text for the model, unless the host sets another number.
 pub(crate) const MODEL_TEXT_LIMIT: usize = 10_000;
 
+/// Returns what the model gets of a text, unless the host sets another limit.
+pub(crate) fn for_model(text: &str) -> Cow<'_, str> {
+    limited(text, MODEL_TEXT_LIMIT)
+}
+
 /// The results of all hooks of an event, in the order of their registration.
 ///
 /// What it has for the model (the [reason](Outcome::reason), the [context](Outcome::additional_context), the
@@ -376,6 +381,20 @@ impl Outcome {
             Some(result) => Err(HookBlockedError::of(self, result)),
             None => Ok(self),
         }
+    }
+
+    /// Returns it with further notes on each result.
+    #[cfg(feature = "cli")]
+    pub(crate) fn with_diagnostics(
+        mut self,
+        mut of: impl FnMut(&HookResult) -> Vec<String>,
+    ) -> Self {
+        for result in &mut self.results {
+            for words in of(result) {
+                result.add_diagnostic(words);
+            }
+        }
+        self
     }
 
     /// Returns it as that of an event that cannot be blocked.

@@ -48,8 +48,8 @@ pub struct HookResult {
     /// Boxed, since most hooks do not answer.
     output: Option<Box<HookOutput>>,
     diagnostics: Vec<String>,
-    /// Whether it was probably meant to block, as the first of the diagnostics says.
-    is_misread: bool,
+    /// How many of the diagnostics, from the first on, are [warnings](HookResult::warnings).
+    warnings: usize,
     /// Whether standard output is an answer, or was meant to be one.
     is_stdout_answer: bool,
     /// Whether an exit code other than 0, or a signal, says more than its answer.
@@ -125,7 +125,7 @@ impl HookResult {
             trail: ended.trail,
             output: None,
             diagnostics: Vec::new(),
-            is_misread: false,
+            warnings: 0,
             is_stdout_answer: false,
             has_failed_alone: false,
             verdict: Verdict::Blocks,
@@ -142,6 +142,8 @@ impl HookResult {
         if reading.replaces_exit_code || blocks && is_of_its_end {
             (self.failure, self.error) = (None, None);
         }
+        self.warnings += reading.warnings.len();
+        self.diagnostics.extend(reading.warnings);
         self.diagnostics.extend(reading.notes);
         if let Some(why) = reading.invalid {
             let error = format!("its answer is invalid: {why}");
@@ -154,7 +156,6 @@ impl HookResult {
         }
         self.is_stdout_answer = output.is_some() || reading.hides_stdout;
         self.output = output.map(Box::new);
-        self.is_misread = reading.misread && self.success();
         self.has_failed_alone = self.end.is_failure() && !reading.replaces_exit_code;
         self.masked_reason = None;
         self.verdict = Verdict::of(&self.hook, self.failure, self.output(), handles_ask);
@@ -311,10 +312,13 @@ impl HookResult {
         self.diagnostics.push(words);
     }
 
-    /// The note that says why a hook did not block that was probably meant to.
-    pub(crate) fn misreading(&self) -> Option<&str> {
-        let note = self.diagnostics.first().filter(|_| self.is_misread)?;
-        Some(note)
+    /// The diagnostics that say why a hook did not block that was probably meant to. One that has failed is said to have
+    /// failed.
+    pub(crate) fn warnings(&self) -> &[String] {
+        if self.failure.is_some() {
+            return &[];
+        }
+        self.diagnostics.get(..self.warnings).unwrap_or_default()
     }
 
     pub(crate) fn with_queued(mut self, queued: Duration) -> Self {

@@ -22,10 +22,10 @@ use crate::printable::printable;
 pub(crate) struct Written {
     /// None if the output is text.
     pub(crate) output: Option<HookOutput>,
-    /// Notes for the author of the hook.
+    /// Why it does not block although it was probably meant to.
+    pub(crate) warnings: Vec<String>,
+    /// Further notes for the author of the hook.
     pub(crate) notes: Vec<String>,
-    /// Whether it is an object that was probably meant to block.
-    pub(crate) misread: bool,
 }
 
 /// Reads what a hook has written. `gap` is the place where bytes were left out, if any were. If the hook is strict,
@@ -50,11 +50,16 @@ pub(crate) fn read(
     if is_strict && !is_blank {
         return Err("it is not a JSON object".to_owned());
     }
-    Ok(Written {
-        output: None,
-        misread: note.as_ref().is_some_and(|note| note.refuses),
-        notes: note.into_iter().map(|note| note.note).collect(),
-    })
+    let mut written = Written::default();
+    if let Some(note) = note {
+        let of_its_kind = if note.refuses {
+            &mut written.warnings
+        } else {
+            &mut written.notes
+        };
+        of_its_kind.push(note.note);
+    }
+    Ok(written)
 }
 
 const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
@@ -78,26 +83,32 @@ fn read_object(
         keys::is_refusal(name, &value).then(|| printable(&format!("\"{name}\": {value}")))
     });
     let output = read_members(members, Place::Top, &mut others)?;
-    let mut notes = others.notes;
+    let (mut notes, mut warnings) = (others.typos, Vec::new());
     if is_answer {
         let answer = json::parse(text).map_err(|error| explain(&error))?;
         check_echo(event, text, &answer)?;
     } else if let Some(refusal) = &refusal {
-        notes.push(format!(
+        warnings.push(format!(
             "`{refusal}` is not an answer, so it does not block: {TO_BLOCK}"
         ));
     } else if !says_nothing && notes.is_empty() {
         notes.push(NO_KEY.to_owned());
     }
-    if is_strict && output.updated_output.is_none() {
-        notes.extend(others.unread);
+    let is_unread = is_strict && output.updated_output.is_none();
+    let ignored = others.ignored.into_iter();
+    if is_unread {
+        notes.extend(ignored.map(|name| format!("found `{name}` but no `updatedOutput`")));
+    } else if is_answer && !is_strict {
+        notes.extend(
+            ignored.map(|name| format!("`{name}` is not a key of an answer: it is ignored")),
+        );
     }
-    match notes.first() {
+    match notes.iter().chain(&warnings).next() {
         Some(note) if is_strict => Err(note.clone()),
         _ => Ok(Written {
             output: (is_answer || says_nothing).then_some(output),
+            warnings,
             notes,
-            misread: refusal.is_some() && !is_answer,
         }),
     }
 }
@@ -210,9 +221,10 @@ fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Opt
 /// What an answer has besides its keys.
 #[derive(Default)]
 struct Others {
-    notes: Vec<String>,
-    /// Notes on keys that a hook which withholds may have meant to hold the output.
-    unread: Vec<String>,
+    /// Notes on keys that are probably typos, or stand in the wrong place.
+    typos: Vec<String>,
+    /// The names of the others, to be shown.
+    ignored: Vec<String>,
 }
 
 impl Others {
@@ -234,11 +246,9 @@ impl Others {
         let typo = nearest(name, names, LIKE_A_TYPO);
         let misplaced = key(name, Place::Top).filter(|_| place != Place::Top);
         if let Some(meant) = misplaced.map(|key| key.name).or(typo) {
-            self.notes.push(unknown_key(name, meant));
-        }
-        if !WITHOUT_MEANING.contains(&name) {
-            let words = format!("found `{}` but no `updatedOutput`", printable(name));
-            self.unread.push(words);
+            self.typos.push(unknown_key(name, meant));
+        } else if !WITHOUT_MEANING.contains(&name) {
+            self.ignored.push(printable(name));
         }
         Ok(())
     }

@@ -16,7 +16,12 @@ fn found(output: &[u8], gap: Option<usize>) -> String {
             output: Some(output),
             ..
         }) => serde_json::to_string(&output).unwrap(),
-        Ok(answer) => answer.notes.into_iter().next().unwrap_or("text".to_owned()),
+        Ok(answer) => answer
+            .warnings
+            .into_iter()
+            .chain(answer.notes)
+            .next()
+            .unwrap_or("text".to_owned()),
         Err(why) => format!("invalid: {why}"),
     }
 }

@@ -76,8 +76,8 @@ impl Protocol for Native {
                 written.notes.extend(contradiction(exit, &written));
                 Reading {
                     output: written.output,
+                    warnings: written.warnings,
                     notes: written.notes,
-                    misread: written.misread,
                     ..Reading::default()
                 }
             }

@@ -11,9 +11,10 @@ mod spinner;
 use serde::Serialize;
 
 use crate::cli::args::Fire;
+use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Done, Exit, Terminal};
 use crate::outcome::Again;
-use crate::{FireOptions, HookEvent, Outcome};
+use crate::{FireOptions, HookEvent, HookResult, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use firing::Firing;
 
@@ -25,7 +26,11 @@ pub(crate) struct Report<'a> {
     event: &'a HookEvent,
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
-    outcome: &'a Outcome,
+    outcome: Outcome,
+    /// The hooks in the background, which decide nothing. Only `fire` waits for their end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<Vec<crate::cli::shape_tests::Result>>"))]
+    background: Option<Vec<HookResult>>,
     /// The second event, with the changed input, as a host that applies changes fires it.
     #[serde(skip_serializing_if = "Option::is_none")]
     again: Option<Second<'a>>,
@@ -39,28 +44,44 @@ struct Second<'a> {
     /// With the messages and the context of both.
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
-    outcome: Again<'a>,
+    outcome: Again,
 }
 
 impl<'a> Report<'a> {
     /// `again` is the changed event, with its outcome.
     pub(crate) fn new(
         event: &'a HookEvent,
-        outcome: &'a Outcome,
-        again: Option<(&'a HookEvent, &'a Outcome)>,
+        outcome: &Outcome,
+        again: Option<(&'a HookEvent, &Outcome)>,
     ) -> Self {
+        let mut remarks = Remarks::new(outcome.can_block());
+        let outcome = remarks.added_to(event, outcome);
         let again = again.map(|(event, last)| Second {
             event,
             outcome: Again {
-                first: outcome,
-                last,
+                first: outcome.clone(),
+                last: remarks.added_to(event, last),
             },
         });
         Self {
             event,
             outcome,
+            background: None,
             again,
         }
+    }
+
+    /// Adds the hooks in the background, if there are any.
+    fn with_background(mut self, results: &[HookResult]) -> Self {
+        let mut remarks = Remarks::new(false);
+        let noted = results.iter().cloned().map(|mut result| {
+            for words in remarks.of(self.event, &result) {
+                result.add_diagnostic(words);
+            }
+            result
+        });
+        self.background = (!results.is_empty()).then(|| noted.collect());
+        self
     }
 }
 
@@ -98,7 +119,8 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     let second = again.as_ref().map(|it| &it.outcome);
     if args.json {
         let again = second.map(|outcome| (&*last.event, outcome));
-        terminal.json(&Report::new(&first.event, &first.outcome, again))?;
+        let report = Report::new(&first.event, &first.outcome, again);
+        terminal.json(&report.with_background(&first.background))?;
     }
     Ok(match last.interrupted {
         Some(status) => Exit(status),

@@ -1,6 +1,5 @@
 //! Output for the user: each hook as it ends, and what the host would do.
 
-use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +10,13 @@ use super::dry_run;
 use super::notes::Note;
 use super::spinner::Spinner;
 use crate::cli::entries::{headline, title};
+use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Style, Terminal, counted};
-use crate::config::last_test;
 use crate::executor::{Explanation, Omission};
 use crate::lifecycle::changed_event;
-use crate::outcome::Residency;
+use crate::outcome::{Residency, for_model};
 use crate::{
-    Decision, EventType, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable,
-    printable_lines,
+    Decision, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable, printable_lines,
 };
 
 /// Shows what happens, unless it is silent.
@@ -41,13 +39,12 @@ pub(super) struct Show<'a, 'io> {
     /// Of the hooks in the background, which are shown after the outcome.
     pub(super) background: Vec<HookResult>,
     is_concluded: bool,
-    /// Whether it was said what a text without a decision means.
-    has_explained: Cell<bool>,
+    pub(super) remarks: Remarks,
 }
 
 impl<'a, 'io> Show<'a, 'io> {
     pub(super) fn new(
-        (is_silent, is_first): (bool, bool),
+        (is_silent, first): (bool, Option<&Remarks>),
         (context, hooks): (&Context<'_>, &Hooks),
         event: &Arc<HookEvent>,
         explained: &[Explanation],
@@ -61,14 +58,17 @@ impl<'a, 'io> Show<'a, 'io> {
             0 if !is_silent => dry_run::why_none(event, explained, context, hooks),
             _ => Vec::new(),
         };
+        let can_block = context.hooks.vocabulary().can_block(&event.event_type);
+        // What was said of the first pass is not said again.
+        let remarks = first.cloned().unwrap_or_else(|| Remarks::new(can_block));
         let mut spinner = Spinner::default();
         spinner.is_on = !is_silent && terminal.can_move();
         Self {
             terminal,
             is_silent,
-            is_first,
+            is_first: first.is_none(),
             event: Arc::clone(event),
-            can_block: context.hooks.vocabulary().can_block(&event.event_type),
+            can_block,
             left,
             has_hooks: left > 0,
             none,
@@ -77,8 +77,7 @@ impl<'a, 'io> Show<'a, 'io> {
             outcome: None,
             background: Vec::new(),
             is_concluded: false,
-            // What was said of the first pass is not said again.
-            has_explained: Cell::new(!is_first),
+            remarks,
         }
     }
 
@@ -115,7 +114,8 @@ impl<'a, 'io> Show<'a, 'io> {
         self.left = self.left.saturating_sub(1);
         self.spinner.remove(&result.hook);
         if !result.hook.background() || self.is_concluded {
-            self.print(&self.result(&result))?;
+            let text = self.result(&result);
+            self.print(&text)?;
         }
         if result.hook.background() {
             self.background.push(result);
@@ -129,8 +129,12 @@ impl<'a, 'io> Show<'a, 'io> {
         let Some(outcome) = self.outcome.as_deref().filter(|_| !is_concluded) else {
             return Ok(());
         };
-        let background = self.background.iter().map(|result| self.result(result));
-        let text = background.fold(self.conclusion(outcome), |all, result| all + &result);
+        let mut text = self.conclusion(outcome);
+        let background = std::mem::take(&mut self.background);
+        for result in &background {
+            text += &self.result(result);
+        }
+        self.background = background;
         self.print(&text)
     }
 
@@ -142,7 +146,7 @@ impl<'a, 'io> Show<'a, 'io> {
         self.terminal.flush()
     }
 
-    fn result(&self, result: &HookResult) -> String {
+    fn result(&mut self, result: &HookResult) -> String {
         let hook = &result.hook;
         let (style, verdict) = verdict(result, self.can_block);
         let mut words = style.paint(verdict);
@@ -170,8 +174,11 @@ impl<'a, 'io> Show<'a, 'io> {
             ("reason", output.reason),
             ("why it ends the turn", output.stop_reason),
             ("for the user", output.system_message),
-            ("for the model", output.additional_context),
-            ("feedback", output.feedback),
+            (
+                "for the model",
+                output.additional_context.map(|it| for_model(&it).into()),
+            ),
+            ("feedback", output.feedback.map(|it| for_model(&it).into())),
             (
                 "changes",
                 output.updated_input.map(|it| Value::from(it).to_string()),
@@ -183,69 +190,11 @@ impl<'a, 'io> Show<'a, 'io> {
                 text += &format!("  {}  {}\n", Style::DIM.paint(what), printable(line));
             }
         }
-        for words in result.diagnostics().iter().chain(&self.remarks(result)) {
+        let remarks = self.remarks.of(&self.event, result);
+        for words in result.diagnostics().iter().chain(&remarks) {
             text += &format!("  {}\n", Style::WARNING.of(words));
         }
         text
-    }
-
-    /// Describes what the author of the hook probably did not intend.
-    fn remarks(&self, result: &HookResult) -> Vec<String> {
-        let hook = &result.hook;
-        let untested = match result.started() {
-            true => hook.untested_conditions(&self.event),
-            false => Vec::new(),
-        };
-        let untested = untested.into_iter().map(|pointer| {
-            let why = "the event has no text there, or a very long one";
-            format!("the condition of `{pointer}` was not tested: {why}")
-        });
-        let replaces = result
-            .output()
-            .is_some_and(|output| output.updated_output.is_some());
-        let is_quiet = result.stdout.is_empty() && result.stderr.is_empty();
-        let found_nothing = is_quiet && result.exit_code == 1 && !result.should_continue();
-        let command = hook.command().to_string();
-        let test = last_test(&command).filter(|_| found_nothing);
-        let test = test.map(|test| format!("hint: {}: {}", test.why(), test.help()));
-        let explained = self.explained(result).map(str::to_owned);
-        let probable = [
-            (
-                result.output_held_open(),
-                "a process that it started still holds its output open",
-            ),
-            (
-                replaces && self.event.event_type != EventType::ToolPostExecute,
-                "`updatedOutput` has an effect only on `tool:post_execute`",
-            ),
-            (
-                hook.resident() && result.timed_out,
-                "hint: a resident hook must flush its output after each answer",
-            ),
-        ];
-        let probable = probable.into_iter().filter(|(is_it, _)| *is_it);
-        let has_failed = result.started() && !result.success();
-        let reach = hook.reach().filter(|_| has_failed);
-        let reach = reach.map(|reach| format!("its sandbox: {reach}"));
-        untested
-            .chain(reach)
-            .chain(probable.map(|(_, words)| words.to_owned()))
-            .chain(test)
-            .chain(explained)
-            .collect()
-    }
-
-    /// Says once how to block, of a hook that may have meant to: it wrote text, and no answer.
-    fn explained(&self, result: &HookResult) -> Option<&'static str> {
-        let hook = &result.hook;
-        let may_block = self.can_block && !hook.background() && hook.protocol().is_none();
-        let is_text = result.output().is_none() && result.diagnostics().is_empty();
-        let is_quiet = result.stdout.trim().is_empty() && result.stderr.trim().is_empty();
-        if !may_block || !is_text || is_quiet || !result.started() || !result.success() {
-            return None;
-        }
-        let words = "it wrote text and let the operation continue; to block, exit with 1";
-        (!self.has_explained.replace(true)).then_some(words)
     }
 
     /// Says what the host would do, and why.
@@ -283,8 +232,9 @@ impl<'a, 'io> Show<'a, 'io> {
             0 => String::new(),
             left => format!(" ({} after it did not run)", counted(left, "hook")),
         };
-        if let Some(result) = outcome.blocked() {
-            return objection(result, &rest);
+        if let Some(result) = outcome.blocked().or(outcome.asks()) {
+            let reason = outcome.reason().unwrap_or("no reason given");
+            return objection(result, reason, &rest);
         }
         let goes_on = "the host would continue";
         let results = outcome.results().iter();
@@ -306,10 +256,9 @@ impl<'a, 'io> Show<'a, 'io> {
     }
 }
 
-fn objection(result: &HookResult, rest: &str) -> (Style, String) {
+fn objection(result: &HookResult, reason: &str, rest: &str) -> (Style, String) {
     let by = printable(&title(&result.hook));
-    let reason = result.reason().unwrap_or("no reason given").trim();
-    let reason = printable_lines(reason).replace('\n', "\n  ");
+    let reason = printable_lines(reason.trim()).replace('\n', "\n  ");
     match result.decision() {
         Decision::Ask => {
             let cannot = "(a host that cannot ask blocks)";

@@ -39,7 +39,7 @@ pub(crate) fn at_once<J: Sync, T>(
 
 /// Checks that the text is that of the corpus, and shows the lines that differ.
 #[track_caller]
-fn same_as_corpus(name: &str, text: &str) {
+pub(crate) fn same_as_corpus(name: &str, text: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("tests/it/golden").join(name);
     if std::env::var_os("FORGE_HOOKS_BLESS").is_some() {

@@ -18,12 +18,17 @@ fn event(name: &str) -> Value {
 fn shown(report: &Value) -> String {
     let mut text = String::new();
     for (key, value) in report.as_object().unwrap() {
-        if !matches!(key.as_str(), "event" | "results") {
+        if !matches!(key.as_str(), "event" | "results" | "background") {
             write!(text, " {key}: {value}").unwrap();
         }
     }
-    for result in report["results"].as_array().into_iter().flatten() {
-        write!(text, "\n   ").unwrap();
+    let results = |key: &'static str| {
+        let results = report[key].as_array().into_iter().flatten();
+        results.map(move |result| (key, result))
+    };
+    for (key, result) in results("results").chain(results("background")) {
+        let place = if key == "results" { "" } else { " background:" };
+        write!(text, "\n   {place}").unwrap();
         for key in KEYS.split(' ') {
             if !result[key].is_null() && result[key] != "" {
                 write!(text, " {key}: {}", result[key]).unwrap();
