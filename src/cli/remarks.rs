@@ -153,6 +153,10 @@ fn unintended<'a>(event: &HookEvent, result: &HookResult) -> impl Iterator<Item 
             "`updatedOutput` has an effect only on `tool:post_execute`",
         ),
         (
+            result.hook.background() && output.is_some(),
+            "its answer decides nothing: it runs in the background",
+        ),
+        (
             result.hook.resident() && result.timed_out,
             "hint: a resident hook must flush its output after each answer",
         ),

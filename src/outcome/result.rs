@@ -367,6 +367,7 @@ impl HookResult {
     pub(crate) fn stops_others(&self, can_block: bool) -> bool {
         match self.failure {
             _ if can_block => self.stops_the_chain(),
+            _ if self.verdict == Verdict::Forgiven => false,
             None | Some(FailureKind::InvalidAnswer) => {
                 self.has_failed_alone && !self.hook.forgives(FailureKind::Exit)
             }

@@ -13,7 +13,7 @@ pub(super) enum Verdict {
     Allows,
     /// It says that the operation is allowed, or the user has said yes to its question.
     Grants,
-    /// It has failed, and its policy ignores that.
+    /// It has failed, and that is ignored: by its policy, or since it runs in the background.
     Forgiven,
     /// It asks the user; `is_open` if the host does so.
     Asks {
@@ -35,6 +35,9 @@ impl Verdict {
         let answered = output.map_or(Decision::Allow, HookOutput::verdict);
         let only_stops = output.is_some_and(|it| it.stops_turn && it.only_stops);
         match (failure, answered) {
+            // Nobody waits for what it decides.
+            (Some(_), _) if hook.background() => Self::Forgiven,
+            (None, _) if hook.background() => Self::Allows,
             (Some(failure), _) if hook.forgives(failure) => Self::Forgiven,
             (Some(_), _) | (None, Decision::Block) => Self::Blocks,
             _ if only_stops => Self::Stops,

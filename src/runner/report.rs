@@ -95,7 +95,7 @@ impl Reporter {
         });
         if let Some(failure) = result.failure {
             self.failure(result, failure, event_type);
-        } else if can_block && result.decision() == Decision::Block && !hook.background() {
+        } else if can_block && result.decision() == Decision::Block {
             // A hook that blocks by failing is logged as a failure.
             let reason = result.reason().unwrap_or("no reason given");
             self.log(Level::Warn, hook, || {

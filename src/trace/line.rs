@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::events::{EventType, now};
 use crate::hook::Hook;
-use crate::outcome::{Decision, FailureKind, HookResult, Residency};
+use crate::outcome::{FailureKind, HookResult, Residency};
 use crate::printable::printable_json;
 use crate::runner::{DropReason, HookRun};
 
@@ -40,12 +40,7 @@ type Field = (&'static str, Value);
 
 impl Note {
     pub(super) fn of_result(run: &HookRun<'_>, result: &HookResult) -> Self {
-        // A background hook cannot decide, and stops no others.
-        let (decision, goes_on) = if result.hook.background() {
-            (Decision::Allow, true)
-        } else {
-            (result.decision(), !result.stops_others(run.can_block))
-        };
+        let goes_on = !result.stops_others(run.can_block);
         let is_cut = result.truncated() || result.output_held_open();
         let ended = vec![
             ("duration", seconds(result.duration).into()),
@@ -53,7 +48,7 @@ impl Note {
             ("exit_code", result.exit_code.into()),
             ("signal", result.signal().into()),
             ("failure", result.failure.map(FailureKind::as_str).into()),
-            ("decision", decision.as_str().into()),
+            ("decision", result.decision().as_str().into()),
             ("can_block", run.can_block.into()),
             ("should_continue", goes_on.into()),
             ("resident", result.residency().map(Residency::as_str).into()),

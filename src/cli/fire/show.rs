@@ -290,12 +290,12 @@ fn interrupted_words(outcome: &Outcome) -> String {
 
 /// Returns the meaning of the hook's end in one word.
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
-    let blocks = can_block && !result.hook.background();
     match (result.success(), result.should_continue()) {
         _ if result.decision() == Decision::Ask => (Style::WARNING, "asks"),
         (true, true) => (Style::GOOD, "ok"),
+        (false, true) if result.hook.background() => (Style::BAD, "failed"),
         (false, true) => (Style::WARNING, "failed, and lets the host continue"),
-        (_, false) if blocks => (Style::BAD, "blocks"),
+        (_, false) if can_block => (Style::BAD, "blocks"),
         (true, false) => (Style::BAD, "decides to block"),
         (false, false) => (Style::BAD, "failed"),
     }
