@@ -96,10 +96,6 @@ impl Plan {
                     Some(_) => HookEnd::default(),
                 };
                 hooks.push((Arc::clone(hook), stopped_by.clone()));
-                // A hook in the background stops and blocks nothing.
-                if hook.background() {
-                    continue;
-                }
                 if end.blocks {
                     blocked_by.get_or_insert_with(|| Arc::clone(hook));
                 }
