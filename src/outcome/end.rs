@@ -1,4 +1,4 @@
-//! How a hook ended, before its answer is read, and what else is known of its run.
+//! How the process of a hook ended, and what else is known of its run.
 //!
 //! Knows no process and no protocol, and not what follows for the operation.
 
@@ -33,16 +33,6 @@ impl End {
     }
 }
 
-/// The end of a hook, and what it wrote.
-pub(crate) struct Ended {
-    pub(crate) end: End,
-    pub(crate) failure: Option<Failure>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    pub(crate) duration: Duration,
-    pub(crate) trail: Trail,
-}
-
 /// What else a run leaves: facts from which nothing follows for the operation.
 #[derive(Clone, PartialEq, Default)]
 pub(crate) struct Trail {
@@ -55,36 +45,6 @@ pub(crate) struct Trail {
     pub(crate) raw_stdout: Option<Vec<u8>>,
     pub(crate) raw_stderr: Option<Vec<u8>>,
     pub(crate) env_file: Option<Box<EnvFile>>,
-}
-
-impl Ended {
-    /// The end of a process that has written nothing.
-    pub(crate) fn new(end: End, failure: Option<Failure>) -> Self {
-        Self {
-            end,
-            failure,
-            stdout: String::new(),
-            stderr: String::new(),
-            duration: Duration::ZERO,
-            trail: Trail::default(),
-        }
-    }
-
-    /// The end of a hook that failed, and whose process has no exit code.
-    pub(crate) fn failed(failure: Failure) -> Self {
-        Self::new(End::Otherwise, Some(failure))
-    }
-
-    /// The end of a process with this exit code.
-    pub(crate) fn exited(code: i32) -> Self {
-        Self::new(End::Exited(code), exit_failure(code))
-    }
-
-    /// Whether the process ended by itself, with any exit code or signal, so that its answer is read.
-    pub(crate) fn is_by_itself(&self) -> bool {
-        let mut failure = self.failure.iter();
-        self.trail.pid.is_some() && failure.all(|failure| failure.kind.is_of_its_end())
-    }
 }
 
 /// Returns the failure of an exit code that no shell has given a meaning.

@@ -19,7 +19,7 @@ use crate::events::{EventKind, EventType};
 use crate::printable::{limited, printable_lines};
 
 pub use crate::entry::{Decision, FailureKind, HookOutput};
-pub(crate) use end::{End, Ended, Trail, exit_failure};
+pub(crate) use end::{End, Trail, exit_failure};
 pub use env_file::EnvFile;
 pub use failures::Failures;
 #[cfg(feature = "cli")]

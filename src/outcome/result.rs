@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::end::{End, Ended, Trail, exit_failure};
+use super::end::{End, Trail, exit_failure};
 use super::verdict::Verdict;
 use super::{EnvFile, Residency};
 use crate::entry::{Decision, Failure, FailureKind, HookOutput, Reading};
@@ -44,7 +44,7 @@ pub struct HookResult {
     /// The kind of the failure; none if it did not fail.
     pub failure: Option<FailureKind>,
     end: End,
-    trail: Trail,
+    pub(crate) trail: Trail,
     /// Boxed, since most hooks do not answer.
     output: Option<Box<HookOutput>>,
     diagnostics: Vec<String>,
@@ -64,7 +64,7 @@ impl HookResult {
     /// of a host.
     #[must_use]
     pub fn new(hook: impl Into<Arc<Hook>>, exit_code: i32) -> Self {
-        Self::of_end(hook.into(), Ended::exited(exit_code))
+        Self::of(hook.into(), End::Exited(exit_code), exit_failure(exit_code))
     }
 
     /// Creates the result of a hook that failed without an exit code, for the tests of a host.
@@ -89,14 +89,16 @@ impl HookResult {
 
     /// Creates the result of a hook that has failed, and of which nothing more is known.
     pub(crate) fn failed(hook: Arc<Hook>, failure: Failure) -> Self {
-        Self::of_end(hook, Ended::failed(failure))
+        Self::of(hook, End::Otherwise, Some(failure))
     }
 
     /// Creates the result of a hook whose event was cancelled before its turn.
     pub(crate) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> Self {
         let error = "cancelled before its turn";
         let failure = Failure::new(FailureKind::Cancelled, error);
-        Self::failed(Arc::clone(hook), failure).with_queued(queued)
+        let mut result = Self::failed(Arc::clone(hook), failure);
+        result.trail.queued = queued;
+        result
     }
 
     /// Creates the result in place of those of an event that is refused. It blocks what can be blocked.
@@ -105,24 +107,20 @@ impl HookResult {
         Self::failed(hook, Failure::new(FailureKind::Circular, why))
     }
 
-    fn of_end(hook: Arc<Hook>, ended: Ended) -> Self {
-        Self::of(hook, ended, Reading::default(), false)
-    }
-
-    /// Creates the result of a hook that ended so, and wrote this answer. All results are created here.
-    pub(crate) fn of(hook: Arc<Hook>, ended: Ended, reading: Reading, handles_ask: bool) -> Self {
-        let (failure, error) = ended.failure.map(|it| (it.kind, it.message)).unzip();
+    /// Creates the result of a hook that ended so, and has not written an answer. All results are created here.
+    pub(crate) fn of(hook: Arc<Hook>, end: End, failure: Option<Failure>) -> Self {
+        let (failure, error) = failure.map(|it| (it.kind, it.message)).unzip();
         let result = Self {
             hook,
-            exit_code: ended.end.exit_code(),
-            stdout: ended.stdout,
-            stderr: ended.stderr,
-            duration: ended.duration,
+            exit_code: end.exit_code(),
+            stdout: String::new(),
+            stderr: String::new(),
+            duration: Duration::ZERO,
             timed_out: failure == Some(FailureKind::TimedOut),
             error,
             failure,
-            end: ended.end,
-            trail: ended.trail,
+            end,
+            trail: Trail::default(),
             output: None,
             diagnostics: Vec::new(),
             warnings: 0,
@@ -131,11 +129,11 @@ impl HookResult {
             verdict: Verdict::Blocks,
             masked_reason: None,
         };
-        result.read(reading, handles_ask)
+        result.with_reading(Reading::default(), false)
     }
 
-    /// Returns it with this answer, and with what follows from both.
-    fn read(mut self, reading: Reading, handles_ask: bool) -> Self {
+    /// Returns it with what its protocol has read, and with what follows from both.
+    pub(crate) fn with_reading(mut self, reading: Reading, handles_ask: bool) -> Self {
         let output = reading.output;
         let blocks = output.as_ref().map(HookOutput::verdict) == Some(Decision::Block);
         let is_of_its_end = self.failure.is_some_and(FailureKind::is_of_its_end);
@@ -210,7 +208,7 @@ impl HookResult {
             output: Some(output),
             ..Reading::default()
         };
-        self.read(reading, false)
+        self.with_reading(reading, false)
     }
 
     /// Makes its question an [open](crate::Outcome::asks) one, as in a host that
@@ -221,6 +219,11 @@ impl HookResult {
             self.verdict = Verdict::Asks { is_open: true };
         }
         self
+    }
+
+    /// Whether its process ended by itself, with any exit code or signal, so that its answer is read.
+    pub(crate) fn ended_by_itself(&self) -> bool {
+        self.started() && self.failure.is_none_or(FailureKind::is_of_its_end)
     }
 
     /// Whether its process was started. For a hook that was cancelled or has failed, this says
@@ -319,11 +322,6 @@ impl HookResult {
             return &[];
         }
         self.diagnostics.get(..self.warnings).unwrap_or_default()
-    }
-
-    pub(crate) fn with_queued(mut self, queued: Duration) -> Self {
-        self.trail.queued = queued;
-        self
     }
 
     pub(crate) fn set_masked_reason(&mut self, reason: Option<String>) {

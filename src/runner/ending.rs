@@ -4,12 +4,13 @@
 
 use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::shell_error::not_started;
 use crate::entry::{Failure, FailureKind, HookCommand};
 use crate::hook::Hook;
-use crate::outcome::{End, Ended, Residency, Trail, exit_failure};
+use crate::outcome::{End, HookResult, Residency, Trail, exit_failure};
 use crate::process::{self, Captured, Finished, Spec, StartErrorKind};
 
 /// How a run ended.
@@ -104,8 +105,13 @@ fn failure_of_code(code: i32) -> Option<Failure> {
     Some(Failure::new(kind, error))
 }
 
-/// Returns the end of a hook whose process ended so, in this directory.
-pub(super) fn ended(hook: &Hook, ran: Ran, timeout: Duration, directory: &Path) -> Ended {
+/// Returns the result of a hook whose process ended so, in this directory, before its answer is read.
+pub(super) fn result_of(
+    hook: &Arc<Hook>,
+    ran: Ran,
+    timeout: Duration,
+    directory: &Path,
+) -> HookResult {
     let finished = ran.finished;
     let is_explained = ran.failure.is_some();
     let (end, failed) = end_and_failure(&finished.end, timeout);
@@ -124,22 +130,18 @@ pub(super) fn ended(hook: &Hook, ran: Ran, timeout: Duration, directory: &Path) 
         let command = hook.command().to_string();
         failure.message = not_started(&command, &stderr, directory, end.exit_code());
     }
-    Ended {
-        end,
-        failure,
-        stdout,
-        stderr,
-        duration: finished.duration,
-        trail: Trail {
-            pid: finished.pid,
-            residency: ran.residency,
-            truncated,
-            output_held_open: finished.output_held_open,
-            raw_stdout,
-            raw_stderr,
-            ..Trail::default()
-        },
-    }
+    let mut result = HookResult::of(Arc::clone(hook), end, failure);
+    (result.stdout, result.stderr, result.duration) = (stdout, stderr, finished.duration);
+    result.trail = Trail {
+        pid: finished.pid,
+        residency: ran.residency,
+        truncated,
+        output_held_open: finished.output_held_open,
+        raw_stdout,
+        raw_stderr,
+        ..Trail::default()
+    };
+    result
 }
 
 /// Signals whose numbers are the same on all Unix systems.

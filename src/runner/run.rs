@@ -10,17 +10,17 @@ use tempfile::NamedTempFile;
 
 use super::admit::{Admitted, admit};
 use super::direct::direct_words;
-use super::ending::{Ran, ended, without_answer};
+use super::ending::{Ran, result_of, without_answer};
 use super::firing::Firing;
 use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
+use crate::entry::Failure;
 #[cfg(feature = "cli")]
 use crate::entry::Standing;
-use crate::entry::{Failure, Reading};
 use crate::hook::Hook;
-use crate::outcome::{End, Ended, EnvFile, FailureKind, HookResult, Residency};
+use crate::outcome::{EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
 use crate::protocol::{Call, Exit, Launch, Native, check_answer};
 
@@ -93,8 +93,8 @@ impl Runner {
         let run = firing.run_of(hook);
         self.observers.start(&run);
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook));
-        let result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
-        let mut result = result.with_queued(firing.queued);
+        let mut result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
+        result.trail.queued = firing.queued;
         result.set_masked_reason(self.reporter.masked_reason(&result));
         self.observers.finish(&run, &result);
         result
@@ -166,14 +166,12 @@ impl Runner {
             timeout,
         )?;
         let gap = ran.finished.stdout.gap();
-        let mut ended = ended(hook, ran, timeout, directory);
-        ended.trail.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
-        let reading = if ended.is_by_itself() {
-            protocol.read(&call, &exit(&ended, gap))
-        } else {
-            Reading::default()
-        };
-        let result = HookResult::of(Arc::clone(hook), ended, reading, firing.handles_ask);
+        let mut result = result_of(hook, ran, timeout, directory);
+        result.trail.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
+        if result.ended_by_itself() {
+            let reading = protocol.read(&call, &exit(&result, gap));
+            result = result.with_reading(reading, firing.handles_ask);
+        }
         for words in result.diagnostics() {
             self.reporter.diagnose_once(hook, words);
         }
@@ -254,17 +252,12 @@ impl Runner {
 }
 
 /// Returns what a protocol reads.
-fn exit(ended: &Ended, gap: Option<usize>) -> Exit<'_> {
-    let code = match ended.end {
-        End::Signaled(_) => None,
-        end => Some(end.exit_code()),
-    };
-    let raw = ended.trail.raw_stdout.as_deref();
+fn exit(result: &HookResult, gap: Option<usize>) -> Exit<'_> {
     Exit {
-        code,
-        stdout: &ended.stdout,
-        stdout_bytes: raw.unwrap_or(ended.stdout.as_bytes()),
-        stderr: &ended.stderr,
+        code: result.signal().is_none().then_some(result.exit_code),
+        stdout: &result.stdout,
+        stdout_bytes: result.stdout_bytes(),
+        stderr: &result.stderr,
         gap,
     }
 }
