@@ -5,12 +5,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::report::{LoadReport, Problem, Severity};
 use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::EventType;
-use crate::hook::{Allowance, Hook, HookSource};
+use crate::hook::{Allowance, Hook, HookSource, Unusable};
 use crate::json::TextRange;
 use crate::pattern::EventPattern;
 
@@ -191,27 +189,26 @@ impl Loaded {
 
 /// Returns a hook that always fails and replaces an entry that cannot be used. It has the legible settings of
 /// the entry. None if the entry is switched off.
-pub(super) fn placeholder(entry: &Value, any: Hook) -> Option<Hook> {
-    if entry.get("enabled") == Some(&Value::Bool(false)) {
+pub(super) fn placeholder(entry: &Unusable, any: Hook) -> Option<Hook> {
+    if !entry.is_enabled {
         return None;
     }
-    let given = entry.get("event").and_then(Value::as_str).unwrap_or("*");
+    let given = entry.event.as_deref().unwrap_or("*");
     let pattern = EventPattern::new(given)
         .ok()
         .or_else(|| EventPattern::without_capitals(given))
         .unwrap_or_else(EventPattern::any);
     // An illegible policy may have been `withhold`, which is for this event.
     let after = EventPattern::of_event(&EventType::ToolPostExecute);
-    let policy = crate::hook::failure_policy_of(entry);
-    let pattern = match policy {
+    let pattern = match entry.policy {
         Some(FailurePolicy::Withhold) => after,
         None if !pattern.matches_type(&EventType::ToolPostExecute) => pattern.or(&after),
         _ => pattern,
     };
-    let policy = policy.unwrap_or(FailurePolicy::Withhold);
+    let policy = entry.policy.unwrap_or(FailurePolicy::Withhold);
     let hook = any.with_pattern(pattern).with_on_failure(policy);
-    Some(match entry.get("name").and_then(Value::as_str) {
-        Some(name) => hook.with_name(name),
+    Some(match &entry.name {
+        Some(name) => hook.with_name(name.clone()),
         None => hook,
     })
 }

@@ -3,12 +3,9 @@
 //!
 //! `tree` parses the text, and `Hook` reads the value of an entry. Does not know which hooks may run.
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-
-use serde_json::{Map, Value};
 
 use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
 use super::known_elsewhere::help_for_key;
@@ -16,7 +13,9 @@ use super::lint::{self, Host};
 use super::report::{Problem, Severity};
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
-use crate::hook::{Hook, HookError, HookSource, KeyError, LIKE_A_KEY, is_key, nearest_key};
+use crate::hook::{
+    Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, nearest_key,
+};
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::printable::{grouped, shortened};
 
@@ -162,14 +161,10 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
-        let mut problems = Vec::new();
-        let value = value_of(entry, &mut problems);
-        add_repeated(entry, None, &mut problems);
-        problems.extend(misspelled_sandbox(entry));
-        let read = Hook::read(&value).and_then(|hook| self.compiled(hook));
+        let read = Hook::read(entry).and_then(|hook| self.compiled(hook, entry));
         if entry.get("when").is_some() && self.file.loaded.allowance.is_spent() {
             let words = "the conditions up to here take more than 16 MiB when compiled, the limit for all files of one owner";
-            return Err(Problem::error("", words).at(first(entry)));
+            return Err(Problem::error("", words).at(entry.first()));
         }
         let mut unknown = Vec::new();
         if self.file.loaded.shows_all() {
@@ -178,13 +173,15 @@ impl Reader<'_> {
                 .take(MOST_PROBLEMS + 1);
             unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
-        let hook = match read {
-            Ok(hook) if problems.is_empty() => Ok(self.usable(index, hook, entry)),
-            read => {
-                let errors = read.err().into_iter().flatten();
-                problems.extend(errors.map(|error| problem_of(entry, error)));
+        let hook = match (read, misspelled_sandbox(entry)) {
+            (Ok(hook), None) => Ok(self.usable(index, hook, entry)),
+            (read, misspelled) => {
+                let unusable = read.map_or_else(|unusable| *unusable, Unusable::of);
+                let faults = unusable.faults.iter();
+                let mut problems: Vec<_> = faults.map(|fault| problem_of(entry, fault)).collect();
+                problems.extend(misspelled);
                 name_typos(entry, &mut problems, &mut unknown);
-                Err(self.unusable(index, entry, problems, value))
+                Err(self.unusable(index, entry, problems, &unusable))
             }
         };
         let range = self.file.positions.range(&entry.range());
@@ -195,12 +192,19 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn compiled(&mut self, hook: Hook) -> Result<Hook, Vec<HookError>> {
-        if self.is_compiled {
-            let compiled = hook.compile_when(&self.file.loaded.allowance);
-            compiled.map_err(|error| vec![error])?;
+    fn compiled(&mut self, hook: Hook, entry: Node<'_, '_>) -> Result<Hook, Box<Unusable>> {
+        if !self.is_compiled {
+            return Ok(hook);
         }
-        Ok(hook)
+        match hook.compile_when(&self.file.loaded.allowance) {
+            Ok(()) => Ok(hook),
+            Err(error) => {
+                let place = place_of(entry, error.key_path());
+                let mut unusable = Unusable::of(hook);
+                unusable.faults.push(error.in_place(place));
+                Err(Box::new(unusable))
+            }
+        }
     }
 
     fn usable(&mut self, index: usize, hook: Hook, entry: Node<'_, '_>) -> Arc<Hook> {
@@ -212,8 +216,7 @@ impl Reader<'_> {
         if self.file.loaded.shows_all() {
             let checks_scripts = self.file.loaded.checks_scripts;
             for problem in lint::lint(&hook, &self.form.host, checks_scripts) {
-                let value = find(entry, problem.key.as_deref().unwrap_or_default());
-                let place = value.map_or_else(|| first(entry), |value| value.range());
+                let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
                 self.file.report(Some(index), problem.at(place));
             }
         }
@@ -222,20 +225,15 @@ impl Reader<'_> {
         hook
     }
 
-    /// Reports why an entry cannot be used, and returns the first problem. Its placeholder uses no key that occurs twice: it
-    /// is unknown which of two values is meant.
+    /// Reports why an entry cannot be used, and returns the first problem.
     fn unusable(
         &mut self,
         index: usize,
         entry: Node<'_, '_>,
         mut problems: Vec<Problem>,
-        mut value: Value,
+        unusable: &Unusable,
     ) -> Box<Problem> {
         problems.sort_by_key(Problem::start);
-        if let Some(entry) = value.as_object_mut() {
-            let twice = problems.iter().filter(|it| it.message == TWICE);
-            twice.for_each(|it| drop(entry.remove(it.key.as_deref().unwrap_or_default())));
-        }
         let problems = problems.into_iter();
         let noted: Vec<_> = problems.map(|it| self.file.note(Some(index), it)).collect();
         let first = noted.into_iter().next();
@@ -243,7 +241,7 @@ impl Reader<'_> {
         let first = first.unwrap_or_else(|| Problem::error("", "this entry cannot be used"));
         let start = entry.range().start;
         let source = self.file.source(Some(index), start);
-        if let Some(hook) = placeholder(&value, described(&first.reason(), source)) {
+        if let Some(hook) = placeholder(unusable, described(&first.reason(), source)) {
             self.file.add(hook, true, start);
         }
         Box::new(first)
@@ -297,47 +295,10 @@ fn list_meant_by(key: &str) -> Option<&'static str> {
     nearest(key, ["hooks"].into_iter(), LIKE_A_KEY)
 }
 
-/// Returns the entry's value, without keys whose numbers are out of range.
-fn value_of(entry: Node<'_, '_>, problems: &mut Vec<Problem>) -> Value {
-    if !entry.is_object() {
-        return entry.value().unwrap_or_else(|fault| {
-            problems.push(fault.into());
-            Value::Array(Vec::new())
-        });
-    }
-    let mut map = Map::new();
-    for Member { key, value, .. } in entry.members() {
-        match value.value() {
-            Ok(value) => drop(map.insert(key.to_owned(), value)),
-            Err(fault) => problems.push(Problem {
-                key: Some(key.to_owned()),
-                ..fault.into()
-            }),
-        }
-    }
-    Value::Object(map)
-}
-
-const TWICE: &str = "the key occurs twice";
-
-/// Adds the keys that occur twice, in the entry and within its keys: a person may mean one value, and the program use the
-/// other.
-fn add_repeated(object: Node<'_, '_>, within: Option<&str>, found: &mut Vec<Problem>) {
-    let mut seen = HashSet::new();
-    let is_read = |member: &Member<'_, '_>| within.is_some() || is_key(member.key);
-    for member in object.members().filter(is_read) {
-        if !seen.insert(member.key) {
-            let key = within.map_or(member.key.to_owned(), |it| format!("{it}.{}", member.key));
-            found.push(Problem::error(key, TWICE).at(member.key_range));
-        }
-        add_repeated(member.value, within.or(Some(member.key)), found);
-    }
-}
-
-fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
-    let words = error.to_string();
-    let error = match error {
-        HookError::Key(error) => *error,
+fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
+    let words = fault.error.to_string();
+    let error = match &fault.error {
+        HookError::Key(error) => (**error).clone(),
         HookError::Pattern(error) => KeyError {
             suggestion: meant_by(error.pattern()),
             ..KeyError::new("event", words)
@@ -346,7 +307,6 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
         HookError::EmptyCommand => KeyError::new("command", words),
         HookError::NotAnObject { .. } => KeyError::new("", words),
     };
-    let place = find(entry, &error.key).map_or_else(|| first(entry), |value| value.range());
     let text = entry.get("timeout").and_then(|value| value.text());
     let seconds = text.filter(|_| error.key == "timeout").and_then(seconds_in);
     Problem {
@@ -354,7 +314,7 @@ fn problem_of(entry: Node<'_, '_>, error: HookError) -> Problem {
         found: error.found,
         suggestion: error.suggestion,
         help: seconds.map(|it| format!("write {it}, without quotes: the unit is seconds")),
-        ..Problem::error(error.key, error.message).at(place)
+        ..Problem::error(error.key, error.message).at(fault.place.clone())
     }
 }
 
@@ -364,24 +324,20 @@ fn seconds_in(text: &str) -> Option<f64> {
     seconds.filter(|it| it.is_finite() && *it > 0.0)
 }
 
-/// Returns the value of a key, such as `timeout`, `env.PATH`, `args[1]`, `when./path[1]`.
-fn find<'t, 'a>(entry: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
-    let (object, name) = match key.split_once('.') {
-        Some((object @ ("env" | "when"), name)) => (entry.member(object)?, name),
-        _ => (entry, key),
+/// Returns the place of a key's value, such as `args[1]` or `when./path`: that of the entry if there is none.
+fn place_of(entry: Node<'_, '_>, key: &str) -> Range<usize> {
+    let value = match (key.split_once('.'), key.split_once('[')) {
+        (Some((object, name)), _) => entry.get(object).and_then(|object| object.member(name)),
+        (None, Some((list, index))) => {
+            let items = entry.get(list).and_then(|list| list.items());
+            let index = index.trim_end_matches(']').parse().ok();
+            items
+                .zip(index)
+                .and_then(|(mut items, index)| items.nth(index))
+        }
+        (None, None) => entry.get(key),
     };
-    if let Some(value) = object.member(name) {
-        return Some(value);
-    }
-    let (list, index) = name.rsplit_once('[')?;
-    let index: usize = index.trim_end_matches(']').parse().ok()?;
-    object.member(list)?.items()?.nth(index)
-}
-
-/// The first byte of an entry: the place of a missing key.
-fn first(entry: Node<'_, '_>) -> Range<usize> {
-    let start = entry.range().start;
-    start..start + 1
+    value.map_or_else(|| entry.first(), |value| value.range())
 }
 
 /// Returns the keys that this version does not know, in order.

@@ -17,7 +17,7 @@ pub(crate) use failure::Failure;
 pub use failure::FailureKind;
 pub(crate) use inherit::inherits;
 pub(crate) use named::named;
-pub(crate) use options::{Options, Seconds};
+pub(crate) use options::Options;
 pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, Reads, Shell, Stdin};

@@ -4,9 +4,8 @@
 
 use std::fmt;
 
-use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
-use serde::{Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 /// What a hook in a sandbox may reach (Linux): it reads what the user can read, writes its own temporary directory, and
 /// opens no socket; the methods widen or narrow that. Where the system cannot enforce it, the hook fails without running,
@@ -134,50 +133,5 @@ impl Serialize for Sandbox {
             keys.serialize_entry("network", &true)?;
         }
         keys.end()
-    }
-}
-
-/// Reads `true` or an object; `false` and `null` are no sandbox.
-pub(super) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Sandbox>, D::Error> {
-    from.deserialize_any(Form)
-}
-
-/// The form in hooks.json.
-struct Form;
-
-impl<'de> Visitor<'de> for Form {
-    type Value = Option<Sandbox>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("true, or an object")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_bool<E>(self, is_confined: bool) -> Result<Self::Value, E> {
-        Ok(is_confined.then(Sandbox::new))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<Self::Value, A::Error> {
-        let mut sandbox = Sandbox::new();
-        while let Some(key) = keys.next_key::<String>()? {
-            match key.as_str() {
-                "read" => sandbox.read = keys.next_value()?,
-                "write" => sandbox.write = keys.next_value::<Option<_>>()?.unwrap_or_default(),
-                "network" => sandbox.network = keys.next_value::<Option<_>>()?.unwrap_or_default(),
-                _ => {
-                    let words =
-                        format!("expected one of `read`, `write`, `network`, found `{key}`");
-                    return Err(A::Error::custom(words));
-                }
-            }
-        }
-        let mut paths = sandbox.read.iter().flatten().chain(&sandbox.write);
-        match paths.any(String::is_empty) {
-            true => Err(A::Error::custom("expected paths, found an empty string")),
-            false => Ok(Some(sandbox)),
-        }
     }
 }

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
-use super::error::{BACKSPACE, HookError};
+use super::error::{BACKSPACE, Fault, HookError};
 use crate::globs::{translated, with_slashes};
-use crate::json::kind;
+use crate::json::Node;
 use crate::printable::shortened;
 
 /// The most bytes of an expression. A longer one would compile to more than `LARGEST`.
@@ -107,22 +107,27 @@ impl Budget {
 
 impl Condition {
     /// Reads a condition from JSON. Errors contain the key.
-    pub(super) fn read(key: &str, value: &Value) -> Result<Self, HookError> {
-        let found = match value {
-            Value::String(glob) => return Ok(Self::Glob(glob.clone())),
-            Value::Array(items) => return list_of_globs(key, items).map(Self::OneOf),
-            Value::Object(members) => match (members.len(), members.get("regex")) {
-                // What `"\b"` is in JSON: the expression would never match.
-                (1, Some(Value::String(text))) if text.contains('\u{8}') => {
-                    return Err(HookError::key(key, BACKSPACE));
-                }
-                (1, Some(Value::String(text))) => return Ok(Self::Regex(text.clone())),
-                (1, Some(other)) => &format!("{} in `regex`", kind(other)),
-                _ => "an object with other keys",
-            },
-            other => kind(other),
+    pub(super) fn read(key: &str, value: Node<'_, '_>) -> Result<Self, Fault> {
+        if let Some(glob) = value.text() {
+            return Ok(Self::Glob(glob.to_owned()));
+        }
+        if let Some(items) = value.items() {
+            return list_of_globs(key, items).map(Self::OneOf);
+        }
+        let regex = value
+            .member("regex")
+            .filter(|_| value.members().count() == 1);
+        let found = match regex.map(|it| (it.text(), it.kind())) {
+            // What `"\b"` is in JSON: the expression would never match.
+            Some((Some(text), _)) if text.contains('\u{8}') => {
+                return Err(HookError::key(key, BACKSPACE).at(value));
+            }
+            Some((Some(text), _)) => return Ok(Self::Regex(text.to_owned())),
+            Some((None, kind)) => &format!("{kind} in `regex`"),
+            None if value.is_object() => "an object with other keys",
+            None => value.kind(),
         };
-        Err(HookError::unexpected(key, EXPECTED, found))
+        Err(HookError::unexpected(key, EXPECTED, found).at(value))
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -262,11 +267,14 @@ impl Lazy {
     }
 }
 
-fn list_of_globs(key: &str, items: &[Value]) -> Result<Vec<String>, HookError> {
-    let items = items.iter().enumerate();
-    let globs = items.map(|(index, item)| {
-        let wrong = || HookError::unexpected(format!("{key}[{index}]"), "a glob", kind(item));
-        item.as_str().map(str::to_owned).ok_or_else(wrong)
+fn list_of_globs<'t, 'a: 't>(
+    key: &str,
+    items: impl Iterator<Item = Node<'t, 'a>>,
+) -> Result<Vec<String>, Fault> {
+    let globs = items.enumerate().map(|(index, item)| {
+        let key = format!("{key}[{index}]");
+        let wrong = || HookError::unexpected(key, "a glob", item.kind()).at(item);
+        item.text().map(str::to_owned).ok_or_else(wrong)
     });
     globs.collect()
 }
@@ -446,7 +454,7 @@ mod tests {
                 "invalid glob `[!]-a]*[]x][b]-[a-bd-c]`: the range `d-c` contains no character",
             ),
         ] {
-            let condition = Condition::read("k", &value).unwrap();
+            let condition = Condition::read("k", Node::from(&value)).unwrap();
             assert_eq!(refusal(&condition), expected);
         }
         let error = refusal(&Condition::from("a**b"));

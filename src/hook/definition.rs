@@ -16,7 +16,7 @@ use super::source::HookSource;
 use super::when::When;
 use crate::entry::{
     DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, LONGEST_TIMEOUT, Options,
-    Reads, SHORTEST_TIMEOUT, Sandbox, Seconds, Shell, Stdin,
+    Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
 };
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
@@ -368,7 +368,7 @@ getters! {
     /// The command of the hook.
     command -> &HookCommand = |it| &it.command;
     /// The hook's own timeout, if it has one.
-    own_timeout -> Option<Duration> = |it| it.options.timeout.map(|timeout| timeout.0);
+    own_timeout -> Option<Duration> = |it| it.options.timeout;
     /// The working directory of the command, as it was given.
     working_dir -> Option<&Path> = |it| it.options.working_dir.as_deref();
     /// The command's own environment variables.
@@ -414,7 +414,7 @@ setters! {
     /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
     /// timeout.
     with_timeout(timeout: Duration) = |it| {
-        it.options.timeout = Some(Seconds(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT)));
+        it.options.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
     };
     /// Sets the working directory of the command. A relative path is resolved against the project's root,
     /// else against the executor's working directory.

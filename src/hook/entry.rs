@@ -1,60 +1,28 @@
 //! A hook's entry in hooks.json: reading it strictly, with all its errors at once, and writing it without defaults.
 //!
-//! Knows one entry, not the file around it.
+//! Knows one entry, not the file around it; its keys are in `keys`.
 
-use serde::de::{DeserializeOwned, Error as _};
+use std::ops::Range;
+
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
-use serde_path_to_error::Segment;
+use serde_json::{Map, Value};
 
 use super::canonical::{canonical, fnv1a};
 use super::condition::Allowance;
 use super::definition::{Hook, Settings};
-use super::error::{BACKSPACE, HookError, LIKE_A_KEY};
-use super::when::When;
-use crate::entry::{FailurePolicy, HookCommand, Options, Shell, Stdin};
+use super::error::{BACKSPACE, Fault, HookError, LIKE_A_KEY};
+use super::keys::{self, Enabled, Entry, KEYS, beside, is_variable};
+use crate::entry::{FailurePolicy, HookCommand, Options, Stdin};
 use crate::events::{EventType, nearest};
-use crate::json::kind;
+use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
-
-/// The keys of an entry, in the order in which they are written.
-const KEYS: &str = "event when command args shell timeout working_dir env inherit enabled name description \
-                    on_failure stdin reads inputs background resident sandbox";
-
-/// What is expected of a key, or in place of what serde expects. Everything else is a string.
-const EXPECTED: [(&str, &str); 8] = [
-    ("event", "a string (a comma separates patterns)"),
-    (
-        "command",
-        "a string (a program with its arguments is `args`)",
-    ),
-    ("args", "a list of strings (a shell command is `command`)"),
-    ("a sequence", "a list of strings"),
-    (
-        "sandbox",
-        "true, or an object with `read`, `write` and `network`",
-    ),
-    ("a map", "an object of strings"),
-    ("a boolean", "true or false"),
-    ("f64", "a number of seconds"),
-];
 
 const WITHHOLD: &str = "`withhold` is only for hooks on `tool:post_execute`: name only that event";
 
-/// The keys that a hook has in another form.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Others {
-    event: Option<String>,
-    command: Option<String>,
-    args: Option<Vec<String>>,
-    shell: Option<Shell>,
-    enabled: Option<bool>,
-}
-
 /// The keys of an entry, in the order in which they are written.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
-    KEYS.split(' ')
+    KEYS.iter().map(|key| key.name)
 }
 
 /// Returns whether an entry may have this key.
@@ -75,18 +43,53 @@ pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     nearest(unknown, keys(), LIKE_A_KEY)
 }
 
-/// Returns the failure policy of an entry that cannot be used. For a hook in the background that does not withhold,
-/// it is to continue, since it cannot block. None if the policy cannot be read.
-pub(crate) fn failure_policy_of(entry: &Value) -> Option<FailurePolicy> {
-    let entry = entry.as_object()?;
-    let policy = entry.get("on_failure").unwrap_or(&Value::Null);
-    let policy = Option::deserialize(policy);
-    let policy = policy.ok().map(Option::unwrap_or_default);
-    match entry.get("background") {
-        Some(Value::Bool(true)) if policy != Some(FailurePolicy::Withhold) => {
-            Some(FailurePolicy::Continue)
+/// The policy of a placeholder: in the background it is to continue, since it could not block.
+fn policy_of(options: &Options) -> FailurePolicy {
+    if options.background && options.on_failure != FailurePolicy::Withhold {
+        FailurePolicy::Continue
+    } else {
+        options.on_failure
+    }
+}
+
+/// An entry that cannot be used: why, and what could be read.
+#[derive(Debug)]
+pub(crate) struct Unusable {
+    /// At least one.
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) is_enabled: bool,
+    pub(crate) event: Option<String>,
+    pub(crate) name: Option<String>,
+    /// None if it cannot be read.
+    pub(crate) policy: Option<FailurePolicy>,
+}
+
+impl Unusable {
+    fn new(entry: Entry, faults: Vec<Fault>) -> Self {
+        let is_illegible = faults.iter().any(|fault| match &fault.error {
+            HookError::NotAnObject { .. } => true,
+            error => error.key_path() == "on_failure",
+        });
+        let policy = policy_of(&entry.options);
+        let policy = Some(policy).filter(|it| *it == FailurePolicy::Continue || !is_illegible);
+        Self {
+            faults,
+            is_enabled: entry.enabled.0,
+            event: entry.event,
+            name: entry.options.name,
+            policy,
         }
-        _ => policy,
+    }
+
+    /// What an entry has that is read and cannot be used all the same.
+    pub(crate) fn of(hook: Hook) -> Self {
+        Self {
+            faults: Vec::new(),
+            is_enabled: hook.enabled(),
+            event: Some(hook.event_pattern().to_owned()),
+            name: hook.name().map(str::to_owned),
+            policy: Some(policy_of(&hook.settings.options)),
+        }
     }
 }
 
@@ -115,239 +118,181 @@ impl Hook {
     /// When a key is missing or its value cannot be used: the error contains the key, and what was expected
     /// and found. An unknown key is not an error: it is kept.
     pub fn from_json(value: &Value) -> Result<Self, HookError> {
-        // `read` returns at least one error.
-        let first = |errors: Vec<HookError>| errors.into_iter().next();
-        let hook =
-            Self::read(value).map_err(|errors| first(errors).unwrap_or(HookError::EmptyCommand))?;
+        let hook = Self::read(Node::from(value)).map_err(|unusable| {
+            let first = unusable.faults.into_iter().next();
+            first.map_or(HookError::EmptyCommand, |fault| fault.error)
+        })?;
         hook.compile_when(&Allowance::default())?;
         Ok(hook)
     }
 
     /// Reads an entry, and returns all its errors, except those that only compiling its conditions would
     /// find.
-    pub(crate) fn read(value: &Value) -> Result<Self, Vec<HookError>> {
-        let Value::Object(entry) = value else {
-            return Err(vec![HookError::NotAnObject { found: kind(value) }]);
-        };
-        let members = entry.clone().into_iter();
-        let (mut keys, unknown): (Map<_, _>, Map<_, _>) = members.partition(|(key, _)| is_key(key));
-        keys.retain(|_, value| !value.is_null());
-        let mut reading = Reading {
-            keys: Value::Object(keys),
-            errors: Vec::new(),
-        };
-        if unknown.contains_key("protocol") {
-            let words = "a host sets it in its program, and it cannot be read: remove the key";
-            reading.errors.push(HookError::key("protocol", words));
+    pub(crate) fn read(entry: Node<'_, '_>) -> Result<Self, Box<Unusable>> {
+        let mut faults = Vec::new();
+        if !entry.is_object() {
+            let found = entry.kind();
+            faults.push(HookError::NotAnObject { found }.in_place(entry.first()));
         }
-        match reading.settings(unknown) {
-            Some(settings) if reading.errors.is_empty() => Ok(Self::of(settings)),
-            _ => Err(reading.errors),
+        let read = keys::read(entry, &mut faults);
+        let unknown = unknown_keys(entry, &mut faults);
+        let settings = settings(entry, &read, unknown, &mut faults);
+        match settings {
+            Some(settings) if faults.is_empty() => Ok(Self::of(settings)),
+            _ => Err(Box::new(Unusable::new(read, faults))),
         }
     }
 }
 
 impl Settings {
     fn to_json(&self) -> Value {
-        let (command, shell) = match &self.command {
-            HookCommand::Shell { text, shell } => (("command", json!(text)), *shell),
-            HookCommand::Program(args) => (("args", json!(args)), None),
+        let mut known = Entry {
+            event: Some(self.pattern.as_str().to_owned()),
+            when: self.when.clone(),
+            enabled: Enabled(self.enabled),
+            options: self.options.clone(),
+            ..Entry::default()
         };
-        let unset = json!(Options::default());
-        let mut options = json!(self.options);
-        for (key, value) in options.as_object_mut().into_iter().flatten() {
-            if unset[key] == *value {
-                value.take();
+        match &self.command {
+            HookCommand::Shell { text, shell } => {
+                (known.command, known.shell) = (Some(text.clone()), *shell);
             }
+            HookCommand::Program(args) => known.args = Some(args.clone()),
         }
-        let others = json!({
-            "event": self.pattern.as_str(),
-            "when": self.when.as_ref().map(|when| when.to_json()),
-            (command.0): command.1,
-            "shell": shell,
-            "enabled": (!self.enabled).then_some(false),
-            "protocol": self.protocol.as_ref().map(|own| &own.definition),
-        });
-        let known = [options, others].into_iter();
-        let known = known.flat_map(|it| it.as_object().cloned().unwrap_or_default());
         // The unknown keys first, so that none can hide a setting.
         let mut entry = self.unknown.clone();
-        entry.extend(known.filter(|(_, value)| !value.is_null()));
+        for key in &KEYS {
+            let value = (key.field)(&mut known).written();
+            entry.extend(value.map(|value| (key.name.to_owned(), value)));
+        }
+        let protocol = self.protocol.as_ref().map(|own| own.definition.clone());
+        entry.extend(protocol.map(|definition| ("protocol".to_owned(), definition)));
         Value::Object(entry)
     }
 }
 
-/// An entry that is read, and what is wrong with it.
-struct Reading {
-    /// The known keys, without those that cannot be read. `null` counts as missing, since other programs write it for
-    /// missing values.
-    keys: Value,
-    errors: Vec<HookError>,
+/// Returns the keys that this version does not know: they are kept.
+fn unknown_keys(entry: Node<'_, '_>, faults: &mut Vec<Fault>) -> Map<String, Value> {
+    let mut unknown = Map::new();
+    for Member { key, value, .. } in entry.members().filter(|member| !is_key(member.key)) {
+        if key == "protocol" {
+            let words = "a host sets it in its program, and it cannot be read: remove the key";
+            faults.push(HookError::key(key, words).at(value));
+        }
+        match value.value() {
+            Ok(value) => drop(unknown.insert(key.to_owned(), value)),
+            Err(fault) => faults.push(HookError::key(key, fault.message).in_place(fault.place)),
+        }
+    }
+    unknown
 }
 
-impl Reading {
-    /// Reads those keys that the type has. serde stops at the first value that it cannot read: this one is removed, and
-    /// the others are read again.
-    fn read<T: DeserializeOwned + Default>(&mut self) -> T {
-        loop {
-            let error = match serde_path_to_error::deserialize(&self.keys) {
-                Ok(read) => return read,
-                Err(error) => error,
-            };
-            self.errors.push(unreadable(&self.keys, &error));
-            let removed = match (error.path().iter().next(), self.keys.as_object_mut()) {
-                (Some(Segment::Map { key }), Some(keys)) => keys.remove(key),
-                _ => None,
-            };
-            if removed.is_none() {
-                return T::default();
-            }
+/// Returns the settings of an entry. None if the hook would have no events or nothing to run.
+fn settings(
+    entry: Node<'_, '_>,
+    read: &Entry,
+    unknown: Map<String, Value>,
+    faults: &mut Vec<Fault>,
+) -> Option<Settings> {
+    let event = read.event.as_deref().map(EventPattern::new);
+    let place = |key| place_of(entry, key);
+    let pattern = match event {
+        Some(Err(error)) => {
+            faults.push(HookError::from(error).in_place(place("event")));
+            None
         }
-    }
-
-    /// Returns the value, or adds the error to the list.
-    fn note<T, E: Into<HookError>>(&mut self, read: Result<T, E>) -> Option<T> {
-        read.map_err(|error| self.errors.push(error.into())).ok()
-    }
-
-    /// Reads all keys. None if the hook would have no events or nothing to run.
-    fn settings(&mut self, unknown: Map<String, Value>) -> Option<Settings> {
-        let given = self.keys.clone();
-        let others: Others = self.read();
-        let options: Options = self.read();
-        let pattern = others.event.map(EventPattern::new);
-        let pattern = pattern.and_then(|read| self.note(read));
-        let when = When::read(&self.keys["when"]);
-        let when = self.note(when).flatten();
-        self.check_texts();
-        self.check_names(&options);
-        self.check_keys(&given, &options, pattern.as_ref());
-        let shell = others.shell;
-        let command = match (others.command, others.args) {
-            (Some(text), _) => HookCommand::Shell { text, shell },
-            (None, args) => HookCommand::Program(args?),
+        Some(Ok(pattern)) => Some(pattern),
+        None => None,
+    };
+    check(entry, read, pattern.as_ref(), faults);
+    let shell = read.shell;
+    let command = match (read.command.clone(), read.args.clone()) {
+        (Some(text), _) => HookCommand::Shell { text, shell },
+        (None, args) => HookCommand::Program(args?),
+    };
+    if command.is_empty() {
+        let key = if read.args.is_some() {
+            "args"
+        } else {
+            "command"
         };
-        if command.is_empty() {
-            self.errors.push(HookError::EmptyCommand);
-        }
-        Some(Settings {
-            when,
-            options,
-            enabled: others.enabled.unwrap_or(true),
-            unknown,
-            ..Settings::new(pattern?, command)
-        })
+        faults.push(HookError::EmptyCommand.in_place(place(key)));
     }
+    Some(Settings {
+        when: read.when.clone(),
+        options: read.options.clone(),
+        enabled: read.enabled.0,
+        unknown,
+        ..Settings::new(pattern?, command)
+    })
+}
 
-    /// Reports keys that are missing, and those that cannot be used together.
-    fn check_keys(&mut self, given: &Value, options: &Options, pattern: Option<&EventPattern>) {
-        let has = |key| given.get(key).is_some();
-        let (is_resident, in_background) = (options.resident, options.background);
-        let withholds = options.on_failure == FailurePolicy::Withhold;
-        let mut refuse_if = |is_wrong: bool, key: &str, words: &str| {
-            if is_wrong {
-                self.errors.push(HookError::key(key, words));
-            }
-        };
-        refuse_if(!has("event"), "event", "the key is missing");
-        let nothing = !has("command") && !has("args");
+/// Reports keys that are missing, values that cannot be used together, and texts that are never meant.
+fn check(
+    entry: Node<'_, '_>,
+    read: &Entry,
+    pattern: Option<&EventPattern>,
+    faults: &mut Vec<Fault>,
+) {
+    let options = &read.options;
+    let withholds = options.on_failure == FailurePolicy::Withhold;
+    if entry.get("event").is_none() && entry.is_object() {
+        faults
+            .push(HookError::key("event", "the key is missing").in_place(place_of(entry, "event")));
+    }
+    let nothing = entry.get("command").is_none() && entry.get("args").is_none();
+    if nothing && entry.is_object() {
         let words = "the key is missing, and there is no `args`";
-        refuse_if(nothing, "command", words);
-        refuse_if(has("command") && has("args"), "args", &beside("command"));
-        refuse_if(has("shell") && has("args"), "shell", &beside("args"));
-        refuse_if(
-            is_resident && in_background,
-            "resident",
-            &beside("background"),
-        );
-        let no_input = options.stdin == Stdin::None;
-        refuse_if(is_resident && no_input, "resident", &beside("stdin"));
-        let never_waits = withholds && in_background;
-        refuse_if(never_waits, "on_failure", &beside("background"));
-        let others = pattern.filter(|it| !it.matches_only(&EventType::ToolPostExecute));
-        let has_no_output = withholds && others.is_some();
-        refuse_if(has_no_output, "on_failure", WITHHOLD);
+        faults.push(HookError::key("command", words).in_place(place_of(entry, "command")));
     }
-
-    /// Reports texts that no program can receive, or that are never meant.
-    fn check_texts(&mut self) {
-        for (key, value) in self.keys.as_object().into_iter().flatten() {
-            let key = key.as_str();
-            if !["inherit", "when"].contains(&key)
-                && let Some(place) = place_of('\0', key, value)
-            {
-                let expected = "a string without the character NUL";
-                let error = HookError::unexpected(place, expected, "a string with NUL");
-                self.errors.push(error);
-            }
-            if ["args", "command"].contains(&key)
-                && let Some(place) = place_of('\u{8}', key, value)
-            {
-                self.errors.push(HookError::key(place, BACKSPACE));
-            }
+    if let Some(value) = entry.get("resident")
+        && options.resident
+        && options.stdin == Stdin::None
+    {
+        faults.push(beside("resident", "stdin", value));
+    }
+    if let Some(value) = entry.get("on_failure").filter(|_| withholds) {
+        if options.background {
+            faults.push(beside("on_failure", "background", value));
+        }
+        if pattern.is_some_and(|it| !it.matches_only(&EventType::ToolPostExecute)) {
+            faults.push(HookError::key("on_failure", WITHHOLD).at(value));
         }
     }
-
-    /// Reports names that no variable can have.
-    fn check_names(&mut self, options: &Options) {
-        let is_wrong = |name: &String| name.is_empty() || name.contains(['=', '\0']);
-        for name in options.env.keys().filter(|name| is_wrong(name)) {
-            let expected = "the name of a variable, not empty and without `=`";
-            let (key, found) = (format!("env.{name}"), format!("`{name}`"));
-            self.errors
-                .push(HookError::unexpected(key, expected, &found));
-        }
-        let inherited = options.inherit.iter().flatten().enumerate();
-        for (index, name) in inherited.filter(|(_, name)| is_wrong(name)) {
+    let inherited = texts_of(entry, "inherit");
+    for (key, value) in inherited.filter(|(key, _)| key != "inherit") {
+        let name = value.text().unwrap_or_default();
+        if !is_variable(name) {
             let expected = "the name of a variable, in which `*` matches any characters";
-            let (key, found) = (format!("inherit[{index}]"), format!("`{name}`"));
-            self.errors
-                .push(HookError::unexpected(key, expected, &found));
+            faults.push(HookError::unexpected(key, expected, &format!("`{name}`")).at(value));
         }
+    }
+    let mut commands = texts_of(entry, "command").chain(texts_of(entry, "args"));
+    let has_backspace = |text: &str| text.contains('\u{8}');
+    if let Some((key, value)) = commands.find(|(_, it)| it.text().is_some_and(has_backspace)) {
+        faults.push(HookError::key(key, BACKSPACE).at(value));
     }
 }
 
-/// Why a key cannot be used.
-fn beside(other: &str) -> String {
-    format!("the value cannot be used together with `{other}`: remove one of the two")
+/// The place of a key's value, which may be `null`; of a key that is missing, the beginning of the entry.
+fn place_of(entry: Node<'_, '_>, key: &str) -> Range<usize> {
+    let value = entry.member(key);
+    value.map_or_else(|| entry.first(), |value| value.range())
 }
 
-/// Returns the place of the first text with this character.
-fn place_of(c: char, key: &str, value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => text.contains(c).then(|| key.to_owned()),
-        Value::Array(items) => {
-            let mut items = items.iter().enumerate();
-            items.find_map(|(index, item)| place_of(c, &format!("{key}[{index}]"), item))
-        }
-        Value::Object(members) => {
-            let mut members = members.iter();
-            members.find_map(|(name, member)| place_of(c, &format!("{key}.{name}"), member))
-        }
-        _ => None,
-    }
-}
-
-/// Says which value cannot be read, and why.
-fn unreadable(entry: &Value, error: &serde_path_to_error::Error<serde_json::Error>) -> HookError {
-    let key = error.path().to_string();
-    let words = error.inner().to_string();
-    let own = words.strip_prefix("expected ");
-    if let Some((expected, found)) = own.and_then(|words| words.split_once(", found ")) {
-        return HookError::unexpected(key, expected, found);
-    }
-    // As in `invalid type: integer `5`, expected a string`.
-    let (_, wanted) = words.rsplit_once("expected ").unwrap_or_default();
-    let mut known = EXPECTED.iter();
-    let row = known.find(|(known, _)| *known == key || *known == wanted);
-    let mut path = error.path().iter();
-    let value = path.try_fold(entry, |value, segment| match segment {
-        Segment::Seq { index } => value.get(index),
-        Segment::Map { key } => value.get(key),
-        _ => None,
-    });
-    let expected = row.map_or("a string", |(_, words)| words);
-    HookError::unexpected(key, expected, kind(value.unwrap_or(&Value::Null)))
+/// Returns the texts of a key, each with its path.
+fn texts_of<'t, 'a>(
+    entry: Node<'t, 'a>,
+    key: &'static str,
+) -> impl Iterator<Item = (String, Node<'t, 'a>)> {
+    let value = entry.get(key);
+    let items = value.and_then(|value| value.items());
+    let items = items.into_iter().flatten().enumerate();
+    let items = items.map(move |(index, item)| (format!("{key}[{index}]"), item));
+    let alone = value.into_iter().map(move |value| (key.to_owned(), value));
+    alone
+        .chain(items)
+        .filter(|(_, value)| value.text().is_some())
 }
 
 impl Serialize for Hook {
@@ -365,6 +310,8 @@ impl<'de> Deserialize<'de> for Hook {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -392,7 +339,8 @@ mod tests {
     fn all_errors_are_found_at_once() {
         let entry = json!({"event": "a:", "command": 1, "timeout": 0, "on_failure": "blok", "env": {"A": 1},
             "inherit": ["A", "B=1"]});
-        let errors = Hook::read(&entry).unwrap_err();
+        let unusable = Hook::read(Node::from(&entry)).unwrap_err();
+        let errors: Vec<_> = unusable.faults.into_iter().map(|it| it.error).collect();
         assert_eq!(errors.len(), 6, "{errors:?}");
         let message = "`inherit[1]`: expected the name of a variable, in which `*` matches any characters, found `B=1`";
         assert!(

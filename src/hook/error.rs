@@ -1,6 +1,9 @@
-//! Errors building a hook.
+//! Errors building a hook, with their places in a text.
+
+use std::ops::Range;
 
 use crate::events::nearest;
+use crate::json::Node;
 use crate::pattern::PatternError;
 use crate::printable::shortened;
 
@@ -37,6 +40,23 @@ impl HookError {
         Self::Key(Box::new(KeyError::new(key, message)))
     }
 
+    /// The key that it is about; empty for the whole entry.
+    pub(crate) fn key_path(&self) -> &str {
+        match self {
+            Self::Key(error) => &error.key,
+            _ => "",
+        }
+    }
+
+    /// Returns it with the place of this value.
+    pub(super) fn at(self, value: Node<'_, '_>) -> Fault {
+        self.in_place(value.range())
+    }
+
+    pub(crate) fn in_place(self, place: Range<usize>) -> Fault {
+        Fault { error: self, place }
+    }
+
     /// Creates the error of a value. What is expected may be `one of` some names in backquotes.
     pub(super) fn unexpected(key: impl Into<String>, expected: &str, found: &str) -> Self {
         let names = expected.strip_prefix("one of ").unwrap_or_default();
@@ -50,6 +70,14 @@ impl HookError {
             ..KeyError::new(key, format!("expected {expected}, found {found}"))
         }))
     }
+}
+
+/// An error of an entry, and where it is.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) error: HookError,
+    /// The bytes of the text; empty for an entry that is in none.
+    pub(crate) place: Range<usize>,
 }
 
 /// A problem with one key of a hook in hooks.json.

@@ -9,6 +9,7 @@ mod definition;
 mod entry;
 mod error;
 mod interpreters;
+mod keys;
 mod matching;
 mod protocol;
 mod runs;
@@ -29,8 +30,8 @@ pub(crate) use definition::ApprovalCheck;
 pub use definition::Hook;
 #[cfg(test)]
 pub(crate) use entry::keys;
-pub(crate) use entry::{failure_policy_of, in_order, is_key, nearest_key};
-pub(crate) use error::LIKE_A_KEY;
+pub(crate) use entry::{Unusable, in_order, is_key, nearest_key};
+pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use interpreters::{Interpreter, interpreter};
 pub(crate) use runs::{RunKind, RunWord, runs};

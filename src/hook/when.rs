@@ -4,14 +4,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::condition::{Allowance, Budget, Condition, Lazy};
-use super::error::HookError;
+use super::error::{Fault, HookError};
 use crate::events::HookEvent;
-use crate::json::kind;
+use crate::json::{Member, Node, kind};
 use crate::pattern::{Mismatch, PatternPart};
 use crate::printable::shortened;
 use crate::redact::Redactor;
@@ -60,22 +59,15 @@ fn meant_by(path: &str) -> String {
 }
 
 impl When {
-    /// Reads the value of the key `when`; `null` counts as missing.
-    pub(super) fn read(value: &Value) -> Result<Option<Arc<Self>>, HookError> {
-        let conditions = match value {
-            Value::Null => return Ok(None),
-            Value::Object(conditions) => conditions,
-            other => {
-                let expected = "an object, as in {\"/tool_args/command\": \"git *\"}";
-                return Err(HookError::unexpected("when", expected, kind(other)));
-            }
-        };
+    /// Reads the value of the key `when`, which is an object.
+    pub(super) fn read(conditions: Node<'_, '_>) -> Result<Self, Fault> {
         let mut when = Self::default();
-        for (pointer, value) in conditions {
-            let condition = Condition::read(&key_of(pointer), value)?;
-            when.add(pointer.clone(), condition)?;
+        for Member { key, value, .. } in conditions.members() {
+            let condition = Condition::read(&key_of(key), value)?;
+            let added = when.add(key.to_owned(), condition);
+            added.map_err(|error| error.at(value))?;
         }
-        Ok(Some(Arc::new(when)))
+        Ok(when)
     }
 
     /// Adds a condition that is not compiled.

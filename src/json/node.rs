@@ -80,11 +80,15 @@ impl<'t, 'a> Node<'t, 'a> {
     pub(crate) fn place(&self) -> Range<usize> {
         let range = self.range();
         match self.form {
-            Form::Tree(ast::Value::Object(_) | ast::Value::Array(_)) => {
-                range.start..range.start + 1
-            }
+            Form::Tree(ast::Value::Object(_) | ast::Value::Array(_)) => self.first(),
             _ => range,
         }
+    }
+
+    /// The first byte of the value: the place of a key that is missing in it.
+    pub(crate) fn first(&self) -> Range<usize> {
+        let Range { start, end } = self.range();
+        start..end.min(start + 1)
     }
 
     /// Returns the value of a key, which may be `null`. If the key occurs twice, the last value.
@@ -104,7 +108,7 @@ impl<'t, 'a> Node<'t, 'a> {
         self.member(key).filter(|member| !member.is_null())
     }
 
-    fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         match self.form {
             Form::Tree(tree) => tree.as_null_keyword().is_some(),
             Form::Value(value) => value.is_null(),

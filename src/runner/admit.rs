@@ -87,6 +87,7 @@ mod tests {
     use crate::AppProfile;
     use crate::entry::FailurePolicy;
     use crate::hook::ApprovalCheck;
+    use crate::json::Node;
 
     /// An approval that is lost for this reason; without one, the check panics.
     #[derive(Debug)]
@@ -123,7 +124,7 @@ mod tests {
     fn an_approved_condition_may_be_unusable() {
         let when = serde_json::json!({"/tool_args": {"regex": "(a{1000}){1000}"}});
         let entry = serde_json::json!({"event": "*", "command": "true", "when": when});
-        let hook = Hook::read(&entry).unwrap();
+        let hook = Hook::read(Node::from(&entry)).unwrap();
         assert!(hook.matches(&crate::HookEvent::tool_pre_execute("bash", "ls")));
         let naming = Naming::new(AppProfile::default(), None);
         let failure = admit(&hook, &naming, None).unwrap_err();

@@ -10,6 +10,7 @@ use super::approval::{Approved, digest_of, source_of};
 use super::covered::Project;
 use super::unchanged::{Unchanged, with_command};
 use crate::hook::Hook;
+use crate::json::Node;
 
 const VANISHED: &str = "it was approved, but its entry was changed or removed since";
 
@@ -118,7 +119,7 @@ impl ProjectApprovals {
                 .as_object_mut()
                 .and_then(|it| it.remove("protocol"));
             // An approval that cannot be read may have been of any guard.
-            let hook = Hook::read(&definition);
+            let hook = Hook::read(Node::from(&definition));
             let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
             if let Some(mut hook) = whole(hook, own.as_ref()) {
                 // The label of another program's hook has its place, which is not part of its definition.

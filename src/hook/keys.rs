@@ -1,0 +1,430 @@
+//! The keys of an entry, a row each. Reading and writing an entry follow from these rows; the schema, the page and the
+//! setters are compared with them.
+//!
+//! Knows one entry, not the file around it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::error::{Fault, HookError};
+use super::when::When;
+use crate::entry::{
+    FailurePolicy, LONGEST_TIMEOUT, Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
+};
+use crate::json::{Member, Node};
+
+/// What the keys of an entry say. The default is that of a key that is not there.
+#[derive(Default)]
+pub(super) struct Entry {
+    pub(super) event: Option<String>,
+    pub(super) when: Option<Arc<When>>,
+    pub(super) command: Option<String>,
+    pub(super) args: Option<Vec<String>>,
+    pub(super) shell: Option<Shell>,
+    pub(super) enabled: Enabled,
+    pub(super) options: Options,
+}
+
+/// Whether a hook is switched on. Default: it is.
+#[derive(PartialEq)]
+pub(super) struct Enabled(pub(super) bool);
+
+impl Default for Enabled {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
+/// A key of an entry.
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    /// What its value is.
+    expected: &'static str,
+    /// The key beside which it cannot be used.
+    excludes: Option<&'static str>,
+    pub(super) field: fn(&mut Entry) -> &mut dyn Setting,
+}
+
+const TEXT: &str = "a string";
+const FLAG: &str = "true or false";
+const TEXTS: &str = "a list of strings";
+
+/// All keys, in the order in which they are written.
+#[rustfmt::skip]
+pub(super) static KEYS: [Key; 19] = [
+    Key::new("event", "a string (a comma separates patterns)", |it| &mut it.event),
+    Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |it| &mut it.when),
+    Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command),
+    Key::new("args", "a list of strings (a shell command is `command`)", |it| &mut it.args).excluding("command"),
+    Key::new("shell", TEXT, |it| &mut it.shell).excluding("args"),
+    Key::new("timeout", "a number of seconds", |it| &mut it.options.timeout),
+    Key::new("working_dir", TEXT, |it| &mut it.options.working_dir),
+    Key::new("env", "an object of strings", |it| &mut it.options.env),
+    Key::new("inherit", TEXTS, |it| &mut it.options.inherit),
+    Key::new("enabled", FLAG, |it| &mut it.enabled),
+    Key::new("name", TEXT, |it| &mut it.options.name),
+    Key::new("description", TEXT, |it| &mut it.options.description),
+    Key::new("on_failure", TEXT, |it| &mut it.options.on_failure),
+    Key::new("stdin", TEXT, |it| &mut it.options.stdin),
+    Key::new("reads", TEXT, |it| &mut it.options.reads),
+    Key::new("inputs", TEXTS, |it| &mut it.options.inputs),
+    Key::new("background", FLAG, |it| &mut it.options.background),
+    Key::new("resident", FLAG, |it| &mut it.options.resident).excluding("background"),
+    Key::new("sandbox", "true, or an object with `read`, `write` and `network`", |it| &mut it.options.sandbox),
+];
+
+impl Key {
+    const fn new(
+        name: &'static str,
+        expected: &'static str,
+        field: fn(&mut Entry) -> &mut dyn Setting,
+    ) -> Self {
+        Self {
+            name,
+            expected,
+            excludes: None,
+            field,
+        }
+    }
+
+    const fn excluding(self, other: &'static str) -> Self {
+        Self {
+            excludes: Some(other),
+            ..self
+        }
+    }
+}
+
+/// A value in an entry.
+trait Form: Sized {
+    /// Reads the value of this key. `expected` says what it should be.
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault>;
+
+    fn json(&self) -> Value;
+}
+
+/// What a key sets.
+pub(super) trait Setting {
+    fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault>;
+
+    /// Returns the value in JSON; none if it is that of a key that is not there.
+    fn written(&self) -> Option<Value>;
+}
+
+impl<T: Form + Default + PartialEq> Setting for T {
+    fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault> {
+        *self = T::of(value, key, expected)?;
+        Ok(())
+    }
+
+    fn written(&self) -> Option<Value> {
+        (*self != T::default()).then(|| self.json())
+    }
+}
+
+impl<T: Form> Setting for Option<T> {
+    fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault> {
+        *self = Some(T::of(value, key, expected)?);
+        Ok(())
+    }
+
+    fn written(&self) -> Option<Value> {
+        self.as_ref().map(T::json)
+    }
+}
+
+/// Reads the keys of an object. `null` counts as a key that is not there, since other programs write it for missing values.
+/// A key that occurs twice is not read: it is not known which value is meant.
+pub(super) fn read(object: Node<'_, '_>, faults: &mut Vec<Fault>) -> Entry {
+    let mut entry = Entry::default();
+    let twice = repeated(object, faults);
+    for Member {
+        key: name, value, ..
+    } in object.members()
+    {
+        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+            continue;
+        };
+        if twice.contains(name) || value.is_null() {
+            continue;
+        }
+        let read = (key.field)(&mut entry).set(value, name, key.expected);
+        faults.extend(read.err());
+    }
+    for key in &KEYS {
+        let other = key.excludes.filter(|other| object.get(other).is_some());
+        let is_used = |key: &str| {
+            let value = object.get(key);
+            value.filter(|value| value.switch() != Some(false))
+        };
+        if let (Some(other), Some(value)) =
+            (other.filter(|it| is_used(it).is_some()), is_used(key.name))
+        {
+            faults.push(beside(key.name, other, value));
+        }
+    }
+    entry
+}
+
+/// Returns the fault of a key that cannot be used with another one.
+pub(super) fn beside(key: &str, other: &str, value: Node<'_, '_>) -> Fault {
+    let words = format!("the value cannot be used together with `{other}`: remove one of the two");
+    HookError::key(key, words).at(value)
+}
+
+/// What is wrong with a key that occurs twice.
+const TWICE: &str = "the key occurs twice";
+
+/// Returns the keys that occur twice, and adds a fault for each, also within the values: a person may mean one value, and the
+/// program use the other.
+fn repeated<'t>(object: Node<'t, '_>, faults: &mut Vec<Fault>) -> HashSet<&'t str> {
+    let mut seen = HashSet::new();
+    let mut twice = HashSet::new();
+    for Member {
+        key,
+        key_range,
+        value,
+    } in object.members()
+    {
+        if !KEYS.iter().any(|known| known.name == key) {
+            continue;
+        }
+        if !seen.insert(key) {
+            twice.insert(key);
+            faults.push(HookError::key(key, TWICE).in_place(key_range));
+        }
+        repeated_within(value, key, faults);
+    }
+    twice
+}
+
+fn repeated_within(object: Node<'_, '_>, within: &str, faults: &mut Vec<Fault>) {
+    let mut seen = HashSet::new();
+    for Member {
+        key,
+        key_range,
+        value,
+    } in object.members()
+    {
+        if !seen.insert(key) {
+            let key = format!("{within}.{key}");
+            faults.push(HookError::key(key, TWICE).in_place(key_range));
+        }
+        repeated_within(value, within, faults);
+    }
+}
+
+/// Returns the fault of a value that is not what is expected.
+fn unexpected(value: Node<'_, '_>, key: &str, expected: &str) -> Fault {
+    HookError::unexpected(key, expected, value.kind()).at(value)
+}
+
+/// A text that a process can receive.
+impl Form for String {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        match value.text() {
+            None => Err(unexpected(value, key, expected)),
+            Some(text) if text.contains('\0') => {
+                let expected = "a string without the character NUL";
+                Err(HookError::unexpected(key, expected, "a string with NUL").at(value))
+            }
+            Some(text) => Ok(text.to_owned()),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl Form for PathBuf {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        String::of(value, key, expected).map(Into::into)
+    }
+
+    fn json(&self) -> Value {
+        self.to_string_lossy().into()
+    }
+}
+
+impl Form for Vec<String> {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        let items = value
+            .items()
+            .ok_or_else(|| unexpected(value, key, expected))?;
+        let items = items.enumerate();
+        let texts = items.map(|(index, item)| String::of(item, &format!("{key}[{index}]"), TEXT));
+        texts.collect()
+    }
+
+    fn json(&self) -> Value {
+        json!(self)
+    }
+}
+
+/// Variables.
+impl Form for BTreeMap<String, String> {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        if !value.is_object() {
+            return Err(unexpected(value, key, expected));
+        }
+        let variables = value.members().map(
+            |Member {
+                 key: name, value, ..
+             }| {
+                let path = format!("{key}.{name}");
+                if is_variable(name) {
+                    return Ok((name.to_owned(), String::of(value, &path, TEXT)?));
+                }
+                let expected = "the name of a variable, not empty and without `=`";
+                Err(HookError::unexpected(path, expected, &format!("`{name}`")).at(value))
+            },
+        );
+        variables.collect()
+    }
+
+    fn json(&self) -> Value {
+        json!(self)
+    }
+}
+
+/// Whether a variable can have this name.
+pub(crate) fn is_variable(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['=', '\0'])
+}
+
+impl Form for bool {
+    fn of(value: Node<'_, '_>, key: &str, _: &str) -> Result<Self, Fault> {
+        value.switch().ok_or_else(|| unexpected(value, key, FLAG))
+    }
+
+    fn json(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl Form for Enabled {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        bool::of(value, key, expected).map(Self)
+    }
+
+    fn json(&self) -> Value {
+        json!(self.0)
+    }
+}
+
+/// Seconds.
+impl Form for Duration {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        let seconds = value
+            .number()
+            .ok_or_else(|| unexpected(value, key, expected))?;
+        if seconds > 0.0 && seconds <= LONGEST_TIMEOUT.as_secs_f64() {
+            return Ok(Self::from_secs_f64(seconds).max(SHORTEST_TIMEOUT));
+        }
+        if seconds.is_infinite() {
+            return Err(HookError::key(key, "the number is out of range").at(value));
+        }
+        let longest = LONGEST_TIMEOUT.as_secs();
+        let expected = format!("a number of seconds above 0 and up to {longest}");
+        let unit = if seconds >= 1000.0 {
+            " (the unit is seconds)"
+        } else {
+            ""
+        };
+        Err(HookError::unexpected(key, &expected, &format!("{seconds}{unit}")).at(value))
+    }
+
+    fn json(&self) -> Value {
+        self.as_secs_f64().into()
+    }
+}
+
+impl Form for Arc<When> {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        if !value.is_object() {
+            return Err(unexpected(value, key, expected));
+        }
+        When::read(value).map(Self::new)
+    }
+
+    fn json(&self) -> Value {
+        self.to_json()
+    }
+}
+
+/// `true` or an object; `false` is no sandbox.
+impl Setting for Option<Sandbox> {
+    fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault> {
+        if let Some(is_confined) = value.switch() {
+            *self = is_confined.then(Sandbox::new);
+            return Ok(());
+        }
+        if !value.is_object() {
+            return Err(unexpected(value, key, expected));
+        }
+        let mut sandbox = Sandbox::new();
+        let members = value.members().filter(|member| !member.value.is_null());
+        for Member {
+            key: name,
+            value: given,
+            ..
+        } in members
+        {
+            let path = format!("{key}.{name}");
+            sandbox = match name {
+                "read" => sandbox.reading(paths(given, &path, key)?),
+                "write" => sandbox.writing(paths(given, &path, key)?),
+                "network" if !bool::of(given, &path, FLAG)? => sandbox,
+                "network" => sandbox.with_network(),
+                _ => {
+                    let (expected, found) =
+                        ("one of `read`, `write`, `network`", format!("`{name}`"));
+                    return Err(HookError::unexpected(path, expected, &found).at(given));
+                }
+            };
+        }
+        *self = Some(sandbox);
+        Ok(())
+    }
+
+    fn written(&self) -> Option<Value> {
+        self.as_ref().map(|sandbox| json!(sandbox))
+    }
+}
+
+/// Reads the paths of a sandbox.
+fn paths(value: Node<'_, '_>, path: &str, key: &str) -> Result<Vec<String>, Fault> {
+    let paths = Vec::of(value, path, TEXTS)?;
+    if paths.iter().any(String::is_empty) {
+        return Err(HookError::unexpected(key, "paths", "an empty string").at(value));
+    }
+    Ok(paths)
+}
+
+/// Implements the reading of choices between values with names.
+macro_rules! choices {
+    ($($type:ident),+) => {$(
+        impl Form for $type {
+            fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+                let given = String::of(value, key, expected)?;
+                let known = $type::ALL.iter().find(|it| it.as_str() == given);
+                known.copied().ok_or_else(|| {
+                    let names: Vec<_> = $type::ALL.iter().map(|it| it.as_str()).collect();
+                    let expected = format!("one of `{}`", names.join("`, `"));
+                    HookError::unexpected(key, &expected, &format!("`{given}`")).at(value)
+                })
+            }
+
+            fn json(&self) -> Value {
+                self.as_str().into()
+            }
+        }
+    )+};
+}
+
+choices!(FailurePolicy, Stdin, Reads, Shell);
