@@ -30,6 +30,49 @@ pub(crate) fn lost(hooks: &Hooks) -> Option<String> {
         .and_then(|it| it.error.clone())
 }
 
+/// The files of `approved/`, with the approvals that an earlier version of this crate has stored for them. A change of how
+/// an entry is read or written must not end an approval: the canonical form of an entry stays as it is.
+#[test]
+fn approvals_of_an_earlier_version_hold() {
+    let world = World::new();
+    for (place, text) in [
+        (
+            "project/.src/forge/hooks.json",
+            include_str!("approved/hooks.json"),
+        ),
+        (
+            "project/.claude/settings.json",
+            include_str!("approved/claude.json"),
+        ),
+        (
+            "project/.codex/hooks.json",
+            include_str!("approved/codex.json"),
+        ),
+        (
+            "project/.gemini/settings.json",
+            include_str!("approved/gemini.json"),
+        ),
+    ] {
+        world.write(place, text);
+    }
+    world.script("project/guard.sh", "#!/bin/sh\nexit 0\n");
+    let project = world.path("project").canonicalize().unwrap();
+    let stored = include_str!("approved/trust.json").replace("[DIR]", project.to_str().unwrap());
+    world.write("config/src/forge/trust.json", &stored);
+    let host = Hooks::builder(AppProfile::default())
+        .config_home(world.path("config"))
+        .project(&project)
+        .other_tools(OtherTools::new(compat::AGENTS).with_home(world.path("home")))
+        .load();
+    let report = host.report();
+    assert!(report.unapproved.is_empty(), "{:?}", report.unapproved);
+    let hooks = host.registry().hooks();
+    let digests = stored.matches("\"digest\"").count();
+    assert_eq!((hooks.len(), digests), (12, 12), "{report}");
+    // An approval that was lost is a problem of its file.
+    assert!(report.is_ok(), "{report}");
+}
+
 /// All in it needs an approval, and is covered by one.
 #[test]
 fn a_plugin_that_is_named_through_a_link_is_the_projects() {
