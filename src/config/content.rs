@@ -190,25 +190,25 @@ impl Loaded {
 /// Returns a hook that always fails and replaces an entry that cannot be used. It has the legible settings of
 /// the entry. None if the entry is switched off.
 pub(super) fn placeholder(entry: &Unusable, any: Hook) -> Option<Hook> {
-    if !entry.is_enabled {
+    if !entry.is_enabled() {
         return None;
     }
-    let given = entry.event.as_deref().unwrap_or("*");
+    let given = entry.event().unwrap_or("*");
     let pattern = EventPattern::new(given)
         .ok()
         .or_else(|| EventPattern::without_capitals(given))
         .unwrap_or_else(EventPattern::any);
     // An illegible policy may have been `withhold`, which is for this event.
     let after = EventPattern::of_event(&EventType::ToolPostExecute);
-    let pattern = match entry.policy {
+    let pattern = match entry.policy() {
         Some(FailurePolicy::Withhold) => after,
         None if !pattern.matches_type(&EventType::ToolPostExecute) => pattern.or(&after),
         _ => pattern,
     };
-    let policy = entry.policy.unwrap_or(FailurePolicy::Withhold);
+    let policy = entry.policy().unwrap_or(FailurePolicy::Withhold);
     let hook = any.with_pattern(pattern).with_on_failure(policy);
-    Some(match &entry.name {
-        Some(name) => hook.with_name(name.clone()),
+    Some(match entry.name() {
+        Some(name) => hook.with_name(name),
         None => hook,
     })
 }

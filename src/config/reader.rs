@@ -3,7 +3,6 @@
 //!
 //! `tree` parses the text, and `Hook` reads the value of an entry. Does not know which hooks may run.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
     Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, nearest_key,
+    place_of,
 };
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::printable::{grouped, shortened};
@@ -176,7 +176,7 @@ impl Reader<'_> {
         let hook = match (read, misspelled_sandbox(entry)) {
             (Ok(hook), None) => Ok(self.usable(index, hook, entry)),
             (read, misspelled) => {
-                let unusable = read.map_or_else(|unusable| *unusable, Unusable::of);
+                let unusable = read.map_or_else(|it| *it, |hook| Unusable::of(&hook, Vec::new()));
                 let faults = unusable.faults.iter();
                 let mut problems: Vec<_> = faults.map(|fault| problem_of(entry, fault)).collect();
                 problems.extend(misspelled);
@@ -200,9 +200,8 @@ impl Reader<'_> {
             Ok(()) => Ok(hook),
             Err(error) => {
                 let place = place_of(entry, error.key_path());
-                let mut unusable = Unusable::of(hook);
-                unusable.faults.push(error.in_place(place));
-                Err(Box::new(unusable))
+                let faults = vec![error.in_place(place)];
+                Err(Box::new(Unusable::of(&hook, faults)))
             }
         }
     }
@@ -322,22 +321,6 @@ fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
 fn seconds_in(text: &str) -> Option<f64> {
     let seconds = text.trim_end_matches('s').trim().parse::<f64>().ok();
     seconds.filter(|it| it.is_finite() && *it > 0.0)
-}
-
-/// Returns the place of a key's value, such as `args[1]` or `when./path`: that of the entry if there is none.
-fn place_of(entry: Node<'_, '_>, key: &str) -> Range<usize> {
-    let value = match (key.split_once('.'), key.split_once('[')) {
-        (Some((object, name)), _) => entry.get(object).and_then(|object| object.member(name)),
-        (None, Some((list, index))) => {
-            let items = entry.get(list).and_then(|list| list.items());
-            let index = index.trim_end_matches(']').parse().ok();
-            items
-                .zip(index)
-                .and_then(|(mut items, index)| items.nth(index))
-        }
-        (None, None) => entry.get(key),
-    };
-    value.map_or_else(|| entry.first(), |value| value.range())
 }
 
 /// Returns the keys that this version does not know, in order.

@@ -12,8 +12,8 @@ use super::canonical::{canonical, fnv1a};
 use super::condition::Allowance;
 use super::definition::{Hook, Settings};
 use super::error::{BACKSPACE, Fault, HookError, LIKE_A_KEY};
-use super::keys::{self, Enabled, Entry, KEYS, beside, is_variable};
-use crate::entry::{FailurePolicy, HookCommand, Options, Stdin};
+use super::keys::{self, Enabled, Entry, KEYS, is_variable};
+use crate::entry::{FailurePolicy, HookCommand, Stdin};
 use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
@@ -43,52 +43,43 @@ pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     nearest(unknown, keys(), LIKE_A_KEY)
 }
 
-/// The policy of a placeholder: in the background it is to continue, since it could not block.
-fn policy_of(options: &Options) -> FailurePolicy {
-    if options.background && options.on_failure != FailurePolicy::Withhold {
-        FailurePolicy::Continue
-    } else {
-        options.on_failure
-    }
-}
-
-/// An entry that cannot be used: why, and what could be read.
-#[derive(Debug)]
+/// An entry that cannot be used: why, and what could be read of it.
 pub(crate) struct Unusable {
     /// At least one.
     pub(crate) faults: Vec<Fault>,
-    pub(crate) is_enabled: bool,
-    pub(crate) event: Option<String>,
-    pub(crate) name: Option<String>,
-    /// None if it cannot be read.
-    pub(crate) policy: Option<FailurePolicy>,
+    entry: Entry,
 }
 
 impl Unusable {
-    fn new(entry: Entry, faults: Vec<Fault>) -> Self {
-        let is_illegible = faults.iter().any(|fault| match &fault.error {
+    /// The entry of a hook that can be read, and cannot be used all the same.
+    pub(crate) fn of(hook: &Hook, faults: Vec<Fault>) -> Self {
+        let entry = hook.settings.entry();
+        Self { faults, entry }
+    }
+
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.entry.enabled.0
+    }
+
+    pub(crate) fn event(&self) -> Option<&str> {
+        self.entry.event.as_deref()
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.entry.options.name.as_deref()
+    }
+
+    /// The policy, if it can be read. Of a hook in the background that does not withhold, it is to continue, since it
+    /// cannot block.
+    pub(crate) fn policy(&self) -> Option<FailurePolicy> {
+        let options = &self.entry.options;
+        let is_illegible = self.faults.iter().any(|fault| match &fault.error {
             HookError::NotAnObject { .. } => true,
             error => error.key_path() == "on_failure",
         });
-        let policy = policy_of(&entry.options);
-        let policy = Some(policy).filter(|it| *it == FailurePolicy::Continue || !is_illegible);
-        Self {
-            faults,
-            is_enabled: entry.enabled.0,
-            event: entry.event,
-            name: entry.options.name,
-            policy,
-        }
-    }
-
-    /// What an entry has that is read and cannot be used all the same.
-    pub(crate) fn of(hook: Hook) -> Self {
-        Self {
-            faults: Vec::new(),
-            is_enabled: hook.enabled(),
-            event: Some(hook.event_pattern().to_owned()),
-            name: hook.name().map(str::to_owned),
-            policy: Some(policy_of(&hook.settings.options)),
+        match options.on_failure {
+            FailurePolicy::Block if options.background => Some(FailurePolicy::Continue),
+            policy => (!is_illegible).then_some(policy),
         }
     }
 }
@@ -139,14 +130,17 @@ impl Hook {
         let settings = settings(entry, &read, unknown, &mut faults);
         match settings {
             Some(settings) if faults.is_empty() => Ok(Self::of(settings)),
-            _ => Err(Box::new(Unusable::new(read, faults))),
+            _ => Err(Box::new(Unusable {
+                faults,
+                entry: read,
+            })),
         }
     }
 }
 
 impl Settings {
-    fn to_json(&self) -> Value {
-        let mut known = Entry {
+    fn entry(&self) -> Entry {
+        let mut entry = Entry {
             event: Some(self.pattern.as_str().to_owned()),
             when: self.when.clone(),
             enabled: Enabled(self.enabled),
@@ -155,10 +149,15 @@ impl Settings {
         };
         match &self.command {
             HookCommand::Shell { text, shell } => {
-                (known.command, known.shell) = (Some(text.clone()), *shell);
+                (entry.command, entry.shell) = (Some(text.clone()), *shell);
             }
-            HookCommand::Program(args) => known.args = Some(args.clone()),
+            HookCommand::Program(args) => entry.args = Some(args.clone()),
         }
+        entry
+    }
+
+    fn to_json(&self) -> Value {
+        let mut known = self.entry();
         // The unknown keys first, so that none can hide a setting.
         let mut entry = self.unknown.clone();
         for key in &KEYS {
@@ -195,10 +194,9 @@ fn settings(
     faults: &mut Vec<Fault>,
 ) -> Option<Settings> {
     let event = read.event.as_deref().map(EventPattern::new);
-    let place = |key| place_of(entry, key);
     let pattern = match event {
         Some(Err(error)) => {
-            faults.push(HookError::from(error).in_place(place("event")));
+            faults.push(HookError::from(error).in_place(place_of(entry, "event")));
             None
         }
         Some(Ok(pattern)) => Some(pattern),
@@ -216,7 +214,7 @@ fn settings(
         } else {
             "command"
         };
-        faults.push(HookError::EmptyCommand.in_place(place(key)));
+        faults.push(HookError::EmptyCommand.in_place(place_of(entry, key)));
     }
     Some(Settings {
         when: read.when.clone(),
@@ -234,29 +232,37 @@ fn check(
     pattern: Option<&EventPattern>,
     faults: &mut Vec<Fault>,
 ) {
+    let has = |key: &str| entry.get(key).is_some() || !entry.is_object();
     let options = &read.options;
     let withholds = options.on_failure == FailurePolicy::Withhold;
-    if entry.get("event").is_none() && entry.is_object() {
-        faults
-            .push(HookError::key("event", "the key is missing").in_place(place_of(entry, "event")));
-    }
-    let nothing = entry.get("command").is_none() && entry.get("args").is_none();
-    if nothing && entry.is_object() {
-        let words = "the key is missing, and there is no `args`";
-        faults.push(HookError::key("command", words).in_place(place_of(entry, "command")));
-    }
-    if let Some(value) = entry.get("resident")
-        && options.resident
-        && options.stdin == Stdin::None
-    {
-        faults.push(beside("resident", "stdin", value));
-    }
-    if let Some(value) = entry.get("on_failure").filter(|_| withholds) {
-        if options.background {
-            faults.push(beside("on_failure", "background", value));
-        }
-        if pattern.is_some_and(|it| !it.matches_only(&EventType::ToolPostExecute)) {
-            faults.push(HookError::key("on_failure", WITHHOLD).at(value));
+    let others = pattern.is_some_and(|it| !it.matches_only(&EventType::ToolPostExecute));
+    let (resident, background) = (options.resident, options.background);
+    let no_input = options.stdin == Stdin::None;
+    let no_args = "the key is missing, and there is no `args`";
+    for (is_wrong, key, words) in [
+        (!has("event"), "event", "the key is missing".to_owned()),
+        (
+            !has("command") && !has("args"),
+            "command",
+            no_args.to_owned(),
+        ),
+        (
+            read.command.is_some() && read.args.is_some(),
+            "args",
+            beside("command"),
+        ),
+        (
+            read.shell.is_some() && read.args.is_some(),
+            "shell",
+            beside("args"),
+        ),
+        (resident && background, "resident", beside("background")),
+        (resident && no_input, "resident", beside("stdin")),
+        (withholds && background, "on_failure", beside("background")),
+        (withholds && others, "on_failure", WITHHOLD.to_owned()),
+    ] {
+        if is_wrong {
+            faults.push(HookError::key(key, words).in_place(place_of(entry, key)));
         }
     }
     let inherited = texts_of(entry, "inherit");
@@ -274,9 +280,24 @@ fn check(
     }
 }
 
-/// The place of a key's value, which may be `null`; of a key that is missing, the beginning of the entry.
-fn place_of(entry: Node<'_, '_>, key: &str) -> Range<usize> {
-    let value = entry.member(key);
+/// Why a key cannot be used.
+fn beside(other: &str) -> String {
+    format!("the value cannot be used together with `{other}`: remove one of the two")
+}
+
+/// The place of a value, such as `env`, `args[1]` or `when./path`; of one that is missing, the beginning of the entry.
+pub(crate) fn place_of(entry: Node<'_, '_>, path: &str) -> Range<usize> {
+    let value = match (path.split_once('.'), path.split_once('[')) {
+        (Some((object, name)), _) => entry.get(object).and_then(|object| object.member(name)),
+        (None, Some((list, index))) => {
+            let items = entry.get(list).and_then(|list| list.items());
+            let index = index.trim_end_matches(']').parse().ok();
+            items
+                .zip(index)
+                .and_then(|(mut items, index)| items.nth(index))
+        }
+        (None, None) => entry.member(path),
+    };
     value.map_or_else(|| entry.first(), |value| value.range())
 }
 

@@ -44,8 +44,6 @@ pub(super) struct Key {
     pub(super) name: &'static str,
     /// What its value is.
     expected: &'static str,
-    /// The key beside which it cannot be used.
-    excludes: Option<&'static str>,
     pub(super) field: fn(&mut Entry) -> &mut dyn Setting,
 }
 
@@ -59,8 +57,8 @@ pub(super) static KEYS: [Key; 19] = [
     Key::new("event", "a string (a comma separates patterns)", |it| &mut it.event),
     Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |it| &mut it.when),
     Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command),
-    Key::new("args", "a list of strings (a shell command is `command`)", |it| &mut it.args).excluding("command"),
-    Key::new("shell", TEXT, |it| &mut it.shell).excluding("args"),
+    Key::new("args", "a list of strings (a shell command is `command`)", |it| &mut it.args),
+    Key::new("shell", TEXT, |it| &mut it.shell),
     Key::new("timeout", "a number of seconds", |it| &mut it.options.timeout),
     Key::new("working_dir", TEXT, |it| &mut it.options.working_dir),
     Key::new("env", "an object of strings", |it| &mut it.options.env),
@@ -73,7 +71,7 @@ pub(super) static KEYS: [Key; 19] = [
     Key::new("reads", TEXT, |it| &mut it.options.reads),
     Key::new("inputs", TEXTS, |it| &mut it.options.inputs),
     Key::new("background", FLAG, |it| &mut it.options.background),
-    Key::new("resident", FLAG, |it| &mut it.options.resident).excluding("background"),
+    Key::new("resident", FLAG, |it| &mut it.options.resident),
     Key::new("sandbox", "true, or an object with `read`, `write` and `network`", |it| &mut it.options.sandbox),
 ];
 
@@ -86,15 +84,7 @@ impl Key {
         Self {
             name,
             expected,
-            excludes: None,
             field,
-        }
-    }
-
-    const fn excluding(self, other: &'static str) -> Self {
-        Self {
-            excludes: Some(other),
-            ..self
         }
     }
 }
@@ -155,25 +145,7 @@ pub(super) fn read(object: Node<'_, '_>, faults: &mut Vec<Fault>) -> Entry {
         let read = (key.field)(&mut entry).set(value, name, key.expected);
         faults.extend(read.err());
     }
-    for key in &KEYS {
-        let other = key.excludes.filter(|other| object.get(other).is_some());
-        let is_used = |key: &str| {
-            let value = object.get(key);
-            value.filter(|value| value.switch() != Some(false))
-        };
-        if let (Some(other), Some(value)) =
-            (other.filter(|it| is_used(it).is_some()), is_used(key.name))
-        {
-            faults.push(beside(key.name, other, value));
-        }
-    }
     entry
-}
-
-/// Returns the fault of a key that cannot be used with another one.
-pub(super) fn beside(key: &str, other: &str, value: Node<'_, '_>) -> Fault {
-    let words = format!("the value cannot be used together with `{other}`: remove one of the two");
-    HookError::key(key, words).at(value)
 }
 
 /// What is wrong with a key that occurs twice.

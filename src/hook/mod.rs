@@ -30,7 +30,7 @@ pub(crate) use definition::ApprovalCheck;
 pub use definition::Hook;
 #[cfg(test)]
 pub(crate) use entry::keys;
-pub(crate) use entry::{Unusable, in_order, is_key, nearest_key};
+pub(crate) use entry::{Unusable, in_order, is_key, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use interpreters::{Interpreter, interpreter};

@@ -124,7 +124,7 @@ mod tests {
     fn an_approved_condition_may_be_unusable() {
         let when = serde_json::json!({"/tool_args": {"regex": "(a{1000}){1000}"}});
         let entry = serde_json::json!({"event": "*", "command": "true", "when": when});
-        let hook = Hook::read(Node::from(&entry)).unwrap();
+        let hook = Hook::read(Node::from(&entry)).ok().unwrap();
         assert!(hook.matches(&crate::HookEvent::tool_pre_execute("bash", "ls")));
         let naming = Naming::new(AppProfile::default(), None);
         let failure = admit(&hook, &naming, None).unwrap_err();
