@@ -5,120 +5,92 @@
 
 use crate::config::last_test;
 use crate::outcome::MODEL_TEXT_LIMIT;
-use crate::{EventType, HookEvent, HookResult, Outcome};
+use crate::{EventType, HookEvent, HookResult, printable};
 
-/// The remarks on the hooks of one event, and of the event as they have changed it.
-#[derive(Debug, Clone)]
+/// The remarks on the hooks of an event.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Remarks {
     can_block: bool,
-    context: ForModel,
-    feedback: ForModel,
-    /// Whether it was said what a text without a decision means.
-    has_explained: bool,
-}
-
-/// The texts for the model so far: it gets one text of all hooks.
-#[derive(Debug, Clone, Default)]
-struct ForModel {
-    texts: Vec<String>,
-    characters: usize,
+    /// Whether hooks have not yet changed the event. What was said of it then is not said again.
+    is_first: bool,
 }
 
 impl Remarks {
-    pub(crate) fn new(can_block: bool) -> Self {
+    pub(crate) fn new(can_block: bool, is_first: bool) -> Self {
         Self {
             can_block,
-            context: ForModel::default(),
-            feedback: ForModel::default(),
-            has_explained: false,
+            is_first,
         }
     }
 
-    /// Returns the outcome with these remarks among the diagnostics of its results.
-    pub(crate) fn added_to(&mut self, event: &HookEvent, outcome: &Outcome) -> Outcome {
-        outcome
-            .clone()
-            .with_diagnostics(|result| self.of(event, result))
+    /// Adds these remarks to the diagnostics of the results.
+    pub(crate) fn add_to(self, event: &HookEvent, results: &mut [HookResult]) {
+        for result in results {
+            for words in self.of(event, result) {
+                result.add_diagnostic(words);
+            }
+        }
     }
 
-    /// Returns the remarks on the next result.
-    pub(crate) fn of(&mut self, event: &HookEvent, result: &HookResult) -> Vec<String> {
+    /// Returns the remarks on a result.
+    pub(crate) fn of(self, event: &HookEvent, result: &HookResult) -> Vec<String> {
         let mut all = untested(event, result);
         all.extend(reach(result));
         all.extend(cut_reason(result));
-        all.extend(self.cut_texts(result));
+        all.extend(cut_texts(result));
         all.extend(unintended(event, result).map(str::to_owned));
-        all.extend(self.last_test(result));
+        all.extend(last_test_of(result));
         all.extend(self.explained(result).map(str::to_owned));
         all
     }
 
-    /// Says which texts the model does not get whole.
-    fn cut_texts(&mut self, result: &HookResult) -> Vec<String> {
-        // A text with a limit of its own tool does not count.
-        let output = result.output().filter(|output| !output.has_own_limit);
-        let Some(output) = output.filter(|_| !result.hook.background()) else {
-            return Vec::new();
-        };
-        let context = output.additional_context.as_deref();
-        let feedback = output.feedback.as_deref();
-        let cut = [
-            context.and_then(|text| self.context.cut("context", text)),
-            feedback.and_then(|text| self.feedback.cut("feedback", text)),
-        ];
-        cut.into_iter().flatten().collect()
-    }
-
-    /// Says what the exit code of the last command of a shell command means, if that has probably blocked.
-    fn last_test(&self, result: &HookResult) -> Option<String> {
-        let is_quiet = result.stdout.is_empty() && result.stderr.is_empty();
-        let found_nothing = is_quiet && result.exit_code == 1 && !result.should_continue();
-        let command = result.hook.command().to_string();
-        let test = last_test(&command).filter(|_| found_nothing)?;
-        Some(format!("hint: {}: {}", test.why(), test.help()))
-    }
-
-    /// Says once how to block, of a hook that may have meant to: it wrote text, and no answer.
-    fn explained(&mut self, result: &HookResult) -> Option<&'static str> {
+    /// Says how to block, of a hook that may have meant to: it wrote text, and no answer.
+    fn explained(self, result: &HookResult) -> Option<&'static str> {
         let hook = &result.hook;
         let may_block = self.can_block && !hook.background() && hook.protocol_name() == "native";
         let is_text = result.output().is_none() && result.diagnostics().is_empty();
         let is_quiet = result.stdout.trim().is_empty() && result.stderr.trim().is_empty();
-        if !may_block || !is_text || is_quiet || !result.started() || !result.success() {
-            return None;
-        }
-        let words = "it wrote text and let the operation continue; to block, exit with 1";
-        (!std::mem::replace(&mut self.has_explained, true)).then_some(words)
+        let is_meant = self.is_first && may_block && is_text && !is_quiet;
+        (is_meant && result.started() && result.success())
+            .then_some("it wrote text and let the operation continue; to block, exit with 1")
     }
 }
 
-impl ForModel {
-    /// Adds a text, and says how much of it the model gets, if that is not all.
-    fn cut(&mut self, what: &str, text: &str) -> Option<String> {
-        if self.texts.iter().any(|known| known == text) {
-            return None;
-        }
-        // A line break is between two texts.
-        let before = self.characters + usize::from(!self.texts.is_empty());
-        let length = text.chars().count();
-        self.characters = before + length;
-        self.texts.push(text.to_owned());
-        let kept = MODEL_TEXT_LIMIT.saturating_sub(before);
-        (kept < length).then(|| cut_words(what, length, kept))
-    }
+/// Says which texts of a hook the model does not get whole. A text with a limit of its own tool does not count.
+fn cut_texts(result: &HookResult) -> Vec<String> {
+    let output = result.output().filter(|output| !output.has_own_limit);
+    let Some(output) = output.filter(|_| !result.hook.background()) else {
+        return Vec::new();
+    };
+    let texts = [
+        ("context", &output.additional_context),
+        ("feedback", &output.feedback),
+    ];
+    let cut = texts.into_iter().filter_map(|(what, text)| {
+        let length = text.as_deref()?.chars().count();
+        (length > MODEL_TEXT_LIMIT).then(|| cut_words(what, length))
+    });
+    cut.collect()
 }
 
-fn cut_words(what: &str, length: usize, kept: usize) -> String {
-    format!(
-        "of the {length} characters of its {what}, the model gets {kept}: the limit is {MODEL_TEXT_LIMIT}"
-    )
+fn cut_words(what: &str, length: usize) -> String {
+    format!("of the {length} characters of its {what}, the model gets at most {MODEL_TEXT_LIMIT}")
+}
+
+/// Says what the exit code of the last command of a shell command means, if that has probably blocked.
+fn last_test_of(result: &HookResult) -> Option<String> {
+    let is_quiet = result.stdout.is_empty() && result.stderr.is_empty();
+    let found_nothing = is_quiet && result.exit_code == 1 && !result.should_continue();
+    let command = result.hook.command().to_string();
+    let test = last_test(&command).filter(|_| found_nothing)?;
+    Some(format!("hint: {}: {}", test.why(), test.help()))
 }
 
 /// Says that the model does not get the whole reason.
 fn cut_reason(result: &HookResult) -> Option<String> {
     let reason = result.reason().filter(|_| !result.should_continue())?;
     let length = reason.chars().count();
-    (length > MODEL_TEXT_LIMIT).then(|| cut_words("reason", length, MODEL_TEXT_LIMIT))
+    (length > MODEL_TEXT_LIMIT).then(|| cut_words("reason", length))
 }
 
 /// Names the conditions that could not be tested, of a hook that has run therefore.
@@ -128,14 +100,18 @@ fn untested(event: &HookEvent, result: &HookResult) -> Vec<String> {
     }
     let why = "the event has no text there, or a very long one";
     let untested = result.hook.untested_conditions(event).into_iter();
-    let words =
-        untested.map(|pointer| format!("the condition of `{pointer}` was not tested: {why}"));
+    let words = untested.map(|pointer| {
+        format!(
+            "the condition of `{}` was not tested: {why}",
+            printable(pointer)
+        )
+    });
     words.collect()
 }
 
 /// Says what a hook that failed can reach, if it is in a sandbox.
 fn reach(result: &HookResult) -> Option<String> {
-    let has_failed = result.started() && !result.success();
+    let has_failed = result.started() && result.failure.is_some();
     let reach = result.hook.reach().filter(|_| has_failed)?;
     Some(format!("its sandbox: {reach}"))
 }

@@ -96,7 +96,7 @@ pub(crate) struct Result {
     /// The hook's answer; null if it gave none.
     output: Option<Output>,
     /// Notes for the hook's author: why its output is no answer, which keys are not applied, how much of a text the model
-    /// does not get.
+    /// does not get; hints, what its sandbox lets it reach, conditions that were not tested.
     diagnostics: Vec<String>,
     /// Variables that the hook has set for later commands of the session, as lines such as `export KEY=value`; null if it
     /// has set none.

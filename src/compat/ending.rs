@@ -206,12 +206,7 @@ impl Reader<'_> {
         let blocks = self.output.decision == Some(Decision::Block);
         let about_code = self.about_code(blocks);
         let answer = &mut self.answer;
-        let about = if blocks {
-            &mut answer.notes
-        } else {
-            &mut answer.warnings
-        };
-        about.extend(about_code);
+        answer.warnings.extend(about_code);
         let is_clear = blocks || answer.invalid.is_some();
         let about_output = self.about_output.take().filter(|_| !is_clear);
         if strictness == Strictness::Lenient {
@@ -266,7 +261,7 @@ impl Reader<'_> {
 /// The end of the reading.
 impl Reader<'_> {
     fn finished(mut self, end: &Exit<'_>) -> Reading {
-        let blocks = self.output.verdict() == Decision::Block;
+        let blocks = self.output.strictest() == Decision::Block;
         // An answer that blocks counts whatever the exit code is; of one that is invalid, the exit code says no more.
         self.answer.replaces_exit_code |= blocks || self.answer.invalid.is_some();
         Reading {

@@ -17,9 +17,7 @@ use super::mapping::MappedTool;
 use super::matcher::{Matcher, SharedAllowance};
 use super::rule::{Rule, session_dir};
 use super::shell;
-use crate::entry::{
-    Decision, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, Reading,
-};
+use crate::entry::{Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, Reading};
 use crate::events::HookEvent;
 use crate::hook::HookSource;
 use crate::process::Args;
@@ -377,14 +375,7 @@ impl Protocol for AgentProtocol {
         if let Some(output) = &mut answer.output {
             self.map_back(call.event, output);
         }
-        let output = answer.output.as_ref();
-        let blocks = output.is_some_and(|it| it.verdict() == Decision::Block);
-        let about = if call.can_block && !blocks {
-            &mut answer.warnings
-        } else {
-            &mut answer.notes
-        };
-        about.extend(self.unseen_argument(call.event));
+        answer.warnings.extend(self.unseen_argument(call.event));
         self.limit_context(&mut answer);
         let always_runs =
             |why| format!("the hook always runs, since it cannot be tested here: {why}");

@@ -66,7 +66,7 @@ pub struct HookOutput {
 
 impl HookOutput {
     /// Returns the decision. A hook that stops the turn blocks the operation too, unless it only stops.
-    pub(crate) fn verdict(&self) -> Decision {
+    pub(crate) fn strictest(&self) -> Decision {
         match self.decision.unwrap_or(Decision::Allow) {
             _ if self.stops_turn && !self.only_stops => Decision::Block,
             decision => decision,

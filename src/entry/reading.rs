@@ -16,7 +16,8 @@ pub(crate) struct Reading {
     pub(crate) hides_stdout: bool,
     /// Why the answer cannot be read. The hook fails.
     pub(crate) invalid: Option<String>,
-    /// Why the hook did not block although it was probably meant to, one line each. Its author and the host's user are told.
+    /// Why the hook may have checked nothing, one line each. Its author is told, and so is the host's user if it neither blocks
+    /// nor asks.
     pub(crate) warnings: Vec<String>,
     /// Further notes for the author of the hook, one line each.
     pub(crate) notes: Vec<String>,

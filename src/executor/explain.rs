@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::hook_executor::HookExecutor;
 use super::options::{Background, FireOptions};
-use super::plan::{HookEnd, Plan};
+use super::plan::Plan;
 use crate::entry::{Off, Standing};
 use crate::events::HookEvent;
 use crate::hook::Hook;
@@ -52,8 +52,8 @@ impl HookExecutor {
             is_planned(hook) && !chosen.iter().any(|other| Arc::ptr_eq(other, hook))
         });
         let standings: Vec<_> = chosen.iter().map(|hook| self.standing(hook)).collect();
-        let end_of = |place: usize| end_of(&chosen[place], &standings[place], can_block);
-        let planned = Plan::new(event, chosen.clone(), options).walk(end_of);
+        let stops = |place: usize| stops(&chosen[place], &standings[place], can_block);
+        let planned = Plan::new(event, chosen.clone(), options).walk(can_block, stops);
         let mut running = 0;
         let planned = planned
             .into_iter()
@@ -100,16 +100,13 @@ impl HookExecutor {
     }
 }
 
-/// What is known of the end of a hook of this standing.
-fn end_of(hook: &Arc<Hook>, standing: &Standing, can_block: bool) -> HookEnd {
+/// Whether it is known that a hook of this standing keeps those after it from running.
+fn stops(hook: &Arc<Hook>, standing: &Standing, can_block: bool) -> bool {
     let Standing::Fails(failure) = standing else {
-        return HookEnd::default();
+        return false;
     };
-    let result = HookResult::failed(Arc::clone(hook), failure.clone());
-    HookEnd {
-        stops: result.stops_others(can_block),
-        blocks: can_block && result.stops_the_chain(),
-    }
+    let hook = Arc::clone(hook);
+    HookResult::failing(hook, failure.kind, &*failure.message).stops_others(can_block)
 }
 
 impl Explanation {

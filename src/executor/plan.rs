@@ -35,16 +35,6 @@ enum StageOrder {
     Group,
 }
 
-/// What is known of a hook's end.
-#[cfg(feature = "cli")]
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct HookEnd {
-    /// Whether it keeps the hooks after it from running.
-    pub(super) stops: bool,
-    /// Whether it blocks the event.
-    pub(super) blocks: bool,
-}
-
 impl Plan {
     /// Makes the stages of hooks that are in the order of `HookExecutor::hooks_for`.
     pub(super) fn new(
@@ -75,12 +65,13 @@ impl Plan {
         }
     }
 
-    /// Returns the hooks in order, each with the hook because of which it does not run. `end_of` is what is known of the
-    /// end of a hook that runs, by its place among all hooks.
+    /// Returns the hooks in order, each with the hook because of which it does not run. `stops` says of a hook that runs,
+    /// by its place among all hooks, whether it stops others. On an event that can be blocked, it then blocks.
     #[cfg(feature = "cli")]
     pub(super) fn walk(
         &self,
-        mut end_of: impl FnMut(usize) -> HookEnd,
+        can_block: bool,
+        stops: impl Fn(usize) -> bool,
     ) -> Vec<(Arc<Hook>, Option<Arc<Hook>>)> {
         let mut hooks = Vec::new();
         let mut blocked_by: Option<Arc<Hook>> = None;
@@ -91,15 +82,12 @@ impl Plan {
                 blocked_by.clone()
             };
             for hook in &stage.hooks {
-                let end = match stopped_by {
-                    None => end_of(hooks.len()),
-                    Some(_) => HookEnd::default(),
-                };
+                let stops = stopped_by.is_none() && stops(hooks.len());
                 hooks.push((Arc::clone(hook), stopped_by.clone()));
-                if end.blocks {
+                if stops && can_block {
                     blocked_by.get_or_insert_with(|| Arc::clone(hook));
                 }
-                if stage.ends_after(end.stops) {
+                if stage.ends_after(stops) {
                     stopped_by = Some(Arc::clone(hook));
                 }
             }

@@ -97,7 +97,6 @@ impl Settings {
 /// A protocol that is not that of hooks.json, with what it said of itself when it was set.
 #[derive(Debug)]
 pub(super) struct OwnProtocol {
-    pub(super) name: String,
     pub(super) definition: Value,
     pub(super) grouping: Grouping,
     pub(super) protocol: Arc<dyn Protocol>,
@@ -234,10 +233,7 @@ impl Hook {
 
     /// Returns all that confines the hook: the host's limits, then its own.
     pub(crate) fn sandboxes(&self) -> impl Iterator<Item = &Sandbox> {
-        self.host_sandbox
-            .as_deref()
-            .into_iter()
-            .chain(self.sandbox())
+        self.host_sandbox().into_iter().chain(self.sandbox())
     }
 
     /// Returns what the hook's sandboxes let it reach, in words; none if it is in no sandbox.

@@ -19,7 +19,6 @@ impl Hook {
     /// Sets the protocol: how the hook is addressed, and how its end is read. Default: that of hooks.json.
     pub(crate) fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
         let own = OwnProtocol {
-            name: protocol.name().to_owned(),
             definition: json!({"name": protocol.name(), "definition": protocol.definition()}),
             grouping: protocol.grouping(),
             protocol,
@@ -35,7 +34,7 @@ impl Hook {
     /// written, such as `claude`.
     #[must_use]
     pub fn protocol_name(&self) -> &str {
-        self.own_protocol().map_or("native", |own| &own.name)
+        self.protocol().map_or("native", |it| it.name())
     }
 
     /// The protocol of the hook; none for that of hooks.json.
@@ -57,10 +56,8 @@ impl Hook {
     /// Whether the operation may continue in spite of this failure of the hook.
     pub(crate) fn forgives(&self, failure: FailureKind) -> bool {
         let policy = self.on_failure();
-        match self.protocol() {
-            Some(protocol) => protocol.forgives(failure, policy),
-            None => failure.continues_under(policy),
-        }
+        let own = self.protocol().map(|it| it.forgives(failure, policy));
+        self.background() || own.unwrap_or_else(|| failure.continues_under(policy))
     }
 
     /// Whether the model does not get the output of a tool if the hook has not allowed it, with this failure if it has

@@ -28,9 +28,11 @@ impl<'a> Failures<'a> {
         for outcome in outcomes {
             // Where nothing was blocked, no failure blocks, whatever it means for the hooks after it.
             let is_blocked = outcome.blocked().is_some();
+            let is_blind =
+                |result: &HookResult| outcome.can_block() && !result.warnings().is_empty();
             let results = outcome.results().iter();
             let failures = results
-                .filter(|result| result.failure.is_some() || !result.warnings().is_empty())
+                .filter(|result| result.failure.is_some() || is_blind(result))
                 .filter(|result| !is_blocked || result.should_continue());
             failed.extend(failures.map(|result| (outcome.event_type(), result)));
         }

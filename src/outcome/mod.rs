@@ -383,18 +383,10 @@ impl Outcome {
         }
     }
 
-    /// Returns it with further notes on each result.
+    /// The results, to which remarks are added.
     #[cfg(feature = "cli")]
-    pub(crate) fn with_diagnostics(
-        mut self,
-        mut of: impl FnMut(&HookResult) -> Vec<String>,
-    ) -> Self {
-        for result in &mut self.results {
-            for words in of(result) {
-                result.add_diagnostic(words);
-            }
-        }
-        self
+    pub(crate) fn results_mut(&mut self) -> &mut [HookResult] {
+        &mut self.results
     }
 
     /// Returns it as that of an event that cannot be blocked.

@@ -19,9 +19,8 @@ use crate::redact::Redactor;
 /// The result of one hook.
 ///
 /// What it [decides](HookResult::decision) follows from its end, its answer and the hook's policy, and is set when it is
-/// created. A test of a host creates results with [`new`](HookResult::new) and [`failing`](HookResult::failing). It may
-/// change the fields afterwards: that changes no decision, except that a result with a failure, or that timed out, does not
-/// continue unless it was created so.
+/// created. A test of a host creates results with [`new`](HookResult::new) and [`failing`](HookResult::failing). A failure, a
+/// timeout or an exit code that it sets afterwards blocks, whatever the policy; other fields change no decision.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HookResult {
@@ -52,8 +51,10 @@ pub struct HookResult {
     warnings: usize,
     /// Whether standard output is an answer, or was meant to be one.
     is_stdout_answer: bool,
-    /// Whether an exit code other than 0, or a signal, says more than its answer.
-    has_failed_alone: bool,
+    /// Whether an exit code other than 0, or a signal, counts beside its answer.
+    exit_counts: bool,
+    /// Whether the host asks its user.
+    handles_ask: bool,
     verdict: Verdict,
     /// Its reason with secrets masked, if it has any.
     masked_reason: Option<String>,
@@ -84,27 +85,21 @@ impl HookResult {
         failure: FailureKind,
         error: impl Into<String>,
     ) -> Self {
-        Self::failed(hook.into(), Failure::new(failure, error))
-    }
-
-    /// Creates the result of a hook that has failed, and of which nothing more is known.
-    pub(crate) fn failed(hook: Arc<Hook>, failure: Failure) -> Self {
-        Self::of(hook, End::Otherwise, Some(failure))
+        let failure = Failure::new(failure, error);
+        Self::of(hook.into(), End::Otherwise, Some(failure))
     }
 
     /// Creates the result of a hook whose event was cancelled before its turn.
     pub(crate) fn never_ran(hook: &Arc<Hook>, queued: Duration) -> Self {
         let error = "cancelled before its turn";
-        let failure = Failure::new(FailureKind::Cancelled, error);
-        let mut result = Self::failed(Arc::clone(hook), failure);
+        let mut result = Self::failing(Arc::clone(hook), FailureKind::Cancelled, error);
         result.trail.queued = queued;
         result
     }
 
     /// Creates the result in place of those of an event that is refused. It blocks what can be blocked.
     pub(crate) fn refused(why: &str) -> Self {
-        let hook = Arc::new(Hook::placeholder(why));
-        Self::failed(hook, Failure::new(FailureKind::Circular, why))
+        Self::failing(Hook::placeholder(why), FailureKind::Circular, why)
     }
 
     /// Creates the result of a hook that ended so, and has not written an answer. All results are created here.
@@ -125,17 +120,18 @@ impl HookResult {
             diagnostics: Vec::new(),
             warnings: 0,
             is_stdout_answer: false,
-            has_failed_alone: false,
+            exit_counts: false,
+            handles_ask: false,
             verdict: Verdict::Blocks,
             masked_reason: None,
         };
-        result.with_reading(Reading::default(), false)
+        result.with_reading(Reading::default())
     }
 
-    /// Returns it with what its protocol has read, and with what follows from both.
-    pub(crate) fn with_reading(mut self, reading: Reading, handles_ask: bool) -> Self {
+    /// Returns it with what its protocol has read, in place of what was read before.
+    pub(crate) fn with_reading(mut self, reading: Reading) -> Self {
         let output = reading.output;
-        let blocks = output.as_ref().map(HookOutput::verdict) == Some(Decision::Block);
+        let blocks = output.as_ref().map(HookOutput::strictest) == Some(Decision::Block);
         let is_of_its_end = self.failure.is_some_and(FailureKind::is_of_its_end);
         if reading.replaces_exit_code || blocks && is_of_its_end {
             (self.failure, self.error) = (None, None);
@@ -146,7 +142,7 @@ impl HookResult {
         if let Some(why) = reading.invalid {
             let error = format!("its answer is invalid: {why}");
             if self.failure.is_some() {
-                // Its reason says what has failed besides.
+                // The reason is that of the exit code, so the author finds this one here.
                 self.diagnostics.push(error.clone());
             }
             self.failure = Some(FailureKind::InvalidAnswer);
@@ -154,9 +150,12 @@ impl HookResult {
         }
         self.is_stdout_answer = output.is_some() || reading.hides_stdout;
         self.output = output.map(Box::new);
-        self.has_failed_alone = self.end.is_failure() && !reading.replaces_exit_code;
+        self.exit_counts = self.end.is_failure() && !reading.replaces_exit_code;
         self.masked_reason = None;
-        self.verdict = Verdict::of(&self.hook, self.failure, self.output(), handles_ask);
+        // Of an answer that says nothing, the exit code decides, even if the answer replaces it.
+        let is_empty = self.output.is_none() && self.end.is_failure();
+        let failure = self.failure.or(is_empty.then_some(FailureKind::Exit));
+        self.verdict = Verdict::of(&self.hook, failure, self.output(), self.handles_ask);
         self
     }
 
@@ -198,7 +197,7 @@ impl HookResult {
     /// ```
     #[must_use]
     pub fn with_output(mut self, output: HookOutput) -> Self {
-        // The answer before may have replaced it.
+        // An earlier answer may have removed the failure of the exit code.
         if self.failure.is_none()
             && let Some(failure) = exit_failure(self.exit_code)
         {
@@ -208,21 +207,22 @@ impl HookResult {
             output: Some(output),
             ..Reading::default()
         };
-        self.with_reading(reading, false)
+        self.with_reading(reading)
     }
 
-    /// Makes its question an [open](crate::Outcome::asks) one, as in a host that
-    /// [asks its user](crate::FireOptions::handles_ask), for the tests of a host.
+    /// Makes it the result of a host that [asks its user](crate::FireOptions::handles_ask), for the tests of a host: a
+    /// question of the hook is [open](crate::Outcome::asks).
     #[must_use]
     pub fn handles_ask(mut self) -> Self {
-        if self.verdict == (Verdict::Asks { is_open: false }) {
-            self.verdict = Verdict::Asks { is_open: true };
+        self.handles_ask = true;
+        if let Verdict::Asks { is_open } = &mut self.verdict {
+            *is_open = true;
         }
         self
     }
 
     /// Whether its process ended by itself, with any exit code or signal, so that its answer is read.
-    pub(crate) fn ended_by_itself(&self) -> bool {
+    pub(crate) fn may_have_answered(&self) -> bool {
         self.started() && self.failure.is_none_or(FailureKind::is_of_its_end)
     }
 
@@ -310,15 +310,22 @@ impl HookResult {
         &self.diagnostics
     }
 
+    /// Masks the secrets in the warnings, which its user is told.
+    pub(crate) fn mask_warnings(&mut self, masked: impl Fn(&Hook, &str) -> String) {
+        for warning in self.diagnostics.iter_mut().take(self.warnings) {
+            *warning = masked(&self.hook, warning);
+        }
+    }
+
     /// Adds a note for the author of the hook.
     pub(crate) fn add_diagnostic(&mut self, words: String) {
         self.diagnostics.push(words);
     }
 
-    /// The diagnostics that say why a hook did not block that was probably meant to. One that has failed is said to have
-    /// failed.
+    /// Why a hook that was probably meant to block did not. None for a hook that failed, which is shown instead, and for one
+    /// that blocks or asks all the same.
     pub(crate) fn warnings(&self) -> &[String] {
-        if self.failure.is_some() {
+        if self.failure.is_some() || !self.should_continue() {
             return &[];
         }
         self.diagnostics.get(..self.warnings).unwrap_or_default()
@@ -345,7 +352,8 @@ impl HookResult {
 
     /// Returns what it decides. A failure that a host's test has set blocks.
     pub(super) fn verdict(&self) -> Verdict {
-        let is_failure = self.failure.is_some() || self.timed_out;
+        let is_other_code = self.exit_code != 0 && self.exit_code != self.end.exit_code();
+        let is_failure = self.failure.is_some() || self.timed_out || is_other_code;
         if is_failure && self.verdict != Verdict::Forgiven {
             Verdict::Blocks
         } else {
@@ -365,9 +373,8 @@ impl HookResult {
     pub(crate) fn stops_others(&self, can_block: bool) -> bool {
         match self.failure {
             _ if can_block => self.stops_the_chain(),
-            _ if self.verdict == Verdict::Forgiven => false,
             None | Some(FailureKind::InvalidAnswer) => {
-                self.has_failed_alone && !self.hook.forgives(FailureKind::Exit)
+                self.exit_counts && !self.hook.forgives(FailureKind::Exit)
             }
             Some(failure) => !failure.is_of_the_event() && !self.hook.forgives(failure),
         }
@@ -405,8 +412,9 @@ impl HookResult {
 
     /// Its answer, if its changes count: it has not failed, or its answer counts whatever the exit code.
     pub(crate) fn counted_output(&self) -> Option<&HookOutput> {
-        let has_failed = self.failure.is_some() || self.timed_out || self.has_failed_alone;
-        self.output().filter(|_| !has_failed)
+        let has_failed = self.failure.is_some() || self.timed_out || self.exit_counts;
+        let is_other_code = self.exit_code != self.end.exit_code();
+        self.output().filter(|_| !has_failed && !is_other_code)
     }
 
     /// Its replacement of a tool's output.
@@ -459,7 +467,7 @@ impl HookResult {
             None if matches!(self.verdict(), Verdict::Allows | Verdict::Grants) => return None,
             Some(FailureKind::Exit) => true,
             // It blocks by its exit code too, and has said why.
-            Some(FailureKind::InvalidAnswer) => self.has_failed_alone && self.signal().is_none(),
+            Some(FailureKind::InvalidAnswer) => self.exit_counts && self.signal().is_none(),
             // With an error, the user has declined.
             None | Some(_) => false,
         };

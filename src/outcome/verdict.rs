@@ -1,6 +1,6 @@
 //! What the result of a hook decides: the table of what blocks (docs/protocol.md).
 //!
-//! The verdict is set once, when the hook has ended, from its end, its answer and its policy; and once more by the
+//! It follows from the end, the answer and the policy of the hook, and is set with the answer; and once more by the
 //! user's answer to its question.
 
 use crate::entry::{Decision, FailureKind, HookOutput};
@@ -32,22 +32,18 @@ impl Verdict {
         output: Option<&HookOutput>,
         handles_ask: bool,
     ) -> Self {
-        let answered = output.map_or(Decision::Allow, HookOutput::verdict);
-        let only_stops = output.is_some_and(|it| it.stops_turn && it.only_stops);
-        match (failure, answered) {
-            // Nobody waits for what it decides.
-            (Some(_), _) if hook.background() => Self::Forgiven,
-            (None, _) if hook.background() => Self::Allows,
+        // Nobody waits for what a hook in the background decides.
+        let output = output.filter(|_| !hook.background());
+        match (failure, output.map(HookOutput::strictest)) {
             (Some(failure), _) if hook.forgives(failure) => Self::Forgiven,
-            (Some(_), _) | (None, Decision::Block) => Self::Blocks,
-            _ if only_stops => Self::Stops,
-            (None, Decision::Ask) => Self::Asks {
+            (Some(_), _) | (None, Some(Decision::Block)) => Self::Blocks,
+            // Else it would block.
+            _ if output.is_some_and(|it| it.stops_turn) => Self::Stops,
+            (None, Some(Decision::Ask)) => Self::Asks {
                 is_open: handles_ask,
             },
-            (None, Decision::Allow) => {
-                let grants = output.is_some_and(|it| it.decision == Some(Decision::Allow));
-                if grants { Self::Grants } else { Self::Allows }
-            }
+            _ if output.is_some_and(|it| it.decision.is_some()) => Self::Grants,
+            _ => Self::Allows,
         }
     }
 

@@ -15,7 +15,7 @@ use super::members::Members;
 use crate::entry::{Decision, HookOutput};
 use crate::events::{HookEvent, nearest};
 use crate::json::{self, kind};
-use crate::printable::printable;
+use crate::printable::{printable, shortened};
 
 /// What the output of a hook says.
 #[derive(Debug, Default)]
@@ -99,9 +99,7 @@ fn read_object(
     if is_unread {
         notes.extend(ignored.map(|name| format!("found `{name}` but no `updatedOutput`")));
     } else if is_answer && !is_strict {
-        notes.extend(
-            ignored.map(|name| format!("`{name}` is not a key of an answer: it is ignored")),
-        );
+        notes.extend(ignored_keys(ignored));
     }
     match notes.iter().chain(&warnings).next() {
         Some(note) if is_strict => Err(note.clone()),
@@ -111,6 +109,23 @@ fn read_object(
             notes,
         }),
     }
+}
+
+/// Returns a note that names the first of the keys that are not read. The names come from the hook.
+fn ignored_keys(mut names: impl ExactSizeIterator<Item = String>) -> Option<String> {
+    const MOST_NAMED: usize = 5;
+    let more = names.len().saturating_sub(MOST_NAMED);
+    let named = names.by_ref().take(MOST_NAMED);
+    let named: Vec<_> = named
+        .map(|name| format!("`{}`", shortened(&name)))
+        .collect();
+    let rest = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    let words = format!("keys of the answer are ignored: {}{rest}", named.join(", "));
+    (!named.is_empty()).then_some(words)
 }
 
 /// Reads the keys that stand in one place, and in the places within it.

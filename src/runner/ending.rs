@@ -56,26 +56,37 @@ fn in_home(command: &HookCommand) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// Returns how the hook ended, and the failure if there is one.
-fn end_and_failure(end: &process::End, timeout: Duration) -> (End, Option<Failure>) {
+/// Returns how the hook ended, and the failure if there is one. `not_started` says why a shell could not start a command.
+fn end_and_failure(
+    end: &process::End,
+    timeout: Duration,
+    not_started: impl Fn(i32) -> String,
+) -> (End, Option<Failure>) {
     use FailureKind as Kind;
-    let (kind, error) = match end {
-        process::End::Exited(code) => return (End::Exited(*code), failure_of_code(*code)),
+    let (end, kind, error) = match end {
+        process::End::Exited(code) if NOT_FOUND_CODES.contains(code) => {
+            (End::Exited(*code), Kind::NotFound, not_started(*code))
+        }
+        process::End::Exited(126) => (End::Exited(126), Kind::NotExecutable, not_started(126)),
+        process::End::Exited(code) => return (End::Exited(*code), exit_failure(*code)),
         process::End::Signaled(signal) => {
             let error = format!("ended by {}", named_signal(*signal));
-            let failure = Failure::new(Kind::Signal, error);
-            return (End::Signaled(*signal), Some(failure));
+            (End::Signaled(*signal), Kind::Signal, error)
         }
         process::End::TimedOut { stopped } => {
             let hint = if *stopped { STOPPED } else { "" };
-            (Kind::TimedOut, format!("timed out after {timeout:?}{hint}"))
+            let error = format!("timed out after {timeout:?}{hint}");
+            (End::Otherwise, Kind::TimedOut, error)
         }
-        process::End::Cancelled => (Kind::Cancelled, "cancelled while it ran".to_owned()),
-        process::End::StatusLost => (
-            Kind::StatusLost,
-            "exit status lost: the host reaps its children elsewhere, or ignores SIGCHLD"
-                .to_owned(),
-        ),
+        process::End::Cancelled => {
+            let error = "cancelled while it ran".to_owned();
+            (End::Otherwise, Kind::Cancelled, error)
+        }
+        process::End::StatusLost => {
+            let error =
+                "exit status lost: the host reaps its children elsewhere, or ignores SIGCHLD";
+            (End::Otherwise, Kind::StatusLost, error.to_owned())
+        }
         process::End::NotStarted(start) => {
             let kind = match start.kind {
                 StartErrorKind::NotFound => Kind::NotFound,
@@ -84,25 +95,10 @@ fn end_and_failure(end: &process::End, timeout: Duration) -> (End, Option<Failur
                 StartErrorKind::NoSandbox => Kind::NoSandbox,
                 StartErrorKind::Other => Kind::NotStarted,
             };
-            (kind, start.message.clone())
+            (End::Otherwise, kind, start.message.clone())
         }
     };
-    (End::Otherwise, Some(Failure::new(kind, error)))
-}
-
-fn failure_of_code(code: i32) -> Option<Failure> {
-    let (kind, error) = match code {
-        code if NOT_FOUND_CODES.contains(&code) => (
-            FailureKind::NotFound,
-            format!("command not found (exit code {code})"),
-        ),
-        126 => (
-            FailureKind::NotExecutable,
-            "command is not executable (exit code 126)".to_owned(),
-        ),
-        code => return exit_failure(code),
-    };
-    Some(Failure::new(kind, error))
+    (end, Some(Failure::new(kind, error)))
 }
 
 /// Returns the result of a hook whose process ended so, in this directory, before its answer is read.
@@ -113,23 +109,14 @@ pub(super) fn result_of(
     directory: &Path,
 ) -> HookResult {
     let finished = ran.finished;
-    let is_explained = ran.failure.is_some();
-    let (end, failed) = end_and_failure(&finished.end, timeout);
-    let mut failure = ran.failure.or(failed);
     let truncated = finished.stdout.omitted() > 0 || finished.stderr.omitted() > 0;
     let (stdout, raw_stdout) = text(finished.stdout);
     let (stderr, raw_stderr) = text(finished.stderr);
-    if let Some(failure) = &mut failure
-        && matches!(
-            failure.kind,
-            FailureKind::NotFound | FailureKind::NotExecutable
-        )
-        && finished.pid.is_some()
-        && !is_explained
-    {
-        let command = hook.command().to_string();
-        failure.message = not_started(&command, &stderr, directory, end.exit_code());
-    }
+    let command = hook.command();
+    let (end, failure) = end_and_failure(&finished.end, timeout, |code| {
+        not_started(&command.to_string(), &stderr, directory, code)
+    });
+    let failure = ran.failure.or(failure);
     let mut result = HookResult::of(Arc::clone(hook), end, failure);
     (result.stdout, result.stderr, result.duration) = (stdout, stderr, finished.duration);
     result.trail = Trail {

@@ -48,6 +48,11 @@ impl Reporter {
         }
     }
 
+    /// Returns a text about this hook with its secrets masked.
+    pub(crate) fn without_secrets(&self, hook: &Hook, text: &str) -> String {
+        hook.masked(&self.redactor, text).into_owned()
+    }
+
     /// Returns a text about this hook in a form that may be shown.
     pub(crate) fn shown(&self, hook: &Hook, text: &str) -> String {
         printable_lines(&hook.masked(&self.redactor, text))

@@ -66,8 +66,8 @@ impl Runner {
     /// The result of a hook at which this crate's own code panicked.
     pub(crate) fn panicked(&self, hook: &Arc<Hook>) -> HookResult {
         self.reporter.panicked(hook);
-        let failure = Failure::new(FailureKind::Panicked, "the hooks engine panicked");
-        HookResult::failed(Arc::clone(hook), failure)
+        let error = "the hooks engine panicked";
+        HookResult::failing(Arc::clone(hook), FailureKind::Panicked, error)
     }
 
     /// The longest time from the start of a hook to its result, if no observer hangs.
@@ -83,7 +83,7 @@ impl Runner {
     pub(crate) fn hung(&self, hook: &Arc<Hook>) -> HookResult {
         let error = "no result after its deadline: an observer of hooks hangs";
         self.reporter.hung(hook);
-        HookResult::failed(Arc::clone(hook), Failure::new(FailureKind::TimedOut, error))
+        HookResult::failing(Arc::clone(hook), FailureKind::TimedOut, error)
     }
 
     /// Runs the hook. A panic of the engine becomes a result.
@@ -115,7 +115,9 @@ impl Runner {
             self.residents.end_of(&[hook.fingerprint()]);
         }
         let ran = admitted.and_then(|admitted| self.run_process(firing, hook, admitted));
-        let result = ran.unwrap_or_else(|failure| HookResult::failed(Arc::clone(hook), failure));
+        let result = ran.unwrap_or_else(|failure| {
+            HookResult::failing(Arc::clone(hook), failure.kind, failure.message)
+        });
         self.reporter.end(&result, event_type, firing.can_block);
         result
     }
@@ -168,10 +170,14 @@ impl Runner {
         let gap = ran.finished.stdout.gap();
         let mut result = result_of(hook, ran, timeout, directory);
         result.trail.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
-        if result.ended_by_itself() {
-            let reading = protocol.read(&call, &exit(&result, gap));
-            result = result.with_reading(reading, firing.handles_ask);
+        if firing.handles_ask {
+            result = result.handles_ask();
         }
+        if result.may_have_answered() {
+            let reading = protocol.read(&call, &exit(&result, gap));
+            result = result.with_reading(reading);
+        }
+        result.mask_warnings(|hook, words| self.reporter.without_secrets(hook, words));
         for words in result.diagnostics() {
             self.reporter.diagnose_once(hook, words);
         }

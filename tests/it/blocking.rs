@@ -183,7 +183,9 @@ fn a_failure_that_a_test_sets_blocks() {
         failed.failure = Some(FailureKind::NotFound);
         failed.error = Some("the error".into());
         assert_eq!(failed.reason(), Some("the error"));
-        for result in [timed_out, failed] {
+        let mut exited = of(0);
+        exited.exit_code = 1;
+        for result in [timed_out, failed, exited] {
             assert!(!result.success() && !result.should_continue());
             assert_eq!(result.decision(), Decision::Block);
             let outcome = Outcome::new(EventType::ToolPreExecute, vec![result]);
@@ -213,6 +215,8 @@ fn a_test_builds_each_kind_of_result() {
     let asks = of(0).with_output(answer(Decision::Ask));
     let outcome = |result| Outcome::new(EventType::ToolPreExecute, vec![result]);
     assert!(outcome(asks.clone()).asks().is_none());
+    let before = of(0).handles_ask().with_output(answer(Decision::Ask));
+    assert!(outcome(before).asks().is_some());
     let open = outcome(asks.handles_ask());
     assert!(open.asks().is_some() && !open.allowed());
     assert!(open.clone().answer(|_| true).allowed());

@@ -283,3 +283,22 @@ fn an_answer_that_is_too_long_withholds() {
         );
     }
 }
+
+/// What it wrote decides nothing, so its exit code does.
+#[test]
+#[cfg(unix)]
+fn an_output_is_withheld_if_a_hook_of_another_agent_crashes() {
+    for command in [
+        "echo '{}'; exit 1",
+        "echo '{}'; kill -9 $$",
+        "echo boom; exit 1",
+    ] {
+        let hook = hook_of(compat::CLAUDE, "PostToolUse", "", command);
+        let hook = hook.with_on_failure(FailurePolicy::Withhold);
+        let output = outcome([hook]).updated_output().unwrap_or_default();
+        assert!(
+            output.to_string().contains("output withheld"),
+            "{command}: {output}"
+        );
+    }
+}

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::notes::{Note, Notes};
 use super::show::Show;
 use crate::cli::io::start;
-use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Failure, Terminal};
 use crate::lifecycle::{changed_event, first_pass, second_pass};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
@@ -33,8 +32,6 @@ pub(crate) struct Pass {
     pub(crate) outcome: Outcome,
     /// Of the hooks in the background.
     pub(crate) background: Vec<HookResult>,
-    /// What was said of the hooks so far.
-    pub(super) remarks: Remarks,
     /// The exit status of the signal that ended it early.
     pub(crate) interrupted: Option<u8>,
 }
@@ -61,7 +58,7 @@ impl Firing<'_> {
         let event = Arc::new(event);
         let explained = executor.explain(&event, options);
         let mut show = Show::new(
-            (self.is_silent, first.map(|pass| &pass.remarks)),
+            (self.is_silent, first.is_none()),
             (self.context, self.hooks),
             &event,
             &explained,
@@ -88,7 +85,6 @@ impl Firing<'_> {
             outcome: *show.outcome.ok_or_else(none)?,
             event,
             background: show.background,
-            remarks: show.remarks,
             interrupted: show.interrupted,
         })
     }

@@ -54,13 +54,18 @@ impl<'a> Report<'a> {
         outcome: &Outcome,
         again: Option<(&'a HookEvent, &Outcome)>,
     ) -> Self {
-        let mut remarks = Remarks::new(outcome.can_block());
-        let outcome = remarks.added_to(event, outcome);
+        let remarked = |event, outcome: &Outcome, is_first| {
+            let mut outcome = outcome.clone();
+            let remarks = Remarks::new(outcome.can_block(), is_first);
+            remarks.add_to(event, outcome.results_mut());
+            outcome
+        };
+        let outcome = remarked(event, outcome, true);
         let again = again.map(|(event, last)| Second {
             event,
             outcome: Again {
                 first: outcome.clone(),
-                last: remarks.added_to(event, last),
+                last: remarked(event, last, false),
             },
         });
         Self {
@@ -73,14 +78,9 @@ impl<'a> Report<'a> {
 
     /// Adds the hooks in the background, if there are any.
     fn with_background(mut self, results: &[HookResult]) -> Self {
-        let mut remarks = Remarks::new(false);
-        let noted = results.iter().cloned().map(|mut result| {
-            for words in remarks.of(self.event, &result) {
-                result.add_diagnostic(words);
-            }
-            result
-        });
-        self.background = (!results.is_empty()).then(|| noted.collect());
+        let mut results = results.to_vec();
+        Remarks::new(false, true).add_to(self.event, &mut results);
+        self.background = (!results.is_empty()).then_some(results);
         self
     }
 }

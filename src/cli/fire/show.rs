@@ -14,7 +14,7 @@ use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Style, Terminal, counted};
 use crate::executor::{Explanation, Omission};
 use crate::lifecycle::changed_event;
-use crate::outcome::{Residency, for_model};
+use crate::outcome::{Residency, for_model, texts};
 use crate::{
     Decision, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable, printable_lines,
 };
@@ -39,12 +39,12 @@ pub(super) struct Show<'a, 'io> {
     /// Of the hooks in the background, which are shown after the outcome.
     pub(super) background: Vec<HookResult>,
     is_concluded: bool,
-    pub(super) remarks: Remarks,
+    remarks: Remarks,
 }
 
 impl<'a, 'io> Show<'a, 'io> {
     pub(super) fn new(
-        (is_silent, first): (bool, Option<&Remarks>),
+        (is_silent, is_first): (bool, bool),
         (context, hooks): (&Context<'_>, &Hooks),
         event: &Arc<HookEvent>,
         explained: &[Explanation],
@@ -59,14 +59,12 @@ impl<'a, 'io> Show<'a, 'io> {
             _ => Vec::new(),
         };
         let can_block = context.hooks.vocabulary().can_block(&event.event_type);
-        // What was said of the first pass is not said again.
-        let remarks = first.cloned().unwrap_or_else(|| Remarks::new(can_block));
         let mut spinner = Spinner::default();
         spinner.is_on = !is_silent && terminal.can_move();
         Self {
             terminal,
             is_silent,
-            is_first: first.is_none(),
+            is_first,
             event: Arc::clone(event),
             can_block,
             left,
@@ -77,7 +75,7 @@ impl<'a, 'io> Show<'a, 'io> {
             outcome: None,
             background: Vec::new(),
             is_concluded: false,
-            remarks,
+            remarks: Remarks::new(can_block, is_first),
         }
     }
 
@@ -114,8 +112,7 @@ impl<'a, 'io> Show<'a, 'io> {
         self.left = self.left.saturating_sub(1);
         self.spinner.remove(&result.hook);
         if !result.hook.background() || self.is_concluded {
-            let text = self.result(&result);
-            self.print(&text)?;
+            self.print(&self.result(&result))?;
         }
         if result.hook.background() {
             self.background.push(result);
@@ -129,12 +126,8 @@ impl<'a, 'io> Show<'a, 'io> {
         let Some(outcome) = self.outcome.as_deref().filter(|_| !is_concluded) else {
             return Ok(());
         };
-        let mut text = self.conclusion(outcome);
-        let background = std::mem::take(&mut self.background);
-        for result in &background {
-            text += &self.result(result);
-        }
-        self.background = background;
+        let background = self.background.iter().map(|result| self.result(result));
+        let text = background.fold(self.conclusion(outcome), |all, result| all + &result);
         self.print(&text)
     }
 
@@ -146,7 +139,7 @@ impl<'a, 'io> Show<'a, 'io> {
         self.terminal.flush()
     }
 
-    fn result(&mut self, result: &HookResult) -> String {
+    fn result(&self, result: &HookResult) -> String {
         let hook = &result.hook;
         let (style, verdict) = verdict(result, self.can_block);
         let mut words = style.paint(verdict);
@@ -155,6 +148,9 @@ impl<'a, 'io> Show<'a, 'io> {
         }
         if let Some(error) = &result.error {
             words += &format!(", {}", printable(without_place(error, hook)));
+        }
+        if result.failure.is_none() && result.should_continue() && result.exit_code != 0 {
+            words += &format!(", exit code {}", result.exit_code);
         }
         if result.started() && hook.sandboxes().next().is_some() {
             words += ", in a sandbox";
@@ -223,6 +219,7 @@ impl<'a, 'io> Show<'a, 'io> {
         ] {
             lines.extend(value.map(|it| format!("{what}: {}", printable(&it.to_string()))));
         }
+        lines.extend(cut_for_model(outcome));
         let before = if self.has_hooks { "\n" } else { "" };
         format!("{before}{}\n", lines.join("\n  "))
     }
@@ -254,6 +251,24 @@ impl<'a, 'io> Show<'a, 'io> {
             }
         }
     }
+}
+
+/// Says which texts of all hooks together the model does not get whole.
+fn cut_for_model(outcome: &Outcome) -> Vec<String> {
+    let context = texts([outcome], |it| it.additional_context.as_deref());
+    let feedback = texts([outcome], |it| it.feedback.as_deref());
+    let all = [
+        ("context", context, outcome.additional_context()),
+        ("feedback", feedback, outcome.feedback()),
+    ];
+    let cut = all.into_iter().filter_map(|(what, texts, gets)| {
+        let whole = texts.join("\n");
+        (whole != gets?).then(|| {
+            let length = whole.chars().count();
+            format!("the model does not get all of the {what}, which has {length} characters")
+        })
+    });
+    cut.collect()
 }
 
 fn objection(result: &HookResult, reason: &str, rest: &str) -> (Style, String) {
@@ -290,7 +305,7 @@ fn interrupted_words(outcome: &Outcome) -> String {
 
 /// Returns the meaning of the hook's end in one word.
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
-    match (result.success(), result.should_continue()) {
+    match (result.failure.is_none(), result.should_continue()) {
         _ if result.decision() == Decision::Ask => (Style::WARNING, "asks"),
         (true, true) => (Style::GOOD, "ok"),
         (false, true) if result.hook.background() => (Style::BAD, "failed"),

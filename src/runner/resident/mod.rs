@@ -28,7 +28,7 @@ const LONGEST_ANSWER: usize = 1024 * 1024;
 const STDERR_KEPT: usize = 64 * 1024;
 
 /// The end of a process that the runner has to end because of its output; the failure contains the reason.
-const NO_EXIT: End = End::Exited(-1);
+const NO_EXIT: End = End::StatusLost;
 
 /// A process is replaced after this number of events or this time, which limits what it can leak.
 const MOST_EVENTS: u32 = 1000;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use forge_hooks::outcome::Residency;
-use forge_hooks::{FailureKind, FailurePolicy, Hook, HookResult};
+use forge_hooks::{FailureKind, FailurePolicy, Hook, HookEvent, HookResult};
 
 use super::{SHELL, assert_kept, fire, fires, has_ended, is_gone, python, reason, shell};
 use crate::support::{PATIENCE, World, blocking_event, eventually};
@@ -303,4 +303,18 @@ fn what_waits_and_gets_another_process_has_one_timeout() {
     assert_eq!(result.residency(), Some(Residency::Replaced));
     assert_failed(result, FailureKind::TimedOut, "timed out");
     assert!(result.duration < 10 * SECOND, "{result:?}");
+}
+
+/// A model chooses how large the output of a tool is, and must not silence an audit with it.
+#[test]
+fn a_large_answer_keeps_no_other_hook_from_running() {
+    let world = World::new();
+    let large = "IFS= read -r event; head -c 1100000 /dev/zero | tr '\\0' x; sleep 60";
+    world.add(shell(&world, large));
+    world.hook("tool:post_execute", "echo audit");
+    let event = HookEvent::tool_post_execute("bash", serde_json::json!({}), "out");
+    let outcome = world.outcome(&event);
+    let results = outcome.results();
+    assert_eq!(results[0].failure, Some(FailureKind::InvalidAnswer));
+    assert_eq!(results.len(), 2, "{outcome:?}");
 }
