@@ -39,6 +39,8 @@ pub struct Agent {
     pub(super) all_off: Option<(&'static str, bool)>,
     /// The same, for a list of the names of hooks that are switched off.
     pub(super) disabled: Option<&'static str>,
+    /// A key next to `hooks` with variables that the agent sets for its hooks, and this crate does not.
+    pub(super) environment: Option<&'static str>,
     /// The keys within `hooks` that are settings, not events.
     pub(super) not_events: Words,
 

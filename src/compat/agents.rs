@@ -76,6 +76,7 @@ const CLAUDE_CODE: Agent = Agent {
     manifest: ".claude-plugin",
     all_off: Some(("disableAllHooks", true)),
     disabled: None,
+    environment: Some("env"),
     not_events: &[],
     keys: &["args", "shell", "if", "timeout", "async", "asyncRewake", "onFailure", "statusMessage"],
     keys_not_applied: &["asyncRewake", "once", "rewakeMessage", "rewakeSummary"],
@@ -240,6 +241,7 @@ pub const CODEX: &Agent = &Agent {
     toml: Some(".codex/config.toml"),
     manifest: ".codex-plugin",
     all_off: None,
+    environment: None,
     keys: &[
         "timeout", "timeoutSec", "additionalContextLimit", "async", "commandWindows", "onFailure", "statusMessage",
     ],
@@ -354,6 +356,7 @@ pub const GEMINI: &Agent = &Agent {
     manifest: "gemini-extension.json",
     all_off: Some(("hooksConfig.enabled", false)),
     disabled: Some("hooksConfig.disabled"),
+    environment: None,
     not_events: &["enabled", "disabled", "notifications"],
     keys: &["name", "description", "env", "timeout", "onFailure", "statusMessage"],
     keys_not_applied: &["sequential"],

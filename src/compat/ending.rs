@@ -38,6 +38,18 @@ impl Strictness {
 /// What stands in standard error where bytes are missing. No JSON has a line break in a string.
 const LEFT_OUT: &str = " bytes left out ...]\n";
 
+/// What interpreters say of a script that is not there: `python3` and `uv` with exit code 2, Node, Bun, Deno, Ruby and PHP
+/// with 1.
+const NO_SCRIPT: [&str; 7] = [
+    "can't open file",
+    "Failed to spawn",
+    "Cannot find module",
+    "Module not found",
+    "No such file or directory -- ",
+    "Can't open perl script",
+    "Could not open input file",
+];
+
 /// A note on an answer among other text.
 const PLAIN_TEXT: &str =
     "standard output is treated as plain text: an answer is one JSON object and nothing else";
@@ -204,7 +216,8 @@ impl Reader<'_> {
 
     fn add_notes(&mut self, strictness: Strictness) {
         let blocks = self.output.decision == Some(Decision::Block);
-        let about_code = self.about_code(blocks);
+        // A failure blocks then, too.
+        let about_code = self.about_code(blocks || strictness == Strictness::Strict);
         let answer = &mut self.answer;
         answer.warnings.extend(about_code);
         let is_clear = blocks || answer.invalid.is_some();
@@ -221,13 +234,11 @@ impl Reader<'_> {
     /// Returns a note on an exit code that does not mean what a guard's author may expect.
     fn about_code(&self, blocks: bool) -> Option<String> {
         let effect = if blocks { "blocks" } else { "does not block" };
-        // As `python3` and `uv` say it, whose exit code is then 2.
-        let is_missing_file = ["can't open file", "Failed to spawn"];
-        let is_missing_file = is_missing_file.iter().any(|it| self.stderr.contains(it));
+        let is_missing_file = NO_SCRIPT.iter().any(|it| self.stderr.contains(it));
         let found = match self.code {
             126 => "a command cannot be executed",
             127 => "a command was not found",
-            2 if is_missing_file => "the interpreter did not find the script",
+            1 | 2 if is_missing_file => "the interpreter did not find the script",
             0 | 2 => return None,
             ..0 => "a signal ended it",
             code if !blocks && !self.answer.replaces_exit_code => {

@@ -64,7 +64,9 @@ impl Source for OtherTools {
         let plugin = above.filter(|_| directory.ends_with("hooks"));
         let plugin = plugin.and_then(|it| Some((it, agent_of_plugin(it)?)));
         let of_plugin = plugin.map(|(_, agent)| agent);
-        let agent = of_project.or(of_plugin).or_else(|| agent_of_text(text))?;
+        let agent = of_project
+            .or(of_plugin)
+            .or_else(|| agent_of_text(text, &self.agents))?;
         Some(self.origin(agent, root, plugin.map(|(directory, _)| directory)))
     }
 
@@ -377,16 +379,23 @@ fn agent_of_plugin(directory: &Path) -> Option<&'static Agent> {
     agents.find(|agent| files::is_there(&directory.join(agent.manifest)))
 }
 
-/// Returns the agent that has events of a text.
-fn agent_of_text(text: &str) -> Option<&'static Agent> {
+/// Returns the agent that has most of the events of a text: one of these, if one of them has any.
+fn agent_of_text(text: &str, named: &[&'static Agent]) -> Option<&'static Agent> {
     let text = readable(text);
     let tree = parse_object(&text).ok()?;
     let hooks = Node::new(&tree).member("hooks")?;
-    let knows = |agent: &&Agent| {
-        let mut events = hooks.members();
-        events.any(|event| agent.event_named(event.key).is_some())
+    let known = |agent: &Agent| {
+        let events = hooks.members();
+        events
+            .filter(|event| agent.event_named(event.key).is_some())
+            .count()
     };
-    AGENTS.into_iter().find(knows)
+    let best = |agents: &[&'static Agent]| {
+        let agents = agents.iter().copied().filter(|agent| known(agent) > 0);
+        // Of several, the first.
+        agents.rev().max_by_key(|agent| known(agent))
+    };
+    best(named).or_else(|| best(&AGENTS))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use super::agent::{Agent, Effect, Event};
+use super::elsewhere;
 use super::protocol::AgentProtocol;
 use crate::config::reading::{Problem, check_script};
 use crate::entry::HookCommand;
@@ -32,16 +33,14 @@ pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<
 pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Option<Problem> {
     let text = node.text().filter(|_| event.is_of_tool())?.trim();
     let shown = shortened(text);
-    if let Some((named, rule)) = text.split_once('(')
-        && named.chars().all(char::is_alphanumeric)
-        && !named.is_empty()
-        && rule.ends_with(')')
-    {
+    if let Some(names) = names_of_rules(text) {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
-        let mut help = format!("write \"matcher\": \"{}\", and ", shortened(named));
-        help += &match agent.keys.contains(&"if") {
-            true => format!("\"if\": \"{shown}\" in the handler"),
-            false => "test the arguments in the hook".to_owned(),
+        let names: Vec<_> = names.iter().map(|name| shortened(name)).collect();
+        let mut help = format!("write \"matcher\": \"{}\", and ", names.join("|"));
+        help += &match (agent.keys.contains(&"if"), names.len()) {
+            (true, 1) if text.ends_with(')') => format!("\"if\": \"{shown}\" in the handler"),
+            (true, _) => "an \"if\" for each rule, in a handler of its own".to_owned(),
+            (false, _) => "test the arguments in the hook".to_owned(),
         };
         return Some(Problem::warning_at(node, words).with_help(help));
     }
@@ -53,6 +52,19 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Opti
     let words = format!("`{shown}` matches no tool: it names a server");
     let meant = format!("mcp__{}__.*", shortened(server));
     Some(Problem::warning_at(node, words).with_suggestion_of(Some(meant)))
+}
+
+/// Returns the tools of a text that consists of rules, as `Edit(*.ts)|Write(*.ts)` or `Edit:*.ts`.
+fn names_of_rules(text: &str) -> Option<Vec<&str>> {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(char::is_alphanumeric);
+    if let Some((name, _)) = text.split_once(':') {
+        return is_name(name).then(|| vec![name]);
+    }
+    let names = text.split('|').map(|rule| {
+        let (name, rest) = rule.trim().split_once('(')?;
+        (is_name(name) && rest.ends_with(')')).then_some(name)
+    });
+    names.collect()
 }
 
 /// Checks that a group's matcher matches a tool that the host has declared.
@@ -105,10 +117,15 @@ pub(super) fn command(
         true => script(&node, hook, protocol),
         false => None,
     };
+    // A script below a directory that is not known, or in a path that is split, is not there either.
+    let place = elsewhere::variable(&node, text, protocol)
+        .or_else(|| elsewhere::unquoted(&node, text, hook.base_dir(), protocol))
+        .or_else(|| elsewhere::home(&node, text, hook.base_dir()))
+        .or(script);
     let found = [
         unset_variable(&node, text),
         exits_with_1(&node, text, protocol),
-        script,
+        place,
     ];
     found.into_iter().flatten().collect()
 }

@@ -10,6 +10,7 @@
 mod agent;
 mod agents;
 mod arguments;
+mod elsewhere;
 mod ending;
 #[cfg(test)]
 mod ending_tests;

@@ -375,6 +375,14 @@ impl Protocol for AgentProtocol {
         if let Some(output) = &mut answer.output {
             self.map_back(call.event, output);
         }
+        let is_shell = matches!(call.hook.command, HookCommand::Shell { shell: None, .. });
+        if let Some(shell) = shell::refusing(self.agent().shell).filter(|_| is_shell) {
+            let shell = shell.display();
+            let words = format!(
+                "`{shell}`, the user's shell, runs no commands: set `SHELL` to another one"
+            );
+            answer.warnings = vec![words];
+        }
         answer.warnings.extend(self.unseen_argument(call.event));
         self.limit_context(&mut answer);
         let always_runs =

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{Agent, Event, Fires};
-use super::lint;
 use super::matcher::SharedAllowance;
 use super::protocol::{AgentProtocol, Origin};
 use super::rule::Rule;
+use super::{elsewhere, lint};
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, Problem, too_many_entries};
 use crate::config::{Form, Severity, Switches};
 use crate::entry::{FailurePolicy, Shell};
@@ -111,6 +111,16 @@ impl Reader<'_> {
             let problem = problem.with_help("write {\"hooks\": { ... }} around it");
             self.refuse(problem, Some(&self.protocol(event)));
         }
+        let is_environment = self.origin.agent.environment == Some(member.key);
+        if is_environment && member.value.members().next().is_some() {
+            let title = self.origin.agent.title;
+            let words =
+                format!("{title} sets these variables for its hooks, hosts of this crate do not");
+            let problem = Problem::warning(member.key, words).at(member.key_range.clone());
+            self.report(
+                problem.with_help("set them in the command, as in `NAME=value ./guard.sh`"),
+            );
+        }
     }
 
     fn hooks(&mut self, hooks: Node<'_, '_>) -> Result<(), Problem> {
@@ -198,7 +208,7 @@ impl Reader<'_> {
             Some(matcher) => self.matched(matcher, any)?,
             None => any.clone(),
         };
-        self.keys(node, any);
+        self.keys(node, &["matcher", "hooks"], any);
         let others = node.members().filter(|member| member.key != "hooks");
         let begin: Arc<str> = others
             .map(|member| member.json() + ", ")
@@ -208,15 +218,16 @@ impl Reader<'_> {
         for (index, handler) in handlers.enumerate() {
             self.path = format!("{group}.hooks[{index}]");
             let handler = handler.without_key();
-            self.keys(handler, &protocol);
+            let known = [&["type", "command"], self.origin.agent.keys].concat();
+            self.keys(handler, &known, &protocol);
             let read = self.handler(handler, &protocol, &begin);
             self.checked(read, Some(&protocol));
         }
         Ok(())
     }
 
-    /// Reports keys of a group or a handler that occur twice, or that are not applied.
-    fn keys(&mut self, node: Node<'_, '_>, protocol: &AgentProtocol) {
+    /// Reports keys of a group or a handler, which has these, that occur twice, are not applied, or are unknown.
+    fn keys(&mut self, node: Node<'_, '_>, known: &[&'static str], protocol: &AgentProtocol) {
         self.checked(key_twice(node), Some(protocol));
         let agent = self.origin.agent;
         for key in agent.keys_not_applied {
@@ -224,6 +235,15 @@ impl Reader<'_> {
                 let title = agent.title;
                 let words = format!("{title} applies this key, hosts of this crate do not");
                 self.report(Problem::warning_at(&value, words));
+            }
+        }
+        // A handler of another type has other keys.
+        let given = node.get("type").and_then(|it| it.text());
+        if self.file.loaded.shows_all() && given.is_none_or(|given| given == "command") {
+            let members = node.members().take(MOST_KEYS);
+            let problems = members.filter_map(|member| elsewhere::key(&member, known, agent));
+            for problem in problems.collect::<Vec<_>>() {
+                self.report(problem);
             }
         }
     }
@@ -236,20 +256,23 @@ impl Reader<'_> {
     ) -> Result<AgentProtocol, Problem> {
         let text = text(matcher)?;
         let protocol = AgentProtocol::new(&self.origin, any.event, text, &self.allowance);
+        let mut untested = None;
         if self.is_compiled {
             if let Some(why) = protocol.matcher.fault() {
                 return Err(Problem::error_at(&matcher, why));
             }
-            if let Some(why) = protocol.matcher.untested() {
-                self.report(Problem::warning_at(
-                    &matcher,
-                    format!("{why}; so the hook always runs"),
-                ));
-            }
+            let why = protocol.matcher.untested();
+            let words = why.map(|why| format!("{why}; so the hook always runs"));
+            untested = words.map(|words| Problem::warning_at(&matcher, words));
         }
-        let never_matches = lint::matcher(&matcher, any.event, self.origin.agent)
-            .or_else(|| lint::unknown_tool(&matcher, &protocol, self.vocabulary));
-        if let Some(problem) = never_matches {
+        let agent = self.origin.agent;
+        let is_of_tool = any.event.is_of_tool();
+        // Of several reasons why it does not match as it was meant to, the first one is the cause.
+        let problem = lint::matcher(&matcher, any.event, agent)
+            .or(untested)
+            .or_else(|| lint::unknown_tool(&matcher, &protocol, self.vocabulary))
+            .or_else(|| elsewhere::tool(&matcher, agent).filter(|_| is_of_tool));
+        if let Some(problem) = problem {
             self.report(problem);
         }
         Ok(protocol)
@@ -514,6 +537,9 @@ fn switches(agent: &Agent, file: Node<'_, '_>) -> Switches {
         disabled: names.filter_map(|it| Some(it.text()?.to_owned())).collect(),
     }
 }
+
+/// The most keys of a group or a handler that are checked.
+const MOST_KEYS: usize = 100;
 
 const LIKE_OURS: &str = "a list is the form of hooks.json, which is a file of its own";
 

@@ -19,6 +19,16 @@ pub(super) fn usual(shell: UsualShell, text: &str) -> Result<Option<(OsString, A
     usual_here(shell, text)
 }
 
+/// Returns the user's own shell if it is one that runs no commands, as that of a service.
+pub(super) fn refusing(shell: UsualShell) -> Option<PathBuf> {
+    let path = absolute_path_in("SHELL").filter(|_| shell == UsualShell::Login && cfg!(unix))?;
+    let name = path.file_name()?;
+    ["false", "nologin", "true"]
+        .iter()
+        .any(|refusing| name == *refusing)
+        .then_some(path)
+}
+
 /// Returns the path of a program in one of the host's variables. A relative one counts as none: it could lead to a program of
 /// the project.
 fn absolute_path_in(variable: &str) -> Option<PathBuf> {

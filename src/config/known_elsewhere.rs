@@ -32,6 +32,45 @@ pub(super) fn name_elsewhere(hook: &Hook, text: &str) -> Option<String> {
     Some(format!("`{theirs}` is Claude Code's name: {here}"))
 }
 
+/// Events that only one program has, in the object `hooks` of its files. Cursor:
+/// <https://cursor.com/docs/agent/hooks>, Copilot CLI: <https://docs.github.com/en/copilot/reference/hooks-configuration>.
+const EVENTS: [(&str, &[&str]); 2] = [
+    (
+        "Cursor",
+        &[
+            "afterAgentResponse",
+            "afterFileEdit",
+            "afterMCPExecution",
+            "afterShellExecution",
+            "beforeMCPExecution",
+            "beforeReadFile",
+            "beforeShellExecution",
+            "beforeSubmitPrompt",
+            "beforeTabFileRead",
+        ],
+    ),
+    (
+        "Copilot CLI",
+        &[
+            "agentStop",
+            "errorOccurred",
+            "permissionRequest",
+            "postToolUseFailure",
+            "userPromptSubmitted",
+        ],
+    ),
+];
+
+/// Returns the program whose file has these events; None if it is not known.
+pub(super) fn program_of_events<'a>(
+    mut events: impl Iterator<Item = &'a str>,
+) -> Option<&'static str> {
+    events.find_map(|event| {
+        let (title, _) = EVENTS.iter().find(|(_, known)| known.contains(&event))?;
+        Some(*title)
+    })
+}
+
 /// Returns what to write in place of a key of another program.
 pub(super) fn help_for_key(key: &str) -> Option<&'static str> {
     Some(match key {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
-use super::known_elsewhere::help_for_key;
+use super::known_elsewhere::{help_for_key, program_of_events};
 use super::lint::{self, Host};
 use super::report::{Problem, Severity};
 use super::sources::Form;
@@ -260,10 +260,18 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
         (_, Some(second)) => Problem::error("", "`hooks` occurs twice").at(second.key_range),
         (Some(list), None) if list.value.items().is_some() => return Ok(Some(list.value)),
         (Some(list), None) => {
-            let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
-            match list.value.is_object() {
-                true => problem.with_help(LIKE_OTHER_TOOLS),
-                false => problem,
+            let events = list.value.members().map(|member| member.key);
+            let words = match program_of_events(events) {
+                Some(title) => {
+                    format!("this is a hooks file of {title}, whose hooks are not run here")
+                }
+                None => "`hooks`: expected a list".to_owned(),
+            };
+            let problem = Problem::error("", words).at(list.value.range());
+            if list.value.is_object() {
+                problem.with_help(LIKE_OTHER_TOOLS)
+            } else {
+                problem
             }
         }
         (None, None) => {
@@ -285,7 +293,7 @@ fn is_known(key: &str) -> bool {
 }
 
 /// Whether the key is a note for people.
-fn is_note(key: &str) -> bool {
+pub(crate) fn is_note(key: &str) -> bool {
     key == "comment" || key.starts_with('_') || key.starts_with("//")
 }
 
