@@ -89,9 +89,7 @@ impl Standalone {
     /// Returns these options as they were given, and the agent of `fire --as`, for a command that means the same host.
     pub(crate) fn names(&self, cli: &Cli) -> String {
         let mut agents = BTreeSet::from_iter(self.other_tools.iter().map(|agent| agent.name()));
-        if let Command::Fire(fire) = &cli.command {
-            agents.extend(fire.agent.map(Agent::name));
-        }
+        agents.extend(cli.command.agent().map(Agent::name));
         let agents = Vec::from_iter(agents).join(",");
         let options = [
             (" --profile ", self.profile.as_deref()),
@@ -212,6 +210,14 @@ impl Command {
             self,
             Self::Fire(_) | Self::Test(_) | Self::List(_) | Self::Serve { .. }
         )
+    }
+
+    /// The agent whose hooks it runs.
+    pub(crate) fn agent(&self) -> Option<&'static Agent> {
+        match self {
+            Self::Fire(fire) => fire.agent,
+            _ => None,
+        }
     }
 
     /// Whether the report of its hooks says which scripts and programs are missing.

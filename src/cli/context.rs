@@ -17,6 +17,8 @@ pub(crate) struct Context<'a> {
     pub(crate) checks_scripts: bool,
     /// The command that starts the program, for example `mygame hooks`.
     pub(crate) program: &'a str,
+    /// The agent whose hooks run in place of those of hooks.json.
+    pub(crate) agent: Option<&'static Agent>,
     /// The options that a suggested command needs to mean the same host, as in ` --profile mygame`.
     pub(crate) names: &'a str,
     /// All its commands and options.

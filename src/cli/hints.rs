@@ -60,6 +60,7 @@ impl Context<'_> {
                 common: &common,
                 checks_scripts: true,
                 program: &program,
+                agent: None,
                 names: &names,
                 command_line: &command_line,
             };
@@ -71,6 +72,16 @@ impl Context<'_> {
     pub(crate) fn nothing_found(&self, found: &Hooks) -> Vec<String> {
         if !found.report().files.is_empty() || !found.registry().is_empty() {
             return Vec::new();
+        }
+        if let Some(agent) = self.agent {
+            let files = agent.settings_files().join("` and `");
+            let words = format!(
+                "there are no hooks of {}: looked for `{files}`",
+                agent.title()
+            );
+            let fix =
+                "fix: name another file with `--settings FILE`, or a plugin with `--plugin DIR`";
+            return vec![words, fix.to_owned()];
         }
         let looked = printable(&self.not_found(found).join("` and `"));
         let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];

@@ -141,6 +141,7 @@ fn run_parsed<A: Into<OsString>>(
                 common: &cli.common,
                 checks_scripts: cli.command.checks_scripts(),
                 program: &io.program,
+                agent: cli.command.agent(),
                 names: &names,
                 command_line: &command_line,
             };

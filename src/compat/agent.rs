@@ -69,6 +69,8 @@ pub struct Agent {
     pub(super) renamed: Pairs,
     /// A tool's return value in the form that hooks expect; none if it needs no conversion.
     pub(super) response: fn(tool: &str, value: &Value) -> Option<Value>,
+    /// The key of that form with the text of the output.
+    pub(super) text_of_response: &'static str,
     /// The usual names of tools in hosts, with their names in this one.
     pub(super) tools: Pairs,
     /// Tools with the arguments by which hooks know what they do.
@@ -202,8 +204,6 @@ pub(super) struct Specific {
     pub(super) reason: Option<&'static str>,
     /// A new input.
     pub(super) input: Option<&'static str>,
-    /// An input that is merged.
-    pub(super) merged: Option<&'static str>,
     /// A new output.
     pub(super) output: Words,
     /// If there are any, another key makes the answer unusable.
@@ -215,7 +215,6 @@ pub(super) const SPECIFIC: Specific = Specific {
     decision: None,
     reason: None,
     input: None,
-    merged: None,
     output: &[],
     known: &[],
 };
@@ -317,6 +316,13 @@ impl Agent {
     #[must_use]
     pub fn title(&self) -> &'static str {
         self.title
+    }
+
+    /// The files of a project that have its hooks, below the project's root. The first one is also the user's, below the
+    /// home directory.
+    #[must_use]
+    pub fn settings_files(&self) -> &'static [&'static str] {
+        self.files
     }
 
     /// The variable that names the file in which a hook sets variables for the commands of its session, such as

@@ -52,7 +52,7 @@ const CODEX_CALL: Specific = Specific {
 const CLAUDE_RESULT: Specific = Specific { output: &["updatedToolOutput", "updatedMCPToolOutput"], ..SPECIFIC };
 
 #[rustfmt::skip]
-const GEMINI_CALL: Specific = Specific { merged: Some("tool_input"), ..SPECIFIC };
+const GEMINI_CALL: Specific = Specific { input: Some("tool_input"), ..SPECIFIC };
 
 #[rustfmt::skip]
 const REQUEST: Specific = Specific {
@@ -92,10 +92,11 @@ const CLAUDE_CODE: Agent = Agent {
         let text = value.as_str().filter(|_| tool == "Bash")?;
         Some(json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false}))
     },
+    text_of_response: "stdout",
     tools: &[
         ("bash", "Bash"), ("shell", "Bash"), ("read", "Read"), ("write", "Write"), ("edit", "Edit"),
         ("multi_edit", "MultiEdit"), ("glob", "Glob"), ("grep", "Grep"), ("ls", "LS"), ("list", "LS"),
-        ("web_fetch", "WebFetch"), ("web_search", "WebSearch"), ("task", "Task"), ("agent", "Task"),
+        ("web_fetch", "WebFetch"), ("web_search", "WebSearch"), ("task", "Agent"), ("agent", "Agent"),
     ],
     arguments: &[
         ("Bash", &["command"]), ("Read", &["file_path"]), ("Write", &["file_path", "content"]),
@@ -374,6 +375,7 @@ pub const GEMINI: &Agent = &Agent {
         let wrapped = || json!({"llmContent": value, "returnDisplay": value});
         (!value.is_object()).then(wrapped)
     },
+    text_of_response: "llmContent",
     tools: &[
         ("bash", "run_shell_command"), ("shell", "run_shell_command"), ("read", "read_file"), ("write", "write_file"),
         ("edit", "replace"), ("multi_edit", "replace"), ("grep", "grep_search"), ("ls", "list_directory"),

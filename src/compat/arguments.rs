@@ -70,6 +70,20 @@ impl AgentProtocol {
         }
     }
 
+    /// Gives an output in the agent's form, by which a hook replaces a text of the host, as a text.
+    pub(super) fn output_back(&self, event: &HookEvent, output: &mut HookOutput) {
+        let agent = self.origin.agent;
+        let Some(ours) = event.data.get("tool_result").filter(|it| it.is_string()) else {
+            return;
+        };
+        let is_wrapped = (agent.response)(self.tool_name(event), ours).is_some();
+        let changed = output.updated_output.as_ref();
+        let text = changed.and_then(|changed| changed.get(agent.text_of_response)?.as_str());
+        if let Some(text) = text.filter(|_| is_wrapped && !came_from_agent(event)) {
+            output.updated_output = Some(text.into());
+        }
+    }
+
     /// Returns what a guard cannot see: the agent's hooks know the tool by an argument that this call does not have as text.
     pub(super) fn unseen_argument(&self, event: &HookEvent) -> Option<String> {
         let ours = event.tool_name.as_deref()?;

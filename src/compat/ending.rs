@@ -343,7 +343,7 @@ impl Reader<'_> {
                 self.output.reason = reason;
             }
             (Decision::Block, Effect::FeedsBack) => {
-                if is_tolerant {
+                if !self.is(Parsing::Typed) {
                     self.output.updated_output = reason.clone().map(Value::from);
                 }
                 self.output.feedback = reason;
@@ -400,11 +400,9 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        for (key, replaces) in [(keys.input, true), (keys.merged, false)] {
-            if let Some(input) = key.and_then(|key| members.object(key)) {
-                output.updated_input = Some(input.map.clone());
-                output.replaces_input = replaces;
-            }
+        if let Some(input) = keys.input.and_then(|key| members.object(key)) {
+            output.updated_input = Some(input.map.clone());
+            output.replaces_input = true;
         }
         if let Some(value) = keys.output.iter().find_map(|key| members.get(key)) {
             output.updated_output = Some(value.clone());

@@ -69,8 +69,8 @@ fn read(agent: &Agent, event: &Event, ended: (i32, &str, &str)) -> String {
         parts.extend(text.map(|text| format!("{name}: {text}")));
     }
     if let Some(input) = output.updated_input {
-        let how = ["merged input", "input"][usize::from(output.replaces_input)];
-        parts.push(format!("{how}: {}", Value::Object(input)));
+        assert!(output.replaces_input, "as each of these agents does");
+        parts.push(format!("input: {}", Value::Object(input)));
     }
     parts.extend(output.updated_output.map(|it| format!("output: {it}")));
     if !answer.replaces_exit_code && code != 0 {
@@ -97,7 +97,7 @@ claude PostToolUse 0 output: "x" <- OWN "updatedMCPToolOutput": "x"}}
 codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x"}}
 codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x", "-": 1}}
 gemini BeforeTool 2 allow <- {"decision": "allow"}
-gemini BeforeTool 0 merged input: {"a":1} <- {"hookSpecificOutput": {"tool_input": {"a": 1}}}
+gemini BeforeTool 0 input: {"a":1} <- {"hookSpecificOutput": {"tool_input": {"a": 1}}}
 gemini BeforeAgent 0 stop: enough <- {"continue": false, "reason": "enough"}
 gemini BeforeTool 0 block: no; stop: no <- {"continue": false, "decision": "deny", "reason": "no"}
 gemini BeforeTool 0 block <- "{\"decision\": \"block\"}"

@@ -374,6 +374,7 @@ impl Protocol for AgentProtocol {
         let mut answer = ending::read(self.agent(), self.event, &event, strictness, end);
         if let Some(output) = &mut answer.output {
             self.map_back(call.event, output);
+            self.output_back(call.event, output);
         }
         let is_shell = matches!(call.hook.command, HookCommand::Shell { shell: None, .. });
         if let Some(shell) = shell::refusing(self.agent().shell).filter(|_| is_shell) {

@@ -3,6 +3,7 @@
 //! A rule is met where its text without wildcards occurs in the argument, in this order, and not within words. That may be
 //! more than the tool's own test lets pass, never less: the hook itself checks again. Does not parse commands.
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -22,6 +23,8 @@ const SEARCHES: [&str; 3] = ["Grep", "Glob", "LS"];
 
 /// The arguments that may contain a path.
 const PATHS: &[&str] = &["file_path", "path", "notebook_path"];
+
+const URLS: &[&str] = &["url"];
 
 /// The most bytes of a rule that is understood.
 const LONGEST_RULE: usize = 1024;
@@ -146,7 +149,10 @@ impl Argument {
             "WebFetch" => {
                 let domain = text.strip_prefix("domain:")?.trim();
                 let domain = domain.trim_start_matches("*.").to_lowercase();
-                (&["url"], format!("*{domain}*"))
+                if !domain.is_ascii() {
+                    return None;
+                }
+                (URLS, format!("*{domain}*"))
             }
             _ => return None,
         };
@@ -177,6 +183,7 @@ impl Argument {
         };
         let is_met = |text: &String| match is_path {
             true => self.is_met_by_path(text, session_dir(event)),
+            false if self.keys == URLS => self.is_met_by(text) || !has_plain_host(text),
             false => self.is_met_by(text),
         };
         texts.is_empty() || texts.iter().any(is_met)
@@ -235,6 +242,32 @@ fn plain(text: &str) -> String {
     let text = text.replace("\\\n", "").replace(['\'', '"', '\\'], "");
     let words: Vec<_> = text.split_whitespace().collect();
     words.join(" ").to_lowercase()
+}
+
+/// Whether the host of a URL is written as a rule names it. There are other spellings, which a browser reads as the same
+/// host (<https://url.spec.whatwg.org/#host-parsing>): `%65xample.com`, a tab within, full-width letters, `127.1`.
+fn has_plain_host(url: &str) -> bool {
+    let rest = url.trim().split_once("://").and_then(|(scheme, rest)| {
+        let is_web = ["http", "https"]
+            .iter()
+            .any(|it| scheme.eq_ignore_ascii_case(it));
+        is_web.then_some(rest)
+    });
+    let Some(rest) = rest else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    let is_name =
+        host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.chars().all(is_plain);
+    let last = host
+        .trim_end_matches('.')
+        .rsplit('.')
+        .next()
+        .unwrap_or_default();
+    // Such a last part makes it the number of an address, of which there are many spellings.
+    let is_number = last.starts_with(|c: char| c.is_ascii_digit());
+    let is_address = host.parse::<Ipv4Addr>().is_ok();
+    is_name && (!is_number || is_address) && port.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Returns a path without empty parts, `.` and `..`.
@@ -439,6 +472,45 @@ Edit(work/**) == a.rs != none
             let rule = format!("WebFetch(domain:{domain})");
             case(&rule, "WebFetch", url.clone(), expected);
         }
+    }
+
+    /// Spellings of a host that is meant, or may be, and others.
+    #[test]
+    fn other_spellings_of_a_host_count_as_matched() {
+        for (url, expected) in [
+            ("https://example.com/x", true),
+            ("https://EXAMPLE.com:443?x", true),
+            ("https://%65xample.com", true),
+            ("https://exa\tmple.com", true),
+            ("https://exa\nmple.com", true),
+            ("https://ｅxample.com", true),
+            ("https://example。com", true),
+            ("https:/example.com", true),
+            ("https:\\\\%65xample.com", true),
+            ("https:////%65xample.com", true),
+            ("https://a@%65xample.com", true),
+            ("https://other.com@127.1", true),
+            ("https://127.1", true),
+            ("https://0x7f000001/x", true),
+            ("https://2130706433", true),
+            ("https://[::1]/", true),
+            ("//example.org", true),
+            (" https://other.com", false),
+            ("https://other.com/x", false),
+            ("https://other.com:8080/%65xample", false),
+            ("https://127.0.0.1/x", false),
+            ("http://a-b.c1.org.", false),
+        ] {
+            let args = json!({"url": url});
+            case("WebFetch(domain:example.com)", "WebFetch", args, expected);
+        }
+        let other = json!({"url": "https://xn--bcher-kva.example"});
+        case(
+            "WebFetch(domain:b\u{fc}cher.example)",
+            "WebFetch",
+            other,
+            true,
+        );
     }
 
     /// A model can make a link with any tool, and then write through it.

@@ -6,6 +6,7 @@ use forge_hooks::{AppProfile, Decision, FailureKind, HookEvent, Hooks, Outcome};
 use serde_json::{Value, json};
 
 use super::{CLAUDE, Place, settings};
+use crate::support::{World, hook_of};
 
 const NAMES: [(&str, &str); 2] = [("path", "file_path"), ("contents", "content")];
 
@@ -212,7 +213,7 @@ fn a_matcher_is_compared_with_declared_tools() {
         let expected: Vec<_> = expected.into_iter().collect();
         assert_eq!(about_matcher(matcher, &declared), expected, "{matcher}");
         // Without declared tools, only a name that means something elsewhere is a mistake.
-        let elsewhere = (matcher == "bash").then(|| "`bash` is no tool of Claude Code > Bash");
+        let elsewhere = (matcher == "bash").then_some("`bash` is no tool of Claude Code > Bash");
         let elsewhere: Vec<_> = elsewhere.into_iter().collect();
         assert_eq!(about_matcher(matcher, &[]), elsewhere, "{matcher}");
     }
@@ -222,5 +223,31 @@ fn a_matcher_is_compared_with_declared_tools() {
             problems,
             "{matcher}"
         );
+    }
+}
+
+/// A hook that masks the output in the agent's own form, for a host that has a text.
+#[cfg(unix)]
+#[test]
+fn an_output_in_the_agents_form_comes_back_as_a_text() {
+    for (agent, event, command, expected) in [
+        (
+            compat::CLAUDE,
+            "PostToolUse",
+            r#"echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {"stdout": "masked", "stderr": ""}}}'"#,
+            json!("masked"),
+        ),
+        (
+            compat::CLAUDE,
+            "PostToolUse",
+            r#"echo '{"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {"other": 1}}}'"#,
+            json!({"other": 1}),
+        ),
+    ] {
+        let world = World::new();
+        world.add(hook_of(agent, event, "", command));
+        let event = HookEvent::tool_post_execute("bash", json!({"command": "ls"}), "secret");
+        let outcome = world.outcome(&event);
+        assert_eq!(outcome.updated_output(), Some(expected), "{outcome:?}");
     }
 }

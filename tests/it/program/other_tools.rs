@@ -126,16 +126,12 @@ fn failures_are_listed_and_prevent_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_changed_call_is_fired_again_whole() {
+fn a_changed_call_has_the_input_of_the_hook_alone() {
     let user = User::new();
-    let says = r#"echo '{"hookSpecificOutput": {"tool_input": {"timeout": 5}}}'"#;
+    let says = r#"echo '{"hookSpecificOutput": {"tool_input": {"command": "ls"}}}'"#;
     let (_, report) = user.answer_to("gemini", "BeforeTool", &command(says));
     let changed = &report["again"]["event"]["data"]["tool_args"];
-    assert_eq!(
-        *changed,
-        json!({"command": "rm -rf build", "timeout": 5}),
-        "{report:#}"
-    );
+    assert_eq!(*changed, json!({"command": "ls"}), "{report:#}");
 }
 
 /// The command, the directory of its plugin, and where the session is.
