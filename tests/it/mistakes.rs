@@ -1,7 +1,8 @@
 //! Mistakes that authors of hooks make: each is reported with its place and its fix.
 //!
 //! A case of `mistakes.txt` begins with `== NAME`; `-- FILE` is followed by the text of a file, and `$ COMMAND` by what its
-//! output contains, in lines that begin with `> `: at least the place, and what is wrong with its fix.
+//! output contains, in lines that begin with `> `: at least the place, and what is wrong with its fix. Lines that begin with
+//! `! ` follow the advice: the text before ` => ` is replaced by the one behind it, and then nothing is reported.
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::{AppProfile, FailurePolicy, HookConfig, Hooks};
@@ -22,19 +23,29 @@ fn case(text: &str) {
         .unwrap();
     let user = User::new();
     std::fs::create_dir_all(user.path("home")).unwrap();
-    for file in files.split("-- ").filter(|file| !file.is_empty()) {
-        let (path, text) = file.split_once('\n').unwrap();
-        user.write(path, text);
+    let lines = |mark: &'static str| expected.lines().filter_map(move |it| it.strip_prefix(mark));
+    let files = files.split("-- ").filter(|file| !file.is_empty());
+    let files: Vec<_> = files.map(|file| file.split_once('\n').unwrap()).collect();
+    let printed = |fixes: &[(&str, &str)]| {
+        for (path, text) in &files {
+            let apply = |text: String, (old, new): &(&str, &str)| text.replace(old, new);
+            user.write(path, &fixes.iter().fold((*text).to_owned(), apply));
+        }
+        let mut shell = user.shell(&format!("{FUNCTIONS}{command}"));
+        user.printed(shell.output().unwrap()).out
+    };
+    let found = printed(&[]);
+    assert!(lines("> ").count() > 1, "{name}: the place and the fix");
+    for words in lines("> ") {
+        assert!(found.contains(words), "{name}: no {words:?} in {found}");
     }
-    let mut shell = user.shell(&format!("{FUNCTIONS}{command}"));
-    let printed = user.printed(shell.output().unwrap()).out;
-    let expected: Vec<_> = expected
-        .lines()
-        .filter_map(|it| it.strip_prefix("> "))
+    let fixes: Vec<_> = lines("! ")
+        .map(|fix| fix.split_once(" => ").unwrap())
         .collect();
-    assert!(expected.len() > 1, "{name}: the place and the fix");
-    for words in expected {
-        assert!(printed.contains(words), "{name}: no {words:?} in {printed}");
+    if !fixes.is_empty() {
+        let found = printed(&fixes);
+        let is_clean = found.contains("0 errors, 0 warnings");
+        assert!(is_clean, "{name}: after {fixes:?}: {found}");
     }
 }
 
