@@ -193,16 +193,16 @@ fn settings(
     unknown: Map<String, Value>,
     faults: &mut Vec<Fault>,
 ) -> Option<Settings> {
-    let event = read.event.as_deref().map(EventPattern::new);
-    let pattern = match event {
+    let pattern = match read.event.as_deref().map(EventPattern::new) {
+        Some(Ok(pattern)) => Some(pattern),
         Some(Err(error)) => {
             faults.push(HookError::from(error).in_place(place_of(entry, "event")));
             None
         }
-        Some(Ok(pattern)) => Some(pattern),
         None => None,
     };
-    check(entry, read, pattern.as_ref(), faults);
+    check_keys(entry, read, pattern.as_ref(), faults);
+    check_texts(entry, faults);
     let shell = read.shell;
     let command = match (read.command.clone(), read.args.clone()) {
         (Some(text), _) => HookCommand::Shell { text, shell },
@@ -225,8 +225,8 @@ fn settings(
     })
 }
 
-/// Reports keys that are missing, values that cannot be used together, and texts that are never meant.
-fn check(
+/// Reports keys that are missing, and values that cannot be used together.
+fn check_keys(
     entry: Node<'_, '_>,
     read: &Entry,
     pattern: Option<&EventPattern>,
@@ -265,6 +265,10 @@ fn check(
             faults.push(HookError::key(key, words).in_place(place_of(entry, key)));
         }
     }
+}
+
+/// Reports texts that are never meant.
+fn check_texts(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
     let inherited = texts_of(entry, "inherit");
     for (key, value) in inherited.filter(|(key, _)| key != "inherit") {
         let name = value.text().unwrap_or_default();
