@@ -29,8 +29,8 @@ const URLS: &[&str] = &["url"];
 /// The most bytes of a rule that is understood.
 const LONGEST_RULE: usize = 1024;
 
-/// The most bytes of an argument that is searched, since the host waits.
-const LONGEST_ARGUMENT: usize = 64 * 1024;
+/// The most bytes of an argument that is searched, since the host waits: as of a condition in hooks.json.
+const LONGEST_ARGUMENT: usize = 16 * 1024;
 
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
@@ -205,11 +205,15 @@ impl Argument {
 
     /// Tests a text with its backslashes as escapes, and as separators of a path.
     fn is_met_by(&self, text: &str) -> bool {
-        text.len() > LONGEST_ARGUMENT
-            || self.is_in(&plain(text))
-            || self.is_in(&plain(&text.replace('\\', "/")))
-            || self.is_in(&plain(&normal(text, &['/'])))
-            || self.is_in(&plain(&normal(text, &['/', '\\'])))
+        if text.len() > LONGEST_ARGUMENT || self.is_in(&plain(text)) {
+            return true;
+        }
+        // Without such characters, all forms are the same.
+        let has_backslash = text.contains('\\');
+        let is_path = has_backslash || text.contains('/');
+        has_backslash && self.is_in(&plain(&text.replace('\\', "/")))
+            || is_path && self.is_in(&plain(&normal(text, &['/'])))
+            || has_backslash && self.is_in(&plain(&normal(text, &['/', '\\'])))
     }
 
     /// Whether the pieces occur in this order. The first one begins a word, and the last one ends one.
