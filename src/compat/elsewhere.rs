@@ -8,29 +8,30 @@ use std::path::Path;
 use super::agent::{Agent, Variable, value_of};
 use super::agents::AGENTS;
 use super::protocol::AgentProtocol;
-use crate::config::reading::{Problem, is_note};
+use crate::config::reading::Problem;
 use crate::events::nearest;
-use crate::hook::LIKE_A_KEY;
+use crate::hook::{Hook, LIKE_A_KEY};
 use crate::json::{Member, Node};
 use crate::printable::shortened;
 use crate::protocol::Protocol;
 
-/// Checks the names of a matcher: a tool that only another agent has under this name, or that hosts have.
-pub(super) fn tool(node: &Node<'_, '_>, agent: &Agent) -> Option<Problem> {
-    let text = node.text()?;
+/// Checks the names of a matcher: a tool that only another agent has under this name, or that hosts have. It is no mistake
+/// in a matcher that has the agent's name too.
+pub(super) fn tool(node: &Node<'_, '_>, protocol: &AgentProtocol) -> Option<Problem> {
+    let (text, agent) = (node.text()?, protocol.origin.agent);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_|, ".contains(c);
     if !text.chars().all(is_plain) {
         return None;
     }
     let names = text.split(['|', ',']).map(str::trim);
     let mut foreign = names.filter_map(|name| Some((name, meant_by(name, agent)?)));
-    let (name, meant) = foreign.next()?;
+    let (name, meant) = foreign.find(|(_, meant)| !protocol.is_named(meant))?;
     let words = format!("`{name}` is no tool of {}", agent.title);
     Some(Problem::warning_at(node, words).with_suggestion_of(Some(meant)))
 }
 
 /// Returns the agent's name of a tool that is known by this name elsewhere.
-fn meant_by(name: &str, agent: &Agent) -> Option<&'static str> {
+pub(super) fn meant_by(name: &str, agent: &Agent) -> Option<&'static str> {
     if is_tool_of(name, agent) {
         return None;
     }
@@ -44,7 +45,7 @@ fn meant_by(name: &str, agent: &Agent) -> Option<&'static str> {
     of_host.or_else(of_other)
 }
 
-fn is_tool_of(name: &str, agent: &Agent) -> bool {
+pub(super) fn is_tool_of(name: &str, agent: &Agent) -> bool {
     let tools = agent.tools.iter().map(|(_, theirs)| *theirs);
     let known = agent.arguments.iter().map(|(tool, _)| *tool);
     let others = agent
@@ -55,15 +56,18 @@ fn is_tool_of(name: &str, agent: &Agent) -> bool {
 }
 
 /// Variables for directories that agents or their plugins have, beside those of the tables.
-const OTHER_VARIABLES: [&str; 3] = [
+const OTHER_VARIABLES: [&str; 4] = [
     "CODEX_PLUGIN_ROOT",
-    "GEMINI_PLUGIN_ROOT",
+    "CURSOR_PLUGIN_ROOT",
     "CURSOR_PROJECT_DIR",
+    "GEMINI_PLUGIN_ROOT",
 ];
 
-/// Checks the variables of a command: one that another agent sets, or that is set in a plugin alone.
+/// Checks the variables of a command: one that another agent sets, or that is set in a plugin alone. A command that also
+/// uses one that is set here, or that sets or tests it itself, was written for several agents.
 pub(super) fn variable(
     node: &Node<'_, '_>,
+    hook: &Hook,
     text: &str,
     protocol: &AgentProtocol,
 ) -> Option<Problem> {
@@ -75,94 +79,164 @@ pub(super) fn variable(
         value.is_some_and(|value| is_in_plugin || !is_of_plugin(value))
     };
     let of_agents = AGENTS.iter().flat_map(|agent| agent.variables);
-    let of_agents = of_agents.map(|(name, _)| *name);
-    let mut known = of_agents.chain(OTHER_VARIABLES);
-    let name = known.find(|name| !is_set(name) && is_used(text, name))?;
+    let mut known = of_agents.map(|(name, _)| *name).chain(OTHER_VARIABLES);
+    let mut own = agent.variables.iter().map(|(name, _)| *name);
+    if own.any(|name| is_set(name) && text.contains(name)) {
+        return None;
+    }
+    let name = known.find(|name| {
+        !is_set(name) && !hook.env().contains_key(*name) && !sets(text, name) && is_used(text, name)
+    })?;
     let title = agent.title;
     let words = match value_of(agent.variables, name) {
         Some(_) => format!("`${name}` is set only for hooks of a plugin"),
         None => format!("`${name}` is not set for hooks of {title}"),
     };
+    let (directory, meant) = if is_in_plugin {
+        ("plugin", Variable::Plugin)
+    } else {
+        ("project", Variable::Project)
+    };
     let mut own = agent.variables.iter();
-    let project = own.find(|(_, value)| *value == Variable::Project);
-    let help = match project {
-        Some((name, _)) => format!("the project's directory is `${name}`"),
+    let help = match own.find(|(_, value)| *value == meant) {
+        Some((name, _)) => format!("the {directory}'s directory is `${name}`"),
         None => "the hook runs in the directory of the session".to_owned(),
     };
     Some(Problem::warning_at(node, words).with_help(help))
 }
 
-/// Whether a shell or the agent puts the value of this variable into a command.
+/// Whether a command may set or test a variable itself.
+pub(super) fn sets(text: &str, name: &str) -> bool {
+    let assigns = [format!("{name}="), format!("{name} =")];
+    let has_own = ["read ", "<<", "-n ", "-z "]
+        .iter()
+        .any(|it| text.contains(it));
+    has_own || assigns.iter().any(|it| text.contains(it))
+}
+
+/// Whether a shell or the agent puts the value of this variable into a command. With `:-` and the like, another value is
+/// put there if it is not set.
 fn is_used(text: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut parts = text.split('$').skip(1);
-    parts.any(|part| match part.strip_prefix('{') {
-        Some(part) => part
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with(['}', ':'])),
-        None => part
-            .strip_prefix(name)
-            .is_some_and(|rest| !rest.starts_with(is_name)),
+    let mut parts = text.split('$');
+    let mut before = parts.next().unwrap_or_default();
+    let mut quotes = 0;
+    parts.any(|part| {
+        quotes += before.matches('\'').count();
+        let is_text = before.ends_with('\\') || quotes % 2 == 1;
+        before = part;
+        let is_it = match part.strip_prefix('{') {
+            Some(part) => {
+                let rest = part.strip_prefix(name);
+                rest.is_some_and(|rest| rest.starts_with(['}', '%', '#', '/']))
+            }
+            None => part
+                .strip_prefix(name)
+                .is_some_and(|rest| !rest.starts_with(is_name)),
+        };
+        is_it && !is_text
     })
 }
 
-/// Checks that the path of a directory is not split by the shell at its blanks.
+/// Checks that the path of a directory is not split by the shell at its blanks. Gemini CLI puts it there in quotes.
 pub(super) fn unquoted(
     node: &Node<'_, '_>,
     text: &str,
     root: Option<&Path>,
     protocol: &AgentProtocol,
 ) -> Option<Problem> {
-    let directories = protocol.directories(root?);
+    // Where quotes do not simply surround words, or the shell does not split.
+    const UNCLEAR: [&str; 7] = ["'", "\\", "$(", "`", "<<", "[[", "case "];
+    if protocol.origin.agent.quotes_directories || UNCLEAR.iter().any(|it| text.contains(it)) {
+        return None;
+    }
+    let directories = protocol.directories(root.unwrap_or(Path::new("")));
     let has_blank = |path: &Path| path.to_string_lossy().contains(char::is_whitespace);
     let mut split = directories.iter().filter(|(_, path)| has_blank(path));
-    let (name, _) = split.find(|(name, _)| is_used_unquoted(text, name))?;
+    let (name, _) = split.find(|(name, _)| begins_word(text, name))?;
     let words = format!("without quotes, the shell splits the value of `${name}` at its blanks");
     let help = format!("put it in quotes, as in \\\"${name}\\\"/guard.sh");
     Some(Problem::warning_at(node, words).with_help(help))
 }
 
-fn is_used_unquoted(text: &str, name: &str) -> bool {
+/// Whether a word outside of quotes begins with this variable.
+fn begins_word(text: &str, name: &str) -> bool {
     let mut quotes = 0;
-    let mut parts = text.split('$');
-    let mut before = parts.next().unwrap_or_default();
-    parts.any(|part| {
-        quotes += before.matches('"').count();
-        before = part;
-        quotes % 2 == 0 && is_used(&format!("${part}"), name)
+    text.split_whitespace().any(|word| {
+        let is_outside = quotes % 2 == 0;
+        quotes += word.matches('"').count();
+        let word = word.trim_start_matches(['(', ';', '&', '|']);
+        is_outside && word.starts_with('$') && is_used(word.split('"').next().unwrap_or(word), name)
     })
 }
 
-/// Checks a path of a project's hook below somebody's home directory: nobody else has it.
-pub(super) fn home(node: &Node<'_, '_>, text: &str, root: Option<&Path>) -> Option<Problem> {
-    let root = root?.to_string_lossy();
-    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '&' | '|');
-    let mut words = text.split(is_end);
-    let path = words.find(|word| {
-        let homes = ["/home/", "/Users/", "C:\\Users\\"];
-        homes.iter().any(|home| word.starts_with(home)) && !word.starts_with(&*root)
-    })?;
-    let words = format!(
-        "`{}` is below a home directory, which others do not have",
-        shortened(path)
-    );
-    let help = "put the file into the project, or the hook into the user's own settings";
+/// Programs behind which a script stands.
+const INTERPRETERS: [&str; 9] = [
+    "bash", "bun", "deno", "node", "perl", "python", "python3", "ruby", "sh",
+];
+
+/// Checks the program or the script of a project's hook: nobody else has one below somebody's home directory.
+pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Problem> {
+    // Other users may have these, and one user alone has that file.
+    const SHARED: [&str; 5] = ["Shared", "linuxbrew", "node", "runner", "vscode"];
+    let root = hook.base_dir()?;
+    let file = hook.source().and_then(|source| source.path.file_name());
+    if file.is_some_and(|name| name == "settings.local.json") {
+        return None;
+    }
+    let mut words = text.split_whitespace().map(|word| word.trim_matches('"'));
+    let first = words.next()?;
+    let path = if INTERPRETERS.contains(&first) {
+        words.next()?
+    } else {
+        first
+    };
+    let below = path
+        .strip_prefix("/home/")
+        .or_else(|| path.strip_prefix("/Users/"))?;
+    let (user, rest) = below.split_once('/')?;
+    let is_plain = !path.contains(['*', '?', '[', '$', ')']) && !rest.is_empty();
+    if user.is_empty() || !is_plain || SHARED.contains(&user) {
+        return None;
+    }
+    let shown = shortened(path);
+    let words = format!("`{shown}` is below a home directory, which others do not have");
+    let help = match Path::new(path).strip_prefix(root) {
+        Ok(_) => "begin it with the variable of the project's directory",
+        Err(_) => "put the file into the project, or the hook into the user's own settings",
+    };
     Some(Problem::warning_at(node, words).with_help(help))
 }
 
 /// What to do in place of a key that these agents do not have.
-fn help_for(key: &str, agent: &Agent) -> Option<&'static str> {
+fn help_for(key: &str, agent: &Agent, of_handler: bool) -> Option<&'static str> {
+    let is_read = |key: &str| agent.keys.contains(&key);
     Some(match key {
+        _ if !of_handler && is_read(key) => "put it into the handler",
         "enabled" | "disabled" | "enable" | "disable" => "remove the handler to switch it off",
         "cwd" | "working_dir" | "workingDirectory" => "write `cd DIRECTORY && ...` in the command",
         "env" => "write `NAME=value ./command` in the command",
         "pattern" | "matcher" | "tool" | "tools" => "name the tool in the `matcher` of the group",
         "timeout_ms" | "timeoutMs" if !agent.milliseconds => "write `timeout`, in seconds",
-        "when" if agent.keys.contains(&"if") => "write `if`, as in \"Bash(git *)\"",
+        "when" if is_read("if") => "write `if`, as in \"Bash(git *)\"",
+        "if" | "when" => "test the arguments in the hook",
         "on_failure" => "write `onFailure`",
-        "background" if agent.keys.contains(&"async") => "write `async`",
+        "background" if is_read("async") => "write `async`",
         _ => return None,
     })
+}
+
+/// Whether a key is a note, or a switch that switches nothing.
+fn says_nothing(member: &Member<'_, '_>) -> bool {
+    let key = member.key.to_ascii_lowercase();
+    let is_note = key.starts_with(['_', '$', '#']) || key.starts_with("//");
+    let is_remark = key.starts_with("note") || key.starts_with("comment");
+    let is_usual = matches!(
+        (&*key, member.value.switch()),
+        ("enabled" | "enable", Some(true)) | ("disabled" | "disable", Some(false))
+    );
+    let is_label = matches!(&*key, "description" | "name" | "id");
+    is_note || is_remark || is_usual || is_label || member.value.is_null()
 }
 
 /// Checks a key of a handler or a group, which has these keys: one that the agent does not read, and neither does this
@@ -173,14 +247,15 @@ pub(super) fn key(
     agent: &Agent,
 ) -> Option<Problem> {
     let name = member.key;
-    let is_known = || known.contains(&name) || agent.keys_not_applied.contains(&name);
-    if is_known() || is_note(name) || matches!(name, "description" | "name" | "id") {
+    let is_known = known.contains(&name) || agent.keys_not_applied.contains(&name);
+    if is_known || says_nothing(member) {
         return None;
     }
     let shown = shortened(name);
     let words = format!("unknown key `{shown}`: it has no effect in {}", agent.title);
     let problem = Problem::warning(name, words).at(member.key_range.clone());
-    Some(match help_for(name, agent) {
+    let of_handler = known.contains(&"command");
+    Some(match help_for(name, agent, of_handler) {
         Some(help) => problem.with_help(help),
         None => problem.with_suggestion_of(nearest(name, known.iter().copied(), LIKE_A_KEY)),
     })

@@ -38,17 +38,27 @@ impl Strictness {
 /// What stands in standard error where bytes are missing. No JSON has a line break in a string.
 const LEFT_OUT: &str = " bytes left out ...]\n";
 
-/// What interpreters say of a script that is not there: `python3` and `uv` with exit code 2, Node, Bun, Deno, Ruby and PHP
-/// with 1.
-const NO_SCRIPT: [&str; 7] = [
-    "can't open file",
-    "Failed to spawn",
-    "Cannot find module",
-    "Module not found",
-    "No such file or directory -- ",
-    "Can't open perl script",
-    "Could not open input file",
-];
+/// Whether this is what an interpreter says of a script that is not there: `python3` and `uv` with exit code 2, as Perl, and
+/// Node, Bun, Deno and PHP with 1. A hook may write as much of a module that its own tests miss.
+fn misses_its_script(code: i32, stderr: &str) -> bool {
+    let has = |words: &str| stderr.contains(words);
+    match code {
+        2 => [
+            "can't open file",
+            "Failed to spawn",
+            "Can't open perl script",
+        ]
+        .into_iter()
+        .any(has),
+        1 => {
+            let of_node = has("Cannot find module") && has("requireStack: []");
+            let text = stderr.trim_start();
+            let others = ["error: Module not found", "Could not open input file"];
+            of_node || others.iter().any(|words| text.starts_with(words))
+        }
+        _ => false,
+    }
+}
 
 /// A note on an answer among other text.
 const PLAIN_TEXT: &str =
@@ -234,11 +244,12 @@ impl Reader<'_> {
     /// Returns a note on an exit code that does not mean what a guard's author may expect.
     fn about_code(&self, blocks: bool) -> Option<String> {
         let effect = if blocks { "blocks" } else { "does not block" };
-        let is_missing_file = NO_SCRIPT.iter().any(|it| self.stderr.contains(it));
         let found = match self.code {
             126 => "a command cannot be executed",
             127 => "a command was not found",
-            1 | 2 if is_missing_file => "the interpreter did not find the script",
+            code if misses_its_script(code, self.stderr) => {
+                "the interpreter did not find the script"
+            }
             0 | 2 => return None,
             ..0 => "a signal ended it",
             code if !blocks && !self.answer.replaces_exit_code => {

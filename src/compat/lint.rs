@@ -8,7 +8,7 @@ use super::agent::{Agent, Effect, Event};
 use super::elsewhere;
 use super::protocol::AgentProtocol;
 use crate::config::reading::{Problem, check_script};
-use crate::entry::HookCommand;
+use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::{LIKE_AN_EVENT, Vocabulary, nearest};
 use crate::hook::Hook;
 use crate::json::Node;
@@ -33,16 +33,9 @@ pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<
 pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Option<Problem> {
     let text = node.text().filter(|_| event.is_of_tool())?.trim();
     let shown = shortened(text);
-    if let Some(names) = names_of_rules(text) {
+    if let Some(rules) = rules_of(text, agent) {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
-        let names: Vec<_> = names.iter().map(|name| shortened(name)).collect();
-        let mut help = format!("write \"matcher\": \"{}\", and ", names.join("|"));
-        help += &match (agent.keys.contains(&"if"), names.len()) {
-            (true, 1) if text.ends_with(')') => format!("\"if\": \"{shown}\" in the handler"),
-            (true, _) => "an \"if\" for each rule, in a handler of its own".to_owned(),
-            (false, _) => "test the arguments in the hook".to_owned(),
-        };
-        return Some(Problem::warning_at(node, words).with_help(help));
+        return Some(Problem::warning_at(node, words).with_help(advice(&rules, agent)));
     }
     let server = text.strip_prefix("mcp__")?;
     let is_one_name = agent.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
@@ -54,18 +47,60 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Opti
     Some(Problem::warning_at(node, words).with_suggestion_of(Some(meant)))
 }
 
-/// Returns the tools of a text that consists of rules, as `Edit(*.ts)|Write(*.ts)` or `Edit:*.ts`.
-fn names_of_rules(text: &str) -> Option<Vec<&str>> {
-    let is_name = |name: &str| !name.is_empty() && name.chars().all(char::is_alphanumeric);
-    if let Some((name, _)) = text.split_once(':') {
-        return is_name(name).then(|| vec![name]);
-    }
-    let names = text.split('|').map(|rule| {
-        let (name, rest) = rule.trim().split_once('(')?;
-        (is_name(name) && rest.ends_with(')')).then_some(name)
+/// Returns the rules of a text that consists of rules, as `Edit(*.ts)|Write(*.ts)` or `Edit:*.ts`: the tools, each with its
+/// argument.
+fn rules_of<'t>(text: &'t str, agent: &Agent) -> Option<Vec<(&'t str, &'t str)>> {
+    let is_name = |name: &str| {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        !name.is_empty() && name.chars().all(is_part)
+    };
+    let mut depth = 0;
+    let rules = text.split(|c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0 && matches!(c, '|' | ',')
     });
-    names.collect()
+    let rules = rules.map(|rule| {
+        let rule = rule.trim();
+        let at = rule.find(['(', ':'])?;
+        let (name, rest) = (&rule[..at], &rule[at + 1..]);
+        let argument = if rule[at..].starts_with('(') {
+            rest.strip_suffix(')')?
+        } else {
+            rest
+        };
+        // An expression may have such brackets, as in `Web(Fetch|Search)`.
+        let is_word = argument.chars().all(|c| c.is_alphanumeric() || c == '|');
+        let is_known = elsewhere::is_tool_of(name, agent) || !is_word;
+        (is_name(name) && is_known).then_some((name, argument))
+    });
+    rules.collect()
 }
+
+/// Says what to write in place of rules as a matcher.
+fn advice(rules: &[(&str, &str)], agent: &Agent) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rules {
+        let name = elsewhere::meant_by(name, agent).unwrap_or(name);
+        if !names.contains(&name) && names.len() < MOST_NAMED {
+            names.push(name);
+        }
+    }
+    let matcher = shortened(&names.join("|")).into_owned();
+    let rest = match rules {
+        _ if !agent.keys.contains(&"if") => "test the arguments in the hook".to_owned(),
+        [(name, argument)] => {
+            format!(
+                "\"if\": \"{}\" in the handler",
+                shortened(&format!("{name}({argument})"))
+            )
+        }
+        _ => "an \"if\" for each rule, in a handler of its own".to_owned(),
+    };
+    format!("write \"matcher\": \"{matcher}\", and {rest}")
+}
+
+/// The most tools that an advice names.
+const MOST_NAMED: usize = 10;
 
 /// Checks that a group's matcher matches a tool that the host has declared.
 pub(super) fn unknown_tool(
@@ -117,11 +152,10 @@ pub(super) fn command(
         true => script(&node, hook, protocol),
         false => None,
     };
-    // A script below a directory that is not known, or in a path that is split, is not there either.
-    let place = elsewhere::variable(&node, text, protocol)
-        .or_else(|| elsewhere::unquoted(&node, text, hook.base_dir(), protocol))
-        .or_else(|| elsewhere::home(&node, text, hook.base_dir()))
-        .or(script);
+    let place = elsewhere::unquoted(&node, text, hook.base_dir(), protocol)
+        .or(script)
+        .or_else(|| elsewhere::variable(&node, hook, text, protocol))
+        .or_else(|| elsewhere::home(&node, hook, text));
     let found = [
         unset_variable(&node, text),
         exits_with_1(&node, text, protocol),
@@ -139,6 +173,9 @@ fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
     let name = names.find(|name| UNSET.split(' ').any(|unset| name.starts_with(unset)))?;
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let name = &name[..end.unwrap_or(name.len())];
+    if elsewhere::sets(text, name) {
+        return None;
+    }
     let problem = Problem::warning_at(node, format!("`${name}` is not set for hooks"));
     Some(problem.with_help("the event is on standard input, as in `jq -r .tool_name`"))
 }
@@ -169,7 +206,16 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Option<
         let (_, path) = known.find(|(known, path)| known == name && is_known(path))?;
         Some(path.to_string_lossy().into_owned())
     })?;
-    let words = format!("{}: the hook fails, and does not block", problem.message);
+    // Python, and `uv` that starts it, then end with the code that blocks.
+    let command = hook.command().to_string();
+    let consequence = if hook.on_failure() == FailurePolicy::Block {
+        "the hook fails, and blocks"
+    } else if command.contains("python") || command.starts_with("uv") {
+        "the hook fails"
+    } else {
+        "the hook fails, and does not block"
+    };
+    let words = format!("{}: {consequence}", problem.message);
     let mut found = Problem::warning_at(node, words);
     found.help = problem.help;
     Some(found)

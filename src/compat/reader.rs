@@ -240,7 +240,9 @@ impl Reader<'_> {
         // A handler of another type has other keys.
         let given = node.get("type").and_then(|it| it.text());
         if self.file.loaded.shows_all() && given.is_none_or(|given| given == "command") {
+            let mut seen = HashSet::new();
             let members = node.members().take(MOST_KEYS);
+            let members = members.filter(|member| seen.insert(member.key));
             let problems = members.filter_map(|member| elsewhere::key(&member, known, agent));
             for problem in problems.collect::<Vec<_>>() {
                 self.report(problem);
@@ -267,11 +269,13 @@ impl Reader<'_> {
         }
         let agent = self.origin.agent;
         let is_of_tool = any.event.is_of_tool();
+        // Then the names that a matcher may have are known.
+        let declares = !self.vocabulary.tools().is_empty();
         // Of several reasons why it does not match as it was meant to, the first one is the cause.
         let problem = lint::matcher(&matcher, any.event, agent)
             .or(untested)
             .or_else(|| lint::unknown_tool(&matcher, &protocol, self.vocabulary))
-            .or_else(|| elsewhere::tool(&matcher, agent).filter(|_| is_of_tool));
+            .or_else(|| elsewhere::tool(&matcher, &protocol).filter(|_| is_of_tool && !declares));
         if let Some(problem) = problem {
             self.report(problem);
         }
@@ -415,7 +419,10 @@ impl Reader<'_> {
     }
 
     fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
-        let of_windows = self.get(node, "commandWindows").filter(|_| cfg!(windows));
+        let mut of_windows = ["commandWindows", "command_windows"].into_iter();
+        let of_windows = of_windows
+            .find_map(|key| self.get(node, key))
+            .filter(|_| cfg!(windows));
         let Some(given) = of_windows.or_else(|| node.get("command")) else {
             return Err(Problem::error_at(&node, "`command` is missing"));
         };

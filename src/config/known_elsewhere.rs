@@ -39,25 +39,22 @@ const EVENTS: [(&str, &[&str]); 2] = [
         "Cursor",
         &[
             "afterAgentResponse",
+            "afterAgentThought",
             "afterFileEdit",
             "afterMCPExecution",
             "afterShellExecution",
+            "afterTabFileEdit",
             "beforeMCPExecution",
             "beforeReadFile",
             "beforeShellExecution",
             "beforeSubmitPrompt",
             "beforeTabFileRead",
+            "workspaceOpen",
         ],
     ),
     (
         "Copilot CLI",
-        &[
-            "agentStop",
-            "errorOccurred",
-            "permissionRequest",
-            "postToolUseFailure",
-            "userPromptSubmitted",
-        ],
+        &["agentStop", "errorOccurred", "userPromptSubmitted"],
     ),
 ];
 

@@ -67,7 +67,7 @@ pub(crate) mod reading {
     use crate::json::readable;
 
     pub(crate) use super::content::Loaded;
-    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, is_note, too_many_entries};
+    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, too_many_entries};
     pub(crate) use super::report::Problem;
     pub(crate) use super::script::check as check_script;
 

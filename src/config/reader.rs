@@ -293,7 +293,7 @@ fn is_known(key: &str) -> bool {
 }
 
 /// Whether the key is a note for people.
-pub(crate) fn is_note(key: &str) -> bool {
+fn is_note(key: &str) -> bool {
     key == "comment" || key.starts_with('_') || key.starts_with("//")
 }
 
@@ -314,8 +314,10 @@ fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
         HookError::EmptyCommand => KeyError::new("command", words),
         HookError::NotAnObject { .. } => KeyError::new("", words),
     };
-    let text = entry.get("timeout").and_then(|value| value.text());
-    let seconds = text.filter(|_| error.key == "timeout").and_then(seconds_in);
+    // Looking for a key takes as long as the entry has keys.
+    let timeout = (error.key == "timeout").then(|| entry.get("timeout"));
+    let text = timeout.flatten().and_then(|value| value.text());
+    let seconds = text.and_then(seconds_in);
     Problem {
         expected: error.expected,
         found: error.found,

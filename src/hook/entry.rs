@@ -18,6 +18,9 @@ use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
 
+/// The most faults of an entry, about, so that one with very many takes no longer.
+const MOST_FAULTS: usize = 1000;
+
 const WITHHOLD: &str = "`withhold` is only for hooks on `tool:post_execute`: name only that event";
 
 /// The keys of an entry, in the order in which they are written.
@@ -174,6 +177,9 @@ impl Settings {
 fn unknown_keys(entry: Node<'_, '_>, faults: &mut Vec<Fault>) -> Map<String, Value> {
     let mut unknown = Map::new();
     for Member { key, value, .. } in entry.members().filter(|member| !is_key(member.key)) {
+        if faults.len() > MOST_FAULTS {
+            break;
+        }
         if key == "protocol" {
             let words = "a host sets it in its program, and it cannot be read: remove the key";
             faults.push(HookError::key(key, words).at(value));

@@ -340,15 +340,15 @@ impl Setting for Option<Sandbox> {
             return Err(unexpected(value, key, expected));
         }
         let mut sandbox = Sandbox::new();
-        let members = value.members().filter(|member| !member.value.is_null());
         for Member {
             key: name,
             value: given,
             ..
-        } in members
+        } in value.members()
         {
             let path = format!("{key}.{name}");
             sandbox = match name {
+                "read" | "write" | "network" if given.is_null() => sandbox,
                 "read" => sandbox.reading(paths(given, &path, key)?),
                 "write" => sandbox.writing(paths(given, &path, key)?),
                 "network" if !bool::of(given, &path, FLAG)? => sandbox,

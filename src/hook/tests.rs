@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::entry::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::growth::assert_linear;
 use crate::json::Node;
 
 #[test]
@@ -205,4 +206,37 @@ fn a_hook_is_known_by_what_it_is() {
     for other in others {
         assert_ne!(first, other.fingerprint(), "{other:?}");
     }
+}
+
+#[test]
+fn an_unknown_key_of_a_sandbox_is_an_error() {
+    for value in [json!(null), json!(1)] {
+        let entry = json!({"event": "*", "command": "x", "sandbox": {"a": value}});
+        let error = Hook::from_json(&entry).unwrap_err().to_string();
+        assert!(
+            error.contains("expected one of `read`, `write`, `network`"),
+            "{error}"
+        );
+    }
+    let entry = json!({"event": "*", "command": "x", "sandbox": {"read": null}});
+    assert_eq!(
+        Hook::from_json(&entry).unwrap().sandbox(),
+        Some(&Sandbox::new())
+    );
+}
+
+/// Each key may be at fault, and is looked up once.
+#[test]
+fn the_faults_of_an_entry_cost_little() {
+    let input = |size: usize| {
+        let keys = (0..size).map(|it| format!(r#""a{it}": 1e999"#));
+        format!(
+            r#"{{"hooks": [{{"event": "*", "command": "x", {}}}]}}"#,
+            keys.collect::<Vec<_>>().join(", ")
+        )
+    };
+    assert_linear("keys", 4_000, input, |text| {
+        let report = crate::HookConfig::default().check_text("x.json", text);
+        assert!(!report.is_ok());
+    });
 }

@@ -161,3 +161,52 @@ fn a_load_looks_at_no_programs() {
     assert_eq!(found, [Some(3)], "{report}");
     assert_eq!(config.check(path).problems.len(), 4);
 }
+
+/// In a project whose path has no blanks, and in one whose path has some.
+#[cfg(unix)]
+#[test]
+fn correct_settings_are_not_reported() {
+    let rows = include_str!("correct_settings.txt").lines();
+    let rows: Vec<_> = rows.filter(|row| !row.starts_with('#')).collect();
+    assert!(rows.len() >= 42);
+    crate::golden::at_once(
+        &rows,
+        || (),
+        |(), row| {
+            let [agent, event, matcher, command] = row.splitn(4, ' ').collect::<Vec<_>>()[..]
+            else {
+                panic!("{row}");
+            };
+            for directory in ["plain", "my work"] {
+                let user = User::new();
+                let project = format!("project/{directory}");
+                user.write(&format!("{project}/.src/x"), "");
+                for script in ["x.sh", "x.py"] {
+                    let path = user.write(&format!("{project}/{script}"), "#!/bin/sh\n");
+                    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                    std::fs::set_permissions(path, executable).unwrap();
+                }
+                let mut group =
+                    serde_json::json!({"hooks": [{"type": "command", "command": command}]});
+                if matcher != "-" {
+                    group["matcher"] = matcher.into();
+                }
+                let name = if agent == "codex" {
+                    "hooks.json"
+                } else {
+                    "settings.json"
+                };
+                let text = serde_json::json!({"hooks": {event: [group]}}).to_string();
+                user.write(&format!("{project}/.{agent}/{name}"), &text);
+                let mut program = user.command(&["validate", "--other-tools", agent]);
+                program.current_dir(user.path(&project));
+                let printed = user.printed(program.output().unwrap()).out;
+                assert!(
+                    printed.contains("0 errors, 0 warnings"),
+                    "{directory}: {row}\n{printed}"
+                );
+            }
+            String::new()
+        },
+    );
+}
