@@ -15,15 +15,19 @@ use crate::json::{Member, Node};
 use crate::printable::shortened;
 use crate::protocol::Protocol;
 
+/// The most names of a matcher that are compared with the names of tools.
+pub(super) const MOST_NAMES: usize = 100;
+
 /// Checks the names of a matcher: a tool that only another agent has under this name, or that hosts have. It is no mistake
 /// in a matcher that has the agent's name too.
 pub(super) fn tool(node: &Node<'_, '_>, protocol: &AgentProtocol) -> Option<Problem> {
-    let (text, agent) = (node.text()?, protocol.origin.agent);
+    let text = node.text().filter(|_| protocol.event.is_of_tool())?;
+    let agent = protocol.origin.agent;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_|, ".contains(c);
     if !text.chars().all(is_plain) {
         return None;
     }
-    let names = text.split(['|', ',']).map(str::trim);
+    let names = text.split(['|', ',']).map(str::trim).take(MOST_NAMES);
     let mut foreign = names.filter_map(|name| Some((name, meant_by(name, agent)?)));
     let (name, meant) = foreign.find(|(_, meant)| !protocol.is_named(meant))?;
     let words = format!("`{name}` is no tool of {}", agent.title);
@@ -38,14 +42,14 @@ pub(super) fn meant_by(name: &str, agent: &Agent) -> Option<&'static str> {
     let of_host = value_of(agent.tools, name);
     let others = || AGENTS.iter().filter(|other| **other != agent);
     let of_other = || {
-        let mut tools = others().flat_map(|other| other.tools);
-        let (ours, _) = tools.find(|(_, theirs)| *theirs == name)?;
-        value_of(agent.tools, ours)
+        let tools = others().flat_map(|other| other.tools);
+        let mut named = tools.filter(|(_, theirs)| *theirs == name);
+        named.find_map(|(ours, _)| value_of(agent.tools, ours))
     };
     of_host.or_else(of_other)
 }
 
-pub(super) fn is_tool_of(name: &str, agent: &Agent) -> bool {
+fn is_tool_of(name: &str, agent: &Agent) -> bool {
     let tools = agent.tools.iter().map(|(_, theirs)| *theirs);
     let known = agent.arguments.iter().map(|(tool, _)| *tool);
     let others = agent
@@ -116,7 +120,7 @@ pub(super) fn sets(text: &str, name: &str) -> bool {
 
 /// Whether a shell or the agent puts the value of this variable into a command. With `:-` and the like, another value is
 /// put there if it is not set.
-fn is_used(text: &str, name: &str) -> bool {
+pub(super) fn is_used(text: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut parts = text.split('$');
     let mut before = parts.next().unwrap_or_default();
@@ -178,7 +182,17 @@ const INTERPRETERS: [&str; 9] = [
 /// Checks the program or the script of a project's hook: nobody else has one below somebody's home directory.
 pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Problem> {
     // Other users may have these, and one user alone has that file.
-    const SHARED: [&str; 5] = ["Shared", "linuxbrew", "node", "runner", "vscode"];
+    const SHARED: [&str; 9] = [
+        "Shared",
+        "codespace",
+        "coder",
+        "gitpod",
+        "linuxbrew",
+        "node",
+        "runner",
+        "ubuntu",
+        "vscode",
+    ];
     let root = hook.base_dir()?;
     let file = hook.source().and_then(|source| source.path.file_name());
     if file.is_some_and(|name| name == "settings.local.json") {
@@ -202,7 +216,7 @@ pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Probl
     let shown = shortened(path);
     let words = format!("`{shown}` is below a home directory, which others do not have");
     let help = match Path::new(path).strip_prefix(root) {
-        Ok(_) => "begin it with the variable of the project's directory",
+        Ok(_) => "write the path from the project's root",
         Err(_) => "put the file into the project, or the hook into the user's own settings",
     };
     Some(Problem::warning_at(node, words).with_help(help))

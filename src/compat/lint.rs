@@ -33,7 +33,7 @@ pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<
 pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Option<Problem> {
     let text = node.text().filter(|_| event.is_of_tool())?.trim();
     let shown = shortened(text);
-    if let Some(rules) = rules_of(text, agent) {
+    if let Some(rules) = rules_of(text) {
         let words = format!("`{shown}` is a permission rule, which matches no tool");
         return Some(Problem::warning_at(node, words).with_help(advice(&rules, agent)));
     }
@@ -49,7 +49,7 @@ pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Opti
 
 /// Returns the rules of a text that consists of rules, as `Edit(*.ts)|Write(*.ts)` or `Edit:*.ts`: the tools, each with its
 /// argument.
-fn rules_of<'t>(text: &'t str, agent: &Agent) -> Option<Vec<(&'t str, &'t str)>> {
+fn rules_of(text: &str) -> Option<Vec<(&str, &str)>> {
     let is_name = |name: &str| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         !name.is_empty() && name.chars().all(is_part)
@@ -68,10 +68,13 @@ fn rules_of<'t>(text: &'t str, agent: &Agent) -> Option<Vec<(&'t str, &'t str)>>
         } else {
             rest
         };
-        // An expression may have such brackets, as in `Web(Fetch|Search)`.
-        let is_word = argument.chars().all(|c| c.is_alphanumeric() || c == '|');
-        let is_known = elsewhere::is_tool_of(name, agent) || !is_word;
-        (is_name(name) && is_known).then_some((name, argument))
+        // An expression may have such brackets, as in `Web(Fetch|Search)`: these are parts of names.
+        let is_part = |part: &str| {
+            let is_end = part.is_empty() || part.starts_with(char::is_uppercase);
+            is_end && part.chars().all(char::is_alphanumeric)
+        };
+        let is_expression = argument.split('|').all(is_part);
+        (is_name(name) && !is_expression).then_some((name, argument))
     });
     rules.collect()
 }
@@ -126,12 +129,12 @@ pub(super) fn unknown_tool(
     {
         return None;
     }
-    let meant = names
-        .iter()
-        .find_map(|name| match declared().find(|tool| tool == name) {
+    let meant = names.iter().take(elsewhere::MOST_NAMES).find_map(|name| {
+        match declared().find(|tool| tool == name) {
             Some(tool) => Some(protocol.origin.tool_name(tool)),
             None => nearest(name, theirs(), LIKE_AN_EVENT),
-        });
+        }
+    });
     let shown = shortened(node.text().unwrap_or_default());
     let problem = Problem::warning_at(node, format!("`{shown}` matches no tool of this program"));
     Some(problem.with_suggestion_of(meant))
@@ -157,7 +160,7 @@ pub(super) fn command(
         .or_else(|| elsewhere::variable(&node, hook, text, protocol))
         .or_else(|| elsewhere::home(&node, hook, text));
     let found = [
-        unset_variable(&node, text),
+        unset_variable(&node, hook, text),
         exits_with_1(&node, text, protocol),
         place,
     ];
@@ -167,13 +170,14 @@ pub(super) fn command(
 /// Variables that the agents do not set: the values are on standard input.
 const UNSET: &str = "CLAUDE_TOOL_ CLAUDE_FILE_PATH CLAUDE_HOOK_ TOOL_NAME TOOL_INPUT TOOL_ARGS";
 
-fn unset_variable(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
+fn unset_variable(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Problem> {
     let names = text.split('$').skip(1);
     let mut names = names.map(|part| part.strip_prefix('{').unwrap_or(part));
     let name = names.find(|name| UNSET.split(' ').any(|unset| name.starts_with(unset)))?;
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let name = &name[..end.unwrap_or(name.len())];
-    if elsewhere::sets(text, name) {
+    let is_own = hook.env().contains_key(name) || elsewhere::sets(text, name);
+    if is_own || !elsewhere::is_used(text, name) {
         return None;
     }
     let problem = Problem::warning_at(node, format!("`${name}` is not set for hooks"));

@@ -14,7 +14,7 @@ use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, Problem, too_many
 use crate::config::{Form, Severity, Switches};
 use crate::entry::{FailurePolicy, Shell};
 use crate::events::{Vocabulary, meant_by};
-use crate::hook::Hook;
+use crate::hook::{Hook, is_variable};
 use crate::json::{Member, NOT_AN_OBJECT, Node, parse_object, readable};
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
@@ -200,9 +200,16 @@ impl Reader<'_> {
     /// Reads a group. `any` is for each hook of its event.
     fn group(&mut self, node: Node<'_, '_>, any: &AgentProtocol) -> Result<(), Problem> {
         object(node, "an object with a list `hooks`")?;
-        node.members().try_for_each(|member| like_hooks(&member))?;
-        let hooks = node.get("hooks");
-        let hooks = hooks.ok_or_else(|| no_group(node, self.origin.agent))?;
+        let Some(hooks) = node.get("hooks") else {
+            node.members().try_for_each(|member| like_hooks(&member))?;
+            return Err(no_group(node, self.origin.agent));
+        };
+        // The agent ignores a second key of a similar name.
+        for member in node.members() {
+            if let Err(problem) = like_hooks(&member) {
+                self.report(problem);
+            }
+        }
         let handlers = list(hooks, "a list of handlers")?;
         let protocol = match node.get("matcher") {
             Some(matcher) => self.matched(matcher, any)?,
@@ -268,14 +275,17 @@ impl Reader<'_> {
             untested = words.map(|words| Problem::warning_at(&matcher, words));
         }
         let agent = self.origin.agent;
-        let is_of_tool = any.event.is_of_tool();
-        // Then the names that a matcher may have are known.
-        let declares = !self.vocabulary.tools().is_empty();
         // Of several reasons why it does not match as it was meant to, the first one is the cause.
         let problem = lint::matcher(&matcher, any.event, agent)
             .or(untested)
-            .or_else(|| lint::unknown_tool(&matcher, &protocol, self.vocabulary))
-            .or_else(|| elsewhere::tool(&matcher, &protocol).filter(|_| is_of_tool && !declares));
+            .or_else(|| {
+                // With declared tools, the names that a matcher may have are known.
+                if self.vocabulary.tools().is_empty() {
+                    elsewhere::tool(&matcher, &protocol)
+                } else {
+                    lint::unknown_tool(&matcher, &protocol, self.vocabulary)
+                }
+            });
         if let Some(problem) = problem {
             self.report(problem);
         }
@@ -519,12 +529,14 @@ impl Reader<'_> {
         };
         for member in given.members() {
             let name = member.key;
-            let is_name = !name.is_empty() && !name.contains(['=', '\0']);
+            if member.value.is_null() {
+                continue;
+            }
             match string(member.value) {
-                Ok(value) if is_name => hook = hook.with_env(name, value),
+                Ok(value) if is_variable(name) => hook = hook.with_env(name, value),
                 _ => {
                     let words = format!("`{}` cannot be set", shortened(name));
-                    self.report(Problem::warning_at(&given, words));
+                    self.report(Problem::warning("env", words).at(member.key_range.clone()));
                 }
             }
         }

@@ -240,7 +240,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_.-".contains(c)
 }
 
-/// Returns a text in small letters, without quotes, backslashes and continued lines, and with one blank between words: names
+/// Returns a text in lower case, without quotes, backslashes and continued lines, and with one blank between words: names
 /// of programs, files and hosts in other letters may be the same ones.
 fn plain(text: &str) -> String {
     let text = text.replace("\\\n", "").replace(['\'', '"', '\\'], "");

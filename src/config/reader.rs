@@ -310,11 +310,13 @@ fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
             suggestion: meant_by(error.pattern()),
             ..KeyError::new("event", words)
         },
-        HookError::EmptyCommand if entry.get("args").is_some() => KeyError::new("args", words),
-        HookError::EmptyCommand => KeyError::new("command", words),
+        HookError::EmptyCommand if entry.get("command").is_some() => {
+            KeyError::new("command", words)
+        }
+        HookError::EmptyCommand => KeyError::new("args", words),
         HookError::NotAnObject { .. } => KeyError::new("", words),
     };
-    // Looking for a key takes as long as the entry has keys.
+    // The search for a key visits all keys of the entry.
     let timeout = (error.key == "timeout").then(|| entry.get("timeout"));
     let text = timeout.flatten().and_then(|value| value.text());
     let seconds = text.and_then(seconds_in);

@@ -12,14 +12,11 @@ use super::canonical::{canonical, fnv1a};
 use super::condition::Allowance;
 use super::definition::{Hook, Settings};
 use super::error::{BACKSPACE, Fault, HookError, LIKE_A_KEY};
-use super::keys::{self, Enabled, Entry, KEYS, is_variable};
+use super::keys::{self, Entry, KEYS, MOST_FAULTS, is_variable};
 use crate::entry::{FailurePolicy, HookCommand, Stdin};
 use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
-
-/// The most faults of an entry, about, so that one with very many takes no longer.
-const MOST_FAULTS: usize = 1000;
 
 const WITHHOLD: &str = "`withhold` is only for hooks on `tool:post_execute`: name only that event";
 
@@ -61,7 +58,7 @@ impl Unusable {
     }
 
     pub(crate) fn is_enabled(&self) -> bool {
-        self.entry.enabled.0
+        self.entry.enabled != Some(false)
     }
 
     pub(crate) fn event(&self) -> Option<&str> {
@@ -146,7 +143,7 @@ impl Settings {
         let mut entry = Entry {
             event: Some(self.pattern.as_str().to_owned()),
             when: self.when.clone(),
-            enabled: Enabled(self.enabled),
+            enabled: (!self.enabled).then_some(false),
             options: self.options.clone(),
             ..Entry::default()
         };
@@ -215,17 +212,16 @@ fn settings(
         (None, args) => HookCommand::Program(args?),
     };
     if command.is_empty() {
-        let key = if read.args.is_some() {
-            "args"
-        } else {
-            "command"
+        let key = match command {
+            HookCommand::Shell { .. } => "command",
+            HookCommand::Program(_) => "args",
         };
         faults.push(HookError::EmptyCommand.in_place(place_of(entry, key)));
     }
     Some(Settings {
         when: read.when.clone(),
         options: read.options.clone(),
-        enabled: read.enabled.0,
+        enabled: read.enabled != Some(false),
         unknown,
         ..Settings::new(pattern?, command)
     })

@@ -40,7 +40,7 @@ impl HookError {
         Self::Key(Box::new(KeyError::new(key, message)))
     }
 
-    /// The key that it is about; empty for the whole entry.
+    /// The key of the error; empty for the whole entry.
     pub(crate) fn key_path(&self) -> &str {
         match self {
             Self::Key(error) => &error.key,
@@ -48,7 +48,7 @@ impl HookError {
         }
     }
 
-    /// Returns it with the place of this value.
+    /// Returns the error with the place of this value.
     pub(super) fn at(self, value: Node<'_, '_>) -> Fault {
         self.in_place(value.range())
     }

@@ -25,18 +25,9 @@ pub(super) struct Entry {
     pub(super) command: Option<String>,
     pub(super) args: Option<Vec<String>>,
     pub(super) shell: Option<Shell>,
-    pub(super) enabled: Enabled,
+    /// None counts as true.
+    pub(super) enabled: Option<bool>,
     pub(super) options: Options,
-}
-
-/// Whether a hook is switched on. Default: it is.
-#[derive(PartialEq)]
-pub(super) struct Enabled(pub(super) bool);
-
-impl Default for Enabled {
-    fn default() -> Self {
-        Self(true)
-    }
 }
 
 /// A key of an entry.
@@ -90,7 +81,7 @@ impl Key {
 }
 
 /// A value in an entry.
-trait Form: Sized {
+trait FromEntry: Sized {
     /// Reads the value of this key. `expected` says what it should be.
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault>;
 
@@ -105,7 +96,7 @@ pub(super) trait Setting {
     fn written(&self) -> Option<Value>;
 }
 
-impl<T: Form + Default + PartialEq> Setting for T {
+impl<T: FromEntry + Default + PartialEq> Setting for T {
     fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault> {
         *self = T::of(value, key, expected)?;
         Ok(())
@@ -116,7 +107,7 @@ impl<T: Form + Default + PartialEq> Setting for T {
     }
 }
 
-impl<T: Form> Setting for Option<T> {
+impl<T: FromEntry> Setting for Option<T> {
     fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault> {
         *self = Some(T::of(value, key, expected)?);
         Ok(())
@@ -131,7 +122,7 @@ impl<T: Form> Setting for Option<T> {
 /// A key that occurs twice is not read: it is not known which value is meant.
 pub(super) fn read(object: Node<'_, '_>, faults: &mut Vec<Fault>) -> Entry {
     let mut entry = Entry::default();
-    let twice = repeated(object, faults);
+    let twice = repeated(object, None, faults);
     for Member {
         key: name, value, ..
     } in object.members()
@@ -151,43 +142,32 @@ pub(super) fn read(object: Node<'_, '_>, faults: &mut Vec<Fault>) -> Entry {
 /// What is wrong with a key that occurs twice.
 const TWICE: &str = "the key occurs twice";
 
+/// About the most faults of an entry: each further one takes a search in the entry.
+pub(super) const MOST_FAULTS: usize = 1000;
+
 /// Returns the keys that occur twice, and adds a fault for each, also within the values: a person may mean one value, and the
-/// program use the other.
-fn repeated<'t>(object: Node<'t, '_>, faults: &mut Vec<Fault>) -> HashSet<&'t str> {
-    let mut seen = HashSet::new();
-    let mut twice = HashSet::new();
-    for Member {
-        key,
-        key_range,
-        value,
-    } in object.members()
-    {
-        if !KEYS.iter().any(|known| known.name == key) {
+/// program use the other. An unknown key of the entry is only kept.
+fn repeated<'t>(
+    object: Node<'t, '_>,
+    within: Option<&str>,
+    faults: &mut Vec<Fault>,
+) -> HashSet<&'t str> {
+    let (mut seen, mut twice) = (HashSet::new(), HashSet::new());
+    for member in object.members() {
+        let key = member.key;
+        if within.is_none() && !KEYS.iter().any(|known| known.name == key) {
             continue;
         }
         if !seen.insert(key) {
             twice.insert(key);
-            faults.push(HookError::key(key, TWICE).in_place(key_range));
+            if faults.len() <= MOST_FAULTS {
+                let path = within.map_or_else(|| key.to_owned(), |it| format!("{it}.{key}"));
+                faults.push(HookError::key(path, TWICE).in_place(member.key_range));
+            }
         }
-        repeated_within(value, key, faults);
+        repeated(member.value, within.or(Some(key)), faults);
     }
     twice
-}
-
-fn repeated_within(object: Node<'_, '_>, within: &str, faults: &mut Vec<Fault>) {
-    let mut seen = HashSet::new();
-    for Member {
-        key,
-        key_range,
-        value,
-    } in object.members()
-    {
-        if !seen.insert(key) {
-            let key = format!("{within}.{key}");
-            faults.push(HookError::key(key, TWICE).in_place(key_range));
-        }
-        repeated_within(value, within, faults);
-    }
 }
 
 /// Returns the fault of a value that is not what is expected.
@@ -196,7 +176,7 @@ fn unexpected(value: Node<'_, '_>, key: &str, expected: &str) -> Fault {
 }
 
 /// A text that a process can receive.
-impl Form for String {
+impl FromEntry for String {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
         match value.text() {
             None => Err(unexpected(value, key, expected)),
@@ -213,7 +193,7 @@ impl Form for String {
     }
 }
 
-impl Form for PathBuf {
+impl FromEntry for PathBuf {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
         String::of(value, key, expected).map(Into::into)
     }
@@ -223,7 +203,7 @@ impl Form for PathBuf {
     }
 }
 
-impl Form for Vec<String> {
+impl FromEntry for Vec<String> {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
         let items = value
             .items()
@@ -239,7 +219,7 @@ impl Form for Vec<String> {
 }
 
 /// Variables.
-impl Form for BTreeMap<String, String> {
+impl FromEntry for BTreeMap<String, String> {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
         if !value.is_object() {
             return Err(unexpected(value, key, expected));
@@ -269,7 +249,7 @@ pub(crate) fn is_variable(name: &str) -> bool {
     !name.is_empty() && !name.contains(['=', '\0'])
 }
 
-impl Form for bool {
+impl FromEntry for bool {
     fn of(value: Node<'_, '_>, key: &str, _: &str) -> Result<Self, Fault> {
         value.switch().ok_or_else(|| unexpected(value, key, FLAG))
     }
@@ -279,18 +259,8 @@ impl Form for bool {
     }
 }
 
-impl Form for Enabled {
-    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
-        bool::of(value, key, expected).map(Self)
-    }
-
-    fn json(&self) -> Value {
-        json!(self.0)
-    }
-}
-
 /// Seconds.
-impl Form for Duration {
+impl FromEntry for Duration {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
         let seconds = value
             .number()
@@ -316,7 +286,7 @@ impl Form for Duration {
     }
 }
 
-impl Form for Arc<When> {
+impl FromEntry for Arc<When> {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
         if !value.is_object() {
             return Err(unexpected(value, key, expected));
@@ -349,8 +319,8 @@ impl Setting for Option<Sandbox> {
             let path = format!("{key}.{name}");
             sandbox = match name {
                 "read" | "write" | "network" if given.is_null() => sandbox,
-                "read" => sandbox.reading(paths(given, &path, key)?),
-                "write" => sandbox.writing(paths(given, &path, key)?),
+                "read" => sandbox.reading(paths(given, &path)?),
+                "write" => sandbox.writing(paths(given, &path)?),
                 "network" if !bool::of(given, &path, FLAG)? => sandbox,
                 "network" => sandbox.with_network(),
                 _ => {
@@ -370,8 +340,8 @@ impl Setting for Option<Sandbox> {
 }
 
 /// Reads the paths of a sandbox.
-fn paths(value: Node<'_, '_>, path: &str, key: &str) -> Result<Vec<String>, Fault> {
-    let paths = Vec::of(value, path, TEXTS)?;
+fn paths(value: Node<'_, '_>, key: &str) -> Result<Vec<String>, Fault> {
+    let paths = Vec::of(value, key, TEXTS)?;
     if paths.iter().any(String::is_empty) {
         return Err(HookError::unexpected(key, "paths", "an empty string").at(value));
     }
@@ -381,7 +351,7 @@ fn paths(value: Node<'_, '_>, path: &str, key: &str) -> Result<Vec<String>, Faul
 /// Implements the reading of choices between values with names.
 macro_rules! choices {
     ($($type:ident),+) => {$(
-        impl Form for $type {
+        impl FromEntry for $type {
             fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
                 let given = String::of(value, key, expected)?;
                 let known = $type::ALL.iter().find(|it| it.as_str() == given);

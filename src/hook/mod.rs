@@ -34,6 +34,7 @@ pub(crate) use entry::{Unusable, in_order, is_key, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use interpreters::{Interpreter, interpreter};
+pub(crate) use keys::is_variable;
 pub(crate) use runs::{RunKind, RunWord, runs};
 pub use source::HookSource;
 #[cfg(test)]
