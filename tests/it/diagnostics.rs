@@ -1,5 +1,6 @@
 //! What is reported of a hooks file: each typo with its place, what was expected, and what was meant.
 
+use forge_hooks::compat::OtherTools;
 use forge_hooks::{HookConfig, LoadReport};
 
 use crate::growth::assert_linear;
@@ -135,23 +136,36 @@ fn a_file_is_checked_in_linear_time() {
         list(&entry, 15)
     };
     let other_keys = |count| format!("{{{}\"hooks\": []}}", "\"a\":1,".repeat(count));
+    let with_variables = |count: usize| {
+        let (same, unknown) = ("\"A\": \"\",".repeat(count), "\"u\": 1e999,".repeat(count));
+        let entry = format!("{{\"env\": {{{same}\"B\": \"\"}}, {unknown}\"command\": \"x\"}},");
+        list(&entry, 1)
+    };
+    let with_names = |count: usize| {
+        let matcher = "bash|".repeat(count);
+        let group = format!("{{\"matcher\": \"{matcher}Bash\", \"hooks\": []}}");
+        format!("{{\"hooks\": {{\"PreToolUse\": [{group}, 7]}}}}")
+    };
     let nested = |count| format!("{{\"hooks\": [{}", "[".repeat(count));
     let lines = |count| "{\"hooks\": []".to_owned() + &"\n".repeat(count);
     let most = most_hooks() - 1;
     // What grows; the text of so many; and how many hooks are loaded from the whole text.
     type Text<'a> = &'a dyn Fn(usize) -> String;
-    let cases: [(&str, usize, Text<'_>, usize); 8] = [
+    let cases: [(&str, usize, Text<'_>, usize); 10] = [
         ("numbers", most, &|count| list("7,", count), 0),
         ("other keys", 50_000, &other_keys, 0),
         ("typos", most, &|count| list(with_typo, count), most),
         ("unknown keys", 50, &|count| list(&with_keys, count), 50),
+        ("variables", 20_000, &with_variables, 0),
+        ("names", 20_000, &with_names, 0),
         ("long words", 15_000, &of_a_word, 0),
         ("brackets", 250_000, &nested, 0),
         ("lines", 250_000, &lines, 0),
         ("patterns", 4_000, &with_pattern, 15),
     ];
     for (what, size, text, loaded) in cases {
-        let check = |text: &str| HookConfig::default().check_text("a text", text);
+        let config = HookConfig::default().with_other_tools(OtherTools::new([]));
+        let check = |text: &str| config.check_text("a text", text);
         assert_linear(what, size, text, |text| assert!(!check(text).is_ok()));
         assert_eq!(check(&text(size)).loaded, loaded, "{what}");
     }
