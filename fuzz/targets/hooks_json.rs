@@ -2,22 +2,18 @@
 //! written and read again.
 #![no_main]
 
+#[path = "../within.rs"]
+mod within;
+
 use std::path::Path;
 
 use forge_hooks::{Hook, HookConfig, serde_json};
 use libfuzzer_sys::fuzz_target;
+use within::assert_within;
 
 fuzz_target!(|text: &str| {
     let report = HookConfig::default().check_text(Path::new("hooks.json"), text);
-    for problem in &report.problems {
-        if let Some(range) = &problem.range {
-            assert!(
-                range.start.offset <= range.end.offset && range.end.offset <= text.len(),
-                "{problem}"
-            );
-        }
-        assert!(!problem.to_string().is_empty());
-    }
+    assert_within(&report, text);
     let Ok(entry) = serde_json::from_str(text) else {
         return;
     };

@@ -1,25 +1,21 @@
 //! Any text as the settings of each agent whose hooks can run here: every problem is within the text.
 #![no_main]
 
+#[path = "../within.rs"]
+mod within;
+
 use std::path::Path;
 
 use forge_hooks::HookConfig;
 use forge_hooks::compat::{AGENTS, OtherTools};
 use libfuzzer_sys::fuzz_target;
+use within::assert_within;
 
 fuzz_target!(|text: &str| {
     for agent in AGENTS {
         let config = HookConfig::default().with_other_tools(OtherTools::new([agent]));
         let name = Path::new("/nowhere").join(agent.settings_files()[0]);
         let report = config.check_text(name, text);
-        for problem in &report.problems {
-            if let Some(range) = &problem.range {
-                assert!(
-                    range.start.offset <= range.end.offset && range.end.offset <= text.len(),
-                    "{problem}"
-                );
-            }
-            assert!(!problem.to_string().is_empty());
-        }
+        assert_within(&report, text);
     }
 });

@@ -1,5 +1,5 @@
-//! What the author of a hook probably did not intend, beyond what the engine knows: for people, and in JSON among the
-//! `diagnostics`.
+//! Remarks on what the author of a hook probably did not intend, beyond what the engine knows: for people, and in JSON among
+//! the `diagnostics`.
 //!
 //! Reads results, and decides nothing.
 
@@ -11,7 +11,7 @@ use crate::{EventType, HookEvent, HookResult, printable};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Remarks {
     can_block: bool,
-    /// Whether hooks have not yet changed the event. What was said of it then is not said again.
+    /// Whether hooks have not yet changed the event. After a change, `fire` does not repeat what it has said of the event.
     is_first: bool,
 }
 

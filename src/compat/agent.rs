@@ -78,8 +78,6 @@ pub struct Agent {
     /// Names of tools, each with another one that a matcher may have for it.
     pub(super) also_called: Pairs,
     pub(super) variables: &'static [(&'static str, Variable)],
-    /// Whether the agent puts directories into a command in quotes, where it has their variables without.
-    pub(super) quotes_directories: bool,
     /// Of a command for which its handler names none.
     pub(super) shell: UsualShell,
     /// Whether identical handlers run once.

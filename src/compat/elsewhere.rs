@@ -109,17 +109,15 @@ pub(super) fn variable(
     Some(Problem::warning_at(node, words).with_help(help))
 }
 
-/// Whether a command may set or test a variable itself.
+/// Returns whether a command may set or test a variable itself.
 pub(super) fn sets(text: &str, name: &str) -> bool {
     let assigns = [format!("{name}="), format!("{name} =")];
-    let has_own = ["read ", "<<", "-n ", "-z "]
-        .iter()
-        .any(|it| text.contains(it));
-    has_own || assigns.iter().any(|it| text.contains(it))
+    let mut own = ["read ", "<<", "-n ", "-z "].iter();
+    own.any(|mark| text.contains(mark)) || assigns.iter().any(|mark| text.contains(mark))
 }
 
-/// Whether a shell or the agent puts the value of this variable into a command. With `:-` and the like, another value is
-/// put there if it is not set.
+/// Returns whether a shell or the agent puts the value of this variable into a command. With `:-` and the like, the shell puts
+/// another value there if the variable is not set.
 pub(super) fn is_used(text: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut parts = text.split('$');
@@ -142,7 +140,8 @@ pub(super) fn is_used(text: &str, name: &str) -> bool {
     })
 }
 
-/// Checks that the path of a directory is not split by the shell at its blanks. Gemini CLI puts it there in quotes.
+/// Checks that the path of a directory is not split by the shell at its blanks. The advice has braces: Gemini CLI puts a path
+/// with quotes of its own in the place of a variable without them.
 pub(super) fn unquoted(
     node: &Node<'_, '_>,
     text: &str,
@@ -151,7 +150,7 @@ pub(super) fn unquoted(
 ) -> Option<Problem> {
     // Where quotes do not simply surround words, or the shell does not split.
     const UNCLEAR: [&str; 7] = ["'", "\\", "$(", "`", "<<", "[[", "case "];
-    if protocol.origin.agent.quotes_directories || UNCLEAR.iter().any(|it| text.contains(it)) {
+    if UNCLEAR.iter().any(|mark| text.contains(mark)) {
         return None;
     }
     let directories = protocol.directories(root.unwrap_or(Path::new("")));
@@ -159,11 +158,11 @@ pub(super) fn unquoted(
     let mut split = directories.iter().filter(|(_, path)| has_blank(path));
     let (name, _) = split.find(|(name, _)| begins_word(text, name))?;
     let words = format!("without quotes, the shell splits the value of `${name}` at its blanks");
-    let help = format!("put it in quotes, as in \\\"${name}\\\"/guard.sh");
+    let help = format!("put it in quotes, as in \\\"${{{name}}}\\\"/guard.sh");
     Some(Problem::warning_at(node, words).with_help(help))
 }
 
-/// Whether a word outside of quotes begins with this variable.
+/// Returns whether a word outside of quotes begins with this variable.
 fn begins_word(text: &str, name: &str) -> bool {
     let mut quotes = 0;
     text.split_whitespace().any(|word| {
@@ -179,7 +178,8 @@ const INTERPRETERS: [&str; 9] = [
     "bash", "bun", "deno", "node", "perl", "python", "python3", "ruby", "sh",
 ];
 
-/// Checks the program or the script of a project's hook: nobody else has one below somebody's home directory.
+/// Checks the program or the script of a project's hook: the other users of the project have none below one user's home
+/// directory.
 pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Problem> {
     // Other users may have these, and one user alone has that file.
     const SHARED: [&str; 9] = [
@@ -222,7 +222,7 @@ pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Probl
     Some(Problem::warning_at(node, words).with_help(help))
 }
 
-/// What to do in place of a key that these agents do not have.
+/// Returns what an author writes in place of a key that the agent does not have.
 fn help_for(key: &str, agent: &Agent, of_handler: bool) -> Option<&'static str> {
     let is_read = |key: &str| agent.keys.contains(&key);
     Some(match key {
@@ -240,7 +240,7 @@ fn help_for(key: &str, agent: &Agent, of_handler: bool) -> Option<&'static str> 
     })
 }
 
-/// Whether a key is a note, or a switch that switches nothing.
+/// Returns whether a key is a note, or a switch that switches nothing.
 fn says_nothing(member: &Member<'_, '_>) -> bool {
     let key = member.key.to_ascii_lowercase();
     let is_note = key.starts_with(['_', '$', '#']) || key.starts_with("//");

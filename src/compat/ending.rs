@@ -38,7 +38,7 @@ impl Strictness {
 /// What stands in standard error where bytes are missing. No JSON has a line break in a string.
 const LEFT_OUT: &str = " bytes left out ...]\n";
 
-/// Whether this is what an interpreter says of a script that is not there: `python3` and `uv` with exit code 2, as Perl, and
+/// Returns whether an interpreter writes this about a script that is not there: `python3` and `uv` with exit code 2, as Perl, and
 /// Node, Bun, Deno and PHP with 1. A hook may write as much of a module that its own tests miss.
 fn misses_its_script(code: i32, stderr: &str) -> bool {
     let has = |words: &str| stderr.contains(words);

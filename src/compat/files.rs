@@ -392,7 +392,7 @@ fn agent_of_text(text: &str, named: &[&'static Agent]) -> Option<&'static Agent>
     };
     let best = |agents: &[&'static Agent]| {
         let agents = agents.iter().copied().filter(|agent| known(agent) > 0);
-        // Of several, the first.
+        // The first one counts where two agents know as many.
         agents.rev().max_by_key(|agent| known(agent))
     };
     best(named).or_else(|| best(&AGENTS))

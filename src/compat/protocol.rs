@@ -201,41 +201,12 @@ impl AgentProtocol {
                 Ok(program(words.iter().map(expanded)))
             }
             HookCommand::Shell { text, shell: None } => {
-                let text = self.with_quoted_directories(text, call.working_dir);
-                let line = shell::usual(self.agent().shell, &text)
+                let line = shell::usual(self.agent().shell, text)
                     .map_err(|why| Failure::new(FailureKind::NotStarted, why))?;
                 line.map_or_else(|| self.own_command_line(call.hook.command), Ok)
             }
             command => self.own_command_line(command),
         }
-    }
-
-    /// Returns a command in which the variables of the project's directory that stand without quotes are replaced by its path
-    /// in quotes, if its agent does so and the shell would split the path.
-    fn with_quoted_directories<'t>(&self, text: &'t str, project: &Path) -> Cow<'t, str> {
-        let path = project.to_string_lossy();
-        let is_split = cfg!(unix) && path.contains(char::is_whitespace) && !path.contains('\'');
-        if !is_split || !self.agent().quotes_directories {
-            return text.into();
-        }
-        let variables = self.agent().variables.iter();
-        let of_project = variables.filter(|(_, value)| *value == Variable::Project);
-        let names = of_project.map(|(name, _)| format!("${name}"));
-        names.fold(text.into(), |text, name| {
-            let mut parts = text.split(&*name);
-            let mut whole = parts.next().unwrap_or_default().to_owned();
-            for part in parts {
-                let is_name = part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-                let is_quoted = whole.matches(['"', '\'']).count() % 2 == 1;
-                if is_name || is_quoted || whole.ends_with('\\') {
-                    whole += &name;
-                } else {
-                    whole += &format!("'{path}'");
-                }
-                whole += part;
-            }
-            whole.into()
-        })
     }
 
     fn own_command_line(&self, command: &HookCommand) -> Result<(OsString, Args), Failure> {

@@ -275,7 +275,7 @@ impl Reader<'_> {
             untested = words.map(|words| Problem::warning_at(&matcher, words));
         }
         let agent = self.origin.agent;
-        // Of several reasons why it does not match as it was meant to, the first one is the cause.
+        // The first of the reasons is the cause of the others.
         let problem = lint::matcher(&matcher, any.event, agent)
             .or(untested)
             .or_else(|| {

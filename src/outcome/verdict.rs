@@ -32,7 +32,7 @@ impl Verdict {
         output: Option<&HookOutput>,
         handles_ask: bool,
     ) -> Self {
-        // Nobody waits for what a hook in the background decides.
+        // The host does not wait for a hook in the background.
         let output = output.filter(|_| !hook.background());
         match (failure, output.map(HookOutput::strictest)) {
             (Some(failure), _) if hook.forgives(failure) => Self::Forgiven,
