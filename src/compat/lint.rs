@@ -140,16 +140,21 @@ pub(super) fn unknown_tool(
     Some(problem.with_suggestion_of(meant))
 }
 
-/// Checks the command of a handler; its script only if it `checks_scripts`.
+/// Checks the command of a handler, which stands there; its script only if it `checks_scripts`.
 pub(super) fn command(
-    handler: Node<'_, '_>,
+    node: Node<'_, '_>,
     hook: &Hook,
     protocol: &AgentProtocol,
     checks_scripts: bool,
 ) -> Vec<Problem> {
-    let (HookCommand::Shell { text, .. }, Some(node)) = (hook.command(), handler.get("command"))
-    else {
-        return Vec::new();
+    let text = match hook.command() {
+        HookCommand::Shell { text, .. } => text,
+        HookCommand::Program(words) => {
+            let text = words.join(" ");
+            let found = elsewhere::variable(&node, hook, &text, protocol)
+                .or_else(|| elsewhere::home(&node, hook, &text));
+            return found.into_iter().collect();
+        }
     };
     let script = match checks_scripts {
         true => script(&node, hook, protocol),

@@ -104,8 +104,10 @@ impl Reader<'_> {
     fn other_key(&mut self, member: &Member<'_, '_>) {
         self.checked(like_hooks(member), None);
         let event = self.origin.agent.event_named(member.key);
-        let event = event.filter(|_| self.file.loaded.shows_all());
         if let Some(event) = event.filter(|event| event.ours().is_some()) {
+            if !self.file.loaded.shows_all() {
+                return self.unshown(member);
+            }
             let words = "an event outside of `hooks`: its hooks do not run";
             let problem = Problem::error(event.name, words).at(member.key_range.clone());
             let problem = problem.with_help("write {\"hooks\": { ... }} around it");
@@ -167,12 +169,24 @@ impl Reader<'_> {
         }
     }
 
+    /// A strict file blocks what an event might be meant to block, also if what was meant is not looked for any more.
+    fn unshown(&mut self, member: &Member<'_, '_>) {
+        if self.origin.is_strict && !self.blocked.contains(&None) {
+            let words = "an event that hosts do not fire, in a file with too many problems";
+            let problem = Problem::error(member.key, words).at(member.key_range.clone());
+            self.refuse(problem, None);
+        }
+    }
+
     /// Reports a key that is not an event which hosts fire.
     fn unknown_event(&mut self, member: &Member<'_, '_>) {
         let agent = self.origin.agent;
         let name = member.key;
-        if agent.not_events.contains(&name) || !self.file.loaded.shows_all() {
+        if agent.not_events.contains(&name) {
             return;
+        }
+        if !self.file.loaded.shows_all() {
+            return self.unshown(member);
         }
         let (shown, title) = (shortened(name), agent.title);
         let is_known = agent.event_named(name).is_some();
@@ -376,7 +390,7 @@ impl Reader<'_> {
             ..group.clone()
         };
         let checks_scripts = self.file.loaded.checks_scripts;
-        for problem in lint::command(node, &hook, &protocol, checks_scripts) {
+        for problem in lint::command(self.given(node)?, &hook, &protocol, checks_scripts) {
             self.report(problem);
         }
         let hook = hook.with_protocol(Arc::new(protocol));
@@ -428,14 +442,18 @@ impl Reader<'_> {
         self.value(node, key, &expected, |it| it.text().filter(is_one))
     }
 
-    fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
+    /// Returns the command that runs on this system.
+    fn given<'t, 'a>(&self, node: Node<'t, 'a>) -> Result<Node<'t, 'a>, Problem> {
         let mut of_windows = ["commandWindows", "command_windows"].into_iter();
         let of_windows = of_windows
             .find_map(|key| self.get(node, key))
             .filter(|_| cfg!(windows));
-        let Some(given) = of_windows.or_else(|| node.get("command")) else {
-            return Err(Problem::error_at(&node, "`command` is missing"));
-        };
+        let given = of_windows.or_else(|| node.get("command"));
+        given.ok_or_else(|| Problem::error_at(&node, "`command` is missing"))
+    }
+
+    fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
+        let given = self.given(node)?;
         let text = string(given)?;
         let pattern = event.ours().unwrap_or_default();
         let hook = match self.get(node, "args") {

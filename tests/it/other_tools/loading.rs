@@ -312,6 +312,21 @@ fn a_named_file_that_cannot_be_read_blocks_if_strict() {
     assert!(!place.world.outcome(&event).allowed());
 }
 
+/// A strict file blocks for the sake of an event that hosts do not fire, also behind so many problems that none is shown.
+#[test]
+fn an_unknown_event_blocks_if_strict_behind_many_problems() {
+    let unknown: String = (0..50).map(|n| format!(r#", "timout{n}": 1"#)).collect();
+    let handler = format!(r#"{{"type": "command", "command": "true"{unknown}}}"#);
+    let handlers = vec![handler; 21].join(",");
+    let text = format!(
+        r#"{{"hooks": {{"PostToolUse": [{{"hooks": [{handlers}]}}], "PreToolUs": []}}}}"#
+    );
+    let place = Place::new([(HOME, &*text)]);
+    let _ = place.load_tools(place.tools().with_strict_guards());
+    let event = HookEvent::tool_pre_execute("bash", json!({}));
+    assert!(!place.world.outcome(&event).allowed());
+}
+
 /// A file, an event in it, and what is printed. The profile's own file is none of another agent.
 const RECOGNIZED: &str = "
 .claude/settings.json BeforeTool not an event of Claude Code
