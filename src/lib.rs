@@ -98,7 +98,8 @@ pub use serde_json;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing {
-    use crate::protocol::read_answer;
+    use crate::entry::Reading;
+    use crate::protocol::{permitted, read_answer};
     use crate::{HookEvent, HookOutput};
 
     pub use crate::compat::answers as answers_of_other_tools;
@@ -108,34 +109,26 @@ pub mod fuzzing {
     /// # Errors
     /// If the output is an invalid answer.
     pub fn answer(stdout: &[u8]) -> Result<Option<HookOutput>, String> {
-        let event = HookEvent::user_interrupt();
-        Ok(read_answer(&event, stdout, None, false)?.output)
+        Ok(read_answer(stdout, None, false)?.output)
     }
 
-    /// Checks that a hook which prints what an event says, alone or beside other text, has not answered.
+    /// Checks that whatever a hook prints, without a word it stops something at most.
     ///
     /// # Panics
-    /// If it has.
-    pub fn check_event(said: &[u8]) {
-        let text = String::from_utf8_lossy(said);
-        let value = crate::json::read::<serde_json::Value>(&text);
-        let value = value.unwrap_or_else(|_| text.as_ref().into());
-        let event = HookEvent::tool_pre_execute("bash", value);
-        for output in [
-            event.to_json(),
-            event.data["tool_args"].to_string(),
-            text.into_owned(),
-        ] {
-            for output in [
-                format!("bash: {output}\n"),
-                format!("{output}\ndone\n"),
-                output,
-            ] {
-                let read = read_answer(&event, output.as_bytes(), None, false);
-                let said = read.ok().and_then(|it| it.output).unwrap_or_default();
-                assert!(said == HookOutput::default(), "{output}");
-            }
-        }
+    /// If it does more.
+    pub fn check_may(stdout: &[u8]) {
+        let output = answer(stdout).ok().flatten();
+        let reading = Reading {
+            output,
+            ..Reading::default()
+        };
+        let event = HookEvent::agent_stop(false);
+        let output = permitted(reading, &event, |_| Err(String::new())).output;
+        let left = output.unwrap_or_default();
+        let adds = left.additional_context.is_some() || left.feedback.is_some();
+        let changes = left.updated_input.is_some() || left.updated_output.is_some();
+        let allows = left.decision == Some(crate::Decision::Allow);
+        assert!(!adds && !changes && !allows && !left.stops_turn, "{left:?}");
     }
 }
 

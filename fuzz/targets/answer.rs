@@ -1,6 +1,6 @@
 //! Any bytes as what a hook wrote to its standard output: an answer is one JSON object and all of the output, and says the
-//! same when it is written and read again; a block on lines of its own is not overlooked; what the event says is no
-//! answer; other agents' answers can always be read.
+//! same when it is written and read again; a block on lines of its own is not overlooked; without a word of `may` an answer
+//! stops something at most; other agents' answers can always be read.
 #![no_main]
 
 use forge_hooks::{Decision, fuzzing, serde_json};
@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|stdout: &[u8]| {
     fuzzing::answers_of_other_tools(stdout);
-    fuzzing::check_event(stdout);
+    fuzzing::check_may(stdout);
     let block = [stdout, b"\n{\"decision\":\"block\"}\n"].concat();
     let read = fuzzing::answer(&block);
     let is_blank = String::from_utf8_lossy(stdout).chars().all(|c| c.is_whitespace() || c == '\u{FEFF}');

@@ -180,6 +180,7 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
         all.push(("command", first.unwrap_or(command)));
     }
     all.extend(inherited(hook).map(|names| ("inherits", names)));
+    all.extend(hook.may_in_words().map(|words| ("may", words)));
     all.extend(hook.reach().map(|reach| ("sandbox", reach)));
     if hook.resident() {
         all.push(("resident", "its process is kept for many events".to_owned()));

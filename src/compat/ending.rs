@@ -12,7 +12,7 @@ use super::members::{Members, beginning, nonblank};
 use crate::entry::{Decision, FailurePolicy, HookOutput, Reading};
 use crate::events::HookEvent;
 use crate::json;
-use crate::protocol::{Call, Exit, check_echo};
+use crate::protocol::{Call, Exit, check_echo, word_for};
 
 /// What an answer that its agent does not understand does.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -145,16 +145,26 @@ impl Reader<'_> {
         };
         match found {
             Some(Value::Object(_)) if self.is(Parsing::Strict) && self.code != 0 => {}
-            Some(Value::Object(object)) => match check_echo(self.fired, text, &object) {
-                Ok(()) => self.read_object(&object),
-                Err(why) => self.unusable = Some(why),
-            },
+            Some(Value::Object(object)) => {
+                let widens = |name: &str, value: &Value| self.widens(name, value);
+                match check_echo(self.fired, &object, widens) {
+                    Ok(()) => self.read_object(&object),
+                    Err(why) => self.unusable = Some(why),
+                }
+            }
             None if is_beyond_limits(text) => self.unusable = Some(BEYOND_LIMITS.to_owned()),
             Some(_) if is_tolerant => {}
             None if is_tolerant => self.read_message(text.to_owned()),
             _ if self.code == 0 => self.read_text(text),
             _ => {}
         }
+    }
+
+    /// Whether a member of an answer does more than to stop something.
+    fn widens(&self, name: &str, value: &Value) -> bool {
+        let keys = &self.event.specific;
+        let is_changed = keys.input == Some(name) || keys.output.contains(&name);
+        is_changed || word_for(name, value, self.fired).is_some()
     }
 
     fn is(&self, parsing: Parsing) -> bool {

@@ -61,7 +61,7 @@ mod tests {
     use super::super::content::MOST_PROBLEMS;
     use super::super::reader::MOST_ENTRIES;
     use super::*;
-    use crate::entry::{FailurePolicy, LONGEST_TIMEOUT, Reads, Shell, Stdin};
+    use crate::entry::{FailurePolicy, LONGEST_TIMEOUT, May, Reads, Shell, Stdin};
     use crate::hook::{LONGEST_POINTER, keys};
     use crate::json::{DEEPEST, LARGEST_TEXT, MOST_VALUES};
     use crate::printable::grouped;
@@ -96,6 +96,7 @@ mod tests {
             assert_eq!(described["enum"], json!(values));
         }
         choice(&described["on_failure"], FailurePolicy::ALL);
+        choice(&described["may"]["items"], May::ALL);
         choice(&described["stdin"], Stdin::ALL);
         choice(&described["reads"], Reads::ALL);
         choice(&described["shell"], Shell::ALL);

@@ -5,6 +5,7 @@
 
 mod failure;
 mod inherit;
+mod may;
 mod named;
 mod options;
 mod output;
@@ -16,6 +17,7 @@ mod standing;
 pub(crate) use failure::Failure;
 pub use failure::FailureKind;
 pub(crate) use inherit::inherits;
+pub use may::May;
 pub(crate) use named::named;
 pub(crate) use options::Options;
 pub use output::{Decision, HookOutput};

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::may::May;
 use super::parts::{FailurePolicy, Reads, Stdin};
 use super::sandbox::Sandbox;
 
@@ -25,11 +26,18 @@ pub(crate) struct Options {
     pub(crate) background: bool,
     pub(crate) resident: bool,
     pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) may: Vec<May>,
 }
 
 impl Options {
     /// Returns whether something may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
         can_block || self.on_failure == FailurePolicy::Withhold
+    }
+
+    /// Returns whether the entry lets an answer do this.
+    pub(crate) fn may_do(&self, word: May) -> bool {
+        let withholds = self.on_failure == FailurePolicy::Withhold;
+        self.may.contains(&word) || withholds && word == May::ChangeOutput
     }
 }

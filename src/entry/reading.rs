@@ -16,6 +16,8 @@ pub(crate) struct Reading {
     pub(crate) hides_stdout: bool,
     /// Why the answer cannot be read. The hook fails.
     pub(crate) invalid: Option<String>,
+    /// What of the answer is not used, one line each: the hook lacks the word for it. The host's user is told.
+    pub(crate) unused: Vec<String>,
     /// Why the hook may have checked nothing, one line each. Its author is told, and so is the host's user if it neither blocks
     /// nor asks.
     pub(crate) warnings: Vec<String>,

@@ -15,8 +15,8 @@ use super::error::HookError;
 use super::source::HookSource;
 use super::when::When;
 use crate::entry::{
-    DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, LONGEST_TIMEOUT, Options,
-    Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
+    DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, LONGEST_TIMEOUT, May,
+    Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
 };
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
@@ -248,6 +248,12 @@ impl Hook {
         }
     }
 
+    /// Returns what its answer may do besides stopping an operation, in words; none if that is nothing.
+    pub(crate) fn may_in_words(&self) -> Option<String> {
+        let words: Vec<_> = self.may().iter().map(|word| word.in_words()).collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
     pub(crate) fn with_source(self, source: HookSource) -> Self {
         self.with(|hook| hook.source = Some(source))
     }
@@ -377,6 +383,8 @@ getters! {
     description -> &str = |it| &it.options.description;
     /// The meaning of a failure.
     on_failure -> FailurePolicy = |it| it.options.on_failure;
+    /// What its answer may do besides stopping an operation.
+    may -> &[May] = |it| &it.options.may;
     /// The command's standard input.
     stdin -> Stdin = |it| it.options.stdin;
     /// Where the command looks for the event's values.
@@ -437,6 +445,12 @@ setters! {
     };
     /// Sets the meaning of a failure. Default: it blocks.
     with_on_failure(policy: FailurePolicy) = |it| it.options.on_failure = policy;
+    /// Sets what the hook's answer may do besides stopping an operation. Default: nothing. Without its word, a change of the
+    /// input or the output makes the answer invalid; context, an `allow` and the end of a turn are left out, with a note
+    /// in [`HookResult::diagnostics`](crate::HookResult::diagnostics).
+    with_may(words: impl IntoIterator<Item = May>) = |it| {
+        it.options.may = words.into_iter().collect();
+    };
     /// Sets the command's standard input. Default: the event as JSON.
     with_stdin(stdin: Stdin) = |it| {
         it.options.stdin = stdin;

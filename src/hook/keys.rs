@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::error::{Fault, HookError};
 use super::when::When;
 use crate::entry::{
-    FailurePolicy, LONGEST_TIMEOUT, Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
+    FailurePolicy, LONGEST_TIMEOUT, May, Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
 };
 use crate::json::{Member, Node};
 
@@ -44,7 +44,7 @@ const TEXTS: &str = "a list of strings";
 
 /// All keys, in the order in which they are written.
 #[rustfmt::skip]
-pub(super) static KEYS: [Key; 19] = [
+pub(super) static KEYS: [Key; 20] = [
     Key::new("event", "a string (a comma separates patterns)", |it| &mut it.event),
     Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |it| &mut it.when),
     Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command),
@@ -58,6 +58,7 @@ pub(super) static KEYS: [Key; 19] = [
     Key::new("name", TEXT, |it| &mut it.options.name),
     Key::new("description", TEXT, |it| &mut it.options.description),
     Key::new("on_failure", TEXT, |it| &mut it.options.on_failure),
+    Key::new("may", "a list of words, as in [\"add_context\"]", |it| &mut it.options.may),
     Key::new("stdin", TEXT, |it| &mut it.options.stdin),
     Key::new("reads", TEXT, |it| &mut it.options.reads),
     Key::new("inputs", TEXTS, |it| &mut it.options.inputs),
@@ -203,14 +204,40 @@ impl FromEntry for PathBuf {
     }
 }
 
+/// Returns the items of a list, each with its path.
+fn items<'t, 'a>(
+    value: Node<'t, 'a>,
+    key: &str,
+    expected: &str,
+) -> Result<impl Iterator<Item = (String, Node<'t, 'a>)> + use<'t, 'a>, Fault> {
+    let key = key.to_owned();
+    let items = value
+        .items()
+        .ok_or_else(|| unexpected(value, &key, expected))?;
+    Ok(items
+        .enumerate()
+        .map(move |(index, item)| (format!("{key}[{index}]"), item)))
+}
+
 impl FromEntry for Vec<String> {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
-        let items = value
-            .items()
-            .ok_or_else(|| unexpected(value, key, expected))?;
-        let items = items.enumerate();
-        let texts = items.map(|(index, item)| String::of(item, &format!("{key}[{index}]"), TEXT));
-        texts.collect()
+        let texts = items(value, key, expected)?;
+        texts
+            .map(|(path, item)| String::of(item, &path, TEXT))
+            .collect()
+    }
+
+    fn json(&self) -> Value {
+        json!(self)
+    }
+}
+
+impl FromEntry for Vec<May> {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        let words = items(value, key, expected)?;
+        words
+            .map(|(path, item)| May::of(item, &path, TEXT))
+            .collect()
     }
 
     fn json(&self) -> Value {
@@ -369,4 +396,4 @@ macro_rules! choices {
     )+};
 }
 
-choices!(FailurePolicy, Stdin, Reads, Shell);
+choices!(FailurePolicy, May, Stdin, Reads, Shell);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::condition::{Allowance, Budget, Condition};
 use super::definition::Hook;
 use super::error::HookError;
+use crate::entry::{FailurePolicy, May};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
@@ -110,6 +111,30 @@ impl Hook {
     /// Returns whether something may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
         self.settings.options.guards(can_block)
+    }
+
+    /// Checks that the answer of the hook may do this on an event. The hooks of other agents have no such words: their agents
+    /// let each answer do everything.
+    ///
+    /// # Errors
+    /// If it may not: why, and what to do about it. A condition that could not be tested runs the hook so that it can stop
+    /// something; it must not let anything pass.
+    pub(crate) fn check_may(&self, word: May, event: &HookEvent) -> Result<(), String> {
+        let withholds = self.on_failure() == FailurePolicy::Withhold;
+        if self.protocol().is_some() || withholds && word == May::ChangeOutput {
+            return Ok(());
+        }
+        if !self.settings.options.may_do(word) {
+            return Err(match self.may() {
+                [] => format!("add \"may\": [\"{word}\"] to the hook's entry"),
+                _ => format!("add \"{word}\" to `may` in the hook's entry"),
+            });
+        }
+        let when = self.settings.when.as_ref();
+        match when.and_then(|when| when.doubt(event)) {
+            Some(pointer) => Err(format!("the condition on `{pointer}` could not be tested")),
+            None => Ok(()),
+        }
     }
 
     /// Compiles the conditions, so that errors are known before they are needed.

@@ -20,7 +20,7 @@ mod tests;
 mod when;
 
 pub use crate::entry::{
-    FailurePolicy, HookCommand, Reads, Sandbox, SandboxUnsupported, Shell, Stdin,
+    FailurePolicy, HookCommand, May, Reads, Sandbox, SandboxUnsupported, Shell, Stdin,
 };
 pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;

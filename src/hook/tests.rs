@@ -55,6 +55,7 @@ fn each_key_can_be_set_and_is_returned() {
         .with_name("n")
         .with_description("d")
         .with_on_failure(FailurePolicy::Continue)
+        .with_may([May::Grant])
         .with_stdin(Stdin::None)
         .with_reads(Reads::Stdin)
         .with_inputs(["i"])
@@ -72,7 +73,7 @@ fn each_key_can_be_set_and_is_returned() {
         "timeout": shell.own_timeout().map(|it| it.as_secs_f64()),
         "working_dir": shell.working_dir(), "env": shell.env(), "inherit": shell.inherit(),
         "enabled": shell.enabled(), "name": shell.name(), "description": shell.description(),
-        "on_failure": shell.on_failure(), "stdin": shell.stdin(), "reads": shell.reads(),
+        "on_failure": shell.on_failure(), "may": shell.may(), "stdin": shell.stdin(), "reads": shell.reads(),
         "inputs": shell.inputs(), "background": shell.background(), "sandbox": shell.sandbox(),
     });
     assert_eq!(returned, shell.to_json());

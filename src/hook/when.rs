@@ -142,6 +142,15 @@ impl When {
         untested.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
+    /// Returns the pointer of a condition that the event does not meet, or of which that is not known.
+    pub(super) fn doubt(&self, event: &HookEvent) -> Option<&str> {
+        let (mut tests, budget) = (self.0.iter(), Budget::default());
+        let doubt = tests.find(|(pointer, test)| {
+            !matches!(result(pointer, test, event, &budget), Tested::Is(true))
+        });
+        doubt.map(|(pointer, _)| pointer.as_str())
+    }
+
     /// The reason why a condition cannot be used, if compiling one has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.0.values().find_map(Lazy::refusal)

@@ -77,8 +77,8 @@ impl Permission {
     }
 
     fn hook_grants(&self, prompt: &Outcome) -> bool {
-        let grants = |result: &HookResult| result.hook.protocol().is_some() && result.grants();
-        self.hooks_may_grant && prompt.asks().is_none() && prompt.results().iter().any(grants)
+        let grants = prompt.results().iter().any(HookResult::grants);
+        self.hooks_may_grant && prompt.asks().is_none() && grants
     }
 }
 
@@ -103,9 +103,9 @@ impl Request<'_, Permission> {
         self
     }
 
-    /// Lets a hook on `permission:check` that answers `"decision": "allow"` grant a permission for
-    /// which the host's rules would ask the user, if no other hook asks or blocks. What the rules
-    /// deny stays denied. The same holds on `permission:prompt` for a hook of another agent.
+    /// Lets a hook on `permission:check` or `permission:prompt` that answers `"decision": "allow"`, and
+    /// [may](crate::hook::May::Grant) grant, grant a permission for which the host's rules would ask the user, if no other
+    /// hook asks or blocks. What the rules deny stays denied.
     pub fn hooks_may_grant(mut self) -> Self {
         self.action.hooks_may_grant = true;
         self

@@ -8,15 +8,23 @@ use super::{HookResult, Outcome};
 use crate::events::EventType;
 use crate::printable::printable;
 
-/// Hooks that failed and did not block, and hooks that were probably meant to block and did not: for example, they wrote
-/// an object such as `{"block": true}`, which is not an answer. See [`Outcome::failures`].
+/// Hooks that failed and did not block, hooks that were probably meant to block and did not (for example, they wrote
+/// an object such as `{"block": true}`, which is not an answer), and hooks whose answer did what they
+/// [may](crate::Hook::with_may) not. See [`Outcome::failures`].
 ///
 /// `Display` writes a line for each reason, made [printable](crate::printable()): the hook's label and the first line of its reason, in
 /// both of which secrets are masked as in a trace. Without failures it writes nothing, so a host can print it after each event:
 /// `eprint!("{}", outcome.failures())`.
 #[derive(Debug, Clone)]
 pub struct Failures<'a> {
-    failed: Vec<(&'a EventType, &'a HookResult)>,
+    failed: Vec<Failed<'a>>,
+}
+
+#[derive(Debug, Clone)]
+struct Failed<'a> {
+    event: &'a EventType,
+    result: &'a HookResult,
+    warnings: &'a [String],
 }
 
 /// The most characters of a reason in a line.
@@ -28,13 +36,17 @@ impl<'a> Failures<'a> {
         for outcome in outcomes {
             // Where nothing was blocked, no failure blocks, whatever it means for the hooks after it.
             let is_blocked = outcome.blocked().is_some();
-            let is_blind =
-                |result: &HookResult| outcome.can_block() && !result.warnings().is_empty();
-            let results = outcome.results().iter();
-            let failures = results
-                .filter(|result| result.failure.is_some() || is_blind(result))
-                .filter(|result| !is_blocked || result.should_continue());
-            failed.extend(failures.map(|result| (outcome.event_type(), result)));
+            for result in outcome.results() {
+                let warnings = result.warnings(outcome.can_block());
+                let is_told = result.failure.is_some() || !warnings.is_empty();
+                if is_told && (!is_blocked || result.should_continue()) {
+                    failed.push(Failed {
+                        event: outcome.event_type(),
+                        result,
+                        warnings,
+                    });
+                }
+            }
         }
         Self { failed }
     }
@@ -47,17 +59,22 @@ impl<'a> Failures<'a> {
 
     /// The results of these hooks, in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a HookResult> {
-        self.failed.iter().map(|(_, result)| *result)
+        self.failed.iter().map(|it| it.result)
     }
 }
 
 impl fmt::Display for Failures<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (event, result) in &self.failed {
+        for Failed {
+            event,
+            result,
+            warnings,
+        } in &self.failed
+        {
             let label = result.hook.shown_label();
-            for warning in result.warnings() {
+            for warning in *warnings {
                 let warning = printable(&first_line(warning));
-                writeln!(f, "hook `{label}` did not block `{event}`: {warning}")?;
+                writeln!(f, "hook `{label}` on `{event}`: {warning}")?;
             }
             if result.failure.is_some() {
                 let reason = first_line(result.reason().unwrap_or("no reason given"));

@@ -47,7 +47,9 @@ pub struct HookResult {
     /// Boxed, since most hooks do not answer.
     output: Option<Box<HookOutput>>,
     diagnostics: Vec<String>,
-    /// How many of the diagnostics, from the first on, are [warnings](HookResult::warnings).
+    /// How many of the diagnostics, from the first on, say what of its answer is not used.
+    unused: usize,
+    /// How many, with these, are [warnings](HookResult::warnings).
     warnings: usize,
     /// Whether standard output is an answer, or was meant to be one.
     is_stdout_answer: bool,
@@ -118,6 +120,7 @@ impl HookResult {
             trail: Trail::default(),
             output: None,
             diagnostics: Vec::new(),
+            unused: 0,
             warnings: 0,
             is_stdout_answer: false,
             exit_counts: false,
@@ -136,8 +139,10 @@ impl HookResult {
         if reading.replaces_exit_code || blocks && is_of_its_end {
             (self.failure, self.error) = (None, None);
         }
-        self.warnings += reading.warnings.len();
-        self.diagnostics.extend(reading.warnings);
+        self.unused += reading.unused.len();
+        self.warnings += reading.unused.len() + reading.warnings.len();
+        let warnings = reading.unused.into_iter().chain(reading.warnings);
+        self.diagnostics.splice(0..0, warnings);
         self.diagnostics.extend(reading.notes);
         if let Some(why) = reading.invalid {
             let error = format!("its answer is invalid: {why}");
@@ -322,13 +327,15 @@ impl HookResult {
         self.diagnostics.push(words);
     }
 
-    /// Why a hook that was probably meant to block did not. None for a hook that failed, which is shown instead, and for one
-    /// that blocks or asks all the same.
-    pub(crate) fn warnings(&self) -> &[String] {
-        if self.failure.is_some() || !self.should_continue() {
-            return &[];
-        }
-        self.diagnostics.get(..self.warnings).unwrap_or_default()
+    /// What the host's user is told of a hook that has not failed and neither blocks nor asks: what of its answer is not
+    /// used and, if it could have blocked, why it did not although it was probably meant to.
+    pub(crate) fn warnings(&self, can_block: bool) -> &[String] {
+        let count = match can_block {
+            _ if self.failure.is_some() || !self.should_continue() => 0,
+            true => self.warnings,
+            false => self.unused,
+        };
+        self.diagnostics.get(..count).unwrap_or_default()
     }
 
     pub(crate) fn set_masked_reason(&mut self, reason: Option<String>) {

@@ -4,16 +4,15 @@
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use super::echo::check_echo;
 use super::ending::{check_text, trimmed};
 use super::invalid::explain;
 use super::keys::{self, Field, Place, Within, hidden_decision, key, keys_of};
 use super::members::Members;
 use crate::entry::{Decision, HookOutput};
-use crate::events::{HookEvent, nearest};
+use crate::events::nearest;
 use crate::json::{self, kind};
 use crate::printable::{printable, shortened};
 
@@ -22,6 +21,8 @@ use crate::printable::{printable, shortened};
 pub(crate) struct Written {
     /// None if the output is text.
     pub(crate) output: Option<HookOutput>,
+    /// The answer as it was written.
+    pub(crate) answer: Option<Map<String, Value>>,
     /// Why it does not block although it was probably meant to.
     pub(crate) warnings: Vec<String>,
     /// Further notes for the author of the hook.
@@ -30,12 +31,7 @@ pub(crate) struct Written {
 
 /// Reads what a hook has written. `gap` is the place where bytes were left out, if any were. If the hook is strict,
 /// anything but an answer or nothing is an error. The error says why the output is an invalid answer.
-pub(crate) fn read(
-    event: &HookEvent,
-    output: &[u8],
-    gap: Option<usize>,
-    is_strict: bool,
-) -> Result<Written, String> {
+pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result<Written, String> {
     let is_blank = output.trim_ascii().is_empty();
     if is_blank && gap.is_none() {
         return Ok(Written::default());
@@ -44,7 +40,7 @@ pub(crate) fn read(
     let text = trimmed(&text);
     let members = json::parse(text);
     if let (None, Ok(members)) = (gap, members) {
-        return read_object(event, text, members, is_strict);
+        return read_object(text, members, is_strict);
     }
     let note = check_text(output, gap)?;
     if is_strict && !is_blank {
@@ -66,12 +62,7 @@ const NO_KEY: &str = "the object has no key of an answer, and is treated as plai
 
 const TO_BLOCK: &str = "write {\"decision\": \"block\"}, or exit with 1";
 
-fn read_object(
-    event: &HookEvent,
-    text: &str,
-    members: Members<'_>,
-    is_strict: bool,
-) -> Result<Written, String> {
+fn read_object(text: &str, members: Members<'_>, is_strict: bool) -> Result<Written, String> {
     let mut others = Others::default();
     let is_answer = members
         .0
@@ -84,9 +75,9 @@ fn read_object(
     });
     let output = read_members(members, Place::Top, &mut others)?;
     let (mut notes, mut warnings) = (others.typos, Vec::new());
+    let mut answer = None;
     if is_answer {
-        let answer = json::parse(text).map_err(|error| explain(&error))?;
-        check_echo(event, text, &answer)?;
+        answer = Some(json::parse(text).map_err(|error| explain(&error))?);
     } else if let Some(refusal) = &refusal {
         warnings.push(format!(
             "`{refusal}` is not an answer, so it does not block: {TO_BLOCK}"
@@ -105,6 +96,7 @@ fn read_object(
         Some(note) if is_strict => Err(note.clone()),
         _ => Ok(Written {
             output: (is_answer || says_nothing).then_some(output),
+            answer,
             warnings,
             notes,
         }),
@@ -165,7 +157,7 @@ fn parse(value: &RawValue) -> Result<Value, String> {
 }
 
 /// Sets a field to the value of its key.
-fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), String> {
+pub(super) fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), String> {
     match (field, value) {
         (Field::Any(field), value) if !value.is_null() => *field = Some(value),
         (field, Value::Null) if !matches!(field, Field::Any(_)) => {}
@@ -294,7 +286,7 @@ impl Serialize for HookOutput {
 }
 
 /// Returns the value of a field that is set, and resets it.
-fn take(field: Field<'_>) -> Option<Value> {
+pub(super) fn take(field: Field<'_>) -> Option<Value> {
     match field {
         Field::Decision(field) => Some(field.take()?.as_str().into()),
         Field::Text(field) => Some(field.take()?.into()),

@@ -6,7 +6,6 @@ use serde_json::{Map, json};
 use super::answer::read;
 use super::keys::{Field, KEYS, Place, SPECIFIC, keys_of};
 use crate::entry::{Decision, HookOutput};
-use crate::events::HookEvent;
 
 #[track_caller]
 fn output(written: impl ToString) -> HookOutput {
@@ -19,7 +18,7 @@ fn output(written: impl ToString) -> HookOutput {
 
 /// The answer in an output, if there is one.
 fn answer(output: &[u8]) -> Result<Option<HookOutput>, String> {
-    read(&HookEvent::user_interrupt(), output, None, false).map(|answer| answer.output)
+    read(output, None, false).map(|answer| answer.output)
 }
 
 proptest! {
@@ -61,7 +60,7 @@ proptest! {
         written.extend(bytes);
         let gap = written.len() / 2;
         for (gap, is_strict) in [(None, false), (Some(gap), false), (None, true)] {
-            let _ = read(&HookEvent::user_interrupt(), &written, gap, is_strict);
+            let _ = read(&written, gap, is_strict);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::entry::{Decision, HookOutput};
+use crate::entry::{Decision, HookOutput, May};
 
 /// The key whose object has the keys of other agents.
 pub(super) const SPECIFIC: &str = "hookSpecificOutput";
@@ -56,6 +56,8 @@ pub(crate) struct Key {
     pub(super) places: &'static [Place],
     /// Whether an answer without this key could let something pass that the hook meant to prevent.
     pub(crate) decides: bool,
+    /// The word of `may` that the key needs, if it does more than to stop something.
+    pub(crate) word: Option<May>,
     pub(super) field: fn(&mut HookOutput) -> Field<'_>,
 }
 
@@ -69,6 +71,7 @@ impl Key {
             name,
             places,
             decides: false,
+            word: None,
             field,
         }
     }
@@ -76,6 +79,13 @@ impl Key {
     const fn deciding(self) -> Self {
         Self {
             decides: true,
+            ..self
+        }
+    }
+
+    const fn needing(self, word: May) -> Self {
+        Self {
+            word: Some(word),
             ..self
         }
     }
@@ -91,11 +101,14 @@ const REQUEST: &[Place] = &[Place::Request];
 
 /// All keys. Of two that set the same field at the top, an answer is written with the first.
 pub(crate) static KEYS: [Key; 18] = [
-    Key::new("decision", TOP, |it| Field::Decision(&mut it.decision)).deciding(),
+    Key::new("decision", TOP, |it| Field::Decision(&mut it.decision))
+        .deciding()
+        .needing(May::Grant),
     Key::new("permissionDecision", BOTH, |it| {
         Field::Decision(&mut it.decision)
     })
-    .deciding(),
+    .deciding()
+    .needing(May::Grant),
     Key::new("reason", TOP, |it| Field::Text(&mut it.reason)),
     Key::new("permissionDecisionReason", BOTH, |it| {
         Field::Text(&mut it.reason)
@@ -106,33 +119,41 @@ pub(crate) static KEYS: [Key; 18] = [
     }),
     Key::new("additionalContext", BOTH, |it| {
         Field::Text(&mut it.additional_context)
-    }),
-    Key::new("feedback", TOP, |it| Field::Text(&mut it.feedback)),
-    Key::new("continue", TOP, |it| Field::Flag(&mut it.stops_turn, false)).deciding(),
+    })
+    .needing(May::AddContext),
+    Key::new("feedback", TOP, |it| Field::Text(&mut it.feedback)).needing(May::AddContext),
+    Key::new("continue", TOP, |it| Field::Flag(&mut it.stops_turn, false))
+        .deciding()
+        .needing(May::EndTurn),
     Key::new("onlyStops", TOP, |it| Field::Flag(&mut it.only_stops, true)),
     Key::new(
         "updatedInput",
         &[Place::Top, Place::Specific, Place::Request],
         |it| Field::Object(&mut it.updated_input),
     )
-    .deciding(),
+    .deciding()
+    .needing(May::ChangeInput),
     Key::new("replacesInput", TOP, |it| {
         Field::Flag(&mut it.replaces_input, true)
     }),
     Key::new("updatedOutput", BOTH, |it| {
         Field::Any(&mut it.updated_output)
     })
-    .deciding(),
+    .deciding()
+    .needing(May::ChangeOutput),
     Key::new(SPECIFIC, TOP, |_| Field::Keys(Place::Specific)).deciding(),
     Key::new("decision", &[Place::Specific], |_| {
         Field::Keys(Place::Request)
     })
     .deciding(),
-    Key::new("behavior", REQUEST, |it| Field::Decision(&mut it.decision)).deciding(),
+    Key::new("behavior", REQUEST, |it| Field::Decision(&mut it.decision))
+        .deciding()
+        .needing(May::Grant),
     Key::new("message", REQUEST, |it| Field::Text(&mut it.reason)),
     Key::new("interrupt", REQUEST, |it| {
         Field::Flag(&mut it.stops_turn, true)
-    }),
+    })
+    .needing(May::EndTurn),
 ];
 
 /// Returns the keys of a place.

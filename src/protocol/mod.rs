@@ -20,6 +20,9 @@ mod exchange;
 mod interface;
 mod invalid;
 mod keys;
+mod may;
+#[cfg(test)]
+mod may_tests;
 mod members;
 mod names;
 mod native;
@@ -34,5 +37,6 @@ pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};
 pub(crate) use exchange::{Exit, Grouping, Launch, ProtocolMismatch};
 pub(crate) use interface::Protocol;
+pub(crate) use may::{permitted, word_for};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;

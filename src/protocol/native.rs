@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 use super::answer::{Written, read};
 use super::call::Call;
 use super::command::command_line;
+use super::echo::check_echo;
 use super::environment::Naming;
 use super::exchange::{Exit, Launch};
 use super::interface::Protocol;
+use super::may::word_for;
 use super::resident::{LONGEST_EVENT, event_line, new_id};
 use crate::entry::{Decision, Failure, FailureKind, FailurePolicy, Reading, Stdin};
 
@@ -71,7 +73,16 @@ impl Protocol for Native {
         // Whatever a hook writes that redacts the output of a tool is meant to replace it.
         let redacts = call.hook.options.on_failure == FailurePolicy::Withhold;
         let is_strict = redacts && exit.code == Some(0);
-        match read(call.event, exit.stdout_bytes, exit.gap, is_strict) {
+        let read = read(exit.stdout_bytes, exit.gap, is_strict);
+        let options = call.hook.options;
+        let widens = |name: &str, value: &Value| {
+            word_for(name, value, call.event).is_some_and(|word| options.may_do(word))
+        };
+        let checked = read.and_then(|written| match &written.answer {
+            Some(answer) => check_echo(call.event, answer, widens).map(|()| written),
+            None => Ok(written),
+        });
+        match checked {
             Ok(mut written) => {
                 written.notes.extend(contradiction(exit, &written));
                 Reading {

@@ -22,7 +22,7 @@ use crate::entry::Standing;
 use crate::hook::Hook;
 use crate::outcome::{EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
-use crate::protocol::{Call, Exit, Launch, Native, check_answer};
+use crate::protocol::{Call, Exit, Launch, Native, check_answer, permitted};
 
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
@@ -175,6 +175,7 @@ impl Runner {
         }
         if result.may_have_answered() {
             let reading = protocol.read(&call, &exit(&result, gap));
+            let reading = permitted(reading, event, |word| hook.check_may(word, event));
             result = result.with_reading(reading);
         }
         result.mask_warnings(|hook, words| self.reporter.without_secrets(hook, words));

@@ -102,6 +102,7 @@ impl Note {
             ("command", text(&hook.command().to_string())),
             ("source", source.as_deref().map(text).into()),
             ("background", hook.background().then_some(true).into()),
+            ("may", hook.may_in_words().into()),
             ("sandbox", hook.reach().as_deref().map(text).into()),
             ("host_pid", host_pid.into()),
             ("queued", seconds(self.queued).into()),

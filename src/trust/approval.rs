@@ -271,8 +271,13 @@ impl fmt::Display for Approved {
         for line in text.lines() {
             writeln!(f, "  {}", printable(line))?;
         }
-        if let Some(sandbox) = entry.as_ref().ok().and_then(Hook::sandbox) {
-            writeln!(f, "  Sandbox: {}", printable(&sandbox.to_string()))?;
+        if let Ok(hook) = &entry {
+            if let Some(may) = hook.may_in_words() {
+                writeln!(f, "  May: {may}")?;
+            }
+            if let Some(sandbox) = hook.sandbox() {
+                writeln!(f, "  Sandbox: {}", printable(&sandbox.to_string()))?;
+            }
         }
         for line in self.covers() {
             writeln!(f, "  {line}")?;

@@ -48,7 +48,7 @@ fn a_guard_that_is_read_as_text_is_shown_to_the_user() {
         let outcome = world.outcome(&blocking_event());
         assert!(outcome.allowed(), "{text}");
         let shown = outcome.failures().to_string();
-        let begins = shown.starts_with("hook `guard` did not block `tool:pre_execute`: found `");
+        let begins = shown.starts_with("hook `guard` on `tool:pre_execute`: found `");
         assert_eq!(
             (begins, shown.is_empty()),
             (is_shown, !is_shown),

@@ -62,10 +62,15 @@ const CHANGES: &[Change] = &[
         |hooks| hooks[2] = hooks[2].clone().with_inputs(["a", "b"]),
         (LAST, LAST_WITH_INPUTS),
     ),
-    (|hooks| hooks.push(hook("tool:*", "4")), (LAST, ADDED)),
+    (|hooks| hooks.push(plain("tool:*", "4")), (LAST, ADDED)),
     (|hooks| drop(hooks.remove(0)), (FIRST, "")),
     (|hooks| drop(hooks.pop()), (LAST, "")),
 ];
+
+/// A hook without keys besides the necessary ones.
+fn plain(pattern: &str, command: &str) -> Hook {
+    Hook::new(pattern, command).unwrap()
+}
 
 const FIRST: &str = r#"        {"event": "tool:*", "command": "1", "enabled": true}, // short
 "#;

@@ -73,7 +73,7 @@ fn a_host_is_told_of_what_was_meant_to_block() {
     let outcome = world.outcome(&blocking_event());
     assert!(outcome.allowed());
     let failures = outcome.failures().to_string();
-    let words = "did not block `tool:pre_execute`: `\"block\": true` is not an answer";
+    let words = "on `tool:pre_execute`: `\"block\": true` is not an answer";
     assert!(failures.contains(words), "{failures}");
     assert_eq!(outcome.failures().iter().count(), 1, "{failures}");
 }

@@ -10,7 +10,7 @@ use forge_hooks::{AppProfile, FailurePolicy, Hook, HookEvent};
 use serde_json::{Value, json};
 
 use crate::pages::{Block, blocks_of};
-use crate::support::{World, eventually, is_missing, one_in};
+use crate::support::{World, eventually, hook, is_missing, one_in};
 
 /// A block of code of a page that can be a hook.
 pub(crate) struct Example(pub(crate) Block);
@@ -78,6 +78,24 @@ impl Example {
             .with_reads(Reads::Stdin)
             .with_timeout(Duration::from_secs(60))
     }
+
+    /// The hook with what the entry below the same heading says of its answer.
+    fn hook_of_entry(&self, world: &World) -> Hook {
+        let blocks = blocks_of(PAGE).into_iter();
+        let mut entries =
+            blocks.filter(|block| block.heading == self.heading && block.language == "json");
+        let Some(entry) = entries.next() else {
+            return self.hook(world);
+        };
+        let mut merged = self.hook(world).to_json();
+        let entry: Value = serde_json::from_str(&entry.code).unwrap();
+        for key in ["event", "may", "on_failure"] {
+            if !entry[key].is_null() {
+                merged[key] = entry[key].clone();
+            }
+        }
+        Hook::from_json(&merged).unwrap()
+    }
 }
 
 fn event(command: &str) -> HookEvent {
@@ -139,7 +157,7 @@ fn every_constant_answer_is_read() {
     for answer in answers.lines() {
         let world = host();
         let command = format!("printf '%s\\n' '{answer}'");
-        let result = world.run(Hook::new("*", command).unwrap(), &event("ls"));
+        let result = world.run(hook("*", &command), &event("ls"));
         let expected: Value = serde_json::from_str(answer).unwrap();
         assert_eq!(json!(result.output()), expected);
         assert!(result.diagnostics().is_empty(), "{result:?}");
@@ -160,7 +178,7 @@ fn examples_do_what_their_heading_says() {
                 REDACT => HookEvent::tool_post_execute("bash", json!({}), command),
                 _ => event(command),
             };
-            let result = world.run(example.hook(&world), &event);
+            let result = world.run(example.hook_of_entry(&world), &event);
             let place = example.place();
             let printed = (result.exit_code, &*result.stderr);
             assert_eq!(printed, (exit_code, stderr), "{place}");

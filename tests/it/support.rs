@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::compat::{Agent, OtherTools};
 use forge_hooks::executor::DropReason;
+use forge_hooks::hook::May;
 use forge_hooks::{
     EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookExecutorBuilder,
     HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
@@ -182,8 +183,11 @@ impl World {
     }
 }
 
+/// A hook whose answers may do everything.
 pub(crate) fn hook(pattern: &str, command: &str) -> Hook {
-    Hook::new(pattern, command).unwrap()
+    Hook::new(pattern, command)
+        .unwrap()
+        .with_may(May::ALL.iter().copied())
 }
 
 /// An event that can block: `tool:pre_execute` of `bash`.

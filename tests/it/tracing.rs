@@ -133,7 +133,8 @@ fn a_line_has_every_field_of_a_run() {
 #[test]
 fn what_is_not_there_is_left_out() {
     let traced = Traced::new();
-    traced.world.hook("session:end", "exit 0");
+    let plain = Hook::new("session:end", "exit 0").unwrap();
+    traced.world.add(plain);
     traced.world.fire(&HookEvent::session_end("s1"));
     let lines = traced.lines();
     let keys: BTreeSet<_> = lines[0].as_object().unwrap().keys().collect();

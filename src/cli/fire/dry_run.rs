@@ -87,6 +87,9 @@ fn settings(hook: &Hook, event: &HookEvent) -> String {
     if let Some(names) = inherited(hook) {
         words += &format!(", inherits {names}");
     }
+    if let Some(may) = hook.may_in_words() {
+        words += &format!(", may {may}");
+    }
     if let Some(reach) = hook.reach() {
         words += &format!(", in a sandbox ({reach})");
     }

@@ -13,6 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::LazyLock;
 
 use forge_hooks::events::Vocabulary;
+use forge_hooks::hook::May;
 use serde_json::{Value, json};
 
 use crate::program::User;
@@ -99,7 +100,7 @@ fn fire(user: &User, tool: &str, event: &str, commands: &[String]) -> (i32, Valu
     let hooks = commands.iter();
     let (words, file) = if tool == "native" {
         let hooks: Vec<_> = hooks
-            .map(|text| json!({"event": "*", "command": text}))
+            .map(|text| json!({"event": "*", "command": text, "may": May::ALL}))
             .collect();
         let file = user.write("hooks.json", &json!({"hooks": hooks}).to_string());
         let words = "fire --event-json - --json --keep-going --parallel --custom --config";

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use forge_hooks::hook::May;
 use forge_hooks::lifecycle::Question;
 use forge_hooks::{Decision, FailureKind, FailurePolicy, compat};
 use serde_json::json;
@@ -79,14 +80,18 @@ fn a_hook_grants_if_it_may() {
     assert!(host.names().ends_with(" permission:denied"));
 }
 
-/// The host asks its own hooks before the prompt, which only another agent's hook can answer.
 #[test]
-fn the_hosts_own_hook_does_not_answer_the_prompt() {
-    let host = Host::with([("permission:prompt", json!({"decision": "allow"}))]);
-    let hooks = host.lifecycle();
-    for user in [true, false] {
+fn a_hook_answers_the_prompt_if_it_may() {
+    for (words, grants) in [(May::ALL, true), (&[May::AddContext], false)] {
+        let host = Host::with([]);
+        let says = host.world.says(r#"{"decision": "allow"}"#);
+        let prompted = hook("permission:prompt", &says).with_may(words.iter().copied());
+        host.world.add(prompted);
+        let hooks = host.lifecycle();
         let request = hooks.permission("bash", "execute").hooks_may_grant();
-        assert_eq!(request.run(|_| user).unwrap().granted, user);
+        assert_eq!(request.run(|_| false).unwrap().granted, grants);
+        let without = hooks.permission("bash", "execute");
+        assert!(!without.run(|_| false).unwrap().granted, "the host decides");
     }
 }
 

@@ -318,9 +318,8 @@ fn an_unknown_event_blocks_if_strict_behind_many_problems() {
     let unknown: String = (0..50).map(|n| format!(r#", "timout{n}": 1"#)).collect();
     let handler = format!(r#"{{"type": "command", "command": "true"{unknown}}}"#);
     let handlers = vec![handler; 21].join(",");
-    let text = format!(
-        r#"{{"hooks": {{"PostToolUse": [{{"hooks": [{handlers}]}}], "PreToolUs": []}}}}"#
-    );
+    let text =
+        format!(r#"{{"hooks": {{"PostToolUse": [{{"hooks": [{handlers}]}}], "PreToolUs": []}}}}"#);
     let place = Place::new([(HOME, &*text)]);
     let _ = place.load_tools(place.tools().with_strict_guards());
     let event = HookEvent::tool_pre_execute("bash", json!({}));

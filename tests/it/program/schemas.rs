@@ -37,7 +37,7 @@ fn user() -> User {
         {"event": "tool:*", "command": "kill -9 $$", "on_failure": "continue"},
         {"event": "*", "args": ["/nowhere/at/all"], "on_failure": "continue"},
         {"event": "session:*", "args": []},
-        {"event": "tool:*", "command": "echo '{\"decision\": \"ask\", \"reason\": \"r\", \"updatedInput\": {}}'"},
+        {"event": "tool:*", "command": "echo '{\"decision\": \"ask\", \"reason\": \"r\", \"updatedInput\": {}}'", "may": ["change_input"]},
         {"event": "tool:*", "command": "echo '{\"continue\": false, \"stopReason\": \"s\", \"systemMessage\": \"m\"}'"},
         {"event": "tool:*", "command": "echo '{'"},
     ]});

@@ -283,7 +283,8 @@ fn a_host_with_streams_of_its_own_is_refused() {
 #[test]
 fn a_background_hook_behind_a_change_runs_once() {
     let user = user_with(&json!([
-        {"event": "tool:*", "command": "echo '{\"updatedInput\": {\"command\": \"id\"}}'; echo x >>before"},
+        {"event": "tool:*", "may": ["change_input"],
+            "command": "echo '{\"updatedInput\": {\"command\": \"id\"}}'; echo x >>before"},
         {"event": "tool:*", "command": "echo x >>ran", "background": true},
     ]));
     let mut served = Served::new(&user);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, OtherTools};
 use forge_hooks::config::TrustPolicy;
+use forge_hooks::hook::May;
 use forge_hooks::outcome::Residency;
 use forge_hooks::{AppProfile, FailureKind, Hook, HookEvent, Hooks, Sandbox};
 use serde_json::json;
@@ -70,7 +71,11 @@ fn a_kept_process_follows_a_path_that_leads_elsewhere() {
     world.write("kept.sh", &KEPT.replace(">outside", ">place/file"));
     let hook = Hook::program("*", ["sh", "kept.sh"]).unwrap();
     let sandbox = Sandbox::new().writing(["place"]);
-    world.add(hook.with_resident().with_sandbox(sandbox));
+    world.add(
+        hook.with_resident()
+            .with_may([May::AddContext])
+            .with_sandbox(sandbox),
+    );
     let link = world.path("place");
     for (place, residency) in [
         ("one", Residency::Started),
@@ -98,7 +103,8 @@ fn a_kept_process_is_confined_as_its_hook_is() {
     let kept = |sandbox: Option<Sandbox>| {
         let hook = Hook::program("*", ["sh", "kept.sh"])
             .unwrap()
-            .with_resident();
+            .with_resident()
+            .with_may([May::AddContext]);
         let result = world.one(match sandbox {
             Some(sandbox) => hook.with_sandbox(sandbox),
             None => hook,
@@ -132,8 +138,7 @@ fn a_kept_process_serves_no_hook_that_is_confined_otherwise() {
     let world = World::new();
     world.write("kept.sh", KEPT);
     let args = ["sh", "kept.sh"];
-    let entry =
-        json!({"event": "*", "args": args, "resident": true, "working_dir": world.directory()});
+    let entry = json!({"event": "*", "args": args, "resident": true, "may": ["add_context"], "working_dir": world.directory()});
     let file = json!({"hooks": [entry]}).to_string();
     world.write("config/agent/hooks.json", &file);
     world.write(".agent/hooks.json", &file);

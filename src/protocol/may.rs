@@ -1,0 +1,65 @@
+//! Leaves in an answer what the hook may do (`may`): whatever text a hook prints, it stops an operation at most.
+//!
+//! Knows the keys that need a word, not how a hook gets it.
+
+use serde_json::Value;
+
+use super::answer::{set, take};
+use super::keys::{Field, KEYS, Place, keys_of};
+use crate::entry::{Decision, HookOutput, May, Reading};
+use crate::events::HookEvent;
+
+/// Returns what was read with what the hook may do alone. `may` returns why the hook may not, and what to do about it. A
+/// change makes the answer invalid then; the rest is left out, and the user is told.
+pub(crate) fn permitted(
+    mut reading: Reading,
+    event: &HookEvent,
+    may: impl Fn(May) -> Result<(), String>,
+) -> Reading {
+    let Some(output) = &mut reading.output else {
+        return reading;
+    };
+    for key in keys_of(Place::Top) {
+        let Some(word) = key.word.filter(|_| does((key.field)(output), event)) else {
+            continue;
+        };
+        let Err(why) = may(word) else {
+            continue;
+        };
+        if word.is_change() {
+            reading.output = None;
+            reading.invalid = Some(format!("{}: {why}", word.without()));
+            return reading;
+        }
+        take((key.field)(output));
+        let words = format!("{}: {why}", word.without());
+        // An `allow` is often meant as no objection, and is one.
+        match word {
+            May::Grant => reading.notes.push(words),
+            _ => reading.unused.push(words),
+        }
+    }
+    reading
+}
+
+/// Whether a field that needs a word is set to what needs it.
+fn does(field: Field<'_>, event: &HookEvent) -> bool {
+    match field {
+        Field::Decision(decision) => *decision == Some(Decision::Allow),
+        Field::Flag(flag, _) => *flag && event.event_type.is_agent_stop(),
+        Field::Text(text) => text.is_some(),
+        Field::Object(object) => object.is_some(),
+        Field::Any(value) => value.is_some(),
+        Field::Keys(_) => false,
+    }
+}
+
+/// Returns the word that a member of an answer needs.
+pub(crate) fn word_for(name: &str, value: &Value, event: &HookEvent) -> Option<May> {
+    let mut keys = KEYS.iter().filter(|key| key.name == name);
+    let key = keys.find(|key| key.word.is_some())?;
+    let mut output = HookOutput::default();
+    // A value that cannot be read makes the answer invalid anyway.
+    set(name, (key.field)(&mut output), value.clone()).ok()?;
+    key.word.filter(|_| does((key.field)(&mut output), event))
+}
