@@ -185,6 +185,9 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
     if hook.resident() {
         all.push(("resident", "its process is kept for many events".to_owned()));
     }
+    if !hook.enforce() {
+        all.push(("enforce", "nothing follows from what it does".to_owned()));
+    }
     if hook.background() {
         all.push(("runs", "in the background".to_owned()));
     }

@@ -93,6 +93,8 @@ pub(crate) struct Result {
     /// Whether the host may continue.
     should_continue: bool,
     decision: Decision,
+    /// What it would decide if it were enforced; null if it is.
+    would: Option<Decision>,
     /// The hook's answer; null if it gave none.
     output: Option<Output>,
     /// Notes for the hook's author: why its output is no answer, which keys are not applied, how much of a text the model

@@ -100,6 +100,15 @@ impl FailureKind {
         matches!(self, Self::EventTooLarge | Self::ArgumentsNotMapped)
     }
 
+    /// Whether it follows from what a hook does, and not from what it is or from the host: only then a hook that is not
+    /// [enforced](crate::Hook::with_enforce) lets the operation continue.
+    pub(crate) fn is_of_its_run(self) -> bool {
+        !matches!(
+            self,
+            Self::Misconfigured | Self::ApprovalLost | Self::Cancelled
+        )
+    }
+
     /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Three
     /// failures are never ignored. The decision of a cancelled hook is not known, and the host that cancelled
     /// it does not want to continue. A hook that changed after its approval is not trusted to say what its

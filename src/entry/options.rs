@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) resident: bool,
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) may: Vec<May>,
+    /// None counts as true.
+    pub(crate) enforce: Option<bool>,
 }
 
 impl Options {

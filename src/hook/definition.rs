@@ -383,6 +383,12 @@ getters! {
     description -> &str = |it| &it.options.description;
     /// The meaning of a failure.
     on_failure -> FailurePolicy = |it| it.options.on_failure;
+    /// Returns whether something follows from what the hook does. A hook that withholds or runs in the background
+    /// counts as enforced.
+    enforce -> bool = |it| {
+        let is_observing = it.options.enforce == Some(false) && !it.options.background;
+        !is_observing || it.options.on_failure == FailurePolicy::Withhold
+    };
     /// What its answer may do besides stopping an operation.
     may -> &[May] = |it| &it.options.may;
     /// The command's standard input.
@@ -445,6 +451,11 @@ setters! {
     };
     /// Sets the meaning of a failure. Default: it blocks.
     with_on_failure(policy: FailurePolicy) = |it| it.options.on_failure = policy;
+    /// Sets whether something follows from what the hook does. If not, it runs and stops nothing: its result says what it
+    /// [would](crate::HookResult::would) decide, and its changes, its context and its messages are not used. An
+    /// approval that is lost and an entry that cannot be used block all the same. Has no effect on a hook that
+    /// [withholds](FailurePolicy::Withhold) or runs in the [background](Self::with_background). Default: true.
+    with_enforce(enforce: bool) = |it| it.options.enforce = (!enforce).then_some(false);
     /// Sets what the hook's answer may do besides stopping an operation. Default: nothing. Without its word, a change of the
     /// input or the output makes the answer invalid; context, an `allow` and the end of a turn are left out, with a note
     /// in [`HookResult::diagnostics`](crate::HookResult::diagnostics).

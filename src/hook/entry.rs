@@ -13,7 +13,7 @@ use super::condition::Allowance;
 use super::definition::{Hook, Settings};
 use super::error::{BACKSPACE, Fault, HookError, LIKE_A_KEY};
 use super::keys::{self, Entry, KEYS, MOST_FAULTS, is_variable};
-use crate::entry::{FailurePolicy, HookCommand, Stdin};
+use crate::entry::{FailurePolicy, HookCommand, Options, Stdin};
 use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
@@ -220,7 +220,10 @@ fn settings(
     }
     Some(Settings {
         when: read.when.clone(),
-        options: read.options.clone(),
+        options: Options {
+            enforce: read.options.enforce.filter(|is_enforced| !is_enforced),
+            ..read.options.clone()
+        },
         enabled: read.enabled != Some(false),
         unknown,
         ..Settings::new(pattern?, command)
@@ -239,6 +242,7 @@ fn check_keys(
     let withholds = options.on_failure == FailurePolicy::Withhold;
     let others = pattern.is_some_and(|it| !it.matches_only(&EventType::ToolPostExecute));
     let (resident, background) = (options.resident, options.background);
+    let observes = options.enforce == Some(false);
     let no_input = options.stdin == Stdin::None;
     let no_args = "the key is missing, and there is no `args`";
     for (is_wrong, key, words) in [
@@ -262,6 +266,12 @@ fn check_keys(
         (resident && no_input, "resident", beside("stdin")),
         (withholds && background, "on_failure", beside("background")),
         (withholds && others, "on_failure", WITHHOLD.to_owned()),
+        (
+            observes && withholds,
+            "enforce",
+            "a hook that withholds the output must be enforced: remove one of the two".to_owned(),
+        ),
+        (observes && background, "enforce", beside("background")),
     ] {
         if is_wrong {
             faults.push(HookError::key(key, words).in_place(place_of(entry, key)));

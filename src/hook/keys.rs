@@ -44,7 +44,7 @@ const TEXTS: &str = "a list of strings";
 
 /// All keys, in the order in which they are written.
 #[rustfmt::skip]
-pub(super) static KEYS: [Key; 20] = [
+pub(super) static KEYS: [Key; 21] = [
     Key::new("event", "a string (a comma separates patterns)", |it| &mut it.event),
     Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |it| &mut it.when),
     Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command),
@@ -59,6 +59,7 @@ pub(super) static KEYS: [Key; 20] = [
     Key::new("description", TEXT, |it| &mut it.options.description),
     Key::new("on_failure", TEXT, |it| &mut it.options.on_failure),
     Key::new("may", "a list of words, as in [\"add_context\"]", |it| &mut it.options.may),
+    Key::new("enforce", FLAG, |it| &mut it.options.enforce),
     Key::new("stdin", TEXT, |it| &mut it.options.stdin),
     Key::new("reads", TEXT, |it| &mut it.options.reads),
     Key::new("inputs", TEXTS, |it| &mut it.options.inputs),

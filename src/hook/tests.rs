@@ -77,11 +77,14 @@ fn each_key_can_be_set_and_is_returned() {
         "inputs": shell.inputs(), "background": shell.background(), "sandbox": shell.sandbox(),
     });
     assert_eq!(returned, shell.to_json());
-    let program = Hook::program("a:b", ["x"]).unwrap().with_resident();
+    let program = Hook::program("a:b", ["x"])
+        .unwrap()
+        .with_resident()
+        .with_enforce(false);
     let HookCommand::Program(args) = program.command() else {
         panic!("{program:?}");
     };
-    let others = json!({"event": "a:b", "args": args, "resident": program.resident()});
+    let others = json!({"event": "a:b", "args": args, "enforce": program.enforce(), "resident": program.resident()});
     assert_eq!(others, program.to_json());
     let set = [returned, others];
     for key in keys() {

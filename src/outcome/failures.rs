@@ -5,6 +5,7 @@
 use std::fmt;
 
 use super::{HookResult, Outcome};
+use crate::entry::FailureKind;
 use crate::events::EventType;
 use crate::printable::printable;
 
@@ -38,7 +39,11 @@ impl<'a> Failures<'a> {
             let is_blocked = outcome.blocked().is_some();
             for result in outcome.results() {
                 let warnings = result.warnings(outcome.can_block());
-                let is_told = result.failure.is_some() || !warnings.is_empty();
+                // What an exit code would block is no failure.
+                let is_observed =
+                    result.would().is_some() && result.failure == Some(FailureKind::Exit);
+                let has_failed = result.failure.is_some() && !is_observed;
+                let is_told = has_failed || !warnings.is_empty();
                 if is_told && (!is_blocked || result.should_continue()) {
                     failed.push(Failed {
                         event: outcome.event_type(),

@@ -119,7 +119,7 @@ impl Serialize for HookBlockedError {
 /// contain secrets.
 impl Serialize for HookResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("HookResult", 16)?;
+        let mut fields = serializer.serialize_struct("HookResult", 17)?;
         fields.serialize_field("hook", &*self.hook)?;
         let place = self.hook.source().map(ToString::to_string);
         fields.serialize_field("where", &place)?;
@@ -134,6 +134,7 @@ impl Serialize for HookResult {
         fields.serialize_field("success", &self.success())?;
         fields.serialize_field("should_continue", &self.should_continue())?;
         fields.serialize_field("decision", &self.decision())?;
+        fields.serialize_field("would", &self.would())?;
         fields.serialize_field("output", &self.output())?;
         fields.serialize_field("diagnostics", self.diagnostics())?;
         let variables = self

@@ -231,7 +231,7 @@ impl Outcome {
     #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
         let results = self.results.iter();
-        let answers = results.filter_map(|it| Some((it, it.output()?)));
+        let answers = results.filter_map(|it| Some((it, it.enforced_output()?)));
         let mut stops = answers.filter(|(_, output)| output.stops_turn);
         stops.find_map(|(result, output)| {
             let reason = output.reason.as_ref().and_then(|_| result.reason());
@@ -321,7 +321,7 @@ impl Outcome {
     }
 
     fn outputs(&self) -> impl Iterator<Item = &HookOutput> {
-        self.results.iter().filter_map(HookResult::output)
+        self.results.iter().filter_map(HookResult::enforced_output)
     }
 
     /// The reason why the operation is not allowed: of the hook that blocks, or the first question; none if it is
@@ -524,7 +524,10 @@ impl HookBlockedError {
     /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
-        let of_hook = self.result.output().is_some_and(|output| output.stops_turn);
+        let of_hook = self
+            .result
+            .enforced_output()
+            .is_some_and(|output| output.stops_turn);
         of_hook || self.outcome().is_some_and(Outcome::stops_turn)
     }
 }

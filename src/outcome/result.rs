@@ -332,6 +332,7 @@ impl HookResult {
     pub(crate) fn warnings(&self, can_block: bool) -> &[String] {
         let count = match can_block {
             _ if self.failure.is_some() || !self.should_continue() => 0,
+            _ if self.would().is_some() => 0,
             true => self.warnings,
             false => self.unused,
         };
@@ -361,11 +362,18 @@ impl HookResult {
     pub(super) fn verdict(&self) -> Verdict {
         let is_other_code = self.exit_code != 0 && self.exit_code != self.end.exit_code();
         let is_failure = self.failure.is_some() || self.timed_out || is_other_code;
-        if is_failure && self.verdict != Verdict::Forgiven {
+        if is_failure && self.verdict != Verdict::Forgiven && self.would().is_none() {
             Verdict::Blocks
         } else {
             self.verdict
         }
+    }
+
+    /// What it would decide if its hook were [enforced](Hook::with_enforce). None if the hook is, and if nothing is
+    /// observed: its approval is lost, its entry cannot be used, or it was cancelled.
+    #[must_use]
+    pub fn would(&self) -> Option<Decision> {
+        self.verdict.would()
     }
 
     /// Whether it blocks or stops the turn, whatever the user answers. The hooks behind an open question run: they may
@@ -379,7 +387,7 @@ impl HookResult {
     /// others from running: what it prints may be what a tool has returned, and a model chooses how large that is.
     pub(crate) fn stops_others(&self, can_block: bool) -> bool {
         match self.failure {
-            _ if can_block => self.stops_the_chain(),
+            _ if can_block || self.would().is_some() => self.stops_the_chain(),
             None | Some(FailureKind::InvalidAnswer) => {
                 self.exit_counts && !self.hook.forgives(FailureKind::Exit)
             }
@@ -417,11 +425,17 @@ impl HookResult {
         self.with_output(output)
     }
 
+    /// Its answer, if the hook is enforced.
+    pub(crate) fn enforced_output(&self) -> Option<&HookOutput> {
+        self.output().filter(|_| self.would().is_none())
+    }
+
     /// Its answer, if its changes count: it has not failed, or its answer counts whatever the exit code.
     pub(crate) fn counted_output(&self) -> Option<&HookOutput> {
         let has_failed = self.failure.is_some() || self.timed_out || self.exit_counts;
         let is_other_code = self.exit_code != self.end.exit_code();
-        self.output().filter(|_| !has_failed && !is_other_code)
+        self.enforced_output()
+            .filter(|_| !has_failed && !is_other_code)
     }
 
     /// Its replacement of a tool's output.

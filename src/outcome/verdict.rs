@@ -22,11 +22,35 @@ pub(super) enum Verdict {
     /// It ends the turn, and does not deny the operation.
     Stops,
     Blocks,
+    /// It is not enforced: nothing follows, and this is what would.
+    Observed {
+        would: Decision,
+    },
 }
 
 impl Verdict {
     /// Returns what follows from the failure and the answer of a hook.
     pub(super) fn of(
+        hook: &Hook,
+        failure: Option<FailureKind>,
+        output: Option<&HookOutput>,
+        handles_ask: bool,
+    ) -> Self {
+        let verdict = Self::enforced(hook, failure, output, handles_ask);
+        let is_of_its_run = failure.is_none_or(FailureKind::is_of_its_run);
+        match verdict {
+            _ if hook.enforce() || !is_of_its_run => verdict,
+            // Else the host's turn would end.
+            Self::Stops => Self::Observed {
+                would: Decision::Block,
+            },
+            verdict => Self::Observed {
+                would: verdict.decision(),
+            },
+        }
+    }
+
+    fn enforced(
         hook: &Hook,
         failure: Option<FailureKind>,
         output: Option<&HookOutput>,
@@ -49,7 +73,9 @@ impl Verdict {
 
     pub(super) fn decision(self) -> Decision {
         match self {
-            Self::Allows | Self::Grants | Self::Forgiven | Self::Stops => Decision::Allow,
+            Self::Allows | Self::Grants | Self::Forgiven | Self::Stops | Self::Observed { .. } => {
+                Decision::Allow
+            }
             Self::Asks { .. } => Decision::Ask,
             Self::Blocks => Decision::Block,
         }
@@ -57,7 +83,18 @@ impl Verdict {
 
     /// Whether the operation may continue.
     pub(super) fn continues(self) -> bool {
-        matches!(self, Self::Allows | Self::Grants | Self::Forgiven)
+        match self {
+            Self::Allows | Self::Grants | Self::Forgiven | Self::Observed { .. } => true,
+            Self::Asks { .. } | Self::Stops | Self::Blocks => false,
+        }
+    }
+
+    /// What would follow, if nothing does.
+    pub(super) fn would(self) -> Option<Decision> {
+        match self {
+            Self::Observed { would } => Some(would),
+            _ => None,
+        }
     }
 
     /// Whether it waits for the answer of the host's user.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::events::{EventType, now};
 use crate::hook::Hook;
-use crate::outcome::{FailureKind, HookResult, Residency};
+use crate::outcome::{Decision, FailureKind, HookResult, Residency};
 use crate::printable::printable_json;
 use crate::runner::{DropReason, HookRun};
 
@@ -49,6 +49,7 @@ impl Note {
             ("signal", result.signal().into()),
             ("failure", result.failure.map(FailureKind::as_str).into()),
             ("decision", result.decision().as_str().into()),
+            ("would", result.would().map(Decision::as_str).into()),
             ("can_block", run.can_block.into()),
             ("should_continue", goes_on.into()),
             ("resident", result.residency().map(Residency::as_str).into()),

@@ -13,6 +13,7 @@ mod direct_exec;
 mod disabling;
 mod editing;
 mod endurance;
+mod enforce;
 mod environment;
 mod events;
 mod examples;

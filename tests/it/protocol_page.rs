@@ -50,32 +50,30 @@ fn cause(failure: FailureKind) -> &'static str {
     }
 }
 
-fn row(cause: &str, name: &str, result: impl Fn(FailurePolicy) -> HookResult) -> String {
-    let continues = |policy| result(policy).should_continue();
-    let if_block = continues(FailurePolicy::Block);
-    let if_continue = continues(FailurePolicy::Continue);
-    format!("| {cause} | {name} | {if_block} | {if_continue} |\n")
+fn row(cause: &str, name: &str, result: impl Fn(Hook) -> HookResult) -> String {
+    let hook = hook("*", "x");
+    let continues = |hook| result(hook).should_continue();
+    let if_block = continues(hook.clone());
+    let if_continue = continues(hook.clone().with_on_failure(FailurePolicy::Continue));
+    let if_observed = continues(hook.with_enforce(false));
+    format!("| {cause} | {name} | {if_block} | {if_continue} | {if_observed} |\n")
 }
 
-fn hook_of(policy: FailurePolicy) -> Hook {
-    hook("*", "x").with_on_failure(policy)
+fn ended(hook: Hook) -> HookResult {
+    HookResult::new(hook, 0)
 }
 
-fn ended(policy: FailurePolicy) -> HookResult {
-    HookResult::new(hook_of(policy), 0)
-}
-
-fn answered(decision: Decision) -> impl Fn(FailurePolicy) -> HookResult {
-    move |policy| {
+fn answered(decision: Decision) -> impl Fn(Hook) -> HookResult {
+    move |hook| {
         let mut output = HookOutput::default();
         output.decision = Some(decision);
-        ended(policy).with_output(output)
+        ended(hook).with_output(output)
     }
 }
 
 fn table() -> String {
-    let head = "| what happened | `failure` | `should_continue` | with `on_failure: continue` |\n\
-                |---|---|---|---|\n";
+    let head = "| what happened | `failure` | `should_continue` | with `on_failure: continue` | with `enforce: false` |\n\
+                |---|---|---|---|---|\n";
     let answers = [
         row("exit code 0, no answer or `allow`", "none", ended),
         row(
@@ -90,8 +88,8 @@ fn table() -> String {
         ),
     ];
     let failures = FailureKind::ALL.iter().map(|failure| {
-        row(cause(*failure), &format!("`{failure}`"), |policy| {
-            HookResult::failing(hook_of(policy), *failure, "as it is")
+        row(cause(*failure), &format!("`{failure}`"), |hook| {
+            HookResult::failing(hook, *failure, "as it is")
         })
     });
     head.to_owned() + &answers.concat() + &failures.collect::<String>()

@@ -84,6 +84,9 @@ fn settings(hook: &Hook, event: &HookEvent) -> String {
     if hook.background() {
         words += " in the background";
     }
+    if !hook.enforce() {
+        words += ", is not enforced";
+    }
     if let Some(names) = inherited(hook) {
         words += &format!(", inherits {names}");
     }

@@ -305,6 +305,11 @@ fn interrupted_words(outcome: &Outcome) -> String {
 
 /// Returns the meaning of the hook's end in one word.
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
+    match result.would() {
+        Some(Decision::Block) => return (Style::WARNING, "would block, is not enforced"),
+        Some(Decision::Ask) => return (Style::WARNING, "would ask, is not enforced"),
+        Some(_) | None => {}
+    }
     match (result.failure.is_none(), result.should_continue()) {
         _ if result.decision() == Decision::Ask => (Style::WARNING, "asks"),
         (true, true) => (Style::GOOD, "ok"),

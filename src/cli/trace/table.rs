@@ -36,6 +36,8 @@ fn shown(kind: Kind) -> (&'static str, Style) {
         Kind::Ask => ("asked", Style::WARNING),
         Kind::Block => ("blocked", Style::BAD),
         Kind::Failed => ("failed", Style::WARNING),
+        Kind::WouldAsk => ("would ask", Style::WARNING),
+        Kind::WouldBlock => ("would block", Style::WARNING),
         Kind::Dropped => ("dropped", Style::WARNING),
     }
 }
@@ -43,7 +45,14 @@ fn shown(kind: Kind) -> (&'static str, Style) {
 /// Says how many lines there are, and how many of each kind that is noted.
 fn sum(traced: &Traced) -> String {
     let mut words = vec![counted(traced.entries.len(), "line")];
-    for kind in [Kind::Block, Kind::Ask, Kind::Failed, Kind::Dropped] {
+    for kind in [
+        Kind::Block,
+        Kind::Ask,
+        Kind::Failed,
+        Kind::WouldBlock,
+        Kind::WouldAsk,
+        Kind::Dropped,
+    ] {
         let count = traced.entries.iter().filter(|it| it.kind == kind).count();
         words.extend((count > 0).then(|| format!("{count} {}", shown(kind).0)));
     }

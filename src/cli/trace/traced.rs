@@ -55,6 +55,11 @@ pub(super) enum Kind {
     Block,
     /// It failed, and did not block.
     Failed,
+    /// It would have asked, if it were enforced.
+    #[serde(rename = "would_ask")]
+    WouldAsk,
+    #[serde(rename = "would_block")]
+    WouldBlock,
     Dropped,
 }
 
@@ -135,8 +140,11 @@ impl Entry {
 fn kind_of(fields: &Map<String, Value>) -> Kind {
     let has = |key: &str| fields.get(key).is_some_and(|it| !it.is_null());
     let can_block = fields.get("can_block") != Some(&false.into());
-    match fields.get("decision").and_then(Value::as_str) {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    match text("decision") {
         _ if has("dropped") => Kind::Dropped,
+        _ if text("would") == Some("ask") => Kind::WouldAsk,
+        _ if text("would") == Some("block") => Kind::WouldBlock,
         Some("ask") => Kind::Ask,
         Some("block") if can_block => Kind::Block,
         Some("block") => Kind::Failed,
