@@ -99,7 +99,7 @@ pub use serde_json;
 #[doc(hidden)]
 pub mod fuzzing {
     use crate::entry::Reading;
-    use crate::protocol::{permitted, read_answer};
+    use crate::protocol::{limit, read_answer};
     use crate::{HookEvent, HookOutput};
 
     pub use crate::compat::answers as answers_of_other_tools;
@@ -118,13 +118,13 @@ pub mod fuzzing {
     /// If it does more.
     pub fn check_may(stdout: &[u8]) {
         let output = answer(stdout).ok().flatten();
-        let reading = Reading {
+        let mut reading = Reading {
             output,
             ..Reading::default()
         };
         let event = HookEvent::agent_stop(false);
-        let output = permitted(reading, &event, |_| Err(String::new())).output;
-        let left = output.unwrap_or_default();
+        limit(&mut reading, &event, true, |_| Err(String::new()));
+        let left = reading.output.unwrap_or_default();
         let adds = left.additional_context.is_some() || left.feedback.is_some();
         let changes = left.updated_input.is_some() || left.updated_output.is_some();
         let allows = left.decision == Some(crate::Decision::Allow);

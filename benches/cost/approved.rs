@@ -17,8 +17,12 @@ use crate::table::{Effort, Measured};
 /// A file that has changed within two seconds is read before each run.
 const SETTLED: Duration = Duration::from_millis(2_100);
 
-/// An executor with a hook `exit 0` of a project, approved with so many scripts of so many bytes in all.
-pub(crate) fn approved(files: usize, bytes: usize) -> (HookExecutor, TempDir) {
+pub(crate) const COMMAND: &str = r#"{"event": "tool:pre_execute", "command": "exit 0"}"#;
+pub(crate) const ENTRY_WITH_ANSWER: &str =
+    r#"{"event": "tool:pre_execute", "answer": {"decision": "block", "reason": "no"}}"#;
+
+/// An executor with a hook of a project, approved with so many scripts of so many bytes in all.
+pub(crate) fn approved(entry: &str, files: usize, bytes: usize) -> (HookExecutor, TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let root = directory.path().join("project");
     let scripts = root.join(".src/forge/hooks");
@@ -27,8 +31,8 @@ pub(crate) fn approved(files: usize, bytes: usize) -> (HookExecutor, TempDir) {
     for index in 0..files {
         fs::write(scripts.join(format!("script-{index}.sh")), &text).expect("a script");
     }
-    let entry = r#"{"hooks": [{"event": "tool:pre_execute", "command": "exit 0"}]}"#;
-    fs::write(root.join(".src/forge/hooks.json"), entry).expect("a hooks file");
+    let file = format!("{{\"hooks\": [{entry}]}}");
+    fs::write(root.join(".src/forge/hooks.json"), file).expect("a hooks file");
     let config = HookConfig::default().with_config_home(directory.path().join("config"));
     let store = config.trust_store().expect("a store");
     let approval = Approval::of(&root, config.load_project(&root)).expect("an approval");
@@ -42,7 +46,7 @@ pub(crate) fn approved(files: usize, bytes: usize) -> (HookExecutor, TempDir) {
 }
 
 pub(crate) fn ratio_of(effort: Effort, files: usize, bytes: usize) -> Measured {
-    let (approved, directory) = approved(files, bytes);
+    let (approved, directory) = approved(COMMAND, files, bytes);
     let own = executor(hook("exit 0").with_working_dir(directory.path().join("project")));
     let event = event();
     Ok(ratio(

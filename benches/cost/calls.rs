@@ -7,11 +7,13 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use forge_hooks::hook::Condition;
-use forge_hooks::{EventType, FireOptions, Hook, HookEvent, HookExecutor, HookHandle};
+use forge_hooks::{
+    Decision, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookOutput,
+};
 use serde_json::json;
 
 use crate::memory;
-use crate::one_hook::percentile;
+use crate::one_hook::{executor, percentile};
 use crate::table::{Effort, Figure, Measured};
 
 const WAITING: usize = 1000;
@@ -102,6 +104,19 @@ fn fire(executor: &HookExecutor, event: &HookEvent) {
 pub(crate) fn unmatched(effort: Effort) -> Measured {
     let executor = executor_with(10);
     let event = HookEvent::new(EventType::UserInterrupt);
+    figure(effort, || fire(&executor, &event))
+}
+
+/// A hook whose answer stands in its entry.
+pub(crate) fn answering() -> Hook {
+    let mut answer = HookOutput::default();
+    answer.decision = Some(Decision::Block);
+    answer.reason = Some("no".to_owned());
+    Hook::answering("tool:pre_execute", answer).expect("a hook")
+}
+
+pub(crate) fn answer(effort: Effort) -> Measured {
+    let (executor, event) = (executor(answering()), guard());
     figure(effort, || fire(&executor, &event))
 }
 

@@ -9,8 +9,8 @@ use std::process::{Command, Output};
 
 use forge_hooks::Sandbox;
 
-use crate::approved::approved;
-use crate::calls::fire_unmatched;
+use crate::approved::{COMMAND, ENTRY_WITH_ANSWER, approved};
+use crate::calls::{answering, fire_unmatched};
 use crate::one_hook::{event, executor, hook, run_bare, run_hook, variables_of_a_hook};
 use crate::table::{Effort, Figure, Measured};
 use crate::unapproved::{self, Files};
@@ -38,10 +38,13 @@ pub(crate) fn run_child(way: &str, runs: &str) {
     if let Some(files) = Files::with_argument(way) {
         return unapproved::fire(files, runs / RUNS_FOR_AN_EVENT);
     }
+    if way == ANSWER || way == APPROVED_ANSWER {
+        return fire_answer(way, runs * ANSWERS_IN_A_RUN);
+    }
     let (executor, event) = (executor(hook("exit 0")), event());
     let variables = variables_of_a_hook(&event);
     let (approved, _directory) = match way {
-        APPROVED => approved(50, 50 * 1024),
+        APPROVED => approved(COMMAND, 50, 50 * 1024),
         _ => (executor.clone(), tempfile::tempdir().expect("a directory")),
     };
     let confined = crate::one_hook::executor(hook("exit 0").with_sandbox(Sandbox::new()));
@@ -59,6 +62,25 @@ const HOOK: &str = "hook";
 const BARE: &str = "bare";
 const APPROVED: &str = "approved";
 const CONFINED: &str = "confined";
+const ANSWER: &str = "answer";
+const APPROVED_ANSWER: &str = "approved-answer";
+
+/// Fires events at a hook whose answer stands in its entry: the user's own, or approved beside 50 scripts.
+fn fire_answer(way: &str, events: usize) {
+    let event = event();
+    let (executor, _directory) = match way {
+        APPROVED_ANSWER => approved(ENTRY_WITH_ANSWER, 50, 50 * 1024),
+        _ => (
+            executor(answering()),
+            tempfile::tempdir().expect("a directory"),
+        ),
+    };
+    for _ in 0..events {
+        run_hook(&executor, &event);
+    }
+}
+
+const ANSWERS_IN_A_RUN: usize = 100;
 
 /// So many that what a hash table happens to need for other hooks does not show.
 const UNMATCHED_IN_A_RUN: usize = 100;
@@ -72,6 +94,18 @@ pub(crate) fn own_instructions(_: Effort) -> Measured {
     let hook = per_run(instructions, HOOK)?;
     let bare = per_run(instructions, BARE)?;
     Ok(Figure::exactly(hook - bare))
+}
+
+/// Counts once, since no other thread takes part.
+pub(crate) fn instructions_of_an_answer(_: Effort) -> Measured {
+    let answer = difference(|runs| instructions(ANSWER, runs))?;
+    Ok(Figure::exactly(answer / ANSWERS_IN_A_RUN as f64))
+}
+
+/// The same, of a hook that was approved.
+pub(crate) fn instructions_of_an_approved_answer(_: Effort) -> Measured {
+    let answer = difference(|runs| instructions(APPROVED_ANSWER, runs))?;
+    Ok(Figure::exactly(answer / ANSWERS_IN_A_RUN as f64))
 }
 
 /// Counts once, since no other thread takes part.

@@ -69,8 +69,20 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of a hook less those of Command::output()",
             24_000.0,
-            23_000.0,
+            24_400.0,
             counted::own_instructions,
+        ),
+        count(
+            "instructions of an answer without a process",
+            8_200.0,
+            8_200.0,
+            counted::instructions_of_an_answer,
+        ),
+        count(
+            "the same of an approved hook, 50 scripts beside it",
+            8_800.0,
+            8_800.0,
+            counted::instructions_of_an_approved_answer,
         ),
         count("system calls of a hook", 28.3, 28.3, counted::system_calls),
         count(
@@ -95,6 +107,7 @@ pub(crate) fn rows() -> Vec<Row> {
             3.0,
             calls::lookups,
         ),
+        time("an answer without a process", 2_000.0, calls::answer),
         time(
             "an event whose only hook a condition excludes",
             1_000.0,

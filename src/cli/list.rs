@@ -177,7 +177,8 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
         let first = command
             .split_once('\n')
             .map(|(first, _)| format!("{first} ..."));
-        all.push(("command", first.unwrap_or(command)));
+        let what = if hook.answers() { "answer" } else { "command" };
+        all.push((what, first.unwrap_or(command)));
     }
     all.extend(inherited(hook).map(|names| ("inherits", names)));
     all.extend(hook.may_in_words().map(|words| ("may", words)));

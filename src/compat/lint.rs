@@ -149,6 +149,7 @@ pub(super) fn command(
 ) -> Vec<Problem> {
     let text = match hook.command() {
         HookCommand::Shell { text, .. } => text,
+        HookCommand::Answer(_) => return Vec::new(),
         HookCommand::Program(words) => {
             let text = words.join(" ");
             let found = elsewhere::variable(&node, hook, &text, protocol)

@@ -96,6 +96,7 @@ impl Switches {
         let command = match hook.command() {
             HookCommand::Shell { text, .. } => text,
             HookCommand::Program(args) => args.first().map_or("", String::as_str),
+            HookCommand::Answer(_) => "",
         };
         let is_named = |name: &String| hook.name() == Some(name) || *name == command;
         hook.protocol_name() == self.protocol

@@ -144,8 +144,8 @@ fn foreign_name(hook: &Hook, _: &Host) -> Option<Finding> {
     let names = texts.iter().map(|text| name_elsewhere(hook, text));
     let (index, words) = names.enumerate().find(|(_, found)| found.is_some())?;
     let key = match hook.command() {
-        HookCommand::Shell { .. } => "command".to_owned(),
         HookCommand::Program(_) => format!("args[{index}]"),
+        HookCommand::Shell { .. } | HookCommand::Answer(_) => "command".to_owned(),
     };
     Some((key, words?, ABOUT_NAMES.to_owned()))
 }

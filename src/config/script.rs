@@ -113,6 +113,7 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
             let words = words.map_while(|word| Some(expanded(&unquoted(word)?, &directory)));
             (words.collect(), ["command"; 2])
         }
+        HookCommand::Answer(_) => return None,
     };
     let mut words = words.into_iter();
     let first = words.next()?;

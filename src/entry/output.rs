@@ -33,7 +33,7 @@ impl Decision {
 /// optional, and most hooks do not answer. It is serialized as a hook would write it.
 ///
 /// `Debug` shows which keys are set, never their text: it may contain secrets.
-#[derive(Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct HookOutput {
     /// The decision about the operation. If none, the exit code decides.

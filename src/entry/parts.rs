@@ -7,6 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::named::named;
+use super::output::HookOutput;
 
 /// The time limit of a hook if neither it nor the executor has one.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -91,14 +92,17 @@ pub enum HookCommand {
     },
     /// A program and its arguments, run without a shell. Never empty.
     Program(Vec<String>),
+    /// No process: the hook gives this answer on each event that it matches.
+    Answer(Box<HookOutput>),
 }
 
 impl HookCommand {
-    /// The text for the shell, or the program and its arguments.
+    /// The text for the shell, or the program and its arguments; none of an answer.
     pub(crate) fn texts(&self) -> &[String] {
         match self {
             Self::Shell { text, .. } => std::slice::from_ref(text),
             Self::Program(args) => args,
+            Self::Answer(_) => &[],
         }
     }
 
@@ -107,6 +111,7 @@ impl HookCommand {
         match self {
             Self::Shell { text, .. } => text.trim().is_empty(),
             Self::Program(args) => args.first().is_none_or(String::is_empty),
+            Self::Answer(output) => **output == HookOutput::default(),
         }
     }
 }
@@ -118,6 +123,10 @@ impl fmt::Display for HookCommand {
             Self::Program(args) => {
                 let shown: Vec<_> = args.iter().map(|arg| quoted(arg)).collect();
                 f.write_str(&shown.join(" "))
+            }
+            Self::Answer(output) => {
+                let text = serde_json::to_string(output).map_err(|_| fmt::Error)?;
+                f.write_str(&text)
             }
         }
     }

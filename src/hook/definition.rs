@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::error::HookError;
+use super::error::{EMPTY_ANSWER, HookError};
 use super::source::HookSource;
 use super::when::When;
 use crate::entry::{
-    DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, LONGEST_TIMEOUT, May,
-    Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
+    DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, LONGEST_TIMEOUT,
+    May, Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
 };
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
@@ -80,6 +80,11 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// Whether the answer stands in the entry.
+    pub(super) fn answers(&self) -> bool {
+        matches!(self.command, HookCommand::Answer(_))
+    }
+
     pub(super) fn new(pattern: EventPattern, command: HookCommand) -> Self {
         Self {
             pattern,
@@ -131,6 +136,32 @@ impl Hook {
     {
         let args = args.into_iter().map(Into::into).collect();
         Self::running(pattern, HookCommand::Program(args))
+    }
+
+    /// Creates a hook that starts no process: it gives this answer on each event that it matches. The answer needs no
+    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) could not be tested, it only stops: the
+    /// rest of the answer is left out. The settings of a process, such as a timeout, have no effect.
+    ///
+    /// ```
+    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookOutput};
+    ///
+    /// let mut answer = HookOutput::default();
+    /// answer.additional_context = Some("This repository uses pnpm.".into());
+    /// let executor = HookExecutor::builder().build();
+    /// executor.registry().register(Hook::answering("session:start", answer)?);
+    /// let outcome = executor.execute(&HookEvent::session_start("s1"), FireOptions::default());
+    /// assert_eq!(outcome.additional_context().as_deref(), Some("This repository uses pnpm."));
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the pattern is malformed, or the answer says nothing.
+    pub fn answering(pattern: impl Into<String>, answer: HookOutput) -> Result<Self, HookError> {
+        let command = HookCommand::Answer(Box::new(answer));
+        if command.is_empty() {
+            return Err(HookError::key("answer", EMPTY_ANSWER));
+        }
+        Self::running(pattern, command)
     }
 
     fn running(pattern: impl Into<String>, command: HookCommand) -> Result<Self, HookError> {
@@ -386,7 +417,7 @@ getters! {
     /// Returns whether something follows from what the hook does. A hook that withholds or runs in the background
     /// counts as enforced.
     enforce -> bool = |it| {
-        let is_observing = it.options.enforce == Some(false) && !it.options.background;
+        let is_observing = it.options.enforce == Some(false) && (!it.options.background || it.answers());
         !is_observing || it.options.on_failure == FailurePolicy::Withhold
     };
     /// What its answer may do besides stopping an operation.
@@ -397,10 +428,10 @@ getters! {
     reads -> Reads = |it| it.options.reads;
     /// Returns whether the hook is started without waiting for it.
     background -> bool = |it| {
-        it.options.background && it.options.on_failure != FailurePolicy::Withhold
+        it.options.background && it.options.on_failure != FailurePolicy::Withhold && !it.answers()
     };
     /// Returns whether the hook's process is kept for many events.
-    resident -> bool = |it| it.options.resident;
+    resident -> bool = |it| it.options.resident && !it.answers();
     /// The files that an approval covers besides the scripts that the entry names.
     inputs -> &[String] = |it| &it.options.inputs;
     /// What the hook may reach, if it is in a sandbox of its own.

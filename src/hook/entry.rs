@@ -11,12 +11,23 @@ use serde_json::{Map, Value};
 use super::canonical::{canonical, fnv1a};
 use super::condition::Allowance;
 use super::definition::{Hook, Settings};
-use super::error::{BACKSPACE, Fault, HookError, LIKE_A_KEY};
+use super::error::{BACKSPACE, EMPTY_ANSWER, Fault, HookError, LIKE_A_KEY};
 use super::keys::{self, Entry, KEYS, MOST_FAULTS, is_variable};
 use crate::entry::{FailurePolicy, HookCommand, Options, Stdin};
 use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
+
+/// The keys that an entry with an answer may have.
+const BESIDE_ANSWER: [&str; 7] = [
+    "event",
+    "when",
+    "answer",
+    "name",
+    "description",
+    "enabled",
+    "enforce",
+];
 
 const WITHHOLD: &str = "`withhold` is only for hooks on `tool:post_execute`: name only that event";
 
@@ -152,6 +163,7 @@ impl Settings {
                 (entry.command, entry.shell) = (Some(text.clone()), *shell);
             }
             HookCommand::Program(args) => entry.args = Some(args.clone()),
+            HookCommand::Answer(output) => entry.answer = Some((**output).clone()),
         }
         entry
     }
@@ -205,18 +217,29 @@ fn settings(
         None => None,
     };
     check_keys(entry, read, pattern.as_ref(), faults);
+    if read.answer.is_some() {
+        check_answer(entry, faults);
+    }
     check_texts(entry, faults);
     let shell = read.shell;
-    let command = match (read.command.clone(), read.args.clone()) {
-        (Some(text), _) => HookCommand::Shell { text, shell },
-        (None, args) => HookCommand::Program(args?),
+    let command = match (&read.command, &read.args, &read.answer) {
+        (Some(text), ..) => HookCommand::Shell {
+            text: text.clone(),
+            shell,
+        },
+        (None, Some(args), _) => HookCommand::Program(args.clone()),
+        (None, None, answer) => HookCommand::Answer(Box::new(answer.clone()?)),
     };
     if command.is_empty() {
-        let key = match command {
-            HookCommand::Shell { .. } => "command",
-            HookCommand::Program(_) => "args",
-        };
-        faults.push(HookError::EmptyCommand.in_place(place_of(entry, key)));
+        faults.push(match command {
+            HookCommand::Shell { .. } => {
+                HookError::EmptyCommand.in_place(place_of(entry, "command"))
+            }
+            HookCommand::Program(_) => HookError::EmptyCommand.in_place(place_of(entry, "args")),
+            HookCommand::Answer(_) => {
+                HookError::key("answer", EMPTY_ANSWER).in_place(place_of(entry, "answer"))
+            }
+        });
     }
     Some(Settings {
         when: read.when.clone(),
@@ -244,11 +267,11 @@ fn check_keys(
     let (resident, background) = (options.resident, options.background);
     let observes = options.enforce == Some(false);
     let no_input = options.stdin == Stdin::None;
-    let no_args = "the key is missing, and there is no `args`";
+    let no_args = "the key is missing, and there is neither `args` nor `answer`";
     for (is_wrong, key, words) in [
         (!has("event"), "event", "the key is missing".to_owned()),
         (
-            !has("command") && !has("args"),
+            !has("command") && !has("args") && !has("answer"),
             "command",
             no_args.to_owned(),
         ),
@@ -275,6 +298,15 @@ fn check_keys(
     ] {
         if is_wrong {
             faults.push(HookError::key(key, words).in_place(place_of(entry, key)));
+        }
+    }
+}
+
+/// Reports keys beside an answer that only a process could have.
+fn check_answer(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
+    for key in keys().filter(|key| !BESIDE_ANSWER.contains(key)) {
+        if let Some(value) = entry.get(key) {
+            faults.push(HookError::key(key, beside("answer")).at(value));
         }
     }
 }

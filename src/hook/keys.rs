@@ -13,9 +13,11 @@ use serde_json::{Value, json};
 use super::error::{Fault, HookError};
 use super::when::When;
 use crate::entry::{
-    FailurePolicy, LONGEST_TIMEOUT, May, Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
+    FailurePolicy, HookOutput, LONGEST_TIMEOUT, May, Options, Reads, SHORTEST_TIMEOUT, Sandbox,
+    Shell, Stdin,
 };
 use crate::json::{Member, Node};
+use crate::protocol::read_answer;
 
 /// What the keys of an entry say. The default is that of a key that is not there.
 #[derive(Default)]
@@ -24,6 +26,7 @@ pub(super) struct Entry {
     pub(super) when: Option<Arc<When>>,
     pub(super) command: Option<String>,
     pub(super) args: Option<Vec<String>>,
+    pub(super) answer: Option<HookOutput>,
     pub(super) shell: Option<Shell>,
     /// None counts as true.
     pub(super) enabled: Option<bool>,
@@ -44,11 +47,12 @@ const TEXTS: &str = "a list of strings";
 
 /// All keys, in the order in which they are written.
 #[rustfmt::skip]
-pub(super) static KEYS: [Key; 21] = [
+pub(super) static KEYS: [Key; 22] = [
     Key::new("event", "a string (a comma separates patterns)", |it| &mut it.event),
     Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |it| &mut it.when),
     Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command),
     Key::new("args", "a list of strings (a shell command is `command`)", |it| &mut it.args),
+    Key::new("answer", "an object, as in {\"decision\": \"ask\"}", |it| &mut it.answer),
     Key::new("shell", TEXT, |it| &mut it.shell),
     Key::new("timeout", "a number of seconds", |it| &mut it.options.timeout),
     Key::new("working_dir", TEXT, |it| &mut it.options.working_dir),
@@ -311,6 +315,36 @@ impl FromEntry for Duration {
 
     fn json(&self) -> Value {
         self.as_secs_f64().into()
+    }
+}
+
+/// Read as what a hook writes is, but for what would only be a note there.
+impl FromEntry for HookOutput {
+    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
+        if !value.is_object() {
+            return Err(unexpected(value, key, expected));
+        }
+        let read = read_answer(value.json().as_bytes(), None, false);
+        let (output, why) = match read {
+            Ok(written) => {
+                let mut notes = written.warnings.into_iter().chain(written.notes);
+                (written.output.unwrap_or_default(), notes.next())
+            }
+            Err(why) => (Self::default(), Some(why)),
+        };
+        let Some(why) = why else {
+            return Ok(output);
+        };
+        // Most reasons begin with the name of a key.
+        let name = why
+            .strip_prefix('`')
+            .and_then(|rest| rest.split('`').next());
+        let place = name.and_then(|name| value.member(name)).unwrap_or(value);
+        Err(HookError::key(key, why).at(place))
+    }
+
+    fn json(&self) -> Value {
+        json!(self)
     }
 }
 

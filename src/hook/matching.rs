@@ -113,6 +113,11 @@ impl Hook {
         self.settings.options.guards(can_block)
     }
 
+    /// Whether the answer of the hook stands in its entry.
+    pub(crate) fn answers(&self) -> bool {
+        self.settings.answers()
+    }
+
     /// Checks that the answer of the hook may do this on an event. The hooks of other agents have no such words: their agents
     /// let each answer do everything.
     ///
@@ -124,7 +129,7 @@ impl Hook {
         if self.protocol().is_some() || withholds && word == May::ChangeOutput {
             return Ok(());
         }
-        if !self.settings.options.may_do(word) {
+        if !self.answers() && !self.settings.options.may_do(word) {
             return Err(match self.may() {
                 [] => format!("add \"may\": [\"{word}\"] to the hook's entry"),
                 _ => format!("add \"{word}\" to `may` in the hook's entry"),

@@ -110,6 +110,7 @@ impl Runs {
 pub(crate) fn runs(hook: &Hook) -> Runs {
     let mut found = Runs::default();
     match hook.command() {
+        HookCommand::Answer(_) => {}
         HookCommand::Shell { text, .. } => read_text(text, DEEPEST, &mut found),
         HookCommand::Program(words) => {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::entry::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::entry::{DEFAULT_TIMEOUT, HookOutput, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::growth::assert_linear;
 use crate::json::Node;
 
@@ -86,7 +86,17 @@ fn each_key_can_be_set_and_is_returned() {
     };
     let others = json!({"event": "a:b", "args": args, "enforce": program.enforce(), "resident": program.resident()});
     assert_eq!(others, program.to_json());
-    let set = [returned, others];
+    let output = HookOutput {
+        reason: Some("r".to_owned()),
+        ..HookOutput::default()
+    };
+    let answering = Hook::answering("a:b", output).unwrap();
+    let HookCommand::Answer(answer) = answering.command() else {
+        panic!("{answering:?}");
+    };
+    let answered = json!({"event": "a:b", "answer": answer});
+    assert_eq!(answered, answering.to_json());
+    let set = [returned, others, answered];
     for key in keys() {
         assert!(
             set.iter().any(|it| it.get(key).is_some()),

@@ -42,7 +42,8 @@ const ENDINGS: &[&str] = &[
 /// name of a directory whose files are not known ends with `/`.
 pub(crate) type Files = BTreeMap<String, Result<Arc<str>, String>>;
 
-/// The files that a hook names.
+/// The files that a hook names. Default: none.
+#[derive(Default)]
 pub(crate) struct Named {
     pub(crate) files: Files,
     /// What else a person should know.

@@ -103,7 +103,7 @@ pub(super) fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
 }
 
 /// What was looked at, with stamps; None where there was nothing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Stamps(Vec<Directory>);
 
 /// What was looked at in one directory.

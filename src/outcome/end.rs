@@ -11,6 +11,8 @@ use crate::entry::{Failure, FailureKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Exited(i32),
+    /// There was none: the answer stands in the entry.
+    Answered,
     /// A signal ended it (Unix).
     Signaled(i32),
     /// There was none, it was killed, or its exit status is lost: the failure says which.
@@ -22,6 +24,7 @@ impl End {
     pub(crate) fn exit_code(self) -> i32 {
         match self {
             Self::Exited(code) => code,
+            Self::Answered => 0,
             Self::Signaled(signal) => 128 + signal,
             Self::Otherwise => -1,
         }
@@ -29,7 +32,7 @@ impl End {
 
     /// Whether it ended by itself, and not with exit code 0.
     pub(super) fn is_failure(self) -> bool {
-        !matches!(self, Self::Exited(0) | Self::Otherwise)
+        !matches!(self, Self::Exited(0) | Self::Answered | Self::Otherwise)
     }
 }
 

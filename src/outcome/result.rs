@@ -141,9 +141,9 @@ impl HookResult {
         }
         self.unused += reading.unused.len();
         self.warnings += reading.unused.len() + reading.warnings.len();
-        let warnings = reading.unused.into_iter().chain(reading.warnings);
-        self.diagnostics.splice(0..0, warnings);
-        self.diagnostics.extend(reading.notes);
+        let before = std::mem::replace(&mut self.diagnostics, reading.unused);
+        let others = [reading.warnings, before, reading.notes];
+        self.diagnostics.extend(others.into_iter().flatten());
         if let Some(why) = reading.invalid {
             let error = format!("its answer is invalid: {why}");
             if self.failure.is_some() {
@@ -249,7 +249,7 @@ impl HookResult {
     pub fn signal(&self) -> Option<i32> {
         match self.end {
             End::Signaled(signal) => Some(signal),
-            End::Exited(_) | End::Otherwise => None,
+            End::Exited(_) | End::Answered | End::Otherwise => None,
         }
     }
 

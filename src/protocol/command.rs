@@ -31,6 +31,7 @@ pub(crate) fn command_line(
             }
             Some(shell) => Ok(posix(shell.as_str(), "-c", text)),
         },
+        HookCommand::Answer(_) => Err("an answer starts no process".to_owned()),
     };
     line.map_err(|message| Failure::new(FailureKind::NotStarted, message))
 }

@@ -9,15 +9,16 @@ use super::keys::{Field, KEYS, Place, keys_of};
 use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
 
-/// Returns what was read with what the hook may do alone. `may` returns why the hook may not, and what to do about it. A
-/// change makes the answer invalid then; the rest is left out, and the user is told.
-pub(crate) fn permitted(
-    mut reading: Reading,
+/// Leaves in what was read what the hook may do alone. `may` returns why the hook may not, and what to do about it. A
+/// change makes the answer invalid then, if the hook has run; the rest is left out, and the user is told.
+pub(crate) fn limit(
+    reading: &mut Reading,
     event: &HookEvent,
+    has_run: bool,
     may: impl Fn(May) -> Result<(), String>,
-) -> Reading {
+) {
     let Some(output) = &mut reading.output else {
-        return reading;
+        return;
     };
     for key in keys_of(Place::Top) {
         let Some(word) = key.word.filter(|_| does((key.field)(output), event)) else {
@@ -26,10 +27,10 @@ pub(crate) fn permitted(
         let Err(why) = may(word) else {
             continue;
         };
-        if word.is_change() {
+        if word.is_change() && has_run {
             reading.output = None;
             reading.invalid = Some(format!("{}: {why}", word.without()));
-            return reading;
+            return;
         }
         take((key.field)(output));
         let words = format!("{}: {why}", word.without());
@@ -39,7 +40,6 @@ pub(crate) fn permitted(
             _ => reading.unused.push(words),
         }
     }
-    reading
 }
 
 /// Whether a field that needs a word is set to what needs it.

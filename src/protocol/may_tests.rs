@@ -8,14 +8,14 @@ use serde_json::{Map, Value, json};
 use super::answer::read;
 use super::echo::check_echo;
 use super::keys::{Field, KEYS, Place};
-use super::may::{permitted, word_for};
+use super::may::{limit, word_for};
 use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
 
 /// Returns what is left of an output for a hook that has these words, or why it is invalid.
 fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, String> {
     let written = read(output.as_bytes(), None, false)?;
-    let reading = Reading {
+    let mut reading = Reading {
         output: written.output,
         ..Reading::default()
     };
@@ -23,7 +23,7 @@ fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, St
         true => Ok(()),
         false => Err(format!("add {word}")),
     };
-    let reading = permitted(reading, event, may);
+    limit(&mut reading, event, true, may);
     match reading.invalid {
         Some(why) => Err(why),
         None => Ok(reading.output.unwrap_or_default()),

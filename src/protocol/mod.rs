@@ -28,7 +28,6 @@ mod names;
 mod native;
 mod resident;
 
-#[cfg(fuzzing)]
 pub(crate) use answer::read as read_answer;
 pub(crate) use call::{Call, Once};
 pub(crate) use called_hook::CalledHook;
@@ -37,6 +36,6 @@ pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};
 pub(crate) use exchange::{Exit, Grouping, Launch, ProtocolMismatch};
 pub(crate) use interface::Protocol;
-pub(crate) use may::{permitted, word_for};
+pub(crate) use may::{limit, word_for};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;

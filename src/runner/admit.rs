@@ -7,16 +7,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::sandbox;
-use crate::entry::{Failure, FailureKind};
+use crate::entry::{Failure, FailureKind, HookCommand, HookOutput};
 use crate::hook::Hook;
 use crate::process::Confinement;
 use crate::protocol::Naming;
 
-/// What is known of a hook once it may start.
+/// What is known of a hook once it may run.
 #[derive(Debug)]
-pub(super) struct Admitted {
-    pub(super) working_dir: PathBuf,
-    pub(super) confinement: Option<Confinement>,
+pub(super) enum Admitted {
+    /// It starts a process.
+    Start {
+        working_dir: PathBuf,
+        confinement: Option<Confinement>,
+    },
+    /// Its answer stands in its entry.
+    Answer(Box<HookOutput>),
 }
 
 /// Asked right before each start, and once more for a kept process whose event has waited for its turn. `naming` knows the
@@ -31,11 +36,14 @@ pub(super) fn admit(
 ) -> Result<Admitted, Failure> {
     approved(hook)?;
     hook.usable()?;
+    if let HookCommand::Answer(output) = hook.command() {
+        return Ok(Admitted::Answer(output.clone()));
+    }
     let checked = naming.chain().check(hook.fingerprint());
     checked.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
     let working_dir = working_dir_of(hook, working_dir)?;
     let confinement = sandbox::confinement(hook, &working_dir)?;
-    Ok(Admitted {
+    Ok(Admitted::Start {
         working_dir,
         confinement,
     })

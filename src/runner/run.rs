@@ -16,13 +16,13 @@ use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
-use crate::entry::Failure;
 #[cfg(feature = "cli")]
 use crate::entry::Standing;
+use crate::entry::{Failure, HookOutput, Reading};
 use crate::hook::Hook;
-use crate::outcome::{EnvFile, FailureKind, HookResult, Residency};
+use crate::outcome::{End, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
-use crate::protocol::{Call, Exit, Launch, Native, check_answer, permitted};
+use crate::protocol::{Call, Exit, Launch, Native, check_answer, limit};
 
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
@@ -114,7 +114,16 @@ impl Runner {
             // It will not run again until its files are loaded again.
             self.residents.end_of(&[hook.fingerprint()]);
         }
-        let ran = admitted.and_then(|admitted| self.run_process(firing, hook, admitted));
+        let ran = admitted.and_then(|admitted| {
+            firing.too_deep.clone().map_or(Ok(()), Err)?;
+            match admitted {
+                Admitted::Answer(output) => Ok(self.answer(firing, hook, *output)),
+                Admitted::Start {
+                    working_dir,
+                    confinement,
+                } => self.run_process(firing, hook, &working_dir, confinement),
+            }
+        });
         let result = ran.unwrap_or_else(|failure| {
             HookResult::failing(Arc::clone(hook), failure.kind, failure.message)
         });
@@ -136,53 +145,71 @@ impl Runner {
         }
     }
 
+    /// The result of a hook whose answer stands in its entry.
+    fn answer(&self, firing: &Firing<'_>, hook: &Arc<Hook>, output: HookOutput) -> HookResult {
+        let result = HookResult::of(Arc::clone(hook), End::Answered, None);
+        let reading = Reading {
+            output: Some(output),
+            ..Reading::default()
+        };
+        self.answered(firing, result, Some(reading))
+    }
+
+    /// Adds to a result what was read of the hook's end, as far as the hook may do it.
+    fn answered(
+        &self,
+        firing: &Firing<'_>,
+        mut result: HookResult,
+        reading: Option<Reading>,
+    ) -> HookResult {
+        if firing.handles_ask {
+            result = result.handles_ask();
+        }
+        if let Some(mut reading) = reading {
+            let (hook, event) = (&result.hook, &firing.event);
+            let may = |word| hook.check_may(word, event);
+            limit(&mut reading, event, !hook.answers(), may);
+            result = result.with_reading(reading);
+        }
+        result.mask_warnings(|hook, words| self.reporter.without_secrets(hook, words));
+        for words in result.diagnostics() {
+            self.reporter.diagnose_once(&result.hook, words);
+        }
+        result
+    }
+
     /// From a call to its result: what the protocol starts, the process, and what the protocol reads of its end.
     fn run_process(
         &self,
         firing: &Firing<'_>,
         hook: &Arc<Hook>,
-        admitted: Admitted,
+        working_dir: &Path,
+        confinement: Option<Confinement>,
     ) -> Result<HookResult, Failure> {
-        firing.too_deep.clone().map_or(Ok(()), Err)?;
-        let working_dir = admitted.working_dir;
         let protocol = hook.protocol().unwrap_or(&self.native);
         let event = &firing.event;
         let call = Call {
             event,
             hook: hook.called(),
             can_block: firing.can_block,
-            working_dir: &working_dir,
+            working_dir,
             once: &firing.once,
         };
         let mut launch = protocol.prepare(&call)?;
         let timeout = self.timeout(hook, &launch);
         let directory = match &launch.working_dir {
             Some(directory) => &working_dir.join(directory),
-            None => &working_dir,
+            None => working_dir,
         };
-        let ran = self.execute(
-            firing,
-            hook,
-            &mut launch,
-            (directory, admitted.confinement),
-            timeout,
-        )?;
+        let ran = self.execute(firing, hook, &mut launch, (directory, confinement), timeout)?;
         let gap = ran.finished.stdout.gap();
         let mut result = result_of(hook, ran, timeout, directory);
         result.trail.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
-        if firing.handles_ask {
-            result = result.handles_ask();
-        }
-        if result.may_have_answered() {
-            let reading = protocol.read(&call, &exit(&result, gap));
-            let reading = permitted(reading, event, |word| hook.check_may(word, event));
-            result = result.with_reading(reading);
-        }
-        result.mask_warnings(|hook, words| self.reporter.without_secrets(hook, words));
-        for words in result.diagnostics() {
-            self.reporter.diagnose_once(hook, words);
-        }
-        Ok(result)
+        let reading = match result.may_have_answered() {
+            true => Some(protocol.read(&call, &exit(&result, gap))),
+            false => None,
+        };
+        Ok(self.answered(firing, result, reading))
     }
 
     /// Runs the process, or sends the event to the one that is kept.

@@ -52,6 +52,9 @@ impl Project {
 /// Returns the files that an approval of the hook covers now. Directories for which `is_skipped` is true are not
 /// looked at.
 pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) -> bool) -> Named {
+    if hook.answers() {
+        return Named::default();
+    }
     let root = &*project.root;
     let working_dir = root.join(hook.working_dir().unwrap_or(Path::new("")));
     let directory = |name: &str| directory_in(name, hook, root, &working_dir);

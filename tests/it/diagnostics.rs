@@ -22,7 +22,7 @@ fn problems(text: &str) -> String {
 
 /// An entry of the list, and what is reported.
 const LINES: &str = r#"
-{"event": "*"} => error: FILE:3:5: hooks[0].command: the key is missing, and there is no `args`
+{"event": "*"} => error: FILE:3:5: hooks[0].command: the key is missing, and there is neither `args` nor `answer`
 {"event": "*", "command": "x", "disabled": true} => warning: FILE:3:36: hooks[0].disabled: unknown key `disabled` (write "enabled": false)
 {"event": "*", "command": "x", "Sandbox": true} => error: FILE:3:36: hooks[0].Sandbox: unknown key `Sandbox`, did you mean `sandbox`?
 {"event": "*", "command": "x", "sand_box": true} => error: FILE:3:36: hooks[0].sand_box: unknown key `sand_box`, did you mean `sandbox`?

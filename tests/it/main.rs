@@ -1,5 +1,6 @@
 //! The scenario tests: real processes, real files, one binary.
 
+mod answering;
 mod answers;
 mod api;
 mod awaiting;

@@ -381,7 +381,9 @@ fn normal_use(mut entry: Value) {
     }
     // So that every run counts, and ends.
     entry["event"] = json!("tool:*");
-    entry["timeout"] = json!(5);
+    if entry["answer"].is_null() {
+        entry["timeout"] = json!(5);
+    }
     for key in ["when", "resident", "background", "on_failure"] {
         entry.as_object_mut().unwrap().remove(key);
     }

@@ -63,6 +63,6 @@ fn builds_names(hook: &Hook) -> bool {
         HookCommand::Shell { text, .. } => {
             expanded(text, |name| value(name, hook)).contains(['$', '`'])
         }
-        HookCommand::Program(_) => false,
+        HookCommand::Program(_) | HookCommand::Answer(_) => false,
     }
 }
