@@ -1,21 +1,21 @@
 //! Ready-made hooks that hosts can register or copy into hooks.json.
 //!
-//! On Unix and on Windows, each does what its description says. The commands are for `sh` and, on Windows, for
-//! `cmd` and PowerShell.
+//! On Unix and on Windows, each does what its description says. Three start no process. The commands of the others are for
+//! `sh` and, on Windows, for `cmd` and PowerShell.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::entry::{FailurePolicy, Reads, Sandbox, Shell, Stdin};
-use crate::hook::Hook;
+use crate::entry::{Decision, FailurePolicy, HookOutput, Reads, Sandbox, Shell, Stdin};
+use crate::hook::{Condition, Hook};
 use crate::profile::AppProfile;
 
 /// The templates for the default profile, by name.
 ///
 /// They are `log_all`, `notify_session_start`, `git_auto_commit`, `block_sudo` and, on Linux in a [sandbox](crate::Sandbox),
-/// `block_private_keys`.
+/// `block_private_keys`; and, without a process, `block_env_files`, `ask_before_push` and `tell_the_model`.
 ///
 /// ```
 /// use forge_hooks::{HOOK_TEMPLATES, HookRegistry};
@@ -67,17 +67,64 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
             "Block writing private keys to files",
         ),
     ];
-    templates
+    // The patterns, commands and conditions are well-formed, as a test shows.
+    let of_commands = templates
         .into_iter()
         .filter_map(|(name, event, command, description)| {
-            // The patterns and commands above are well-formed, as a test shows.
-            let hook = Hook::new(event, command)
-                .ok()?
-                .with_name(name)
-                .with_description(description);
+            let hook = Hook::new(event, command).ok()?;
+            let hook = hook.with_description(description);
             Some((name, with_manners(name, hook)))
-        })
-        .collect()
+        });
+    let named = |(name, hook): (&'static str, Hook)| (name, hook.with_name(name));
+    of_commands.chain(answering()).map(named).collect()
+}
+
+/// The templates that start no process.
+fn answering() -> impl Iterator<Item = (&'static str, Hook)> {
+    let no_secrets = HookOutput {
+        decision: Some(Decision::Block),
+        reason: Some("Blocked: the file may have secrets".to_owned()),
+        ..HookOutput::default()
+    };
+    let sure = HookOutput {
+        decision: Some(Decision::Ask),
+        reason: Some("the commits become public".to_owned()),
+        ..HookOutput::default()
+    };
+    let told = HookOutput {
+        additional_context: Some(
+            "(write here what the model should know of this project)".to_owned(),
+        ),
+        ..HookOutput::default()
+    };
+    let env_files = Condition::OneOf(
+        [".env", ".env.*", "**/.env", "**/.env.*"]
+            .map(Into::into)
+            .into(),
+    );
+    let push = Condition::Regex(r"\bgit\b.*\bpush\b".to_owned());
+    let hooks = [
+        (
+            "block_env_files",
+            "Block writing .env files",
+            Hook::answering("tool:pre_execute:write|edit", no_secrets)
+                .and_then(|hook| hook.with_when("/tool_args/path", env_files)),
+        ),
+        (
+            "ask_before_push",
+            "Ask before git push",
+            Hook::answering("tool:pre_execute:bash", sure)
+                .and_then(|hook| hook.with_when("/tool_args/command", push)),
+        ),
+        (
+            "tell_the_model",
+            "Tell the model something on session start",
+            Hook::answering("session:start", told),
+        ),
+    ];
+    hooks
+        .into_iter()
+        .filter_map(|(name, about, hook)| Some((name, hook.ok()?.with_description(about))))
 }
 
 /// Configures everything but the command: only the guards can stop anything.

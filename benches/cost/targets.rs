@@ -109,9 +109,14 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         time("an answer without a process", 2_000.0, calls::answer),
         time(
-            "an event whose only hook a condition excludes",
+            "an event whose only hook an expression excludes",
             1_000.0,
             calls::excluded,
+        ),
+        time(
+            "an event whose only hook a glob excludes",
+            20_000.0,
+            calls::excluded_by_glob,
         ),
         time("an unmatched event", 60.0, calls::unmatched),
         counted_ratio(

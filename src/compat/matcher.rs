@@ -79,7 +79,7 @@ impl Matcher {
             Test::Name => self.text.trim() == subject,
             Test::Names => names.any(|name| name == subject),
             Test::Expression(lazy, _) => {
-                !lazy.is_compiled() || lazy.test(subject, &Budget::default()).unwrap_or(true)
+                !lazy.is_compiled() || lazy.test(&[subject], &Budget::default()).unwrap_or(true)
             }
         }
     }

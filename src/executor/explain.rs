@@ -9,7 +9,7 @@ use super::options::{Background, FireOptions};
 use super::plan::Plan;
 use crate::entry::{Off, Standing};
 use crate::events::HookEvent;
-use crate::hook::Hook;
+use crate::hook::{Compared, Hook};
 use crate::outcome::HookResult;
 use crate::pattern::Mismatch;
 
@@ -71,9 +71,10 @@ impl HookExecutor {
                 }
             });
         let mut all: Vec<_> = planned.collect();
+        let at = Compared::new(event, self.core().runner.working_dir.as_deref());
         all.extend(others.into_iter().map(|hook| {
             let standing = self.standing(&hook);
-            let omission = match hook.mismatches(event, can_block) {
+            let omission = match hook.mismatches_at(&at, can_block) {
                 mismatches if !mismatches.is_empty() => Some(Omission::Mismatch(mismatches)),
                 _ if standing.takes_part() => Some(Omission::Replaced),
                 _ => None,

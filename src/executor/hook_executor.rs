@@ -13,7 +13,7 @@ use super::job::submit;
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
 use crate::events::HookEvent;
-use crate::hook::{Budget, Hook};
+use crate::hook::{Compared, Hook};
 use crate::logging::{Level, log, warn};
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::on_pool_thread;
@@ -146,8 +146,8 @@ impl HookExecutor {
             return hooks;
         }
         let can_block = self.core().vocabulary.can_block(&event.event_type);
-        let budget = Budget::default();
-        hooks.retain(|hook| hook.is_when_met(event, can_block, &budget));
+        let at = Compared::new(event, self.core().runner.working_dir.as_deref());
+        hooks.retain(|hook| hook.is_when_met(&at, can_block));
         sort_and_dedupe(event, &mut hooks);
         hooks
     }

@@ -1,8 +1,9 @@
-//! One condition of a hook's `when`: globs or a regular expression, compiled and tested against a string.
+//! One condition of a hook's `when`: globs or a regular expression, compiled and tested against a string or the forms of a
+//! path.
 //!
 //! Knows nothing of events.
 
-use std::cell::Cell;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
+use super::compared::Budget;
 use super::error::{BACKSPACE, Fault, HookError};
+use super::forms::{System, composed};
 use crate::globs::{translated, with_slashes};
 use crate::json::Node;
 use crate::printable::shortened;
@@ -33,18 +36,13 @@ const LARGEST_CACHE: usize = 256 * 1024;
 /// The longest value, in bytes, that is searched.
 const LONGEST_VALUE: usize = 16 * 1024;
 
-/// The bytes of values, times those of the compiled expressions that search them, that the conditions of all hooks of one
-/// event may have: the host waits meanwhile. The worst expressions visit all their states at each byte: then this takes
-/// 11 ms here (`a(?:[ab]|\b|\B){25}c`).
-const MOST_FOR_AN_EVENT: usize = 128 * 1024 * 1024;
-
 const NOTHING_LEFT: &str = "the expressions up to here take more than 16 MiB when compiled, the limit for all files of \
                             one owner";
 
 const TOO_LARGE: &str = "takes more than 256 KiB when compiled: repeat less, match only ASCII letters, as in \
                          `(?-u:\\w)`, or test the value in the hook";
 
-const EXPECTED: &str = "a glob, a list of globs, or an object {\"regex\": \"...\"}";
+const EXPECTED: &str = "a glob, a list of globs, an object {\"regex\": \"...\"}, or {\"not\": ...} around one of these";
 
 const NO_GLOB: &str = "expected at least one glob, found an empty list, which no value matches";
 
@@ -59,6 +57,9 @@ pub enum Condition {
     /// A regular expression, in the syntax of the crate `regex`, that matches somewhere in the string.
     /// `\w`, `\d`, `\s` and letter case follow Unicode; `\p{..}` is not supported.
     Regex(String),
+    /// The globs or the expression within do not match. An expression must match the whole string here: it begins with `^`
+    /// and ends with `$`.
+    Not(Box<Self>),
 }
 
 /// The number of bytes that further compiled expressions may take. None is left when an expression has been refused since
@@ -86,28 +87,19 @@ impl Allowance {
     }
 }
 
-/// What the conditions of all hooks may still cost for one event.
-#[derive(Debug)]
-pub(crate) struct Budget(Cell<usize>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Cell::new(MOST_FOR_AN_EVENT))
-    }
-}
-
-impl Budget {
-    /// Whether this text may be searched by an expression of this size. Once too much was asked for, nothing is left.
-    fn takes(&self, text: &str, size: usize) -> bool {
-        let left = self.0.get().checked_sub(text.len() * size);
-        self.0.set(left.unwrap_or_default());
-        left.is_some()
-    }
-}
-
 impl Condition {
     /// Reads a condition from JSON. Errors contain the key.
     pub(super) fn read(key: &str, value: Node<'_, '_>) -> Result<Self, Fault> {
+        let mut inner = value.member("not");
+        inner = inner.filter(|_| value.members().count() == 1);
+        let Some(inner) = inner else {
+            return Self::read_positive(key, value);
+        };
+        let inner = Self::read_positive(&format!("{key}.not"), inner)?;
+        Ok(Self::Not(Box::new(inner)))
+    }
+
+    fn read_positive(key: &str, value: Node<'_, '_>) -> Result<Self, Fault> {
         if let Some(glob) = value.text() {
             return Ok(Self::Glob(glob.to_owned()));
         }
@@ -135,6 +127,16 @@ impl Condition {
             Self::Glob(glob) => json!(glob),
             Self::OneOf(globs) => json!(globs),
             Self::Regex(text) => json!({"regex": text}),
+            Self::Not(inner) => json!({"not": inner.to_json()}),
+        }
+    }
+
+    /// Whether values are compared as paths.
+    pub(super) fn is_of_paths(&self) -> bool {
+        match self {
+            Self::Glob(_) | Self::OneOf(_) => true,
+            Self::Regex(_) => false,
+            Self::Not(inner) => inner.is_of_paths(),
         }
     }
 
@@ -142,16 +144,38 @@ impl Condition {
     fn expression(&self) -> Result<String, String> {
         let globs = match self {
             Self::Regex(text) => return Ok(text.clone()),
+            Self::Not(inner) => return inner.expression_of_all(),
             Self::Glob(glob) => std::slice::from_ref(glob),
             Self::OneOf(globs) if globs.is_empty() => return Err(NO_GLOB.to_owned()),
             Self::OneOf(globs) => globs,
         };
         let each = globs.iter().map(|glob| {
-            translated(glob).map_err(|why| format!("invalid glob `{}`: {why}", shortened(glob)))
+            translated(&composed(glob, System::NATIVE))
+                .map_err(|why| format!("invalid glob `{}`: {why}", shortened(glob)))
         });
         let each: Vec<String> = each.collect::<Result<_, _>>()?;
         // A `.` matches line ends too.
-        Ok("(?s)".to_owned() + &each.join("|"))
+        let flags = match System::NATIVE.ignores_case() {
+            true => "(?si)",
+            false => "(?s)",
+        };
+        Ok(flags.to_owned() + &each.join("|"))
+    }
+
+    /// Returns a condition within `not` as a regular expression. One that matches a part of a value would spare a hook
+    /// whatever else the value has.
+    fn expression_of_all(&self) -> Result<String, String> {
+        match self {
+            Self::Not(_) => Err("`not` within `not`: remove both".to_owned()),
+            Self::Regex(text) if text.starts_with('^') && text.ends_with('$') => {
+                Ok(format!(r"\A(?:{text})\z"))
+            }
+            Self::Regex(text) => Err(format!(
+                "`{}` must match the whole value within `not`: begin it with `^`, and end it with `$`",
+                shortened(text)
+            )),
+            Self::Glob(_) | Self::OneOf(_) => self.expression(),
+        }
     }
 
     /// Compiles the condition, or returns why it cannot be used.
@@ -166,10 +190,11 @@ impl Condition {
         if allowance.is_spent() {
             return Err(NOTHING_LEFT.to_owned());
         }
-        built.map_err(|why| match self {
-            Self::Regex(text) => format!("`{}` {why}", shortened(text)),
-            globs => format!("`{}` {why}", shortened(&globs.to_string())),
-        })
+        let shown = match self {
+            Self::Regex(text) => text.clone(),
+            others => others.to_string(),
+        };
+        built.map_err(|why| format!("`{}` {why}", shortened(&shown)))
     }
 }
 
@@ -180,10 +205,23 @@ struct Compiled {
 }
 
 impl Condition {
-    fn is_match(&self, regex: &Regex, text: &str) -> bool {
+    /// Whether a value matches, in these forms: in any of them. What is within `not` must match all of them, since each
+    /// may be the name by which the file is used.
+    fn is_met(&self, regex: &Regex, forms: &[&str]) -> bool {
+        let is_match = |form: &&str| {
+            let slashed = with_slashes(form);
+            // Elsewhere, `\` is a letter of a name.
+            let is_plain = !cfg!(windows) && matches!(slashed, Cow::Owned(_));
+            (regex.is_match(&slashed), !is_plain || regex.is_match(form))
+        };
+        let mut forms = forms.iter();
         match self {
-            Self::Regex(_) => regex.is_match(text),
-            Self::Glob(_) | Self::OneOf(_) => regex.is_match(&with_slashes(text)),
+            Self::Regex(_) => forms.any(|form| regex.is_match(form)),
+            Self::Glob(_) | Self::OneOf(_) => forms.any(|form| is_match(form).0),
+            Self::Not(inner) if inner.is_of_paths() => {
+                !forms.all(|form| is_match(form) == (true, true))
+            }
+            Self::Not(_) => !forms.all(|form| regex.is_match(form)),
         }
     }
 }
@@ -246,13 +284,18 @@ impl Lazy {
         self.compiled(allowance).as_ref().err().map(String::as_str)
     }
 
-    /// Tests the condition; None if the text is too long, or nothing is left for it. A condition that cannot be used
-    /// counts as matched, so that a guard runs; the hook then fails. Conditions that were not compiled at load are
-    /// compiled now.
-    pub(crate) fn test(&self, text: &str, budget: &Budget) -> Option<bool> {
+    /// Tests the condition on a value in these forms; None if it is too long, or nothing is left for it. A condition that
+    /// cannot be used counts as matched, so that a guard runs; the hook then fails. Conditions that were not compiled at
+    /// load are compiled now.
+    pub(crate) fn test(&self, forms: &[&str], budget: &Budget) -> Option<bool> {
         match self.compiled(&Allowance::default()) {
-            Ok(it) if text.len() > LONGEST_VALUE || !budget.takes(text, it.size) => None,
-            Ok(it) => Some(self.condition.is_match(&it.regex, text)),
+            Ok(it) => {
+                let mut tested = forms.iter();
+                let is_affordable = |form: &&str| !is_too_long(form) && budget.takes(form, it.size);
+                tested
+                    .all(is_affordable)
+                    .then(|| self.condition.is_met(&it.regex, forms))
+            }
             Err(_) => Some(true),
         }
     }
@@ -265,6 +308,11 @@ impl Lazy {
     pub(super) fn refusal(&self) -> Option<&str> {
         self.compiled.get()?.as_ref().err().map(String::as_str)
     }
+}
+
+/// Whether a value is too long to be searched.
+pub(super) fn is_too_long(value: &str) -> bool {
+    value.len() > LONGEST_VALUE
 }
 
 fn list_of_globs<'t, 'a: 't>(
@@ -286,6 +334,7 @@ impl fmt::Display for Condition {
             Self::Glob(glob) => f.pad(glob),
             Self::OneOf(globs) => f.pad(&globs.join(", ")),
             Self::Regex(text) => f.pad(&format!("regex {text}")),
+            Self::Not(inner) => f.pad(&format!("not {inner}")),
         }
     }
 }
@@ -303,7 +352,7 @@ mod tests {
 
     fn is_match(condition: &Condition, text: &str) -> bool {
         let compiled = condition.compile(&Allowance::default());
-        condition.is_match(&compiled.unwrap().regex, text)
+        condition.is_met(&compiled.unwrap().regex, &[text])
     }
 
     fn refusal(condition: &Condition) -> String {
@@ -390,21 +439,21 @@ mod tests {
         let condition = |text: &str| Lazy::new(Condition::Regex(text.to_owned()));
         let (git, slow) = (Lazy::new("git *".into()), condition("[ab]*a[ab]{35}c"));
         let longest = "-".repeat(LONGEST_VALUE);
-        let test = |lazy: &Lazy, text: &str| lazy.test(text, &Budget::default());
+        let test = |lazy: &Lazy, text: &str| lazy.test(&[text], &Budget::default());
         assert_eq!(test(&git, &longest), Some(false));
         assert_eq!(test(&git, &(longest.clone() + "-")), None);
         assert_eq!(test(&slow, &longest), Some(false));
         // One is as large as sixteen others, and what a value needs is no more there for the next one.
         for (lazy, most) in [(&git, 8..=16), (&slow, 1..=2)] {
             let budget = Budget::default();
-            let tested = (0..20).take_while(|_| lazy.test(&longest, &budget).is_some());
+            let tested = (0..20).take_while(|_| lazy.test(&[&longest], &budget).is_some());
             assert!(most.contains(&tested.count()), "{:?}", lazy.condition);
-            assert_eq!(git.test("git x", &budget), None);
+            assert_eq!(git.test(&["git x"], &budget), None);
         }
         // Ordinary hooks and commands are all tested.
         let budget = Budget::default();
         let sudo = condition(r"\bsudo\b");
-        assert!((0..100).all(|_| sudo.test(&"x".repeat(1000), &budget) == Some(false)));
+        assert!((0..100).all(|_| sudo.test(&[&"x".repeat(1000)], &budget) == Some(false)));
     }
 
     #[test]

@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use super::condition::{Allowance, Budget, Condition};
+use super::compared::Compared;
+use super::condition::{Allowance, Condition};
 use super::definition::Hook;
 use super::error::HookError;
 use crate::entry::{FailurePolicy, May};
@@ -16,7 +17,11 @@ impl Hook {
     /// Replaces a condition with the same pointer. The pointer is a JSON Pointer (RFC 6901) into
     /// [`HookEvent::data`], of at most 1,000 bytes.
     ///
-    /// A value that is missing or not a string matches if the event can be blocked or the hook
+    /// A glob is compared with each form of a path: as the value has it; without `.` and repeated separators; relative to the
+    /// root of the hook's project, or else to the host's directory; and with links followed, for which files are looked
+    /// up. It matches if any form does, [`Not`](Condition::Not) only if not all do. macOS and Windows ignore letter case.
+    ///
+    /// A value that is missing or not a string, or has a segment `..` before a glob, matches if the event can be blocked or the hook
     /// [withholds](crate::FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. Values above 16 KiB count as
     /// matched, and so does what exceeds the event's budget (the bytes of values times those of the compiled expressions,
     /// 128 Mi for all hooks together). A test takes well below a microsecond for usual commands and paths; all tests of an
@@ -61,7 +66,7 @@ impl Hook {
     #[must_use]
     pub fn matches(&self, event: &HookEvent) -> bool {
         let can_block = event.event_type.can_block();
-        self.pattern().matches(event) && self.is_when_met(event, can_block, &Budget::default())
+        self.pattern().matches(event) && self.is_when_met(&Compared::new(event, None), can_block)
     }
 
     /// Returns why the hook does not match this event: the parts of its pattern that do not match, or, if the
@@ -69,13 +74,18 @@ impl Hook {
     /// the default rules. Empty if the hook [matches](Self::matches).
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
+        self.mismatches_at(&Compared::new(event, None), can_block)
+    }
+
+    pub(crate) fn mismatches_at(&self, at: &Compared<'_>, can_block: bool) -> Vec<Mismatch> {
+        let event = at.event;
         let mut found = self.pattern().mismatches(event);
         if !found.is_empty() || self.matches_by_pattern {
             return found;
         }
         if let Some(when) = &self.settings.when {
             let secrets = self.env().values().map(String::as_str);
-            found = when.mismatches(event, self.guards(can_block), secrets);
+            found = when.mismatches(at, self.base_dir(), self.guards(can_block), secrets);
         }
         if let Some(mismatch) = self.protocol_mismatch(event) {
             found.push(Mismatch {
@@ -93,19 +103,19 @@ impl Hook {
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
         let when = self.settings.when.as_ref();
-        when.map_or_else(Vec::new, |when| when.untested(event))
+        let at = Compared::new(event, None);
+        when.map_or_else(Vec::new, |when| when.untested(&at, self.base_dir()))
     }
 
-    /// Returns whether the conditions and the protocol match an event that the pattern matches. The budget is that of all
-    /// hooks on the event.
-    pub(crate) fn is_when_met(&self, event: &HookEvent, can_block: bool, budget: &Budget) -> bool {
+    /// Returns whether the conditions and the protocol match an event that the pattern matches.
+    pub(crate) fn is_when_met(&self, at: &Compared<'_>, can_block: bool) -> bool {
         if self.matches_by_pattern {
             return true;
         }
         let guards = self.guards(can_block);
         let when = self.settings.when.as_ref();
-        when.is_none_or(|when| when.is_met(event, guards, budget))
-            && self.protocol_mismatch(event).is_none()
+        when.is_none_or(|when| when.is_met(at, self.base_dir(), guards))
+            && self.protocol_mismatch(at.event).is_none()
     }
 
     /// Returns whether something may pass unchecked if the hook does not run on an event.
@@ -124,7 +134,7 @@ impl Hook {
     /// # Errors
     /// If it may not: why, and what to do about it. A condition that could not be tested runs the hook so that it can stop
     /// something; it must not let anything pass.
-    pub(crate) fn check_may(&self, word: May, event: &HookEvent) -> Result<(), String> {
+    pub(crate) fn check_may(&self, word: May, at: &Compared<'_>) -> Result<(), String> {
         let withholds = self.on_failure() == FailurePolicy::Withhold;
         if self.protocol().is_some() || withholds && word == May::ChangeOutput {
             return Ok(());
@@ -136,7 +146,7 @@ impl Hook {
             });
         }
         let when = self.settings.when.as_ref();
-        match when.and_then(|when| when.doubt(event)) {
+        match when.and_then(|when| when.doubt(at, self.base_dir())) {
             Some(pointer) => Err(format!("the condition on `{pointer}` could not be tested")),
             None => Ok(()),
         }

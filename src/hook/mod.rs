@@ -1,13 +1,17 @@
 //! Hooks as values: their settings, their form in hooks.json, the words of their commands.
 //!
-//! Does no I/O and does not know how a hook is run.
+//! Does no I/O, except to see where the paths lead that a condition tests (`forms.rs`), and does not know how a hook is run.
 
 mod candidates;
 mod canonical;
+mod compared;
 mod condition;
 mod definition;
 mod entry;
 mod error;
+mod forms;
+#[cfg(test)]
+mod forms_tests;
 mod interpreters;
 mod keys;
 mod matching;
@@ -24,8 +28,9 @@ pub use crate::entry::{
 };
 pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;
+pub(crate) use compared::{Budget, Compared};
 pub use condition::Condition;
-pub(crate) use condition::{Allowance, Budget, Lazy};
+pub(crate) use condition::{Allowance, Lazy};
 pub(crate) use definition::ApprovalCheck;
 pub use definition::Hook;
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! The conditions of a hook on an event's data, tested before a process is started.
 //!
-//! Does no I/O. Does not know when conditions are compiled, nor which hooks may run.
+//! Does not know when conditions are compiled, nor which hooks may run.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::condition::{Allowance, Budget, Condition, Lazy};
+use super::compared::{AsPath, Compared};
+use super::condition::{Allowance, Condition, Lazy, is_too_long};
 use super::error::{Fault, HookError};
 use crate::events::HookEvent;
 use crate::json::{Member, Node, kind};
@@ -109,45 +111,44 @@ impl When {
     }
 
     /// Returns whether all conditions match.
-    pub(super) fn is_met(&self, event: &HookEvent, guards: bool, budget: &Budget) -> bool {
+    pub(super) fn is_met(&self, at: &Compared<'_>, root: Option<&Path>, guards: bool) -> bool {
         let mut tests = self.0.iter();
-        tests.all(|(pointer, test)| result(pointer, test, event, budget).is_met(guards))
+        tests.all(|(pointer, test)| result(pointer, test, at, root).is_met(guards))
     }
 
     /// Returns each condition that does not match. These secrets are masked in the values.
     pub(super) fn mismatches<'s>(
         &self,
-        event: &HookEvent,
+        at: &Compared<'_>,
+        root: Option<&Path>,
         guards: bool,
         secrets: impl Iterator<Item = &'s str> + Clone,
     ) -> Vec<Mismatch> {
-        let (tests, budget) = (self.0.iter(), Budget::default());
+        let tests = self.0.iter();
         let differing =
-            tests.filter(|(pointer, test)| !result(pointer, test, event, &budget).is_met(guards));
+            tests.filter(|(pointer, test)| !result(pointer, test, at, root).is_met(guards));
         let mismatches = differing.map(|(pointer, test)| Mismatch {
             alternative: pointer.clone(),
             part: PatternPart::Condition,
             expected: test.condition.to_string(),
-            found: shown(pointer, event, secrets.clone()),
+            found: shown(pointer, at.event, secrets.clone()),
         });
         mismatches.collect()
     }
 
     /// Returns the pointers of conditions whose values cannot be tested.
-    pub(super) fn untested(&self, event: &HookEvent) -> Vec<&str> {
-        let (tests, budget) = (self.0.iter(), Budget::default());
-        let untested = tests.filter(|(pointer, test)| {
-            !matches!(result(pointer, test, event, &budget), Tested::Is(_))
-        });
+    pub(super) fn untested(&self, at: &Compared<'_>, root: Option<&Path>) -> Vec<&str> {
+        let tests = self.0.iter();
+        let untested = tests
+            .filter(|(pointer, test)| !matches!(result(pointer, test, at, root), Tested::Is(_)));
         untested.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
     /// Returns the pointer of a condition that the event does not meet, or of which that is not known.
-    pub(super) fn doubt(&self, event: &HookEvent) -> Option<&str> {
-        let (mut tests, budget) = (self.0.iter(), Budget::default());
-        let doubt = tests.find(|(pointer, test)| {
-            !matches!(result(pointer, test, event, &budget), Tested::Is(true))
-        });
+    pub(super) fn doubt(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<&str> {
+        let mut tests = self.0.iter();
+        let doubt = tests
+            .find(|(pointer, test)| !matches!(result(pointer, test, at, root), Tested::Is(true)));
         doubt.map(|(pointer, _)| pointer.as_str())
     }
 
@@ -160,8 +161,8 @@ impl When {
 /// What the test of a condition says.
 enum Tested {
     Is(bool),
-    /// The value is missing, or not a string.
-    NoText,
+    /// The value is missing or not a string, or it is not known which file it names.
+    Unclear,
     /// The value is too long, or too much was tested for this event.
     TooMuch,
 }
@@ -171,19 +172,30 @@ impl Tested {
     fn is_met(&self, guards: bool) -> bool {
         match self {
             Self::Is(met) => *met,
-            Self::NoText => guards,
+            Self::Unclear => guards,
             Self::TooMuch => true,
         }
     }
 }
 
-fn result(pointer: &str, test: &Lazy, event: &HookEvent, budget: &Budget) -> Tested {
-    let text = find(pointer, &event.data).and_then(Value::as_str);
-    match text.map(|text| test.test(text, budget)) {
-        None => Tested::NoText,
-        Some(None) => Tested::TooMuch,
-        Some(Some(met)) => Tested::Is(met),
-    }
+fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
+    let value = find(pointer, &at.event.data).and_then(Value::as_str);
+    let Some(text) = value else {
+        return Tested::Unclear;
+    };
+    let met = if !test.condition.is_of_paths() || is_too_long(text) {
+        test.test(&[text], &at.budget)
+    } else {
+        match at.as_path(text, root) {
+            AsPath::Unclear => return Tested::Unclear,
+            AsPath::TooMany => None,
+            AsPath::Forms(forms) => {
+                let forms: Vec<_> = forms.iter().map(String::as_str).collect();
+                test.test(&forms, &at.budget)
+            }
+        }
+    };
+    met.map_or(Tested::TooMuch, Tested::Is)
 }
 
 /// Returns the value at a pointer, by RFC 6901. None for the empty pointer: the whole data is not a string. Not with

@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, FailurePolicy, HOOK_TEMPLATES, Hook, templates};
+use forge_hooks::hook::HookCommand;
+use forge_hooks::{
+    AppProfile, FailurePolicy, FireOptions, HOOK_TEMPLATES, Hook, HookEvent, HookExecutor,
+    templates,
+};
+use serde_json::json;
 
 #[test]
 fn each_template_has_its_event() {
@@ -12,6 +17,9 @@ fn each_template_has_its_event() {
         ("git_auto_commit", "tool:post_execute:write", 30),
         ("block_sudo", "tool:pre_execute:bash", 5),
         ("block_private_keys", "tool:pre_execute:write", 5),
+        ("block_env_files", "tool:pre_execute:write|edit", 5),
+        ("ask_before_push", "tool:pre_execute:bash", 5),
+        ("tell_the_model", "session:start", 5),
     ] {
         let template = &HOOK_TEMPLATES[name];
         let found = (template.event_pattern(), template.name());
@@ -19,15 +27,52 @@ fn each_template_has_its_event() {
         assert!(template.timeout() >= Duration::from_secs(seconds));
         assert!(!template.description().is_empty() && template.enabled());
         assert_eq!(&Hook::from_json(&template.to_json()).unwrap(), template);
-        let guards = template.on_failure() == FailurePolicy::Block;
-        assert_eq!(guards, name.starts_with("block"), "only a guard may block");
+        let answers = matches!(template.command(), HookCommand::Answer(_));
+        let guards = template.on_failure() == FailurePolicy::Block && !answers;
+        assert_eq!(
+            guards,
+            name.starts_with("block") && !answers,
+            "only a guard may block"
+        );
     }
-    assert_eq!(HOOK_TEMPLATES.len(), 5);
+    assert_eq!(HOOK_TEMPLATES.len(), 8);
     let of_host = templates::for_profile(&AppProfile::new("mygame"));
     assert!(of_host.keys().eq(HOOK_TEMPLATES.keys()));
     let commands = of_host.values().map(|it| it.command().to_string());
     let commands: String = commands.collect();
     assert!(commands.contains(".mygame") && !commands.contains("forge"));
+}
+
+/// The templates without a process work the same on every system.
+#[test]
+fn answers_do_what_they_say() {
+    let executor = HookExecutor::builder().build();
+    for name in ["block_env_files", "ask_before_push", "tell_the_model"] {
+        executor.registry().register(HOOK_TEMPLATES[name].clone());
+    }
+    let fired = |event: HookEvent| executor.execute(&event, FireOptions::default().handles_ask());
+    for (path, is_blocked) in [
+        (".env", true),
+        ("./.env", true),
+        ("a/b/.env.local", true),
+        ("env", false),
+        ("a/.envrc", false),
+        ("a/x.env", false),
+    ] {
+        let event = HookEvent::tool_pre_execute("write", json!({"path": path}));
+        assert_eq!(fired(event).allowed(), !is_blocked, "{path}");
+    }
+    for (command, asks) in [
+        ("git push origin", true),
+        ("git -C x push", true),
+        ("git pull", false),
+        ("pushd x", false),
+    ] {
+        let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
+        assert_eq!(fired(event).asks().is_some(), asks, "{command}");
+    }
+    let told = fired(HookEvent::session_start("s"));
+    assert!(told.additional_context().is_some());
 }
 
 #[cfg(unix)]

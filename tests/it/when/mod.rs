@@ -2,6 +2,7 @@
 //! and saved is in `files`.
 
 mod files;
+mod paths;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,0 +1,105 @@
+//! The values of one event, as the conditions of its hooks compare them: what their tests may still cost, and the forms of
+//! paths, made once for all hooks.
+//!
+//! Asks the system where paths lead, but only for a value that a glob is compared with. Knows no conditions.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::forms::{System, forms};
+use crate::events::HookEvent;
+
+/// The bytes of values, times those of the compiled expressions that search them, that the conditions of all hooks of one
+/// event may have: the host waits meanwhile. The worst expressions visit all their states at each byte: then this takes
+/// 11 ms here (`a(?:[ab]|\b|\B){25}c`).
+const MOST_FOR_AN_EVENT: usize = 128 * 1024 * 1024;
+
+/// The most values of one event that are looked up as paths.
+const MOST_PATHS: usize = 100;
+
+/// What the conditions of all hooks may still cost for one event.
+#[derive(Debug)]
+pub(crate) struct Budget(Cell<usize>);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Cell::new(MOST_FOR_AN_EVENT))
+    }
+}
+
+impl Budget {
+    /// Whether this text may be searched by an expression of this size. Once too much was asked for, nothing is left.
+    pub(super) fn takes(&self, text: &str, size: usize) -> bool {
+        let left = self.0.get().checked_sub(text.len() * size);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
+}
+
+/// A value as a path.
+#[derive(Debug, Clone)]
+pub(super) enum AsPath {
+    /// Each form of the path.
+    Forms(Rc<[String]>),
+    /// It is not known which file it names.
+    Unclear,
+    /// Too many others were looked up for the event.
+    TooMany,
+}
+
+/// The values of one event while its hooks are looked for.
+#[derive(Debug)]
+pub(crate) struct Compared<'e> {
+    pub(super) event: &'e HookEvent,
+    pub(super) budget: Budget,
+    /// The directory of hooks that have no project.
+    working_dir: Option<&'e Path>,
+    /// By the address of a value and the root.
+    paths: RefCell<Vec<(usize, PathBuf, AsPath)>>,
+}
+
+impl<'e> Compared<'e> {
+    /// `working_dir` is the executor's. Default: the host's.
+    pub(crate) fn new(event: &'e HookEvent, working_dir: Option<&'e Path>) -> Self {
+        Self {
+            event,
+            budget: Budget::default(),
+            working_dir,
+            paths: RefCell::default(),
+        }
+    }
+
+    /// Returns a value of the event as a path, for a hook of a project with this root.
+    pub(super) fn as_path(&self, value: &str, root: Option<&Path>) -> AsPath {
+        let own = root.map(Cow::Borrowed).or_else(|| self.own_root());
+        let root = own.as_deref();
+        let key = (value.as_ptr().addr(), root.unwrap_or(Path::new("")));
+        let mut paths = self.paths.borrow_mut();
+        let mut known = paths.iter();
+        if let Some((.., found)) = known.find(|(value, root, _)| (*value, &**root) == key) {
+            return found.clone();
+        }
+        if paths.len() >= MOST_PATHS {
+            return AsPath::TooMany;
+        }
+        let context = self.event.context();
+        let session = context.and_then(|it| it.field("cwd")?.as_str());
+        let session = session.map(Path::new).filter(|path| path.is_absolute());
+        let found = match forms(value, root, session, System::NATIVE) {
+            Some(forms) => AsPath::Forms(forms.into()),
+            None => AsPath::Unclear,
+        };
+        paths.push((key.0, key.1.to_owned(), found.clone()));
+        found
+    }
+
+    fn own_root(&self) -> Option<Cow<'_, Path>> {
+        match self.working_dir {
+            Some(path) if path.is_absolute() => Some(Cow::Borrowed(path)),
+            Some(path) => std::path::absolute(path).ok().map(Cow::Owned),
+            None => std::env::current_dir().ok().map(Cow::Owned),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Globs see through the spellings of a path, and `not` spares a hook only if every spelling matches.
+
+use std::path::Path;
+
+use forge_hooks::hook::Condition;
+use forge_hooks::{Hook, HookEvent, HostContext};
+use serde_json::json;
+
+use crate::support::{World, hook};
+
+/// A project with a secret, sources, and links.
+fn project() -> World {
+    let world = World::new();
+    for name in [
+        ".env",
+        "src/main.rs",
+        "src/deep/lib.rs",
+        "docs/a.md",
+        "outside/.env",
+    ] {
+        world.write(name, "x");
+    }
+    #[cfg(unix)]
+    for (link, target) in [
+        ("innocent", ".env"),
+        ("src/link.rs", "../.env"),
+        ("linked", "src"),
+        ("chain", "innocent"),
+        ("new", "gone.env"),
+    ] {
+        std::os::unix::fs::symlink(target, world.path(link)).unwrap();
+    }
+    world
+}
+
+fn event(path: &str) -> HookEvent {
+    HookEvent::tool_pre_execute("write", json!({"path": path}))
+}
+
+fn runs(world: &World, condition: impl Into<Condition>, path: &str) -> bool {
+    let guard = hook("tool:pre_execute", "exit 1");
+    let guard = guard.with_when("/tool_args/path", condition).unwrap();
+    world.registry().clear();
+    world.add(guard);
+    !world.executor.hooks_for(&event(path)).is_empty()
+}
+
+#[test]
+fn a_glob_sees_through_spellings() {
+    let world = project();
+    let root = world.directory().to_string_lossy().into_owned();
+    for path in [
+        ".env".to_owned(),
+        "./.env".to_owned(),
+        ".//.env".to_owned(),
+        "././.env".to_owned(),
+        ".env/".to_owned(),
+        format!("{root}/.env"),
+        format!("{root}//./.env"),
+        // What cannot be tested runs a guard.
+        "src/../.env".to_owned(),
+        "..".to_owned(),
+    ] {
+        assert!(runs(&world, ".env", &path), "{path}");
+    }
+    for path in ["src/main.rs", "x.env", "env", ".envrc", "..."] {
+        assert!(!runs(&world, ".env", path), "{path}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_glob_sees_where_links_lead() {
+    let world = project();
+    for (glob, path, expected) in [
+        (".env", "innocent", true),
+        (".env", "./innocent", true),
+        (".env", "src/link.rs", true),
+        (".env", "chain", true),
+        ("src/**", "linked/main.rs", true),
+        ("src/**", "linked/new/file.rs", true),
+        ("gone.env", "new", true),
+        ("docs/**", "linked/main.rs", false),
+        (".env", "linked/main.rs", false),
+    ] {
+        assert_eq!(runs(&world, glob, path), expected, "{glob} {path}");
+    }
+}
+
+fn not(globs: &[&str]) -> Condition {
+    let globs = globs.iter().map(|it| (*it).to_owned()).collect();
+    Condition::Not(Box::new(Condition::OneOf(globs)))
+}
+
+#[test]
+fn not_spares_what_matches_in_each_form() {
+    let world = project();
+    let root = world.directory().to_string_lossy().into_owned();
+    for (path, is_spared) in [
+        ("src/main.rs", true),
+        ("docs/new.md", true),
+        ("src/deep/lib.rs", true),
+        (".env", false),
+        ("outside/.env", false),
+        ("srcx/a.rs", false),
+        ("src", false),
+        ("src/../.env", false),
+        ("", false),
+        // As a guard does not know these, it runs.
+        ("./src/main.rs", false),
+        (&format!("{root}/src/main.rs"), false),
+        #[cfg(unix)]
+        ("src/link.rs", false),
+        #[cfg(unix)]
+        ("linked/main.rs", false),
+        #[cfg(unix)]
+        (r"src\main.rs", false),
+        #[cfg(windows)]
+        (r"src\main.rs", true),
+    ] {
+        let found = runs(&world, not(&["src/**", "docs/**"]), path);
+        assert_eq!(found, !is_spared, "{path}");
+    }
+}
+
+#[test]
+fn not_with_an_expression_needs_the_whole_value() {
+    let world = project();
+    let not = |text: &str| Condition::Not(Box::new(Condition::Regex(text.to_owned())));
+    for (text, command, is_spared) in [
+        ("^ls [a-z]*$", "ls src", true),
+        ("^ls [a-z]*$", "ls src; rm", false),
+        ("^ls$|^pwd$", "pwd", true),
+        ("^ls|pwd$", "ls; rm; pwd", false),
+        ("(?m)^ls$", "ls\nrm", false),
+    ] {
+        if text.starts_with('(') {
+            assert!(
+                Hook::new("*", "x")
+                    .unwrap()
+                    .with_when("/a", not(text))
+                    .is_err()
+            );
+            continue;
+        }
+        assert_eq!(
+            runs(&world, not(text), command),
+            !is_spared,
+            "{text} {command}"
+        );
+    }
+    for (condition, words) in [
+        (not("ls"), "begin it with `^`"),
+        (not("^ls"), "end it with `$`"),
+        (Condition::Not(Box::new(not("^ls$"))), "`not` within `not`"),
+        (not("^($"), "not a regular expression"),
+        (
+            Condition::Not(Box::new(Condition::OneOf(Vec::new()))),
+            "at least one glob",
+        ),
+    ] {
+        let error = Hook::new("*", "x").unwrap().with_when("/a", condition);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn not_is_read_and_written() {
+    for value in [
+        json!({"not": "src/**"}),
+        json!({"not": ["src/**", "docs/**"]}),
+        json!({"not": {"regex": "^ls [a-z]*$"}}),
+    ] {
+        let entry = json!({"event": "*", "when": {"/a": value}, "command": "x"});
+        assert_eq!(Hook::from_json(&entry).unwrap().to_json(), entry);
+    }
+    for (value, words) in [
+        (json!({"not": {"not": "x"}}), "an object with other keys"),
+        (json!({"not": 5}), "`when./a.not`: expected a glob"),
+        (json!({"not": "x", "regex": "y"}), "other keys"),
+        (json!({"not": {"regex": "x"}}), "begin it with `^`"),
+    ] {
+        let entry = json!({"event": "*", "when": {"/a": value}, "command": "x"});
+        let error = Hook::from_json(&entry).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let guard = hook("*", "x").with_when("/a", not(&["a", "b"])).unwrap();
+    let shown: Vec<_> = guard.when().map(|(_, it)| it.to_string()).collect();
+    assert_eq!(shown, ["not a, b"]);
+}
+
+/// What decides where a relative path is: the project of the hook, and the directory of the session.
+#[test]
+fn a_relative_path_is_meant_in_the_session() {
+    let world = project();
+    let fired = |cwd: &Path, path: &str| {
+        let context = HostContext::new().with_cwd(cwd);
+        let event = event(path).with_context(std::sync::Arc::new(context));
+        !world.executor.hooks_for(&event).is_empty()
+    };
+    assert!(runs(&world, ".env", ".env"));
+    assert!(!fired(&world.path("src"), "main.rs"));
+    let guard = hook("tool:pre_execute", "exit 1");
+    let guard = guard.with_when("/tool_args/path", "src/main.rs").unwrap();
+    world.registry().clear();
+    world.add(guard);
+    assert!(fired(&world.path("src"), "main.rs"));
+    assert!(!fired(&world.path("docs"), "main.rs"));
+}
+
+/// A value that is too long for a test is not looked up, and many values are looked up up to a limit.
+#[test]
+fn paths_have_limits() {
+    let world = project();
+    let long = "a/".repeat(8 << 20);
+    assert!(runs(&world, ".env", &long));
+    world.registry().clear();
+    for index in 0..150 {
+        let guard = hook("tool:pre_execute", "exit 1");
+        let pointer = format!("/tool_args/{index}");
+        world.add(guard.with_when(pointer, "never").unwrap());
+    }
+    let args: Vec<_> = (0..150).map(|index| format!("path{index}")).collect();
+    let event = HookEvent::tool_pre_execute("write", json!(args));
+    // What was not looked up counts as matched.
+    assert_eq!(world.executor.hooks_for(&event).len(), 50);
+}
