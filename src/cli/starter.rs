@@ -113,7 +113,7 @@ pub(crate) fn templates(
         for (name, hook) in templates {
             let name = Style::STRONG.paint(format_args!("{name:<22}"));
             let (event, words) = (hook.event_pattern(), hook.description());
-            writeln!(terminal, "{name}{event:<26}{words}")?;
+            writeln!(terminal, "{name}{event:<28}{words}")?;
         }
         return Ok(Exit::FINE);
     };

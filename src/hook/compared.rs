@@ -95,6 +95,11 @@ impl<'e> Compared<'e> {
         found
     }
 
+    #[cfg(test)]
+    pub(super) fn looked_up(&self) -> usize {
+        self.paths.borrow().len()
+    }
+
     fn own_root(&self) -> Option<Cow<'_, Path>> {
         match self.working_dir {
             Some(path) if path.is_absolute() => Some(Cow::Borrowed(path)),

@@ -285,4 +285,27 @@ mod tests {
             assert_eq!(find(pointer, &document), None, "{pointer}");
         }
     }
+
+    /// Only a glob has its value looked up, and once for all hooks.
+    #[test]
+    fn paths_are_looked_up_for_globs_alone() {
+        let event = HookEvent::tool_pre_execute("write", json!({"path": "a/b", "command": "ls"}));
+        let when = |condition: Condition| {
+            let mut when = When::default();
+            when.insert("/tool_args/path".to_owned(), condition)
+                .unwrap();
+            when
+        };
+        let at = Compared::new(&event, None);
+        let regex = || Condition::Regex("^a/b$".to_owned());
+        assert!(when(regex()).is_met(&at, None, true));
+        assert!(!when(Condition::Not(Box::new(regex()))).is_met(&at, None, true));
+        assert_eq!(at.looked_up(), 0);
+        for glob in ["a/*", "b", "c"] {
+            let _ = when(glob.into()).is_met(&at, None, true);
+        }
+        assert_eq!(at.looked_up(), 1);
+        let _ = when("a".into()).is_met(&at, Some(Path::new("/other")), true);
+        assert_eq!(at.looked_up(), 2);
+    }
 }

@@ -263,6 +263,39 @@ fn the_program_knows_answers() {
     assert_eq!(tested.status, 0, "{}{}", tested.out, tested.err);
 }
 
+/// A person reads it before the approval.
+#[test]
+fn an_approval_says_what_an_answer_may_do() {
+    let user = User::new();
+    let entry =
+        json!({"event": "*", "command": "true", "name": "n", "may": ["change_input", "grant"]});
+    let write = |entry: &Value| {
+        let text = json!({"hooks": [entry]}).to_string();
+        user.write("project/.src/forge/hooks.json", &text);
+    };
+    write(&entry);
+    let trusted = user.run(&["trust", "--yes"]);
+    let words = "May: change the input, grant permissions";
+    assert!(
+        trusted.out.contains(words),
+        "{}{}",
+        trusted.out,
+        trusted.err
+    );
+    let listed = user.run(&["list"]).out;
+    assert!(
+        listed.contains("may      change the input, grant permissions"),
+        "{listed}"
+    );
+    let fire = ["fire", "tool:pre_execute", "--tool", "bash"];
+    assert_eq!(user.run(&fire).status, 0);
+    // A further word is another entry, which was not approved.
+    write(
+        &json!({"event": "*", "command": "true", "name": "n", "may": ["change_input", "grant", "end_turn"]}),
+    );
+    assert_eq!(user.run(&fire).status, 1);
+}
+
 #[test]
 fn answers_and_processes_keep_their_order() {
     let world = World::new();

@@ -24,8 +24,8 @@ fn each_template_has_its_event() {
         let template = &HOOK_TEMPLATES[name];
         let found = (template.event_pattern(), template.name());
         assert_eq!(found, (event, Some(name)));
-        assert!(template.timeout() >= Duration::from_secs(seconds));
-        assert!(!template.description().is_empty() && template.enabled());
+        let is_whole = !template.description().is_empty() && template.enabled();
+        assert!(is_whole && template.timeout() >= Duration::from_secs(seconds));
         assert_eq!(&Hook::from_json(&template.to_json()).unwrap(), template);
         let answers = matches!(template.command(), HookCommand::Answer(_));
         let guards = template.on_failure() == FailurePolicy::Block && !answers;

@@ -3,6 +3,7 @@
 mod clients;
 mod ends;
 mod load;
+mod may;
 mod puzzles;
 mod talks;
 
