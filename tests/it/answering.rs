@@ -4,7 +4,6 @@ use forge_hooks::hook::{Condition, HookCommand};
 use forge_hooks::{Decision, FireOptions, Hook, HookEvent, HookOutput, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
-use crate::program::User;
 use crate::support::{World, hook};
 
 fn answering(event: &str, answer: &Value) -> Hook {
@@ -55,86 +54,6 @@ fn check(ours: &Outcome, theirs: &Outcome, case: &str) {
     assert!(result.success() && !result.started(), "{case}");
     assert_eq!((result.exit_code, result.pid()), (0, None), "{case}");
     assert!(result.diagnostics().is_empty(), "{case}");
-}
-
-/// An entry with a mistake, and what its problem says.
-fn mistakes() -> Vec<(Value, &'static str)> {
-    vec![
-        (json!({"answer": {}}), "`answer`: the answer says nothing"),
-        (json!({"answer": {"decision": null}}), "says nothing"),
-        (
-            json!({"answer": "block"}),
-            "`answer`: expected an object, as in",
-        ),
-        (
-            json!({"answer": {"decision": "maybe"}}),
-            "unknown decision `maybe`",
-        ),
-        (
-            json!({"answer": {"descision": "block"}}),
-            "did you mean `decision`",
-        ),
-        (
-            json!({"answer": {"updatedInput": "ls"}}),
-            "`updatedInput`: expected an object",
-        ),
-        (
-            json!({"answer": {"reason": "x", "note": 1}}),
-            "keys of the answer are ignored: `note`",
-        ),
-        (
-            json!({"answer": {"result": {"decision": "block"}}}),
-            "`decision` is not read in this place",
-        ),
-        (
-            json!({"answer": {"reason": "x"}, "command": "x"}),
-            "together with `answer`",
-        ),
-        (
-            json!({"answer": {"reason": "x"}, "args": ["x"]}),
-            "together with `answer`",
-        ),
-        (
-            json!({"answer": {"reason": "x"}, "timeout": 5}),
-            "together with `answer`",
-        ),
-        (
-            json!({"answer": {"reason": "x"}, "may": ["grant"]}),
-            "together with `answer`",
-        ),
-        (
-            json!({"answer": {"reason": "x"}, "background": true}),
-            "together with `answer`",
-        ),
-        (
-            json!({"answer": {"reason": "x"}, "on_failure": "continue"}),
-            "together with `answer`",
-        ),
-        (json!({}), "there is neither `args` nor `answer`"),
-    ]
-}
-
-#[test]
-fn a_wrong_answer_is_a_problem_with_its_place() {
-    let user = User::new();
-    for (rest, words) in mistakes() {
-        let mut entry = json!({"event": "tool:pre_execute"});
-        let members = rest.as_object().unwrap().clone();
-        entry.as_object_mut().unwrap().extend(members);
-        let error = Hook::from_json(&entry).unwrap_err().to_string();
-        assert!(error.contains(words), "{entry}: {error}");
-        let file = user.write("hooks.json", &json!({"hooks": [entry]}).to_string());
-        let checked = user
-            .run(&["validate", "--json", file.to_str().unwrap()])
-            .json();
-        let problem = &checked["problems"][0];
-        let message = problem["message"].as_str().unwrap();
-        let words = words.strip_prefix("`answer`: ").unwrap_or(words);
-        assert!(message.contains(words), "{problem}");
-        assert_eq!(problem["line"], 1, "{problem}");
-        let begin = problem["offset"].as_u64().unwrap();
-        assert!(begin > 10 || rest == json!({}), "{problem}");
-    }
 }
 
 /// What could not be tested stops an operation, and does nothing else.
@@ -210,90 +129,6 @@ fn settings_of_a_process_have_no_effect() {
     assert_eq!(hook.command().to_string(), r#"{"decision":"block"}"#);
     assert!(Hook::answering("*", HookOutput::default()).is_err());
     assert!(Hook::answering("a:", output).is_err());
-}
-
-/// What people and other programs see of it.
-#[test]
-fn the_program_knows_answers() {
-    let user = User::new();
-    let entry = json!({"event": "tool:pre_execute:bash", "name": "sudo", "description": "no sudo",
-        "when": {"/tool_args/command": {"regex": "\\bsudo\\b"}},
-        "answer": {"decision": "block", "reason": "no sudo"}});
-    user.write(
-        "project/.src/forge/hooks.json",
-        &json!({"hooks": [entry]}).to_string(),
-    );
-    let trusted = user.run(&["trust", "--yes"]);
-    let shown = trusted.out + &trusted.err;
-    assert!(
-        shown.contains("\"answer\"") && shown.contains("Scripts covered: none"),
-        "{shown}"
-    );
-    let fire = |command: &str, more: &[&str]| {
-        let args = json!({"command": command}).to_string();
-        let mut words = vec![
-            "fire",
-            "tool:pre_execute",
-            "--tool",
-            "bash",
-            "--args",
-            &args,
-        ];
-        words.extend(more);
-        user.run(&words)
-    };
-    assert_eq!(fire("sudo ls", &[]).status, 1);
-    assert_eq!(fire("ls", &[]).status, 0);
-    let json = fire("sudo ls", &["--json"]).json();
-    assert_eq!(json["reason"], "no sudo");
-    assert_eq!(json["results"][0]["hook"], entry);
-    let dry = fire("sudo ls", &["--dry-run"]);
-    assert!((dry.out + &dry.err).contains("answers, without a process"));
-    let listed = user.run(&["list"]).out;
-    assert!(
-        listed.contains(r#"answer   {"decision":"block""#),
-        "{listed}"
-    );
-    // A script beside it does not concern it.
-    user.write("project/.src/forge/hooks/new.sh", "exit 0");
-    assert_eq!(fire("sudo ls", &["--json"]).json()["reason"], "no sudo");
-    let case = json!([{"event": "tool:pre_execute", "tool": "bash", "args": {"command": "sudo"}, "expect": "block"}]);
-    let cases = user.write("cases.json", &case.to_string());
-    let tested = user.run(&["test", cases.to_str().unwrap()]);
-    assert_eq!(tested.status, 0, "{}{}", tested.out, tested.err);
-}
-
-/// A person reads it before the approval.
-#[test]
-fn an_approval_says_what_an_answer_may_do() {
-    let user = User::new();
-    let entry =
-        json!({"event": "*", "command": "true", "name": "n", "may": ["change_input", "grant"]});
-    let write = |entry: &Value| {
-        let text = json!({"hooks": [entry]}).to_string();
-        user.write("project/.src/forge/hooks.json", &text);
-    };
-    write(&entry);
-    let trusted = user.run(&["trust", "--yes"]);
-    let words = "May: change the input, grant permissions";
-    assert!(
-        trusted.out.contains(words),
-        "{}{}",
-        trusted.out,
-        trusted.err
-    );
-    let listed = user.run(&["list"]).out;
-    assert!(
-        listed.contains("may      change the input, grant permissions"),
-        "{listed}"
-    );
-    let fire = ["fire", "tool:pre_execute", "--tool", "bash"];
-    assert_eq!(user.run(&fire).status, 0);
-    // A further word is another entry, which was not approved.
-    write(
-        &json!({"event": "*", "command": "true", "name": "n", "may": ["change_input", "grant", "end_turn"]}),
-    );
-    assert_eq!(user.run(&fire).status, 1);
 }
 
 #[test]

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use forge_hooks::hook::May;
 use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, Outcome};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::program::User;
 use crate::support::{World, hook};
 
 /// A command, and what its hook would decide.
@@ -129,43 +128,4 @@ fn what_must_be_enforced_is() {
     let plain = json!({"event": "*", "command": "x", "enforce": true});
     let plain = Hook::from_json(&plain).unwrap();
     assert_eq!(plain, Hook::new("*", "x").unwrap());
-}
-
-/// An entry that cannot be used blocks, whatever else it says; a trace, `fire` and `list` say what would follow.
-#[test]
-fn people_are_told_what_would_follow() {
-    let user = User::new();
-    let file = |entries: Value| {
-        let text = json!({ "hooks": entries }).to_string();
-        user.write("hooks.json", &text)
-    };
-    let entry =
-        json!({"event": "*", "command": "echo no; exit 1", "enforce": false, "name": "guard"});
-    let path = file(json!([entry]));
-    let args = |words: &'static str| {
-        let mut all: Vec<_> = words.split(' ').map(str::to_owned).collect();
-        all.extend(["--config".to_owned(), path.to_string_lossy().into_owned()]);
-        all
-    };
-    let run = |words: &'static str| {
-        let all = args(words);
-        user.run(&all.iter().map(String::as_str).collect::<Vec<_>>())
-    };
-    let fired = run("fire tool:pre_execute --tool bash");
-    assert_eq!(fired.status, 0, "{}", fired.err);
-    assert!(
-        fired.err.contains("would block, is not enforced")
-            || fired.out.contains("would block, is not enforced")
-    );
-    let json = run("fire tool:pre_execute --tool bash --json").json();
-    assert_eq!(json["allowed"], true);
-    assert_eq!(json["results"][0]["would"], "block");
-    assert!(json["messages"].as_array().unwrap().is_empty(), "{json}");
-    let listed = run("list").out;
-    assert!(listed.contains("enforce  nothing follows"), "{listed}");
-    let dry = run("fire tool:pre_execute --tool bash --dry-run");
-    assert!((dry.out + &dry.err).contains("runs, is not enforced"));
-    file(json!([{"event": "*", "comand": "x", "enforce": false}]));
-    let blocked = run("fire tool:pre_execute --tool bash --json").json();
-    assert_eq!(blocked["allowed"], false, "{blocked}");
 }

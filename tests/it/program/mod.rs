@@ -1,6 +1,7 @@
 //! The program `forge-hooks`, as it was built: its commands, its exit statuses, what it prints.
 
 #[cfg(target_os = "linux")]
+mod answers;
 mod completion;
 mod files;
 mod foreign;
