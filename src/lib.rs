@@ -123,7 +123,7 @@ pub mod fuzzing {
             ..Reading::default()
         };
         let event = HookEvent::agent_stop(false);
-        limit(&mut reading, &event, true, |_| Err(String::new()));
+        limit(&mut reading, &event, |_| Err(String::new()));
         let left = reading.output.unwrap_or_default();
         let adds = left.additional_context.is_some() || left.feedback.is_some();
         let changes = left.updated_input.is_some() || left.updated_output.is_some();

@@ -95,14 +95,14 @@ fn cut_reason(result: &HookResult) -> Option<String> {
 
 /// Names the conditions that could not be tested, of a hook that has run therefore.
 fn untested(event: &HookEvent, result: &HookResult) -> Vec<String> {
-    if !result.started() {
+    if !result.started() && !result.hook.answers() {
         return Vec::new();
     }
-    let why = "the event has no text there, or a very long one";
+    let why = "the event has no text there, a very long one, or a path of which it is not known where it leads";
     let untested = result.hook.untested_conditions(event).into_iter();
     let words = untested.map(|pointer| {
         format!(
-            "the condition of `{}` was not tested: {why}",
+            "the condition on `{}` could not be tested: {why}",
             printable(pointer)
         )
     });

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use super::{script, shell};
-use crate::entry::{HookCommand, Shell};
+use crate::entry::{Decision, HookCommand, Shell};
 use crate::events::{EventType, Vocabulary};
 use crate::hook::{Condition, Hook};
 use crate::printable::shortened;
@@ -41,10 +41,11 @@ const MOST_NAMES: usize = 20;
 /// A probable mistake: its key, what is wrong, and what to do.
 type Finding = (String, String, String);
 
-const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 10] = [
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 11] = [
     timeout,
     working_dir,
     when,
+    answer,
     foreign_name,
     shell_word,
     unquoted,
@@ -113,29 +114,84 @@ fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
     is_replaced.then(|| finding.map(str::to_owned).into())
 }
 
-/// Finds a glob where an expression, or a part of the value, was probably meant.
+/// Finds a glob that probably does not match what was meant.
 fn when(hook: &Hook, _: &Host) -> Option<Finding> {
     hook.when().find_map(|(pointer, condition)| {
-        let Condition::Glob(glob) = condition else {
-            return None;
-        };
-        let shown = shortened(glob);
-        let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
-        let (words, help) = if glob.starts_with('^') || glob.contains("\\b") {
-            (
-                format!("`{shown}` is a glob, and looks like a regular expression"),
-                "a regular expression is {\"regex\": \"...\"}".to_owned(),
-            )
-        } else if is_whole && pointer.ends_with("/command") {
-            (
-                format!("`{shown}` has no `*`: it matches only a value that is exactly this"),
-                format!("to find it within a value, write `*{shown}*`"),
-            )
-        } else {
-            return None;
-        };
+        let mut found = globs_of(condition).filter_map(|glob| about_glob(pointer, glob));
+        let (words, help) = found.next()?;
         Some((format!("when.{pointer}"), words, help))
     })
+}
+
+fn globs_of(condition: &Condition) -> impl Iterator<Item = &str> {
+    let condition = match condition {
+        Condition::Not(inner) => inner,
+        condition => condition,
+    };
+    let globs = match condition {
+        Condition::Glob(glob) => std::slice::from_ref(glob),
+        Condition::OneOf(globs) => globs,
+        _ => &[],
+    };
+    globs.iter().map(String::as_str)
+}
+
+/// Returns what is wrong with a glob, and what to write.
+fn about_glob(pointer: &str, glob: &str) -> Option<(String, String)> {
+    let shown = shortened(glob);
+    let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
+    let (words, help) = match glob {
+        _ if glob.starts_with('^') || glob.contains("\\b") => (
+            "is a glob, and looks like a regular expression",
+            "a regular expression is {\"regex\": \"...\"}".to_owned(),
+        ),
+        _ if is_whole && pointer.ends_with("/command") => (
+            "has no `*`: it matches only a value that is exactly this",
+            format!("to find it within a value, write `*{shown}*`"),
+        ),
+        _ if glob.starts_with('!') => (
+            "begins with `!`, which means nothing in a glob",
+            "for all others, write {\"not\": \"...\"}".to_owned(),
+        ),
+        _ if glob.starts_with("~/") => (
+            "begins with `~`, which is not replaced",
+            "write the whole path".to_owned(),
+        ),
+        _ if glob.starts_with("./") => (
+            "begins with `./`, and paths are compared without it",
+            "remove the `./`".to_owned(),
+        ),
+        _ if glob.ends_with('/') && glob.len() > 1 => (
+            "ends with `/`, and so matches no file",
+            format!("for the files below it, write `{shown}**`"),
+        ),
+        _ => return None,
+    };
+    Some((format!("`{shown}` {words}"), help))
+}
+
+/// Finds an answer that has no effect on the events of its hook.
+fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
+    let HookCommand::Answer(answer) = hook.command() else {
+        return None;
+    };
+    let after = EventType::ToolPostExecute;
+    let (words, help) = if answer.updated_output.is_some() && !hook.pattern().matches_type(&after) {
+        (
+            "`updatedOutput` has an effect only on `tool:post_execute`",
+            "before a tool, `updatedInput` changes its input",
+        )
+    } else if matches!(answer.decision, Some(Decision::Block | Decision::Ask))
+        && hook.pattern().matches_only(&after)
+    {
+        (
+            "after a tool, nothing can be blocked any more",
+            "name `tool:pre_execute`",
+        )
+    } else {
+        return None;
+    };
+    Some(("answer".to_owned(), words.to_owned(), help.to_owned()))
 }
 
 /// Finds a name of another program in the command.

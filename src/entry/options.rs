@@ -39,7 +39,11 @@ impl Options {
 
     /// Returns whether the entry lets an answer do this.
     pub(crate) fn may_do(&self, word: May) -> bool {
-        let withholds = self.on_failure == FailurePolicy::Withhold;
-        self.may.contains(&word) || withholds && word == May::ChangeOutput
+        self.may.contains(&word) || self.may_always(word)
+    }
+
+    /// Returns whether an answer may do this in any doubt: without it, the model gets nothing of the output.
+    pub(crate) fn may_always(&self, word: May) -> bool {
+        self.on_failure == FailurePolicy::Withhold && word == May::ChangeOutput
     }
 }

@@ -73,6 +73,18 @@ impl HookOutput {
         }
     }
 
+    /// Whether nothing follows from it: reasons and the like count only beside a decision or a change.
+    pub(crate) fn says_nothing(&self) -> bool {
+        let rest = Self {
+            reason: None,
+            stop_reason: None,
+            only_stops: false,
+            replaces_input: false,
+            ..self.clone()
+        };
+        rest == Self::default()
+    }
+
     /// Returns the reason of an objection. The reason of an answer that allows is not an objection,
     /// whatever the exit code is.
     pub(crate) fn objection(&self) -> Option<&str> {

@@ -111,7 +111,7 @@ impl HookCommand {
         match self {
             Self::Shell { text, .. } => text.trim().is_empty(),
             Self::Program(args) => args.first().is_none_or(String::is_empty),
-            Self::Answer(output) => **output == HookOutput::default(),
+            Self::Answer(output) => output.says_nothing(),
         }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) struct Compared<'e> {
     pub(super) budget: Budget,
     /// The directory of hooks that have no project.
     working_dir: Option<&'e Path>,
-    /// By the address of a value and the root.
+    /// By the address of a value, which lives as long as the event, and the root.
     paths: RefCell<Vec<(usize, PathBuf, AsPath)>>,
 }
 
@@ -72,7 +72,7 @@ impl<'e> Compared<'e> {
     }
 
     /// Returns a value of the event as a path, for a hook of a project with this root.
-    pub(super) fn as_path(&self, value: &str, root: Option<&Path>) -> AsPath {
+    pub(super) fn as_path(&self, value: &'e str, root: Option<&Path>) -> AsPath {
         let own = root.map(Cow::Borrowed).or_else(|| self.own_root());
         let root = own.as_deref();
         let key = (value.as_ptr().addr(), root.unwrap_or(Path::new("")));

@@ -3,7 +3,6 @@
 //!
 //! Knows nothing of events.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -92,14 +91,10 @@ impl Condition {
     pub(super) fn read(key: &str, value: Node<'_, '_>) -> Result<Self, Fault> {
         let mut inner = value.member("not");
         inner = inner.filter(|_| value.members().count() == 1);
-        let Some(inner) = inner else {
-            return Self::read_positive(key, value);
-        };
-        let inner = Self::read_positive(&format!("{key}.not"), inner)?;
-        Ok(Self::Not(Box::new(inner)))
-    }
-
-    fn read_positive(key: &str, value: Node<'_, '_>) -> Result<Self, Fault> {
+        if let Some(inner) = inner {
+            let inner = Self::read(&format!("{key}.not"), inner)?;
+            return Ok(Self::Not(Box::new(inner)));
+        }
         if let Some(glob) = value.text() {
             return Ok(Self::Glob(glob.to_owned()));
         }
@@ -116,7 +111,7 @@ impl Condition {
             }
             Some((Some(text), _)) => return Ok(Self::Regex(text.to_owned())),
             Some((None, kind)) => &format!("{kind} in `regex`"),
-            None if value.is_object() => "an object with other keys",
+            None if value.is_object() => &other_keys(value),
             None => value.kind(),
         };
         Err(HookError::unexpected(key, EXPECTED, found).at(value))
@@ -167,13 +162,16 @@ impl Condition {
     fn expression_of_all(&self) -> Result<String, String> {
         match self {
             Self::Not(_) => Err("`not` within `not`: remove both".to_owned()),
-            Self::Regex(text) if text.starts_with('^') && text.ends_with('$') => {
-                Ok(format!(r"\A(?:{text})\z"))
+            Self::Regex(text) => {
+                let rest = without_flags(text);
+                if rest.starts_with('^') && rest.ends_with('$') {
+                    return Ok(text.clone());
+                }
+                Err(format!(
+                    "`{}` must match the whole value within `not`: begin it with `^`, and end it with `$`",
+                    shortened(text)
+                ))
             }
-            Self::Regex(text) => Err(format!(
-                "`{}` must match the whole value within `not`: begin it with `^`, and end it with `$`",
-                shortened(text)
-            )),
             Self::Glob(_) | Self::OneOf(_) => self.expression(),
         }
     }
@@ -208,21 +206,39 @@ impl Condition {
     /// Whether a value matches, in these forms: in any of them. What is within `not` must match all of them, since each
     /// may be the name by which the file is used.
     fn is_met(&self, regex: &Regex, forms: &[&str]) -> bool {
-        let is_match = |form: &&str| {
-            let slashed = with_slashes(form);
-            // Elsewhere, `\` is a letter of a name.
-            let is_plain = !cfg!(windows) && matches!(slashed, Cow::Owned(_));
-            (regex.is_match(&slashed), !is_plain || regex.is_match(form))
-        };
         let mut forms = forms.iter();
         match self {
             Self::Regex(_) => forms.any(|form| regex.is_match(form)),
-            Self::Glob(_) | Self::OneOf(_) => forms.any(|form| is_match(form).0),
+            Self::Glob(_) | Self::OneOf(_) => forms.any(|form| regex.is_match(&with_slashes(form))),
             Self::Not(inner) if inner.is_of_paths() => {
-                !forms.all(|form| is_match(form) == (true, true))
+                !forms.all(|form| is_match_of_both(regex, form))
             }
-            Self::Not(_) => !forms.all(|form| regex.is_match(form)),
+            Self::Not(_) => !forms.all(|form| is_match_of_all(regex, form)),
         }
+    }
+}
+
+/// Whether a path matches, whatever a `\` in it is: only on Windows it is surely a separator.
+fn is_match_of_both(regex: &Regex, path: &str) -> bool {
+    let is_own = cfg!(windows) || regex.is_match(path);
+    is_own && regex.is_match(&with_slashes(path))
+}
+
+/// Whether an expression matches the whole value.
+fn is_match_of_all(regex: &Regex, value: &str) -> bool {
+    regex
+        .find(value)
+        .is_some_and(|found| found.range() == (0..value.len()))
+}
+
+/// Returns an expression without flags at its beginning, as in `(?i)^a$`.
+fn without_flags(text: &str) -> &str {
+    let rest = text
+        .strip_prefix("(?")
+        .and_then(|rest| rest.split_once(')'));
+    match rest {
+        Some((flags, rest)) if flags.chars().all(|c| c.is_ascii_alphabetic()) => rest,
+        _ => text,
     }
 }
 
@@ -307,6 +323,19 @@ impl Lazy {
     /// The reason why the condition cannot be used, if compiling it has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.compiled.get()?.as_ref().err().map(String::as_str)
+    }
+}
+
+/// Names the keys of an object that is no condition.
+fn other_keys(value: Node<'_, '_>) -> String {
+    let names: Vec<_> = value
+        .members()
+        .take(2)
+        .map(|member| format!("`{}`", shortened(member.key)))
+        .collect();
+    match &names[..] {
+        [] => "an empty object".to_owned(),
+        names => format!("an object with {}", names.join(" and ")),
     }
 }
 

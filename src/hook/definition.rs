@@ -18,9 +18,10 @@ use crate::entry::{
     DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, LONGEST_TIMEOUT,
     May, Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
 };
+use crate::events::HookEvent;
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
-use crate::protocol::{Grouping, Protocol};
+use crate::protocol::{Grouping, Protocol, words_of};
 use crate::redact::Redactor;
 
 /// What a person has approved, compared with what is there now. `trust` implements it, since this module does no I/O.
@@ -85,6 +86,24 @@ impl Settings {
         matches!(self.command, HookCommand::Answer(_))
     }
 
+    /// Without a process, its settings mean nothing; and nothing can be observed where the host does not wait, or where
+    /// the output of a tool is withheld.
+    pub(super) fn leave_out_useless(&mut self) {
+        if self.answers() {
+            self.options = Options {
+                name: self.options.name.take(),
+                description: std::mem::take(&mut self.options.description),
+                enforce: self.options.enforce,
+                ..Options::default()
+            };
+        }
+        let withholds = self.options.on_failure == FailurePolicy::Withhold;
+        let is_enforced = self.options.enforce != Some(false);
+        if is_enforced || withholds || self.options.background {
+            self.options.enforce = None;
+        }
+    }
+
     pub(super) fn new(pattern: EventPattern, command: HookCommand) -> Self {
         Self {
             pattern,
@@ -139,8 +158,8 @@ impl Hook {
     }
 
     /// Creates a hook that starts no process: it gives this answer on each event that it matches. The answer needs no
-    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) could not be tested, it only stops: the
-    /// rest of the answer is left out. The settings of a process, such as a timeout, have no effect.
+    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) could not be tested, it only stops: a
+    /// change makes it invalid, and the rest is left out. It has no settings of a process, such as a timeout.
     ///
     /// ```
     /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookOutput};
@@ -203,9 +222,13 @@ impl Hook {
         self
     }
 
-    /// Changes the settings.
+    /// Changes the settings, and leaves out what cannot be together.
     pub(super) fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
-        self.with(|hook| change(Arc::make_mut(&mut hook.settings)))
+        self.with(|hook| {
+            let settings = Arc::make_mut(&mut hook.settings);
+            change(settings);
+            settings.leave_out_useless();
+        })
     }
 
     /// Makes messages name nothing but the file, without its directories, and the line of the hook's entry.
@@ -281,7 +304,19 @@ impl Hook {
 
     /// Returns what its answer may do besides stopping an operation, in words; none if that is nothing.
     pub(crate) fn may_in_words(&self) -> Option<String> {
-        let words: Vec<_> = self.may().iter().map(|word| word.in_words()).collect();
+        let words = match self.command() {
+            HookCommand::Answer(answer) => {
+                let stops = [
+                    HookEvent::agent_stop(false),
+                    HookEvent::agent_subagent_stop("", false),
+                ];
+                let mut stops = stops.iter();
+                let is_stop = stops.any(|event| self.pattern().matches(event));
+                words_of(answer, is_stop)
+            }
+            _ => self.may().to_vec(),
+        };
+        let words: Vec<_> = words.into_iter().map(May::in_words).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 
@@ -416,10 +451,7 @@ getters! {
     on_failure -> FailurePolicy = |it| it.options.on_failure;
     /// Returns whether something follows from what the hook does. A hook that withholds or runs in the background
     /// counts as enforced.
-    enforce -> bool = |it| {
-        let is_observing = it.options.enforce == Some(false) && (!it.options.background || it.answers());
-        !is_observing || it.options.on_failure == FailurePolicy::Withhold
-    };
+    enforce -> bool = |it| it.options.enforce != Some(false);
     /// What its answer may do besides stopping an operation.
     may -> &[May] = |it| &it.options.may;
     /// The command's standard input.
@@ -428,10 +460,10 @@ getters! {
     reads -> Reads = |it| it.options.reads;
     /// Returns whether the hook is started without waiting for it.
     background -> bool = |it| {
-        it.options.background && it.options.on_failure != FailurePolicy::Withhold && !it.answers()
+        it.options.background && it.options.on_failure != FailurePolicy::Withhold
     };
     /// Returns whether the hook's process is kept for many events.
-    resident -> bool = |it| it.options.resident && !it.answers();
+    resident -> bool = |it| it.options.resident;
     /// The files that an approval covers besides the scripts that the entry names.
     inputs -> &[String] = |it| &it.options.inputs;
     /// What the hook may reach, if it is in a sandbox of its own.

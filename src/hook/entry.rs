@@ -13,21 +13,10 @@ use super::condition::Allowance;
 use super::definition::{Hook, Settings};
 use super::error::{BACKSPACE, EMPTY_ANSWER, Fault, HookError, LIKE_A_KEY};
 use super::keys::{self, Entry, KEYS, MOST_FAULTS, is_variable};
-use crate::entry::{FailurePolicy, HookCommand, Options, Stdin};
+use crate::entry::{FailurePolicy, HookCommand, Stdin};
 use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
-
-/// The keys that an entry with an answer may have.
-const BESIDE_ANSWER: [&str; 7] = [
-    "event",
-    "when",
-    "answer",
-    "name",
-    "description",
-    "enabled",
-    "enforce",
-];
 
 const WITHHOLD: &str = "`withhold` is only for hooks on `tool:post_execute`: name only that event";
 
@@ -136,7 +125,9 @@ impl Hook {
             let found = entry.kind();
             faults.push(HookError::NotAnObject { found }.in_place(entry.first()));
         }
-        let read = keys::read(entry, &mut faults);
+        let mut read = keys::read(entry, &mut faults);
+        // An entry that was meant to answer blocks while it cannot.
+        read.options.background &= entry.get("answer").is_none();
         let unknown = unknown_keys(entry, &mut faults);
         let settings = settings(entry, &read, unknown, &mut faults);
         match settings {
@@ -218,7 +209,7 @@ fn settings(
     };
     check_keys(entry, read, pattern.as_ref(), faults);
     if read.answer.is_some() {
-        check_answer(entry, faults);
+        refuse_keys_of_processes(entry, faults);
     }
     check_texts(entry, faults);
     let shell = read.shell;
@@ -241,16 +232,15 @@ fn settings(
             }
         });
     }
-    Some(Settings {
+    let mut settings = Settings {
         when: read.when.clone(),
-        options: Options {
-            enforce: read.options.enforce.filter(|is_enforced| !is_enforced),
-            ..read.options.clone()
-        },
+        options: read.options.clone(),
         enabled: read.enabled != Some(false),
         unknown,
         ..Settings::new(pattern?, command)
-    })
+    };
+    settings.leave_out_useless();
+    Some(settings)
 }
 
 /// Reports keys that are missing, and values that cannot be used together.
@@ -297,16 +287,33 @@ fn check_keys(
         (observes && background, "enforce", beside("background")),
     ] {
         if is_wrong {
-            faults.push(HookError::key(key, words).in_place(place_of(entry, key)));
+            let mut error = HookError::key(key, words);
+            if let (HookError::Key(error), "command") = (&mut error, key) {
+                error.suggestion = meant_to_run(entry).map(str::to_owned);
+            }
+            faults.push(error.in_place(place_of(entry, key)));
         }
     }
 }
 
+/// Returns the key that a misspelled one was meant to be, if that says what the hook does.
+fn meant_to_run(entry: Node<'_, '_>) -> Option<&'static str> {
+    let mut unknown = entry.members().filter(|member| !is_key(member.key));
+    let meant = unknown.find_map(|member| nearest_key(member.key))?;
+    ["command", "args", "answer"]
+        .contains(&meant)
+        .then_some(meant)
+}
+
 /// Reports keys beside an answer that only a process could have.
-fn check_answer(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
-    for key in keys().filter(|key| !BESIDE_ANSWER.contains(key)) {
-        if let Some(value) = entry.get(key) {
-            faults.push(HookError::key(key, beside("answer")).at(value));
+fn refuse_keys_of_processes(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
+    for key in KEYS.iter().filter(|key| key.is_of_process) {
+        if let Some(value) = entry.get(key.name) {
+            let words = match key.name {
+                "may" => "an answer in the entry needs no `may`: remove the key".to_owned(),
+                _ => beside("answer"),
+            };
+            faults.push(HookError::key(key.name, words).at(value));
         }
     }
 }

@@ -35,7 +35,8 @@ pub(crate) const LIKE_A_KEY: f64 = 0.8;
 pub(super) const BACKSPACE: &str =
     "`\\b` is a backspace in JSON: for the word boundary of an expression write `\\\\b`";
 
-pub(super) const EMPTY_ANSWER: &str = "the answer says nothing";
+pub(super) const EMPTY_ANSWER: &str =
+    "the answer says nothing: write a `decision`, or what the hook adds or changes";
 
 impl HookError {
     pub(super) fn key(key: impl Into<String>, message: impl Into<String>) -> Self {

@@ -38,6 +38,8 @@ pub(super) struct Key {
     pub(super) name: &'static str,
     /// What its value is.
     expected: &'static str,
+    /// Whether only a hook with a process can have it.
+    pub(super) is_of_process: bool,
     pub(super) field: fn(&mut Entry) -> &mut dyn Setting,
 }
 
@@ -50,26 +52,26 @@ const TEXTS: &str = "a list of strings";
 pub(super) static KEYS: [Key; 22] = [
     Key::new("event", "a string (a comma separates patterns)", |it| &mut it.event),
     Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |it| &mut it.when),
-    Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command),
-    Key::new("args", "a list of strings (a shell command is `command`)", |it| &mut it.args),
+    Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command).of_process(),
+    Key::new("args", "a list of strings (a shell command is `command`)", |it| &mut it.args).of_process(),
     Key::new("answer", "an object, as in {\"decision\": \"ask\"}", |it| &mut it.answer),
-    Key::new("shell", TEXT, |it| &mut it.shell),
-    Key::new("timeout", "a number of seconds", |it| &mut it.options.timeout),
-    Key::new("working_dir", TEXT, |it| &mut it.options.working_dir),
-    Key::new("env", "an object of strings", |it| &mut it.options.env),
-    Key::new("inherit", TEXTS, |it| &mut it.options.inherit),
+    Key::new("shell", TEXT, |it| &mut it.shell).of_process(),
+    Key::new("timeout", "a number of seconds", |it| &mut it.options.timeout).of_process(),
+    Key::new("working_dir", TEXT, |it| &mut it.options.working_dir).of_process(),
+    Key::new("env", "an object of strings", |it| &mut it.options.env).of_process(),
+    Key::new("inherit", TEXTS, |it| &mut it.options.inherit).of_process(),
     Key::new("enabled", FLAG, |it| &mut it.enabled),
     Key::new("name", TEXT, |it| &mut it.options.name),
     Key::new("description", TEXT, |it| &mut it.options.description),
-    Key::new("on_failure", TEXT, |it| &mut it.options.on_failure),
-    Key::new("may", "a list of words, as in [\"add_context\"]", |it| &mut it.options.may),
+    Key::new("on_failure", TEXT, |it| &mut it.options.on_failure).of_process(),
+    Key::new("may", "a list of words, as in [\"add_context\"]", |it| &mut it.options.may).of_process(),
     Key::new("enforce", FLAG, |it| &mut it.options.enforce),
-    Key::new("stdin", TEXT, |it| &mut it.options.stdin),
-    Key::new("reads", TEXT, |it| &mut it.options.reads),
-    Key::new("inputs", TEXTS, |it| &mut it.options.inputs),
-    Key::new("background", FLAG, |it| &mut it.options.background),
-    Key::new("resident", FLAG, |it| &mut it.options.resident),
-    Key::new("sandbox", "true, or an object with `read`, `write` and `network`", |it| &mut it.options.sandbox),
+    Key::new("stdin", TEXT, |it| &mut it.options.stdin).of_process(),
+    Key::new("reads", TEXT, |it| &mut it.options.reads).of_process(),
+    Key::new("inputs", TEXTS, |it| &mut it.options.inputs).of_process(),
+    Key::new("background", FLAG, |it| &mut it.options.background).of_process(),
+    Key::new("resident", FLAG, |it| &mut it.options.resident).of_process(),
+    Key::new("sandbox", "true, or an object with `read`, `write` and `network`", |it| &mut it.options.sandbox).of_process(),
 ];
 
 impl Key {
@@ -81,7 +83,15 @@ impl Key {
         Self {
             name,
             expected,
+            is_of_process: false,
             field,
+        }
+    }
+
+    const fn of_process(self) -> Self {
+        Self {
+            is_of_process: true,
+            ..self
         }
     }
 }
@@ -335,7 +345,7 @@ impl FromEntry for HookOutput {
         let Some(why) = why else {
             return Ok(output);
         };
-        // Most reasons begin with the name of a key.
+        // Most reasons name a key, or its value.
         let name = why
             .strip_prefix('`')
             .and_then(|rest| rest.split('`').next());

@@ -8,7 +8,7 @@ use super::compared::Compared;
 use super::condition::{Allowance, Condition};
 use super::definition::Hook;
 use super::error::HookError;
-use crate::entry::{FailurePolicy, May};
+use crate::entry::May;
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
@@ -62,7 +62,8 @@ impl Hook {
     /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled):
     /// whether its pattern and its conditions match. [`pattern`](Self::pattern) alone does not need the
     /// event's data. An event of the host's own counts as one that can be blocked, also if it is
-    /// [`notify_only`](crate::EventSpec::notify_only).
+    /// [`notify_only`](crate::EventSpec::notify_only). Paths begin at the root of the hook's project, else at the host's
+    /// current directory: an executor may have another one.
     #[must_use]
     pub fn matches(&self, event: &HookEvent) -> bool {
         let can_block = event.event_type.can_block();
@@ -98,8 +99,8 @@ impl Hook {
         found
     }
 
-    /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too long, or that
-    /// exceed the event's budget; see [`with_when`](Self::with_when).
+    /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too long, that are paths
+    /// with `..` before a glob, or that exceed the event's budget; see [`with_when`](Self::with_when).
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
         let when = self.settings.when.as_ref();
@@ -135,11 +136,11 @@ impl Hook {
     /// If it may not: why, and what to do about it. A condition that could not be tested runs the hook so that it can stop
     /// something; it must not let anything pass.
     pub(crate) fn check_may(&self, word: May, at: &Compared<'_>) -> Result<(), String> {
-        let withholds = self.on_failure() == FailurePolicy::Withhold;
-        if self.protocol().is_some() || withholds && word == May::ChangeOutput {
+        let options = &self.settings.options;
+        if self.protocol().is_some() || options.may_always(word) {
             return Ok(());
         }
-        if !self.answers() && !self.settings.options.may_do(word) {
+        if !self.answers() && !options.may_do(word) {
             return Err(match self.may() {
                 [] => format!("add \"may\": [\"{word}\"] to the hook's entry"),
                 _ => format!("add \"{word}\" to `may` in the hook's entry"),

@@ -87,7 +87,7 @@ fn each_key_can_be_set_and_is_returned() {
     let others = json!({"event": "a:b", "args": args, "enforce": program.enforce(), "resident": program.resident()});
     assert_eq!(others, program.to_json());
     let output = HookOutput {
-        reason: Some("r".to_owned()),
+        system_message: Some("m".to_owned()),
         ..HookOutput::default()
     };
     let answering = Hook::answering("a:b", output).unwrap();

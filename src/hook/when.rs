@@ -65,6 +65,7 @@ impl When {
     pub(super) fn read(conditions: Node<'_, '_>) -> Result<Self, Fault> {
         let mut when = Self::default();
         for Member { key, value, .. } in conditions.members() {
+            check_pointer(key).map_err(|error| error.at(value))?;
             let condition = Condition::read(&key_of(key), value)?;
             let added = when.add(key.to_owned(), condition);
             added.map_err(|error| error.at(value))?;

@@ -39,7 +39,7 @@ impl<'a> Failures<'a> {
             let is_blocked = outcome.blocked().is_some();
             for result in outcome.results() {
                 let warnings = result.warnings(outcome.can_block());
-                // What an exit code would block is no failure.
+                // An exit code is how a hook decides: only what would be decided is of interest then.
                 let is_observed =
                     result.would().is_some() && result.failure == Some(FailureKind::Exit);
                 let has_failed = result.failure.is_some() && !is_observed;

@@ -40,7 +40,7 @@ impl Verdict {
         let is_of_its_run = failure.is_none_or(FailureKind::is_of_its_run);
         match verdict {
             _ if hook.enforce() || !is_of_its_run => verdict,
-            // Else the host's turn would end.
+            // It allows the operation, and the host would not go on.
             Self::Stops => Self::Observed {
                 would: Decision::Block,
             },

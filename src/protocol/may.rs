@@ -10,24 +10,24 @@ use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
 
 /// Leaves in what was read what the hook may do alone. `may` returns why the hook may not, and what to do about it. A
-/// change makes the answer invalid then, if the hook has run; the rest is left out, and the user is told.
+/// change makes the answer invalid then; the rest is left out, and the user is told.
 pub(crate) fn limit(
     reading: &mut Reading,
     event: &HookEvent,
-    has_run: bool,
     may: impl Fn(May) -> Result<(), String>,
 ) {
     let Some(output) = &mut reading.output else {
         return;
     };
+    let is_stop = event.event_type.is_agent_stop();
     for key in keys_of(Place::Top) {
-        let Some(word) = key.word.filter(|_| does((key.field)(output), event)) else {
+        let Some(word) = key.word.filter(|_| does((key.field)(output), is_stop)) else {
             continue;
         };
         let Err(why) = may(word) else {
             continue;
         };
-        if word.is_change() && has_run {
+        if word.is_change() {
             reading.output = None;
             reading.invalid = Some(format!("{}: {why}", word.without()));
             return;
@@ -42,11 +42,22 @@ pub(crate) fn limit(
     }
 }
 
+/// Returns the words that an answer needs. `is_stop`: whether it is for the stop of an agent.
+pub(crate) fn words_of(output: &HookOutput, is_stop: bool) -> Vec<May> {
+    let mut output = output.clone();
+    let mut words = Vec::new();
+    for key in keys_of(Place::Top) {
+        let needed = key.word.filter(|_| does((key.field)(&mut output), is_stop));
+        words.extend(needed.filter(|word| !words.contains(word)));
+    }
+    words
+}
+
 /// Whether a field that needs a word is set to what needs it.
-fn does(field: Field<'_>, event: &HookEvent) -> bool {
+fn does(field: Field<'_>, is_stop: bool) -> bool {
     match field {
         Field::Decision(decision) => *decision == Some(Decision::Allow),
-        Field::Flag(flag, _) => *flag && event.event_type.is_agent_stop(),
+        Field::Flag(flag, _) => *flag && is_stop,
         Field::Text(text) => text.is_some(),
         Field::Object(object) => object.is_some(),
         Field::Any(value) => value.is_some(),
@@ -61,5 +72,6 @@ pub(crate) fn word_for(name: &str, value: &Value, event: &HookEvent) -> Option<M
     let mut output = HookOutput::default();
     // A value that cannot be read makes the answer invalid anyway.
     set(name, (key.field)(&mut output), value.clone()).ok()?;
-    key.word.filter(|_| does((key.field)(&mut output), event))
+    key.word
+        .filter(|_| does((key.field)(&mut output), event.event_type.is_agent_stop()))
 }

@@ -23,7 +23,7 @@ fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, St
         true => Ok(()),
         false => Err(format!("add {word}")),
     };
-    limit(&mut reading, event, true, may);
+    limit(&mut reading, event, may);
     match reading.invalid {
         Some(why) => Err(why),
         None => Ok(reading.output.unwrap_or_default()),

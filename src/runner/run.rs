@@ -167,9 +167,10 @@ impl Runner {
         }
         if let Some(mut reading) = reading {
             let (hook, event) = (&result.hook, &firing.event);
+            // Only for an answer that needs a word: what was in doubt for all hooks together may be tested now.
             let at = Compared::new(event, self.working_dir.as_deref());
             let may = |word| hook.check_may(word, &at);
-            limit(&mut reading, event, !hook.answers(), may);
+            limit(&mut reading, event, may);
             result = result.with_reading(reading);
         }
         result.mask_warnings(|hook, words| self.reporter.without_secrets(hook, words));

@@ -1,6 +1,6 @@
 //! Hooks whose answer stands in their entry: no process, the same on every system.
 
-use forge_hooks::hook::{Condition, HookCommand};
+use forge_hooks::hook::{Condition, HookCommand, May};
 use forge_hooks::{Decision, FireOptions, Hook, HookEvent, HookOutput, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
@@ -74,12 +74,21 @@ fn an_answer_in_doubt_only_stops() {
     let met = fired("ls src");
     assert_eq!(met.decision(), Some(Decision::Allow));
     assert!(met.updated_input().is_some() && met.additional_context().is_some());
+    // A change may have been meant to prevent something.
+    let doubt = fired(&long);
+    assert!(!doubt.allowed() && doubt.updated_input().is_none());
+    let reason = doubt.reason().unwrap();
+    assert!(
+        reason.contains("it changes the input: the condition on"),
+        "{reason}"
+    );
+    world.registry().clear();
+    let adds = json!({"decision": "allow", "additionalContext": "c", "systemMessage": "m"});
+    let adds = answering("tool:pre_execute", &adds);
+    world.add(adds.with_when("/tool_args/command", "ls *").unwrap());
     let doubt = fired(&long);
     assert!(doubt.allowed() && doubt.decision().is_none());
-    assert_eq!(
-        (doubt.updated_input(), doubt.additional_context()),
-        (None, None)
-    );
+    assert_eq!(doubt.additional_context(), None);
     assert_eq!(doubt.system_messages()[0], "m");
     let blocks = json!({"decision": "block", "reason": "no"});
     let blocks = answering("tool:pre_execute", &blocks);
@@ -123,6 +132,11 @@ fn settings_of_a_process_have_no_effect() {
         .with_resident()
         .with_working_dir("gone");
     assert!(!hook.background() && !hook.resident());
+    let hook = hook
+        .with_timeout(std::time::Duration::from_secs(5))
+        .with_may([May::Grant]);
+    let entry = json!({"event": "*", "answer": {"decision": "block"}});
+    assert_eq!(hook.to_json(), entry, "it can be saved and read again");
     let world = World::new();
     assert!(!world.one(hook.clone()).should_continue());
     assert!(matches!(hook.command(), HookCommand::Answer(answer) if **answer == output));
@@ -136,7 +150,8 @@ fn answers_and_processes_keep_their_order() {
     let world = World::new();
     world.hook("*", "echo first >&2");
     world.add(answering("*", &json!({"additionalContext": "a"})));
-    world.add(hook("*", r#"echo '{"additionalContext": "b"}'"#));
+    let says = world.says(r#"{"additionalContext": "b"}"#);
+    world.add(hook("*", &says));
     world.add(answering("*", &json!({"decision": "block"})));
     world.hook("*", "echo last >&2");
     let event = HookEvent::tool_pre_execute("bash", "ls");

@@ -237,6 +237,9 @@ impl<'a, 'io> Show<'a, 'io> {
         let results = outcome.results().iter();
         match results.filter(|it| !it.should_continue()).count() {
             _ if !self.none.is_empty() => (Style::WARNING, format!("no hook ran; {goes_on}")),
+            _ if self.event.event_type.is_agent_stop() && outcome.stops_turn() => {
+                (Style::WARNING, "the agent would stop".to_owned())
+            }
             _ if !self.has_hooks => (
                 Style::GOOD,
                 format!("no hook matches this event; {goes_on}"),
@@ -305,10 +308,13 @@ fn interrupted_words(outcome: &Outcome) -> String {
 
 /// Returns the meaning of the hook's end in one word.
 fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
-    match result.would() {
-        Some(Decision::Block) => return (Style::WARNING, "would block, is not enforced"),
-        Some(Decision::Ask) => return (Style::WARNING, "would ask, is not enforced"),
-        Some(_) | None => {}
+    if let Some(would) = result.would() {
+        return match would {
+            Decision::Block if can_block => (Style::WARNING, "would block, is not enforced"),
+            Decision::Block => (Style::WARNING, "would decide to block, is not enforced"),
+            Decision::Ask => (Style::WARNING, "would ask, is not enforced"),
+            Decision::Allow => (Style::GOOD, "ok, is not enforced"),
+        };
     }
     match (result.failure.is_none(), result.should_continue()) {
         _ if result.decision() == Decision::Ask => (Style::WARNING, "asks"),

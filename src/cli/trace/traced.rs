@@ -144,7 +144,7 @@ fn kind_of(fields: &Map<String, Value>) -> Kind {
     match text("decision") {
         _ if has("dropped") => Kind::Dropped,
         _ if text("would") == Some("ask") => Kind::WouldAsk,
-        _ if text("would") == Some("block") => Kind::WouldBlock,
+        _ if text("would") == Some("block") && can_block => Kind::WouldBlock,
         Some("ask") => Kind::Ask,
         Some("block") if can_block => Kind::Block,
         Some("block") => Kind::Failed,
