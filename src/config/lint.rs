@@ -117,7 +117,10 @@ fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
 /// Finds a glob that probably does not match what was meant.
 fn when(hook: &Hook, _: &Host) -> Option<Finding> {
     hook.when().find_map(|(pointer, condition)| {
-        let mut found = globs_of(condition).filter_map(|glob| about_glob(pointer, glob));
+        // In a list, and within `not`, whole commands are meant as they are.
+        let is_alone = matches!(condition, Condition::Glob(_));
+        let is_of_command = is_alone && pointer.ends_with("/command");
+        let mut found = globs_of(condition).filter_map(|glob| about_glob(glob, is_of_command));
         let (words, help) = found.next()?;
         Some((format!("when.{pointer}"), words, help))
     })
@@ -137,7 +140,7 @@ fn globs_of(condition: &Condition) -> impl Iterator<Item = &str> {
 }
 
 /// Returns what is wrong with a glob, and what to write.
-fn about_glob(pointer: &str, glob: &str) -> Option<(String, String)> {
+fn about_glob(glob: &str, is_of_command: bool) -> Option<(String, String)> {
     let shown = shortened(glob);
     let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
     let (words, help) = match glob {
@@ -145,7 +148,7 @@ fn about_glob(pointer: &str, glob: &str) -> Option<(String, String)> {
             "is a glob, and looks like a regular expression",
             "a regular expression is {\"regex\": \"...\"}".to_owned(),
         ),
-        _ if is_whole && pointer.ends_with("/command") => (
+        _ if is_whole && is_of_command => (
             "has no `*`: it matches only a value that is exactly this",
             format!("to find it within a value, write `*{shown}*`"),
         ),
