@@ -1,10 +1,15 @@
 //! Hooks whose answer stands in their entry: no process, the same on every system.
 
+use std::sync::Arc;
+
 use forge_hooks::hook::{Condition, HookCommand, May};
-use forge_hooks::{Decision, FireOptions, Hook, HookEvent, HookOutput, Lifecycle, Outcome};
+use forge_hooks::{
+    AppProfile, Decision, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookOutput,
+    Hooks, Lifecycle, Outcome, Trace,
+};
 use serde_json::{Value, json};
 
-use crate::support::{World, hook};
+use crate::support::{PATIENCE, World, hook};
 
 fn answering(event: &str, answer: &Value) -> Hook {
     Hook::from_json(&json!({"event": event, "answer": answer})).unwrap()
@@ -160,4 +165,52 @@ fn answers_and_processes_keep_their_order() {
     assert_eq!(outcome.additional_context().as_deref(), Some("a\nb"));
     let handle = world.submit(event);
     assert_eq!(handle.wait().results().len(), 4);
+}
+
+/// What the README shows of its program, on every system.
+#[test]
+fn the_readme_shows_what_happens() {
+    let readme = include_str!("../../README.md").replace("\r\n", "\n");
+    let (_, block) = readme.split_once("```json\n").unwrap();
+    let world = World::new();
+    world.write(
+        "config/myagent/hooks.json",
+        block.split_once("```").unwrap().0,
+    );
+    let hooks = Hooks::builder(AppProfile::new("myagent"))
+        .config_home(world.path("config"))
+        .load();
+    assert!(hooks.report().is_ok(), "{}", hooks.report());
+    for command in ["ls -la", "sudo reboot"] {
+        let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
+        let printed = match hooks.execute(&event).check() {
+            Ok(()) => format!("running `{command}`"),
+            Err(blocked) => blocked.to_string(),
+        };
+        let shown = format!("$ myagent \"{command}\"\n{printed}\n");
+        assert!(readme.contains(&shown), "{shown}");
+    }
+}
+
+#[test]
+fn answers_are_saved_and_traced() {
+    let world = World::new();
+    let config = HookConfig::default().with_config_home(world.path("config"));
+    let answer = json!({"decision": "ask", "reason": "sure?"});
+    let hooks = [answering("*", &answer), hook("*", "exit 0")];
+    config.save_global(&hooks).unwrap();
+    assert_eq!(config.load_global(), hooks);
+    let path = world.path("hooks.jsonl");
+    let trace = Arc::new(Trace::builder(&path).build().unwrap());
+    let executor = HookExecutor::builder().observer(Arc::clone(&trace)).build();
+    executor.registry().register(answering("*", &answer));
+    let _ = executor.execute(&HookEvent::session_start("s"), FireOptions::default());
+    assert!(trace.flush(PATIENCE));
+    let line: Value = serde_json::from_str(&world.read("hooks.jsonl")).unwrap();
+    assert_eq!(line["command"], answer.to_string());
+    assert_eq!(
+        (&line["decision"], &line["exit_code"]),
+        (&json!("ask"), &json!(0))
+    );
+    assert!(line["pid"].is_null());
 }
