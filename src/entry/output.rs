@@ -80,6 +80,7 @@ impl HookOutput {
             stop_reason: None,
             only_stops: false,
             replaces_input: false,
+            updated_input: self.updated_input.clone().filter(|it| !it.is_empty()),
             ..self.clone()
         };
         rest == Self::default()

@@ -141,20 +141,35 @@ impl HookExecutor {
     /// ```
     #[must_use]
     pub fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        self.found(event, |_, _| {})
+    }
+
+    /// Returns the hooks that match, after `choose` has had each of them.
+    fn found(
+        &self,
+        event: &HookEvent,
+        choose: impl Fn(&mut Arc<Hook>, &Compared<'_>),
+    ) -> Vec<Arc<Hook>> {
         let mut hooks = self.shared.registry.get_hooks(event);
         if hooks.is_empty() {
             return hooks;
         }
         let can_block = self.core().vocabulary.can_block(&event.event_type);
         let at = Compared::new(event, self.core().runner.working_dir.as_deref());
-        hooks.retain(|hook| hook.is_when_met(&at, can_block));
+        hooks.retain_mut(|hook| {
+            let is_met = hook.is_when_met(&at, can_block);
+            if is_met {
+                choose(hook, &at);
+            }
+            is_met
+        });
         sort_and_dedupe(event, &mut hooks);
         hooks
     }
 
     /// If the user has disabled all hooks, returns only those of the administrator, and logs that.
     fn hooks_to_run(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let mut hooks = self.hooks_for(event);
+        let mut hooks = self.found(event, |hook, at| *hook = hook.chosen_for(at));
         let Some(variable) = self.disabled_by() else {
             return hooks;
         };

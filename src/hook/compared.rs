@@ -8,7 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::forms::{System, forms};
+use super::forms::{Forms, Places, System, forms};
+use super::links::Steps;
 use crate::events::HookEvent;
 
 /// The bytes of values, times those of the compiled expressions that search them, that the conditions of all hooks of one
@@ -42,7 +43,7 @@ impl Budget {
 #[derive(Debug, Clone)]
 pub(super) enum AsPath {
     /// Each form of the path.
-    Forms(Rc<[String]>),
+    Forms(Rc<Forms>),
     /// It is not known which file it names.
     Unclear,
     /// Too many others were looked up for the event.
@@ -56,6 +57,9 @@ pub(crate) struct Compared<'e> {
     pub(super) budget: Budget,
     /// The directory of hooks that have no project.
     working_dir: Option<&'e Path>,
+    steps: Steps,
+    /// By the root.
+    places: RefCell<Vec<(PathBuf, Option<Rc<Places>>)>>,
     /// By the address of a value, which lives as long as the event, and the root.
     paths: RefCell<Vec<(usize, PathBuf, AsPath)>>,
 }
@@ -67,6 +71,8 @@ impl<'e> Compared<'e> {
             event,
             budget: Budget::default(),
             working_dir,
+            steps: Steps::default(),
+            places: RefCell::default(),
             paths: RefCell::default(),
         }
     }
@@ -84,15 +90,29 @@ impl<'e> Compared<'e> {
         if paths.len() >= MOST_PATHS {
             return AsPath::TooMany;
         }
-        let context = self.event.context();
-        let session = context.and_then(|it| it.field("cwd")?.as_str());
-        let session = session.map(Path::new).filter(|path| path.is_absolute());
-        let found = match forms(value, root, session, System::NATIVE) {
+        let places = self.places(root);
+        let forms = places.and_then(|it| forms(value, &it, System::NATIVE, &self.steps));
+        let found = match forms {
             Some(forms) => AsPath::Forms(forms.into()),
             None => AsPath::Unclear,
         };
         paths.push((key.0, key.1.to_owned(), found.clone()));
         found
+    }
+
+    /// Returns where relative paths begin, and what the root is.
+    fn places(&self, root: Option<&Path>) -> Option<Rc<Places>> {
+        let key = root.unwrap_or(Path::new(""));
+        let mut all = self.places.borrow_mut();
+        if let Some((_, places)) = all.iter().find(|(root, _)| root == key) {
+            return places.clone();
+        }
+        let context = self.event.context();
+        let session = context.and_then(|it| it.field("cwd")?.as_str());
+        let places = Places::new(root, session.map(Path::new), System::NATIVE, &self.steps);
+        let places = places.map(Rc::new);
+        all.push((key.to_owned(), places.clone()));
+        places
     }
 
     #[cfg(test)]

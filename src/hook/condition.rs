@@ -209,19 +209,36 @@ impl Condition {
         let mut forms = forms.iter();
         match self {
             Self::Regex(_) => forms.any(|form| regex.is_match(form)),
-            Self::Glob(_) | Self::OneOf(_) => forms.any(|form| regex.is_match(&with_slashes(form))),
+            Self::Glob(_) | Self::OneOf(_) => forms.any(|form| matches_somehow(regex, form)),
             Self::Not(inner) if inner.is_of_paths() => {
-                !forms.all(|form| is_match_of_both(regex, form))
+                !forms.all(|form| matches_surely(regex, form))
             }
             Self::Not(_) => !forms.all(|form| is_match_of_all(regex, form)),
         }
     }
+
+    /// Whether a value surely matches: in each of these forms. An answer that grants something must not hold for another
+    /// name of a file that its condition excludes.
+    fn is_surely_met(&self, regex: &Regex, forms: &[&str]) -> bool {
+        let mut forms = forms.iter();
+        match self {
+            Self::Glob(_) | Self::OneOf(_) => forms.all(|form| matches_surely(regex, form)),
+            Self::Not(inner) if inner.is_of_paths() => {
+                !forms.any(|form| matches_somehow(regex, form))
+            }
+            Self::Regex(_) | Self::Not(_) => self.is_met(regex, forms.as_slice()),
+        }
+    }
 }
 
-/// Whether a path matches, whatever a `\` in it is: only on Windows it is surely a separator.
-fn is_match_of_both(regex: &Regex, path: &str) -> bool {
-    let is_own = cfg!(windows) || regex.is_match(path);
-    is_own && regex.is_match(&with_slashes(path))
+/// Whether a path matches as it is, or with `/` for `\`: only on Windows that is surely a separator.
+fn matches_somehow(regex: &Regex, path: &str) -> bool {
+    regex.is_match(&with_slashes(path)) || !cfg!(windows) && regex.is_match(path)
+}
+
+/// Whether a path matches in both readings of `\`.
+fn matches_surely(regex: &Regex, path: &str) -> bool {
+    regex.is_match(&with_slashes(path)) && (cfg!(windows) || regex.is_match(path))
 }
 
 /// Whether an expression matches the whole value.
@@ -304,13 +321,27 @@ impl Lazy {
     /// cannot be used counts as matched, so that a guard runs; the hook then fails. Conditions that were not compiled at
     /// load are compiled now.
     pub(crate) fn test(&self, forms: &[&str], budget: &Budget) -> Option<bool> {
+        self.tested(forms, budget, Condition::is_met)
+    }
+
+    /// Tests whether the condition surely holds.
+    pub(super) fn test_surely(&self, forms: &[&str], budget: &Budget) -> Option<bool> {
+        self.tested(forms, budget, Condition::is_surely_met)
+    }
+
+    fn tested(
+        &self,
+        forms: &[&str],
+        budget: &Budget,
+        test: impl Fn(&Condition, &Regex, &[&str]) -> bool,
+    ) -> Option<bool> {
         match self.compiled(&Allowance::default()) {
             Ok(it) => {
                 let mut tested = forms.iter();
                 let is_affordable = |form: &&str| !is_too_long(form) && budget.takes(form, it.size);
                 tested
                     .all(is_affordable)
-                    .then(|| self.condition.is_met(&it.regex, forms))
+                    .then(|| test(&self.condition, &it.regex, forms))
             }
             Err(_) => Some(true),
         }

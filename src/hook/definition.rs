@@ -61,6 +61,8 @@ pub struct Hook {
     /// The host's own limits for it, besides its own ones.
     pub(super) host_sandbox: Option<Arc<Sandbox>>,
     pub(super) is_system: bool,
+    /// The condition that an event does not surely meet: a hook that is chosen for it only stops something then.
+    pub(super) doubt: Option<Arc<str>>,
     /// Computed when it is first needed.
     pub(super) fingerprint: OnceLock<u64>,
 }
@@ -158,8 +160,8 @@ impl Hook {
     }
 
     /// Creates a hook that starts no process: it gives this answer on each event that it matches. The answer needs no
-    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) could not be tested, it only stops: a
-    /// change makes it invalid, and the rest is left out. It has no settings of a process, such as a timeout.
+    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) does not surely hold, it only stops:
+    /// a change makes it invalid, and the rest is left out. It has no settings of a process, such as a timeout.
     ///
     /// ```
     /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookOutput};
@@ -200,6 +202,7 @@ impl Hook {
             matches_by_pattern: false,
             host_sandbox: None,
             is_system: false,
+            doubt: None,
             fingerprint: OnceLock::new(),
         }
     }

@@ -1,20 +1,16 @@
 //! The forms of a path that a glob is compared with: one file has many spellings, and a guard must see through them.
 //!
-//! Knows the rules of systems for names, and asks this system where links lead. Does not know globs, nor what the text
+//! Knows the rules of systems for names; `links` asks this system where links lead. Does not know globs, nor what the text
 //! is for. Does not change case. Hard links, mounts, `~` and variables stay what they are.
 
 use std::borrow::Cow;
-use std::fs;
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::links::{Steps, followed};
 use crate::globs::with_slashes;
 
-/// The longest path, in bytes, that is looked up. Systems accept no longer one.
+/// The longest path, in bytes, that is looked up. No file is opened by a longer one.
 const LONGEST_PATH: usize = 4096;
-
-/// The most links without a file that are followed one after the other.
-const MOST_LINKS: usize = 8;
 
 /// What stands before a path for which Windows keeps its own rules.
 const DEVICES: [&str; 3] = ["//?/", "//./", "/??/"];
@@ -46,35 +42,80 @@ impl System {
     }
 }
 
-/// Returns the forms of a text that may be a path, or none if it cannot be tested: then it may name any file. The first
-/// one is the text. A relative path is meant in the base, or else in the root, both of which are absolute.
-pub(super) fn forms(
-    text: &str,
-    root: Option<&Path>,
-    base: Option<&Path>,
+/// Where the paths of an event begin.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// The project's root, as it was given.
+    root: Option<String>,
+    /// The root with links followed.
+    real_root: Option<String>,
+    /// The directory of relative paths.
+    base: Option<PathBuf>,
+}
+
+impl Places {
+    /// `base` may be relative to the root. None if it is not known where the root is.
+    pub(super) fn new(
+        root: Option<&Path>,
+        base: Option<&Path>,
+        system: System,
+        steps: &Steps,
+    ) -> Option<Self> {
+        let base = match (root, base) {
+            (Some(root), Some(base)) => Some(root.join(base)),
+            (root, base) => base.or(root).map(Path::to_owned),
+        };
+        let mut places = Self {
+            root: root.and_then(|it| absolute(it, system)),
+            real_root: None,
+            base,
+        };
+        if let Some(root) = root.filter(|_| system.is_here()) {
+            let stages = followed(root, None, steps)?;
+            places.real_root = stages.last().and_then(|it| absolute(it, system));
+        }
+        Some(places)
+    }
+}
+
+/// The forms of a path. The first one is the text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Forms {
+    pub(super) list: Vec<String>,
+    /// How many of them, from the first on, differ from the others only in what changes nothing, such as `./`.
+    pub(super) spellings: usize,
     system: System,
-) -> Option<Vec<String>> {
+}
+
+/// Returns the forms of a text that may be a path, or none if it cannot be tested: then it may name any file.
+pub(super) fn forms(text: &str, places: &Places, system: System, steps: &Steps) -> Option<Forms> {
     let normal = normal(text, system)?;
     let mut forms = Forms::new(text, system);
     // No path, so it does not mean the base.
     if text.is_empty() {
-        return Some(forms.list);
+        return Some(forms);
+    }
+    // Some programs read a path up to there.
+    if text.contains('\0') {
+        return None;
     }
     forms.add(&normal);
-    let base = base.or(root);
-    let root = Root::new(root, system)?;
+    forms.spellings = forms.list.len() - 1;
+    let base = places.base.as_deref();
     let place = placed(&normal, base, system);
     if let Some(place) = &place {
-        let is_below = forms.add_below(place, &root);
+        let is_below = forms.add_below(place, places);
         // Another computer, or this one by another name. It may take long to answer, and learns who asks.
         if place.starts_with("//") && !is_below {
             return None;
         }
     }
     if let Some(path) = path_of(&normal, base, system) {
-        forms.add_real(&path, place.as_deref(), &root)?;
+        for stage in followed(&path, base, steps)? {
+            forms.add_stage(&stage, places);
+        }
     }
-    Some(forms.list)
+    Some(forms)
 }
 
 /// Returns a text as the names of files are compared: macOS treats composed and decomposed letters as the same.
@@ -101,16 +142,13 @@ fn normalized(text: &str) -> Cow<'_, str> {
     text.into()
 }
 
-/// The forms that were found up to now.
-struct Forms {
-    list: Vec<String>,
-    system: System,
-}
-
 impl Forms {
     fn new(text: &str, system: System) -> Self {
-        let list = vec![composed(text, system).into_owned()];
-        Self { list, system }
+        Self {
+            list: vec![composed(text, system).into_owned()],
+            spellings: 0,
+            system,
+        }
     }
 
     fn add(&mut self, form: &str) {
@@ -121,9 +159,9 @@ impl Forms {
     }
 
     /// Adds what follows the root in an absolute path. Returns whether the path is below the root.
-    fn add_below(&mut self, path: &str, root: &Root) -> bool {
+    fn add_below(&mut self, path: &str, places: &Places) -> bool {
         let mut is_below = false;
-        for root in [&root.text, &root.real].into_iter().flatten() {
+        for root in [&places.root, &places.real_root].into_iter().flatten() {
             if let Some(rest) = below(path, root, self.system) {
                 self.add(rest);
                 is_below = true;
@@ -132,59 +170,14 @@ impl Forms {
         is_below
     }
 
-    /// Adds the forms of an absolute path, by its text at this place, when links are followed. None if it is not known
-    /// where they lead.
-    fn add_real(&mut self, path: &Path, place: Option<&str>, root: &Root) -> Option<()> {
-        let Some(real) = real(path).ok()? else {
-            return Some(());
+    /// Adds the form of a path behind one of its links. A `..` in a link is taken with the next one.
+    fn add_stage(&mut self, stage: &Path, places: &Places) {
+        let Some(stage) = normal(&stage.to_string_lossy(), self.system) else {
+            return;
         };
-        let real = normal(&real.to_string_lossy(), self.system)?;
-        if place != Some(&*real) {
-            self.add_stages(path, root);
+        if !self.add_below(&stage, places) {
+            self.add(&stage);
         }
-        if !self.add_below(&real, root) {
-            self.add(&real);
-        }
-        Some(())
-    }
-
-    /// Adds the forms below the root when only the first links are followed. If the root is known by another name, and
-    /// `secrets` in it leads out of it, `other-name/secrets/key` is still a file in `secrets`.
-    fn add_stages(&mut self, path: &Path, root: &Root) {
-        let ancestors = Vec::from_iter(path.ancestors().skip(1));
-        for ancestor in ancestors.into_iter().rev() {
-            let Ok(real) = fs::canonicalize(ancestor) else {
-                return;
-            };
-            let rest = path.strip_prefix(ancestor).unwrap_or(path);
-            let whole = real.join(rest);
-            if let Some(whole) = normal(&whole.to_string_lossy(), self.system) {
-                self.add_below(&whole, root);
-            }
-        }
-    }
-}
-
-/// The project's root directory.
-struct Root {
-    /// As it was given.
-    text: Option<String>,
-    /// With links followed.
-    real: Option<String>,
-}
-
-impl Root {
-    /// None if it is not known where the root is.
-    fn new(root: Option<&Path>, system: System) -> Option<Self> {
-        let mut found = Self {
-            text: root.and_then(|it| absolute(it, system)),
-            real: None,
-        };
-        if let Some(root) = root.filter(|_| system.is_here()) {
-            let real = real(root).ok()?;
-            found.real = real.and_then(|it| absolute(&it, system));
-        }
-        Some(found)
     }
 }
 
@@ -320,8 +313,7 @@ fn folded(text: &str, system: System) -> String {
 
 /// Returns the path to look up, if the text may be one. Not made from the base's text: that need not be UTF-8.
 fn path_of(normal: &str, base: Option<&Path>, system: System) -> Option<PathBuf> {
-    let may_exist = normal.len() <= LONGEST_PATH && !normal.contains('\0');
-    if !may_exist || !system.is_here() {
+    if normal.len() > LONGEST_PATH || !system.is_here() {
         return None;
     }
     match base {
@@ -329,78 +321,4 @@ fn path_of(normal: &str, base: Option<&Path>, system: System) -> Option<PathBuf>
         Some(base) => Some(base.join(normal)),
         None => is_absolute(normal, system).then(|| normal.into()),
     }
-}
-
-/// Returns where a file is, or would be created, when links are followed; none if it cannot exist.
-fn real(path: &Path) -> io::Result<Option<PathBuf>> {
-    match followed(path) {
-        Err(error) if error.kind() == ErrorKind::InvalidFilename => Ok(None),
-        real => real,
-    }
-}
-
-fn followed(path: &Path) -> io::Result<Option<PathBuf>> {
-    let mut path = path.to_owned();
-    for _ in 0..=MOST_LINKS {
-        let Some((directory, rest)) = split(&path)? else {
-            return Ok(None);
-        };
-        match target(&directory, &rest)? {
-            Some(target) => path = target,
-            None => return Ok(Some(directory.join(rest))),
-        }
-    }
-    Err(io::Error::other("too many links"))
-}
-
-/// Returns the real place of the longest part of a path that exists, and the rest. None if no part exists.
-fn split(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
-    if let Some(real) = found(path)? {
-        return Ok(Some((real, PathBuf::new())));
-    }
-    // By halves: a command with a hundred slashes must not take a hundred lookups.
-    let ancestors = Vec::from_iter(path.ancestors());
-    let (mut missing, mut existing) = (0, ancestors.len());
-    let mut longest = None;
-    while missing + 1 < existing {
-        let middle = usize::midpoint(missing, existing);
-        match found(ancestors[middle])? {
-            Some(real) => (existing, longest) = (middle, Some(real)),
-            None => missing = middle,
-        }
-    }
-    let Some(real) = longest else {
-        return Ok(None);
-    };
-    let rest = path.strip_prefix(ancestors[existing]);
-    Ok(Some((real, rest.map_err(io::Error::other)?.to_owned())))
-}
-
-/// Returns the real place of a file that exists.
-fn found(path: &Path) -> io::Result<Option<PathBuf>> {
-    match fs::canonicalize(path) {
-        Ok(real) => Ok(Some(real)),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-/// Returns where a path in a real directory leads, if it begins with a link to a file that does not exist: writing to
-/// the link creates that file.
-fn target(directory: &Path, rest: &Path) -> io::Result<Option<PathBuf>> {
-    let mut parts = rest.components();
-    let Some(first) = parts.next() else {
-        return Ok(None);
-    };
-    let target = match fs::read_link(directory.join(first)) {
-        Ok(target) => directory.join(target),
-        Err(error) if is_missing(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    // Not joined: an empty rest would add a `/`, behind which no file is found.
-    Ok(Some(target.components().chain(parts).collect()))
 }

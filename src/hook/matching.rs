@@ -129,13 +129,27 @@ impl Hook {
         self.settings.answers()
     }
 
-    /// Checks that the answer of the hook may do this on an event. The hooks of other agents have no such words: their agents
-    /// let each answer do everything.
+    /// Returns the hook for an event that it matches: if a condition does not surely hold, it only stops something.
+    pub(crate) fn chosen_for(self: &Arc<Self>, at: &Compared<'_>) -> Arc<Self> {
+        let options = &self.settings.options;
+        let may_more = self.answers() || !options.may.is_empty();
+        let when = self.settings.when.as_ref().filter(|_| may_more);
+        match when.and_then(|when| when.doubt(at, self.base_dir())) {
+            Some(pointer) => Arc::new(Self {
+                doubt: Some(pointer.into()),
+                ..Self::clone(self)
+            }),
+            None => Arc::clone(self),
+        }
+    }
+
+    /// Checks that the answer of the hook may do this. The hooks of other agents have no such words: their agents let each
+    /// answer do everything.
     ///
     /// # Errors
     /// If it may not: why, and what to do about it. A condition that could not be tested runs the hook so that it can stop
     /// something; it must not let anything pass.
-    pub(crate) fn check_may(&self, word: May, at: &Compared<'_>) -> Result<(), String> {
+    pub(crate) fn check_may(&self, word: May) -> Result<(), String> {
         let options = &self.settings.options;
         if self.protocol().is_some() || options.may_always(word) {
             return Ok(());
@@ -146,9 +160,8 @@ impl Hook {
                 _ => format!("add \"{word}\" to `may` in the hook's entry"),
             });
         }
-        let when = self.settings.when.as_ref();
-        match when.and_then(|when| when.doubt(at, self.base_dir())) {
-            Some(pointer) => Err(format!("the condition on `{pointer}` could not be tested")),
+        match &self.doubt {
+            Some(pointer) => Err(format!("the condition on `{pointer}` does not surely hold")),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! Hooks as values: their settings, their form in hooks.json, the words of their commands.
 //!
-//! Does no I/O, except to see where the paths lead that a condition tests (`forms.rs`), and does not know how a hook is run.
+//! Does no I/O, except to see where the paths lead that a condition tests (`links.rs`), and does not know how a hook is run.
 
 mod candidates;
 mod canonical;
@@ -14,6 +14,7 @@ mod forms;
 mod forms_tests;
 mod interpreters;
 mod keys;
+mod links;
 mod matching;
 mod protocol;
 mod runs;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::compared::{AsPath, Compared};
 use super::condition::{Allowance, Condition, Lazy, is_too_long};
 use super::error::{Fault, HookError};
+use super::forms::Forms;
 use crate::events::HookEvent;
 use crate::json::{Member, Node, kind};
 use crate::pattern::{Mismatch, PatternPart};
@@ -145,11 +146,11 @@ impl When {
         untested.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
-    /// Returns the pointer of a condition that the event does not meet, or of which that is not known.
+    /// Returns the pointer of a condition that the event does not surely meet.
     pub(super) fn doubt(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<&str> {
         let mut tests = self.0.iter();
         let doubt = tests
-            .find(|(pointer, test)| !matches!(result(pointer, test, at, root), Tested::Is(true)));
+            .find(|(pointer, test)| !matches!(surely(pointer, test, at, root), Tested::Is(true)));
         doubt.map(|(pointer, _)| pointer.as_str())
     }
 
@@ -179,7 +180,30 @@ impl Tested {
     }
 }
 
+/// Tests whether a hook runs.
 fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
+    tested(pointer, test, at, root, |forms| {
+        let forms: Vec<_> = forms.list.iter().map(String::as_str).collect();
+        test.test(&forms, &at.budget)
+    })
+}
+
+/// Tests whether a hook may do more than to stop something. How a path is spelled makes no difference then.
+fn surely(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
+    tested(pointer, test, at, root, |forms| {
+        let names = forms.list.iter().skip(forms.spellings);
+        let names: Vec<_> = names.map(String::as_str).collect();
+        test.test_surely(&names, &at.budget)
+    })
+}
+
+fn tested(
+    pointer: &str,
+    test: &Lazy,
+    at: &Compared<'_>,
+    root: Option<&Path>,
+    of_path: impl Fn(&Forms) -> Option<bool>,
+) -> Tested {
     let value = find(pointer, &at.event.data).and_then(Value::as_str);
     let Some(text) = value else {
         return Tested::Unclear;
@@ -190,10 +214,7 @@ fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) ->
         match at.as_path(text, root) {
             AsPath::Unclear => return Tested::Unclear,
             AsPath::TooMany => None,
-            AsPath::Forms(forms) => {
-                let forms: Vec<_> = forms.iter().map(String::as_str).collect();
-                test.test(&forms, &at.budget)
-            }
+            AsPath::Forms(forms) => of_path(&forms),
         }
     };
     met.map_or(Tested::TooMuch, Tested::Is)

@@ -82,7 +82,12 @@ impl fmt::Display for Failures<'_> {
                 writeln!(f, "hook `{label}` on `{event}`: {warning}")?;
             }
             if result.failure.is_some() {
-                let reason = first_line(result.reason().unwrap_or("no reason given"));
+                // Nothing that an observed hook wrote is shown.
+                let reason = match result.would() {
+                    Some(_) => result.error.as_deref(),
+                    None => result.reason(),
+                };
+                let reason = first_line(reason.unwrap_or("no reason given"));
                 let reason = printable(&reason);
                 writeln!(f, "hook `{label}` failed on `{event}`: {reason}")?;
             }

@@ -19,7 +19,7 @@ use super::resident::Residents;
 #[cfg(feature = "cli")]
 use crate::entry::Standing;
 use crate::entry::{Failure, HookOutput, Reading};
-use crate::hook::{Compared, Hook};
+use crate::hook::Hook;
 use crate::outcome::{End, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
 use crate::protocol::{Call, Exit, Launch, Native, check_answer, limit};
@@ -167,10 +167,7 @@ impl Runner {
         }
         if let Some(mut reading) = reading {
             let (hook, event) = (&result.hook, &firing.event);
-            // Only for an answer that needs a word: what was in doubt for all hooks together may be tested now.
-            let at = Compared::new(event, self.working_dir.as_deref());
-            let may = |word| hook.check_may(word, &at);
-            limit(&mut reading, event, may);
+            limit(&mut reading, event, |word| hook.check_may(word));
             result = result.with_reading(reading);
         }
         result.mask_warnings(|hook, words| self.reporter.without_secrets(hook, words));

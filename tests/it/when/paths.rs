@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forge_hooks::hook::Condition;
-use forge_hooks::{Hook, HookEvent, HostContext};
+use forge_hooks::{FailurePolicy, Hook, HookEvent, HostContext, Lifecycle};
 use serde_json::json;
 
 use crate::support::{World, hook};
@@ -231,4 +231,85 @@ fn paths_have_limits() {
     let event = HookEvent::tool_pre_execute("write", json!(args));
     // What was not looked up counts as matched.
     assert_eq!(world.executor.hooks_for(&event).len(), 50);
+}
+
+/// A hook grants only what its condition surely means, whatever name a file is called by.
+#[test]
+fn no_other_name_of_a_file_is_granted() {
+    let world = project();
+    let root = world.directory().to_string_lossy().into_owned();
+    world.write("secrets/key", "x");
+    #[cfg(unix)]
+    for (link, target) in [("docs/l", "../secrets/key"), ("docs/shadow", "/etc/passwd")] {
+        std::os::unix::fs::symlink(target, world.path(link)).unwrap();
+    }
+    let says = world.says(r#"{"decision": "allow"}"#);
+    let granted = |condition: Condition, path: &str| {
+        let grants = hook("permission:check", &says);
+        world.registry().clear();
+        world.add(grants.with_when("/tool_args/path", condition).unwrap());
+        let lifecycle = Lifecycle::new(world.executor.clone());
+        let request = lifecycle.permission("read", "execute");
+        let request = request.args(json!({"path": path})).hooks_may_grant();
+        request.run(|_| false).unwrap().granted
+    };
+    for (path, expected) in [
+        ("docs/a.md", true),
+        ("./docs//a.md", true),
+        ("docs/new.md", true),
+        ("secrets/key", false),
+        ("./secrets/key", false),
+        (&format!("{root}/secrets/key"), false),
+        #[cfg(unix)]
+        ("docs/l", false),
+        (r"secrets\key", false),
+        ("docs/../secrets/key", false),
+    ] {
+        assert_eq!(granted(not(&["secrets/**"]), path), expected, "not: {path}");
+    }
+    for (path, expected) in [
+        ("docs/a.md", true),
+        ("./docs/a.md", true),
+        ("docs/new.md", true),
+        ("secrets/key", false),
+        #[cfg(unix)]
+        ("docs/l", false),
+        #[cfg(unix)]
+        ("docs/shadow", false),
+        ("docs/../secrets/key", false),
+        // The condition says nothing of absolute paths.
+        (&format!("{root}/docs/a.md"), false),
+    ] {
+        assert_eq!(granted("docs/**".into(), path), expected, "{path}");
+    }
+}
+
+/// A condition is tested once, on the event as it was fired.
+#[test]
+fn what_an_earlier_hook_changes_is_no_doubt() {
+    let world = World::new();
+    let redacts = world.says(r#"{"updatedOutput": "X"}"#);
+    let redacts = hook("tool:post_execute", &redacts).with_on_failure(FailurePolicy::Withhold);
+    world.add(redacts);
+    let marks = world.says(r#"{"updatedOutput": "marked"}"#);
+    let secret = Condition::Regex("secret".to_owned());
+    let marks = hook("tool:post_execute", &marks);
+    world.add(marks.with_when("/tool_result", secret).unwrap());
+    let event = HookEvent::tool_post_execute("bash", json!({}), "a secret");
+    assert_eq!(
+        world.outcome(&event).updated_output(),
+        Some(json!("marked"))
+    );
+}
+
+/// One link to a deep directory, and a path that goes down to its end: the host does not wait for long.
+#[cfg(unix)]
+#[test]
+fn a_deep_path_behind_a_link_runs_a_guard() {
+    let world = World::new();
+    let deep = "a/".repeat(1800);
+    std::fs::create_dir_all(world.path(&deep)).unwrap();
+    std::os::unix::fs::symlink("a", world.path("la")).unwrap();
+    assert!(runs(&world, ".env", &format!("l{deep}x")));
+    assert!(!runs(&world, ".env", "la/a/x"));
 }

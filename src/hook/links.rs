@@ -1,0 +1,168 @@
+//! Where the links of a path lead, one after the other: a guard of `secrets/**` must see a path that passes through it.
+//!
+//! Looks at files, with a limit for each event. Knows no globs. The system's own function names only the last place.
+
+use std::cell::Cell;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+/// The most links of a path. Systems follow no more.
+const MOST_LINKS: usize = 40;
+
+/// The longest name of a file, in bytes.
+const LONGEST_NAME: usize = 255;
+
+/// The most bytes of all paths that are looked up for an event: each is read by the system up to its end. This takes some 10 ms.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// What the lookups of an event may still cost.
+#[derive(Debug)]
+pub(super) struct Steps(Cell<usize>);
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self(Cell::new(MOST_BYTES))
+    }
+}
+
+impl Steps {
+    fn take(&self, path: &Path) -> Option<()> {
+        let left = self.0.get().checked_sub(path.as_os_str().len());
+        self.0.set(left.unwrap_or_default());
+        left.map(drop)
+    }
+}
+
+/// Follows the links of an absolute path. Returns the whole path as it is behind each of them; the last one is where the file is,
+/// or would be created. `base` is the directory of the process that uses the path. None if it is not known where a link
+/// leads, or if there are too many.
+pub(super) fn followed(path: &Path, base: Option<&Path>, steps: &Steps) -> Option<Vec<PathBuf>> {
+    let mut walk = Walk {
+        done: PathBuf::new(),
+        rest: Vec::new(),
+        stages: Vec::new(),
+    };
+    walk.push(path);
+    while let Some(part) = walk.rest.pop() {
+        if walk.is_process(&part) {
+            walk.enter_process(base)?;
+        } else if !walk.enter(&part, steps)? {
+            // Nothing is there, so nothing is behind it.
+            walk.finish(&part)?;
+            break;
+        }
+        if walk.stages.len() > MOST_LINKS {
+            return None;
+        }
+    }
+    walk.stages.push(long_names(walk.done));
+    Some(walk.stages)
+}
+
+struct Walk {
+    /// What was walked, without links.
+    done: PathBuf,
+    /// What is to be walked, the next part last.
+    rest: Vec<OsString>,
+    stages: Vec<PathBuf>,
+}
+
+impl Walk {
+    fn push(&mut self, path: &Path) {
+        let parts = path.components().rev();
+        let parts = parts.filter(|part| *part != Component::CurDir);
+        self.rest
+            .extend(parts.map(|part| part.as_os_str().to_owned()));
+    }
+
+    /// Goes on at a path that a link leads to.
+    fn go_on(&mut self, target: &Path) {
+        self.push(target);
+        let mut whole = self.done.clone();
+        whole.extend(self.rest.iter().rev());
+        self.stages.push(whole);
+    }
+
+    /// Walks one part. False if there is no such file.
+    fn enter(&mut self, part: &OsStr, steps: &Steps) -> Option<bool> {
+        match Path::new(part).components().next()? {
+            Component::ParentDir => {
+                self.done.pop();
+                return Some(true);
+            }
+            Component::Normal(_) => self.done.push(part),
+            _ => {
+                self.done.push(part);
+                return Some(true);
+            }
+        }
+        steps.take(&self.done)?;
+        match fs::symlink_metadata(&self.done) {
+            Ok(found) if found.is_symlink() => {
+                let target = fs::read_link(&self.done).ok()?;
+                self.done.pop();
+                self.go_on(&target);
+                Some(true)
+            }
+            Ok(_) => Some(true),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotADirectory => Some(false),
+                // The name cannot be that of a file. But a path may become too long only with a link in it.
+                ErrorKind::InvalidFilename => {
+                    let is_impossible = cfg!(windows) || part.len() > LONGEST_NAME;
+                    is_impossible.then_some(false)
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Adds the rest behind a part that does not exist. None if the rest goes back: a program that creates the part would be led
+    /// elsewhere.
+    fn finish(&mut self, part: &OsStr) -> Option<()> {
+        self.done.pop();
+        self.done.push(part);
+        while let Some(part) = self.rest.pop() {
+            if part == ".." {
+                return None;
+            }
+            self.done.push(part);
+        }
+        Some(())
+    }
+
+    /// Whether the next part is the directory of a process in `/proc`: its links are those of the process that asks.
+    fn is_process(&self, part: &OsStr) -> bool {
+        let name = part.to_str().unwrap_or_default();
+        let is_number = !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
+        let is_name = is_number || name == "self" || name == "thread-self";
+        cfg!(unix) && is_name && self.done == Path::new("/proc")
+    }
+
+    fn enter_process(&mut self, base: Option<&Path>) -> Option<()> {
+        let target = match self.rest.pop()?.to_str()? {
+            "cwd" => base?.to_owned(),
+            "root" => PathBuf::from("/"),
+            _ => return None,
+        };
+        self.done = PathBuf::new();
+        self.go_on(&target);
+        Some(())
+    }
+}
+
+/// Returns a path of Windows with the long names of its files: `PROGRA~1` is `Program Files`.
+fn long_names(path: PathBuf) -> PathBuf {
+    if !cfg!(windows) {
+        return path;
+    }
+    for existing in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (fs::canonicalize(existing), path.strip_prefix(existing)) {
+            // An empty rest would add a separator.
+            return real.components().chain(rest.components()).collect();
+        }
+    }
+    path
+}
