@@ -142,8 +142,9 @@ impl HookResult {
         self.unused += reading.unused.len();
         self.warnings += reading.unused.len() + reading.warnings.len();
         let before = std::mem::replace(&mut self.diagnostics, reading.unused);
-        let others = [reading.warnings, before, reading.notes];
-        self.diagnostics.extend(others.into_iter().flatten());
+        for mut lines in [reading.warnings, before, reading.notes] {
+            self.diagnostics.append(&mut lines);
+        }
         if let Some(why) = reading.invalid {
             let error = format!("its answer is invalid: {why}");
             if self.failure.is_some() {
