@@ -33,7 +33,7 @@ const NONE: Interpreter = Interpreter {
     only_values: false,
 };
 
-const INTERPRETERS: [Interpreter; 12] = [
+const INTERPRETERS: [Interpreter; 13] = [
     Interpreter {
         names: &[
             "sh",
@@ -124,6 +124,13 @@ const INTERPRETERS: [Interpreter; 12] = [
         names: &["awk", "gawk", "mawk", "nawk"],
         flags: "bcCghLMnNOPrsStV",
         values: &["-f", "-E", "-i", "--file", "--exec", "--include"],
+        only_values: true,
+        ..NONE
+    },
+    Interpreter {
+        names: &["sed", "gsed"],
+        flags: "bEeinrsuz",
+        values: &["-f", "--file"],
         only_values: true,
         ..NONE
     },

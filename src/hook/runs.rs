@@ -75,8 +75,19 @@ const MOST_BEHIND: usize = 1000;
 /// The most bytes that are read, with those of texts within texts.
 const MOST_BYTES: usize = 512 * 1024;
 
-/// Variables with the name of a file that a shell runs first.
-const RUN_BY_SHELLS: [&str; 2] = ["BASH_ENV", "ENV"];
+/// Variables by which an interpreter finds what it runs first: names of files, or options.
+const READ_BY_INTERPRETERS: [&str; 10] = [
+    "BASH_ENV",
+    "ENV",
+    "LD_PRELOAD",
+    "MAKEFILES",
+    "NODE_OPTIONS",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYOPT",
+];
 
 /// What the interpreters of a command run.
 #[derive(Debug, Default)]
@@ -100,8 +111,13 @@ impl Runs {
     }
 
     fn push_variable(&mut self, name: &str, value: &str) {
-        if RUN_BY_SHELLS.contains(&name) {
-            self.push(vec![RunWord::new(value, RunKind::Value)]);
+        if !READ_BY_INTERPRETERS.contains(&name) {
+            return;
+        }
+        for word in value.split_whitespace() {
+            for text in forms(word) {
+                self.push(vec![RunWord::new(text, RunKind::Value)]);
+            }
         }
     }
 }

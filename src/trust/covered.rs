@@ -98,6 +98,12 @@ fn directory_in(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Opt
         // Each directory in which the word is looked up.
         return Some(".".to_owned());
     }
+    if name == "HOME" && !hook.env().contains_key(name) {
+        let home = home::home_dir()?;
+        // Without links, as the root is.
+        let home = home.canonicalize().unwrap_or(home);
+        return home.into_os_string().into_string().ok();
+    }
     if name.ends_with("_WORKING_DIR") && hook.protocol().is_none() {
         return working_dir.to_str().map(str::to_owned);
     }
