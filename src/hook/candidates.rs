@@ -139,16 +139,8 @@ fn beginning_of(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// Returns a word with the variables that name directories replaced: `$NAME`, `${NAME}`, `${NAME:-default}`, and `~` and `~+` at
-/// its beginning.
+/// Returns a word with the variables that name directories replaced: `$NAME`, `${NAME}`, `${NAME:-default}`.
 pub(crate) fn expanded(word: &str, directory: impl Fn(&str) -> Option<String>) -> String {
-    let of_tilde = [("~/", "HOME"), ("~+/", "PWD")]
-        .iter()
-        .find_map(|(tilde, name)| {
-            let rest = word.strip_prefix(tilde)?;
-            Some(format!("{}/{rest}", directory(name)?))
-        });
-    let word = of_tilde.as_deref().unwrap_or(word);
     let mut parts = word.split('$');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

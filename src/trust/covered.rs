@@ -1,5 +1,6 @@
 //! Which files an approval covers: the scripts that an entry names, those in the hooks directory, and the entry's `inputs`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
@@ -62,7 +63,7 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
         root,
         base: Path::new(""),
         working_dir: &working_dir,
-        expand: &|word| expanded(word, directory),
+        expand: &|word| expanded(&without_tilde(word), directory),
         places: Vec::new(),
         directories: hooks_directories(hook, root),
         is_skipped,
@@ -75,6 +76,16 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
         named.notes.push(note.to_owned());
     }
     named
+}
+
+/// Returns a word with a variable for `~` and `~+`. In quotes a shell leaves them alone, and one file more is covered.
+fn without_tilde(word: &str) -> Cow<'_, str> {
+    for (tilde, variable) in [("~/", "$HOME/"), ("~+/", "$PWD/")] {
+        if let Some(rest) = word.strip_prefix(tilde) {
+            return format!("{variable}{rest}").into();
+        }
+    }
+    word.into()
 }
 
 /// Returns the directories of the hook's project, or its plugin, that hold hooks. They need not exist.
