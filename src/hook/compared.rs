@@ -94,6 +94,7 @@ impl<'e> Compared<'e> {
         let forms = places.and_then(|it| forms(value, &it, System::NATIVE, &self.steps));
         let found = match forms {
             Some(forms) => AsPath::Forms(forms.into()),
+            None if self.steps.are_spent() => AsPath::TooMany,
             None => AsPath::Unclear,
         };
         paths.push((key.0, key.1.to_owned(), found.clone()));

@@ -226,7 +226,9 @@ impl Condition {
             Self::Not(inner) if inner.is_of_paths() => {
                 !forms.any(|form| matches_somehow(regex, form))
             }
-            Self::Regex(_) | Self::Not(_) => self.is_met(regex, forms.as_slice()),
+            Self::Regex(_) => forms.all(|form| regex.is_match(form)),
+            // One that matches a part of the value leaves a doubt.
+            Self::Not(_) => !forms.any(|form| regex.is_match(form)),
         }
     }
 }

@@ -100,6 +100,7 @@ impl Settings {
             };
         }
         let withholds = self.options.on_failure == FailurePolicy::Withhold;
+        self.options.background &= !withholds;
         let is_enforced = self.options.enforce != Some(false);
         if is_enforced || withholds || self.options.background {
             self.options.enforce = None;
@@ -462,9 +463,7 @@ getters! {
     /// Where the command looks for the event's values.
     reads -> Reads = |it| it.options.reads;
     /// Returns whether the hook is started without waiting for it.
-    background -> bool = |it| {
-        it.options.background && it.options.on_failure != FailurePolicy::Withhold
-    };
+    background -> bool = |it| it.options.background;
     /// Returns whether the hook's process is kept for many events.
     resident -> bool = |it| it.options.resident;
     /// The files that an approval covers besides the scripts that the entry names.

@@ -45,16 +45,16 @@ impl System {
 /// Where the paths of an event begin.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// The project's root, as it was given.
-    root: Option<String>,
-    /// The root with links followed.
-    real_root: Option<String>,
-    /// The directory of relative paths.
+    /// The project's root: as it was given, and with its links followed.
+    roots: Vec<String>,
+    /// The directory of relative paths, as it was given.
     base: Option<PathBuf>,
+    /// The same with its links followed: these are none of the path.
+    real_base: Option<PathBuf>,
 }
 
 impl Places {
-    /// `base` may be relative to the root. None if it is not known where the root is.
+    /// `base` may be relative to the root. None if it is not known where they are.
     pub(super) fn new(
         root: Option<&Path>,
         base: Option<&Path>,
@@ -65,16 +65,30 @@ impl Places {
             (Some(root), Some(base)) => Some(root.join(base)),
             (root, base) => base.or(root).map(Path::to_owned),
         };
-        let mut places = Self {
-            root: root.and_then(|it| absolute(it, system)),
-            real_root: None,
-            base,
-        };
-        if let Some(root) = root.filter(|_| system.is_here()) {
-            let stages = followed(root, None, steps)?;
-            places.real_root = stages.last().and_then(|it| absolute(it, system));
+        let is_long = |path: &Path| path.as_os_str().len() > LONGEST_PATH;
+        if base.as_deref().is_some_and(is_long) || root.is_some_and(is_long) {
+            return None;
         }
-        Some(places)
+        let mut roots: Vec<_> = root
+            .and_then(|it| absolute(it, system))
+            .into_iter()
+            .collect();
+        if let Some(root) = root.filter(|_| system.is_here()) {
+            let stages = followed(root, steps)?;
+            roots.extend(stages.iter().filter_map(|it| absolute(it, system)));
+        }
+        let mut real_base = base.clone();
+        if let Some(base) = base
+            .as_deref()
+            .filter(|it| it.is_absolute() && system.is_here())
+        {
+            real_base = followed(base, steps)?.pop();
+        }
+        Some(Self {
+            roots,
+            base,
+            real_base,
+        })
     }
 }
 
@@ -110,8 +124,8 @@ pub(super) fn forms(text: &str, places: &Places, system: System, steps: &Steps) 
             return None;
         }
     }
-    if let Some(path) = path_of(&normal, base, system) {
-        for stage in followed(&path, base, steps)? {
+    if let Some(path) = path_of(&normal, places.real_base.as_deref(), system) {
+        for stage in followed(&path, steps)? {
             forms.add_stage(&stage, places);
         }
     }
@@ -161,7 +175,7 @@ impl Forms {
     /// Adds what follows the root in an absolute path. Returns whether the path is below the root.
     fn add_below(&mut self, path: &str, places: &Places) -> bool {
         let mut is_below = false;
-        for root in [&places.root, &places.real_root].into_iter().flatten() {
+        for root in &places.roots {
             if let Some(rest) = below(path, root, self.system) {
                 self.add(rest);
                 is_below = true;
@@ -170,7 +184,7 @@ impl Forms {
         is_below
     }
 
-    /// Adds the form of a path behind one of its links. A `..` in a link is taken with the next one.
+    /// Adds the form of a path at one of its links. One in which a `..` is left is a form behind the next link.
     fn add_stage(&mut self, stage: &Path, places: &Places) {
         let Some(stage) = normal(&stage.to_string_lossy(), self.system) else {
             return;

@@ -477,7 +477,8 @@ mod links {
         }
         let base = world.path("real/proj");
         let found = forms("file", None, Some(&base), Unix).unwrap();
-        assert_eq!(found, ["file", base.join("src/x").to_str().unwrap()]);
+        let [file, behind] = ["file", "src/x"].map(|it| base.join(it).to_str().unwrap().to_owned());
+        assert_eq!(found, ["file", &file, &behind]);
         let file = base.join("file").to_str().unwrap().to_owned();
         let found = forms(&file, None, None, Unix).unwrap();
         assert_eq!(found, [&file, base.join("src/x").to_str().unwrap()]);
@@ -535,29 +536,71 @@ mod links {
         assert!(found.contains(&"secrets/k".to_owned()), "{found:?}");
     }
 
-    /// It is the directory of the tool, not the one of the host.
+    /// They are those of the process that asks, and of another one at another time.
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_directory_of_a_process_is_the_base() {
+    fn the_links_of_a_process_cannot_be_tested() {
         let world = World::new();
         symlink("/proc/self/cwd", world.path("real/proj/src/cw")).unwrap();
         for text in [
             "/proc/self/cwd/.env",
             "/proc/thread-self/cwd/.env",
-            "/proc/self/root/TOP/real/proj/.env",
+            "/proc/1/cwd/x",
+            "/proc/self/root/x",
             "src/cw/.env",
-        ] {
-            let found = world.forms(text, "real/proj", None).unwrap();
-            assert!(found.contains(&".env".to_owned()), "{text}: {found:?}");
-        }
-        for text in [
             "/proc/self/fd/3",
             "/dev/fd/3",
             "/dev/stdin",
-            "/proc/self/exe",
         ] {
             assert_eq!(world.forms(text, "real/proj", None), None, "{text}");
         }
+    }
+
+    /// A `..` in a link leads to a directory whose links are passed through.
+    #[test]
+    fn a_link_behind_a_way_back_is_a_form() {
+        let world = World::new();
+        for (link, target) in [
+            ("real/proj/hidden/current", "../../../vault/key"),
+            ("real/proj/src/up", "../hidden"),
+            ("real/proj/src/thru", "../../proj/hidden/current"),
+        ] {
+            fs::create_dir_all(world.path(link).parent().unwrap()).unwrap();
+            symlink(target, world.path(link)).unwrap();
+        }
+        for text in ["hidden/current", "src/up/current", "src/thru"] {
+            let found = world.forms(text, "real/proj", None).unwrap();
+            assert!(
+                found.contains(&"hidden/current".to_owned()),
+                "{text}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_root_may_be_behind_two_links() {
+        let world = World::new();
+        symlink("linked", world.path("l1")).unwrap();
+        let found = world.forms("src/x", "l1/proj", None).unwrap();
+        assert_eq!(found, ["src/x"]);
+    }
+
+    /// The host waits meanwhile.
+    #[test]
+    fn many_long_links_are_not_followed_for_long() {
+        let world = World::new();
+        let filler = "x/".repeat(1900);
+        for number in 0..40 {
+            let target = format!("l{}/{filler}", number + 1);
+            symlink(target, world.path(&format!("real/proj/l{number}"))).unwrap();
+        }
+        let steps = Steps::default();
+        let root = world.path("real/proj");
+        let places = Places::new(Some(&root), None, Unix, &steps).unwrap();
+        for _ in 0..1000 {
+            let _ = super::super::forms::forms("l0/a", &places, Unix, &steps);
+        }
+        assert!(steps.are_spent());
     }
 
     /// What the lookups of an event cost has a limit.

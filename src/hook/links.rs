@@ -27,33 +27,41 @@ impl Default for Steps {
     }
 }
 
+/// A lookup costs as much as reading so many bytes of a path.
+const LOOKUP: usize = 64;
+
 impl Steps {
     fn take(&self, path: &Path) -> Option<()> {
-        let left = self.0.get().checked_sub(path.as_os_str().len());
+        let left = self.0.get().checked_sub(path.as_os_str().len() + LOOKUP);
         self.0.set(left.unwrap_or_default());
         left.map(drop)
     }
+
+    pub(super) fn are_spent(&self) -> bool {
+        self.0.get() == 0
+    }
 }
 
-/// Follows the links of an absolute path. Returns the whole path as it is behind each of them; the last one is where the file is,
-/// or would be created. `base` is the directory of the process that uses the path. None if it is not known where a link
-/// leads, or if there are too many.
-pub(super) fn followed(path: &Path, base: Option<&Path>, steps: &Steps) -> Option<Vec<PathBuf>> {
+/// Follows the links of an absolute path. Returns the whole path as it is before and behind each of them; the last one is where
+/// the file is, or would be created. None if it is not known where a link leads, or if there are too many.
+pub(super) fn followed(path: &Path, steps: &Steps) -> Option<Vec<PathBuf>> {
     let mut walk = Walk {
         done: PathBuf::new(),
         rest: Vec::new(),
         stages: Vec::new(),
+        links: 0,
     };
     walk.push(path);
     while let Some(part) = walk.rest.pop() {
         if walk.is_process(&part) {
-            walk.enter_process(base)?;
-        } else if !walk.enter(&part, steps)? {
+            return None;
+        }
+        if !walk.enter(&part, steps)? {
             // Nothing is there, so nothing is behind it.
             walk.finish(&part)?;
             break;
         }
-        if walk.stages.len() > MOST_LINKS {
+        if walk.links > MOST_LINKS {
             return None;
         }
     }
@@ -67,6 +75,7 @@ struct Walk {
     /// What is to be walked, the next part last.
     rest: Vec<OsString>,
     stages: Vec<PathBuf>,
+    links: usize,
 }
 
 impl Walk {
@@ -77,12 +86,28 @@ impl Walk {
             .extend(parts.map(|part| part.as_os_str().to_owned()));
     }
 
-    /// Goes on at a path that a link leads to.
-    fn go_on(&mut self, target: &Path) {
-        self.push(target);
-        let mut whole = self.done.clone();
-        whole.extend(self.rest.iter().rev());
-        self.stages.push(whole);
+    /// Goes on where the link leads that was walked last.
+    fn follow(&mut self, steps: &Steps) -> Option<()> {
+        let target = fs::read_link(&self.done).ok()?;
+        steps.take(&target)?;
+        // A `..` that led here hides the link from the stage before: the path passes through it all the same.
+        let rest = self.rest.iter().rev();
+        self.add_stage(
+            rest.take_while(|part| *part != "..").cloned().collect(),
+            steps,
+        )?;
+        self.done.pop();
+        self.push(&target);
+        self.links += 1;
+        self.add_stage(self.rest.iter().rev().cloned().collect(), steps)
+    }
+
+    fn add_stage(&mut self, rest: Vec<OsString>, steps: &Steps) -> Option<()> {
+        let mut stage = self.done.clone();
+        stage.extend(rest);
+        steps.take(&stage)?;
+        self.stages.push(stage);
+        Some(())
     }
 
     /// Walks one part. False if there is no such file.
@@ -100,12 +125,7 @@ impl Walk {
         }
         steps.take(&self.done)?;
         match fs::symlink_metadata(&self.done) {
-            Ok(found) if found.is_symlink() => {
-                let target = fs::read_link(&self.done).ok()?;
-                self.done.pop();
-                self.go_on(&target);
-                Some(true)
-            }
+            Ok(found) if found.is_symlink() => self.follow(steps).map(|()| true),
             Ok(_) => Some(true),
             Err(error) => match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => Some(false),
@@ -133,23 +153,12 @@ impl Walk {
         Some(())
     }
 
-    /// Whether the next part is the directory of a process in `/proc`: its links are those of the process that asks.
+    /// Whether the next part is the directory of a process in `/proc`: what its links mean depends on which process asks, and when.
     fn is_process(&self, part: &OsStr) -> bool {
         let name = part.to_str().unwrap_or_default();
         let is_number = !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
         let is_name = is_number || name == "self" || name == "thread-self";
         cfg!(unix) && is_name && self.done == Path::new("/proc")
-    }
-
-    fn enter_process(&mut self, base: Option<&Path>) -> Option<()> {
-        let target = match self.rest.pop()?.to_str()? {
-            "cwd" => base?.to_owned(),
-            "root" => PathBuf::from("/"),
-            _ => return None,
-        };
-        self.done = PathBuf::new();
-        self.go_on(&target);
-        Some(())
     }
 }
 

@@ -8,7 +8,7 @@ use super::compared::Compared;
 use super::condition::{Allowance, Condition};
 use super::definition::Hook;
 use super::error::HookError;
-use crate::entry::May;
+use crate::entry::{HookCommand, May};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
 
@@ -121,7 +121,11 @@ impl Hook {
 
     /// Returns whether something may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
-        self.settings.options.guards(can_block)
+        let replaces = match self.command() {
+            HookCommand::Answer(answer) => answer.updated_output.is_some(),
+            _ => false,
+        };
+        replaces || self.settings.options.guards(can_block)
     }
 
     /// Whether the answer of the hook stands in its entry.
@@ -134,13 +138,15 @@ impl Hook {
         let options = &self.settings.options;
         let may_more = self.answers() || !options.may.is_empty();
         let when = self.settings.when.as_ref().filter(|_| may_more);
-        match when.and_then(|when| when.doubt(at, self.base_dir())) {
-            Some(pointer) => Arc::new(Self {
-                doubt: Some(pointer.into()),
-                ..Self::clone(self)
-            }),
-            None => Arc::clone(self),
+        let doubt = when.and_then(|when| when.doubt(at, self.base_dir()));
+        // A host may have registered the hook of an earlier result.
+        if doubt == self.doubt.as_deref() {
+            return Arc::clone(self);
         }
+        Arc::new(Self {
+            doubt: doubt.map(Into::into),
+            ..Self::clone(self)
+        })
     }
 
     /// Checks that the answer of the hook may do this. The hooks of other agents have no such words: their agents let each

@@ -4,11 +4,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::compared::{AsPath, Compared};
+use super::compared::{AsPath, Budget, Compared};
 use super::condition::{Allowance, Condition, Lazy, is_too_long};
 use super::error::{Fault, HookError};
 use super::forms::Forms;
@@ -182,39 +183,39 @@ impl Tested {
 
 /// Tests whether a hook runs.
 fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    tested(pointer, test, at, root, |forms| {
-        let forms: Vec<_> = forms.list.iter().map(String::as_str).collect();
-        test.test(&forms, &at.budget)
-    })
+    let all = |forms: &Forms| 0..forms.list.len();
+    tested(pointer, test, at, root, all, Lazy::test)
 }
 
 /// Tests whether a hook may do more than to stop something. How a path is spelled makes no difference then.
 fn surely(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    tested(pointer, test, at, root, |forms| {
-        let names = forms.list.iter().skip(forms.spellings);
-        let names: Vec<_> = names.map(String::as_str).collect();
-        test.test_surely(&names, &at.budget)
-    })
+    let names = |forms: &Forms| forms.spellings..forms.list.len();
+    tested(pointer, test, at, root, names, Lazy::test_surely)
 }
 
 fn tested(
     pointer: &str,
-    test: &Lazy,
+    lazy: &Lazy,
     at: &Compared<'_>,
     root: Option<&Path>,
-    of_path: impl Fn(&Forms) -> Option<bool>,
+    counted: impl Fn(&Forms) -> Range<usize>,
+    test: impl Fn(&Lazy, &[&str], &Budget) -> Option<bool>,
 ) -> Tested {
     let value = find(pointer, &at.event.data).and_then(Value::as_str);
     let Some(text) = value else {
         return Tested::Unclear;
     };
-    let met = if !test.condition.is_of_paths() || is_too_long(text) {
-        test.test(&[text], &at.budget)
+    let met = if !lazy.condition.is_of_paths() || is_too_long(text) {
+        test(lazy, &[text], &at.budget)
     } else {
         match at.as_path(text, root) {
             AsPath::Unclear => return Tested::Unclear,
             AsPath::TooMany => None,
-            AsPath::Forms(forms) => of_path(&forms),
+            AsPath::Forms(forms) => {
+                let counted = &forms.list[counted(&forms)];
+                let forms: Vec<_> = counted.iter().map(String::as_str).collect();
+                test(lazy, &forms, &at.budget)
+            }
         }
     };
     met.map_or(Tested::TooMuch, Tested::Is)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forge_hooks::hook::Condition;
 use forge_hooks::{FailurePolicy, Hook, HookEvent, HostContext, Lifecycle};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{World, hook};
 
@@ -312,4 +312,75 @@ fn a_deep_path_behind_a_link_runs_a_guard() {
     std::os::unix::fs::symlink("a", world.path("la")).unwrap();
     assert!(runs(&world, ".env", &format!("l{deep}x")));
     assert!(!runs(&world, ".env", "la/a/x"));
+}
+
+/// A redactor without a process must not be evaded by a path that cannot be tested.
+#[test]
+fn an_answer_that_redacts_runs_in_doubt() {
+    let world = World::new();
+    let entry = json!({"event": "tool:post_execute:read", "when": {"/tool_args/path": "secrets/**"},
+        "answer": {"updatedOutput": "[redacted]"}});
+    world.add(Hook::from_json(&entry).unwrap());
+    let output = |args: Value| {
+        let event = HookEvent::tool_post_execute("read", args, "the secret");
+        world.outcome(&event).updated_output()
+    };
+    assert_eq!(
+        output(json!({"path": "secrets/key"})),
+        Some(json!("[redacted]"))
+    );
+    assert_eq!(output(json!({"path": "src/a"})), None);
+    for args in [
+        json!({"path": "src/../secrets/key"}),
+        json!({"path": ["secrets/key"]}),
+        json!({"file_path": "secrets/key"}),
+        json!({"path": "secrets/key\u{0}"}),
+    ] {
+        let withheld = output(args).unwrap();
+        assert!(
+            withheld.as_str().unwrap().starts_with("[output withheld"),
+            "{withheld}"
+        );
+    }
+}
+
+/// What an expression matches in part leaves a doubt, and grants nothing.
+#[test]
+fn a_part_of_a_command_is_not_granted() {
+    let world = World::new();
+    for (text, command, granted) in [
+        ("^rm|^sudo$", "rm -rf /", false),
+        ("^a|^ab$", "ab", false),
+        ("(?m)^a$", "a\nb", false),
+        ("^rm .*$", "ls", true),
+        ("^rm .*$", "rm x", false),
+    ] {
+        let not = Condition::Not(Box::new(Condition::Regex(text.to_owned())));
+        let entry = json!({"event": "permission:check", "answer": {"decision": "allow"}});
+        let grants = Hook::from_json(&entry).unwrap();
+        world.registry().clear();
+        world.add(grants.with_when("/tool_args/command", not).unwrap());
+        let lifecycle = Lifecycle::new(world.executor.clone());
+        let request = lifecycle.permission("bash", "execute");
+        let request = request.args(json!({"command": command})).hooks_may_grant();
+        assert_eq!(
+            request.run(|_| false).unwrap().granted,
+            granted,
+            "{text} {command}"
+        );
+    }
+}
+
+/// A host may register the hook of a result.
+#[test]
+fn a_doubt_is_of_one_event() {
+    let world = World::new();
+    let entry = json!({"event": "*", "when": {"/tool_args/path": "a"}, "answer": {"additionalContext": "c"}});
+    world.add(Hook::from_json(&entry).unwrap());
+    let doubt = world.outcome(&event("../a"));
+    assert_eq!(doubt.additional_context(), None);
+    let hook = Hook::clone(&doubt.results()[0].hook);
+    world.registry().clear();
+    world.add(hook);
+    assert!(world.outcome(&event("a")).additional_context().is_some());
 }
