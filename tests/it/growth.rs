@@ -40,9 +40,10 @@ pub(crate) fn assert_costs_at_most(
 ) {
     // The first call also pays for what is created only once.
     other();
-    let negligible = timed(|| steps(NEGLIGIBLE));
     let (mut shortest, mut took) = (Duration::MAX, Duration::MAX);
+    let mut negligible = Duration::MAX;
     for _ in 0..TRIES {
+        negligible = negligible.min(timed(|| steps(NEGLIGIBLE)));
         for _ in 0..3 {
             shortest = shortest.min(timed(&mut other));
         }
@@ -92,5 +93,5 @@ fn linear_time_passes() {
 #[test]
 #[should_panic(expected = "a square: it took")]
 fn the_square_fails() {
-    assert_linear("a square", 800, |size| size, |size| steps(size * size));
+    assert_linear("a square", 2000, |size| size, |size| steps(size * size));
 }
