@@ -173,11 +173,20 @@ fn about_glob(glob: &str, is_of_command: bool) -> Option<(String, String)> {
     Some((format!("`{shown}` {words}"), help))
 }
 
-/// Finds an answer that has no effect on the events of its hook.
+/// Finds an answer that is given too often, or has no effect on the events of its hook.
 fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
     let HookCommand::Answer(answer) = hook.command() else {
         return None;
     };
+    let mut conditions = hook.when();
+    let is_of_command = |(pointer, condition): &(&str, &Condition)| {
+        pointer.ends_with("/command") && globs_of(condition).next().is_some()
+    };
+    if let Some((pointer, _)) = conditions.find(is_of_command) {
+        let words = "a glob is for paths: a command such as `cat a/../b` counts as matched";
+        let help = "for a command, write {\"regex\": \"...\"}";
+        return Some((format!("when.{pointer}"), words.to_owned(), help.to_owned()));
+    }
     let after = EventType::ToolPostExecute;
     let (words, help) = if answer.updated_output.is_some() && !hook.pattern().matches_type(&after) {
         (

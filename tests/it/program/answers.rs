@@ -298,6 +298,10 @@ fn probable_mistakes_are_warnings() {
     let user = User::new();
     for (rest, words) in [
         (
+            json!({"when": {"/tool_args/command": "git push*"}}),
+            "for a command, write {\"regex\"",
+        ),
+        (
             json!({"when": {"/tool_args/path": "!src/**"}}),
             "write {\"not\": ",
         ),
