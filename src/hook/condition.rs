@@ -150,9 +150,10 @@ impl Condition {
         });
         let each: Vec<String> = each.collect::<Result<_, _>>()?;
         // A `.` matches line ends too.
-        let flags = match System::NATIVE.ignores_case() {
-            true => "(?si)",
-            false => "(?s)",
+        let flags = if System::NATIVE.ignores_case() {
+            "(?si)"
+        } else {
+            "(?s)"
         };
         Ok(flags.to_owned() + &each.join("|"))
     }

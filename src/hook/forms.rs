@@ -144,9 +144,10 @@ pub(super) fn composed(text: &str, system: System) -> Cow<'_, str> {
 fn normalized(text: &str) -> Cow<'_, str> {
     use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-    match is_nfc(text) {
-        true => text.into(),
-        false => text.nfc().collect::<String>().into(),
+    if is_nfc(text) {
+        text.into()
+    } else {
+        text.nfc().collect::<String>().into()
     }
 }
 

@@ -234,29 +234,15 @@ fn items<'t, 'a>(
         .map(move |(index, item)| (format!("{key}[{index}]"), item)))
 }
 
-impl FromEntry for Vec<String> {
+/// A list of strings or of words.
+impl<T: FromEntry> FromEntry for Vec<T> {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
-        let texts = items(value, key, expected)?;
-        texts
-            .map(|(path, item)| String::of(item, &path, TEXT))
-            .collect()
+        let items = items(value, key, expected)?;
+        items.map(|(path, item)| T::of(item, &path, TEXT)).collect()
     }
 
     fn json(&self) -> Value {
-        json!(self)
-    }
-}
-
-impl FromEntry for Vec<May> {
-    fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
-        let words = items(value, key, expected)?;
-        words
-            .map(|(path, item)| May::of(item, &path, TEXT))
-            .collect()
-    }
-
-    fn json(&self) -> Value {
-        json!(self)
+        self.iter().map(T::json).collect()
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn followed(path: &Path, steps: &Steps) -> Option<Vec<PathBuf>> {
         }
         if !walk.enter(&part, steps)? {
             // Nothing is there, so nothing is behind it.
-            walk.finish(&part)?;
+            walk.finish()?;
             break;
         }
         if walk.links > MOST_LINKS {
@@ -141,9 +141,7 @@ impl Walk {
 
     /// Adds the rest behind a part that does not exist. None if the rest goes back: a program that creates the part would be led
     /// elsewhere.
-    fn finish(&mut self, part: &OsStr) -> Option<()> {
-        self.done.pop();
-        self.done.push(part);
+    fn finish(&mut self) -> Option<()> {
         while let Some(part) = self.rest.pop() {
             if part == ".." {
                 return None;

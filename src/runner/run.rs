@@ -204,9 +204,10 @@ impl Runner {
         let gap = ran.finished.stdout.gap();
         let mut result = result_of(hook, ran, timeout, directory);
         result.trail.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
-        let reading = match result.may_have_answered() {
-            true => Some(protocol.read(&call, &exit(&result, gap))),
-            false => None,
+        let reading = if result.may_have_answered() {
+            Some(protocol.read(&call, &exit(&result, gap)))
+        } else {
+            None
         };
         Ok(self.answered(firing, result, reading))
     }

@@ -80,9 +80,10 @@ impl fmt::Display for Report<'_> {
 
 /// Returns what a user should know of a hook that runs.
 fn settings(hook: &Hook, event: &HookEvent) -> String {
-    let mut words = match hook.answers() {
-        true => "answers, without a process".to_owned(),
-        false => "runs".to_owned(),
+    let mut words = if hook.answers() {
+        "answers, without a process".to_owned()
+    } else {
+        "runs".to_owned()
     };
     if hook.background() {
         words += " in the background";
