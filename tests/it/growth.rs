@@ -6,13 +6,9 @@ use std::time::Duration;
 /// time grows with the square of its input 16 times.
 const MOST_FOR_FOUR: u32 = 8;
 
-/// Other processes make a call slower (they share its caches), never faster: the shortest of several times counts. Where the
-/// time that a thread has waited counts too, more tries are needed.
-const TRIES: usize = if cfg!(all(unix, not(target_os = "netbsd"))) {
-    5
-} else {
-    40
-};
+/// Other processes make a call slower (they share its processor and caches), never faster: the shortest of several times
+/// counts. A long call needs more tries than a short one until nothing disturbs it; only a call that fails needs them all.
+const TRIES: usize = 40;
 
 /// Fails if the time of a call grows much faster than its input: it is compared for `size` and for a quarter of it.
 /// Creating the input does not count.
