@@ -218,4 +218,6 @@ pub(crate) struct Covered {
     source: String,
     /// Each file with the SHA-256 of its content; null for what is not covered.
     files: Vec<(String, Option<String>)>,
+    /// By which rules these files were found: a number that changes with them.
+    rules: u32,
 }

@@ -268,7 +268,9 @@ fn unquoted(hook: &Hook, host: &Host) -> Option<Finding> {
         }
     );
     let text = script::posix_text(hook).filter(|_| !is_zsh)?;
-    let name = script::split_variables(text).find(|name| is_of_event(name, host))?;
+    let name = shell::split_variables(text)
+        .into_iter()
+        .find(|name| is_of_event(name, host))?;
     let name = shortened(name);
     Some((
         "command".to_owned(),

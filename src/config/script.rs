@@ -1,6 +1,6 @@
-//! Reads a command as far as its files: the script that it runs, and the variables that the shell splits.
+//! Reads a command as far as the script that it runs, and looks at that.
 //!
-//! Knows no grammar: where it is not sure what a word is, it finds nothing.
+//! Where it is not sure what a word is, it finds nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,13 @@ use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use crate::entry::{HookCommand, Shell};
 use crate::files;
-use crate::hook::{Hook, Interpreter, expanded, interpreter};
+use crate::hook::{Hook, Piece, Token, Word, lex, runs_file};
 use crate::named::{End, follow_within};
 use crate::printable::shortened;
 use crate::process::program_directories;
 
-/// The most bytes of a command that is checked, and the most of its words.
+/// The most bytes of a command that is checked.
 const LONGEST_COMMAND: usize = 64 * 1024;
-const MOST_WORDS: usize = 20;
 
 /// The bytes of a script that are read: its first line, and the names that it uses.
 const BEGINNING: u64 = 64 * 1024;
@@ -24,10 +23,8 @@ const BEGINNING: u64 = 64 * 1024;
 /// Where the interpreter of a script is looked for: a `#!` line may name any path.
 const INTERPRETERS: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 
-/// The characters that a shell may replace, or that end a command.
-const NOT_PLAIN: [char; 15] = [
-    '$', '*', '?', '[', '{', '~', '`', '\\', ';', '&', '|', '(', ')', '<', '>',
-];
+/// The characters that a shell may replace by other words.
+const NOT_PLAIN: [char; 5] = ['*', '?', '[', '{', '~'];
 
 /// The first words of a command, as far as they are known.
 struct Start {
@@ -107,10 +104,16 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
             if !is_readable(text, *shell) {
                 return None;
             }
+            let lexed = lex(text);
+            let tokens = lexed.commands.last()?.iter();
+            let of_first = tokens.take_while(|token| !matches!(token, Token::Operator(_)));
+            let words = of_first.filter_map(|token| match token {
+                Token::Word(word) => Some(word),
+                _ => None,
+            });
             // Variables that are set for the command come before it.
-            let words = text.split_whitespace().take(MOST_WORDS);
-            let words = words.skip_while(|word| is_assignment(word)).take(2);
-            let words = words.map_while(|word| Some(expanded(&unquoted(word)?, &directory)));
+            let words = words.skip_while(|word| is_assignment(word.source)).take(2);
+            let words = words.map_while(|word| whole(word, &directory));
             (words.collect(), ["command"; 2])
         }
         HookCommand::Answer(_) => return None,
@@ -134,8 +137,7 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
 
 /// Whether the program runs the file that the word behind it names.
 fn runs(program: &str, word: &str) -> bool {
-    let is_runner = matches!(program, "env" | "exec")
-        || interpreter(program).is_some_and(Interpreter::runs_first_file);
+    let is_runner = matches!(program, "env" | "exec") || runs_file(program);
     let is_file = !word.starts_with('-') && Path::new(word).extension().is_some();
     is_runner && is_file && !is_assignment(word) && is_plain(word)
 }
@@ -169,18 +171,22 @@ fn is_posix(shell: Option<Shell>) -> bool {
     !is_other && (shell.is_some() || cfg!(unix))
 }
 
-/// Returns a word without its quotes, with the variable that a shell puts in for `~`; None if a quote ends in another
-/// word.
-fn unquoted(word: &str) -> Option<String> {
-    let is_whole = |quote: char| word.matches(quote).count().is_multiple_of(2);
-    if !is_whole('"') || !is_whole('\'') {
-        return None;
+/// Returns a word as the shell passes it on; None if a part of it is not known.
+fn whole(word: &Word<'_>, directory: &impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut whole = String::new();
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(text) => whole.push_str(text),
+            Piece::Variable(name) => whole.push_str(&directory(name)?),
+            Piece::Output => return None,
+        }
     }
-    let word = match word.strip_prefix("~/") {
-        Some(rest) => format!("$HOME/{rest}"),
-        None => word.to_owned(),
-    };
-    Some(word.replace(['"', '\''], ""))
+    match whole.strip_prefix("~/") {
+        Some(rest) if word.source.starts_with('~') => {
+            Some(format!("{}/{rest}", directory("HOME")?))
+        }
+        _ => Some(whole),
+    }
 }
 
 fn is_plain(word: &str) -> bool {
@@ -271,59 +277,9 @@ fn is_missing_program(hook: &Hook, program: &str) -> bool {
     !program_directories(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// Returns the words that are one variable, outside of quotes: a shell splits their values into words. Where quotes and
-/// commands are not simple, finds nothing.
-pub(super) fn split_variables(text: &str) -> impl Iterator<Item = &str> {
-    let is_simple = !["$(", "`", "<<", "#", "\\", "[["]
-        .iter()
-        .any(|it| text.contains(it));
-    let words = if is_simple { text } else { "" }.split_whitespace();
-    let mut before = "";
-    let mut quotes = [0, 0];
-    words.filter_map(move |word| {
-        let is_outside = quotes.iter().all(|count| count % 2 == 0);
-        for (count, quote) in quotes.iter_mut().zip(['"', '\'']) {
-            *count += word.matches(quote).count();
-        }
-        let is_split = is_outside && !matches!(std::mem::replace(&mut before, word), "case" | "in");
-        variable(word.trim_end_matches(';')).filter(|_| is_split)
-    })
-}
-
-/// Returns the name of a variable.
-fn variable(word: &str) -> Option<&str> {
-    let name = word.strip_prefix('$')?;
-    let braced = name.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
-    let name = braced.unwrap_or(name);
-    is_name(name).then_some(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_variables_outside_of_quotes_are_split() {
-        for (text, expected) in [
-            ("[ $A = x ]", &["A"][..]),
-            ("echo ${B} \"$C\" '$D' \"x $E\" $F; $G", &["B", "F", "G"]),
-            ("echo \\$A", &[]),
-            ("case $A in x) ;; esac", &[]),
-            ("[[ $A == x ]] && echo $B", &[]),
-            ("x=$A; echo \"it's $B\"", &[]),
-            ("echo \"a\\\" $A\"", &[]),
-            ("echo \"$(basename \"$A\")\"", &[]),
-            ("echo $((1 + $A)) # $B", &[]),
-            ("cat <<X\n$A\nX", &[]),
-            ("echo ${A:-none}", &[]),
-            ("x=/tmp/$A.log", &[]),
-            ("case x$A in x) ;; esac", &[]),
-            ("for f in $A; do echo; done", &[]),
-        ] {
-            let found: Vec<_> = split_variables(text).collect();
-            assert_eq!(found, expected, "{text}");
-        }
-    }
 
     #[test]
     #[cfg(unix)]
@@ -344,7 +300,8 @@ mod tests {
             ("node --import tsx/esm ./guard.ts", None),
             ("A=./x B=/y ./guard.sh", Some("./guard.sh")),
             ("env A=./x ./guard.sh", None),
-            ("'./my guard.sh'", None),
+            ("'./my guard.sh'", Some("./my guard.sh")),
+            ("2>/dev/null ./guard.sh>log", Some("./guard.sh")),
             ("curl http://x/y.sh", None),
             ("sh -c ./guard.sh", None),
             ("python3 -m a/b", None),

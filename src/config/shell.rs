@@ -1,6 +1,9 @@
-//! Finds mistakes in the text of a shell command: variables in single quotes, and tests that decide the exit code.
+//! Finds mistakes in the text of a shell command: variables in single quotes or outside of quotes, and tests that decide the
+//! exit code.
 //!
-//! Knows no grammar: where it is not sure, it finds nothing.
+//! Looks at the command alone, not at what stands in `$(..)`.
+
+use crate::hook::{Piece, Token, lex};
 
 /// A command at the end of which a search or a test decides the exit code.
 pub(crate) struct LastTest<'a> {
@@ -43,122 +46,119 @@ const TESTS: [&str; 3] = ["[", "[[", "test"];
 
 /// Returns the search that ends a command or its last pipeline, or the search or test before its last `&&`.
 pub(crate) fn last_test(text: &str) -> Option<LastTest<'_>> {
-    let text = text.trim_matches(|c: char| c.is_whitespace() || c == ';');
-    let parts = parts(text)?;
-    let (last, before) = parts.split_last()?;
+    let lexed = lex(text);
+    let parts = parts(lexed.commands.last()?);
     let found = |program, always_fails| LastTest {
         program,
         always_fails,
     };
-    let first = first_word(last.text);
-    if SEARCHES.contains(&first) {
-        return Some(found(first, false));
+    let program = program_of(&parts);
+    if SEARCHES.contains(&program) {
+        return Some(found(program, false));
     }
-    // A group in braces has several parts.
-    let is_group = last.text == "}" || last.text.ends_with(')');
-    let at = parts.iter().rposition(|part| part.joined == "&&")?;
-    let after = &parts[at..];
-    let begins_group = after[0].text.starts_with(['{', '(']);
-    let is_whole = match after {
-        [_] => true,
-        _ => is_group && begins_group && after[1..].iter().all(|part| part.joined == ";"),
+    let and = parts.iter().rposition(|part| *part == "&&")?;
+    let (before, after) = (&parts[..and], &parts[and + 1..]);
+    let program = program_of(before);
+    let (group, is_whole): (&[&str], _) = match after {
+        ["{", group @ .., "}"] | ["(", group @ .., ")"] => (group, true),
+        command => (command, !command.iter().any(|part| is_operator(part))),
     };
-    let program = first_word(parts[..at].last()?.text);
+    let joins = |part: &&str| is_operator(part) && !is_end(part);
     let is_test = SEARCHES.contains(&program) || TESTS.contains(&program);
-    let exit = match last.text {
-        "}" => before.last()?.text,
-        text => text.trim_end_matches([')', ' ']),
+    let always_fails = match last_command(group) {
+        ["exit", code] => code.parse().is_ok_and(|code: u8| code > 0),
+        _ => false,
     };
-    let exit = exit.trim_start_matches(['{', '(', ' ']);
-    let code = exit.strip_prefix("exit ").map(str::trim);
-    let always_fails = code.is_some_and(|code| code.parse().is_ok_and(|code: u8| code > 0));
-    (is_whole && is_test).then(|| found(program, always_fails))
+    (is_whole && is_test && !group.iter().any(joins)).then(|| found(program, always_fails))
 }
 
-/// One command of a text, and the operator before it.
-struct Part<'a> {
-    joined: &'static str,
-    text: &'a str,
+/// Returns the words and operators of a command, as they are written.
+fn parts<'a>(tokens: &[Token<'a>]) -> Vec<&'a str> {
+    let part = |token: &Token<'a>| match token {
+        Token::Word(word) => Some(word.source),
+        Token::Operator(operator) => Some(*operator),
+        Token::Read(_) | Token::Write(_) => None,
+    };
+    tokens.iter().filter_map(part).collect()
 }
 
-/// Returns the commands of a text, split at operators outside of quotes; None if the text has a comment or a document.
-fn parts(text: &str) -> Option<Vec<Part<'_>>> {
-    const OPERATORS: [&str; 6] = ["&&", "||", "|", ";", "\n", "&"];
-    if text.contains(['#', '`', '\\']) || text.contains("<<") || text.contains("$(") {
-        return None;
-    }
-    let mut parts = Vec::new();
-    let mut quote = None;
-    let mut joined = ";";
-    let (mut start, mut at) = (0, 0);
-    while let Some(c) = text[at..].chars().next() {
-        let operator = OPERATORS.iter().find(|it| text[at..].starts_with(**it));
-        match operator.filter(|_| quote.is_none()) {
-            Some(operator) => {
-                parts.push(Part {
-                    joined,
-                    text: text[start..at].trim(),
-                });
-                joined = if *operator == "\n" { ";" } else { operator };
-                at += operator.len();
-                start = at;
-            }
-            None => {
-                quote = quote_after(quote, c);
-                at += c.len_utf8();
-            }
-        }
-    }
-    parts.push(Part {
-        joined,
-        text: text[start..].trim(),
-    });
-    Some(parts)
+fn is_operator(part: &str) -> bool {
+    part.starts_with([';', '&', '|', '(', ')', '\n'])
 }
 
-/// The quote that is open behind a character.
-fn quote_after(quote: Option<char>, c: char) -> Option<char> {
-    match (quote, c) {
-        (None, '"' | '\'') => Some(c),
-        (Some(open), c) if open == c => None,
-        _ => quote,
-    }
+fn is_end(part: &str) -> bool {
+    matches!(part, ";" | "\n")
 }
 
-/// The program of a command, behind a negation.
-fn first_word(command: &str) -> &str {
-    let mut words = command.split_whitespace();
-    words.find(|word| *word != "!").unwrap_or_default()
+/// Returns the words of the last command.
+fn last_command<'p, 'a>(parts: &'p [&'a str]) -> &'p [&'a str] {
+    let end = parts.iter().rposition(|part| !is_end(part));
+    let parts = &parts[..end.map_or(0, |end| end + 1)];
+    let start = parts.iter().rposition(|part| is_operator(part));
+    &parts[start.map_or(0, |start| start + 1)..]
+}
+
+/// Returns the program of the last command, behind a negation.
+fn program_of<'a>(parts: &[&'a str]) -> &'a str {
+    let mut words = last_command(parts).iter();
+    words.find(|word| **word != "!").unwrap_or(&"")
 }
 
 /// Returns the first variable in a word in single quotes that `is_wanted`. A word behind an option, as in `sh -c`, and
 /// one of `eval` may be code.
 pub(super) fn quoted_variable(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
     const READ_CODE: [&str; 3] = ["eval", "trap", "envsubst"];
-    if text.contains(['#', '`', '\\']) || text.contains("<<") {
-        return None;
-    }
-    let mut quote = None;
-    let mut start = 0;
-    for (at, c) in text.char_indices() {
-        let after = quote_after(quote, c);
-        if quote.is_none() && after == Some('\'') {
-            start = at;
-        }
-        if quote == Some('\'') && after.is_none() {
-            let word = text[..start].split_whitespace().next_back();
-            let word = word.unwrap_or_default();
-            let is_code = word.starts_with('-') || READ_CODE.contains(&word);
-            let quoted = &text[start + 1..at];
-            let is_word = !is_code && !quoted.contains(char::is_whitespace);
-            let mut names = quoted.split('$').skip(1).map(name_at);
-            if let Some(name) = names.find(|name| is_word && is_wanted(name)) {
+    let lexed = lex(text);
+    let mut before = "";
+    for token in lexed.commands.last()? {
+        let (Token::Word(word) | Token::Read(word) | Token::Write(word)) = token else {
+            continue;
+        };
+        let is_code = before.starts_with('-') || READ_CODE.contains(&before);
+        before = word.source;
+        let is_quoted =
+            |piece: &Piece<'_>| matches!(piece, Piece::Text(text) if text.contains('$'));
+        let is_word =
+            !is_code && word.source.contains('\'') && !word.source.contains(char::is_whitespace);
+        if is_word && word.pieces.iter().any(is_quoted) {
+            let mut names = word.source.split('$').skip(1).map(name_at);
+            if let Some(name) = names.find(|name| is_wanted(name)) {
                 return Some(name);
             }
         }
-        quote = after;
     }
     None
+}
+
+/// Returns the words that are one variable, outside of quotes: a shell splits their values into words.
+pub(super) fn split_variables(text: &str) -> Vec<&str> {
+    let lexed = lex(text);
+    let tokens = lexed.commands.last().map_or(&[][..], |tokens| tokens);
+    // In `[[ .. ]]` nothing is split.
+    let is_simple = !text.contains("[[");
+    let mut before = "";
+    let mut found = Vec::new();
+    for token in tokens.iter().filter(|_| is_simple) {
+        let Token::Word(word) = token else {
+            continue;
+        };
+        let is_split = !matches!(std::mem::replace(&mut before, word.source), "case" | "in");
+        if let ([Piece::Variable(name)], true) = (&word.pieces[..], is_split)
+            && is_bare(word.source, name)
+        {
+            found.push(*name);
+        }
+    }
+    found
+}
+
+/// Whether a word is `$NAME` or `${NAME}`.
+fn is_bare(word: &str, name: &str) -> bool {
+    let variable = word.strip_prefix('$').unwrap_or_default();
+    let braced = variable
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    braced.unwrap_or(variable) == name
 }
 
 /// The name at the beginning of what follows a `$`.
@@ -196,6 +196,10 @@ mod tests {
             ("grep x || exit 1", None),
             ("x=$(grep a && exit 1)", None),
             ("echo grep", None),
+            (
+                "echo 'a && b' # x\ngrep \"$A\" <<E\nx\nE",
+                Some(("grep", false)),
+            ),
             ("", None),
         ] {
             let found = last_test(text).map(|it| (it.program, it.always_fails));
@@ -207,7 +211,8 @@ mod tests {
     fn a_variable_in_single_quotes_is_found() {
         for (text, expected) in [
             ("echo '$A'", Some("A")),
-            ("grep x <<<'${A}' # y", None),
+            ("grep x <<<'${A}' # y", Some("A")),
+            ("grep x <<'E' # '$A'\n'$A'\nE", None),
             ("case '${A}' in x) ;; esac", Some("A")),
             ("[ 'x$A.y' = y ]", Some("A")),
             ("sh -c 'echo $A'", None),
@@ -219,6 +224,28 @@ mod tests {
             ("echo 'it' \"$A\" 's'", None),
         ] {
             assert_eq!(quoted_variable(text, |it| it == "A"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_variables_outside_of_quotes_are_split() {
+        for (text, expected) in [
+            ("[ $A = x ]", &["A"][..]),
+            ("echo ${B} \"$C\" '$D' \"x $E\" $F; $G", &["B", "F", "G"]),
+            ("echo \\$A", &[]),
+            ("case $A in x) ;; esac", &[]),
+            ("[[ $A == x ]] && echo $B", &[]),
+            ("x=$A; echo \"it's $B\"", &[]),
+            ("echo \"a\\\" $A\"", &[]),
+            ("echo \"$(basename \"$A\")\"", &[]),
+            ("echo $((1 + $A)) # $B", &[]),
+            ("cat <<X\n$A\nX", &[]),
+            ("echo ${A:-none}", &[]),
+            ("x=/tmp/$A.log", &[]),
+            ("case x$A in x) ;; esac", &[]),
+            ("for f in $A; do echo; done", &[]),
+        ] {
+            assert_eq!(split_variables(text), expected, "{text}");
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Does no I/O, except to see where the paths lead that a condition tests (`links.rs`), and does not know how a hook is run.
 
-mod candidates;
 mod canonical;
 mod compared;
 mod condition;
@@ -12,22 +11,20 @@ mod error;
 mod forms;
 #[cfg(test)]
 mod forms_tests;
-mod interpreters;
 mod keys;
+mod lexer;
 mod links;
 mod matching;
 mod protocol;
-mod runs;
-mod shell_words;
 mod source;
 #[cfg(test)]
 mod tests;
 mod when;
+mod words;
 
 pub use crate::entry::{
     FailurePolicy, HookCommand, May, Reads, Sandbox, SandboxUnsupported, Shell, Stdin,
 };
-pub(crate) use candidates::{Candidates, builds_names, expanded};
 pub(crate) use canonical::canonical;
 pub(crate) use compared::{Budget, Compared};
 pub use condition::Condition;
@@ -39,9 +36,9 @@ pub(crate) use entry::keys;
 pub(crate) use entry::{Unusable, in_order, is_key, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
-pub(crate) use interpreters::{Interpreter, interpreter};
 pub(crate) use keys::is_variable;
-pub(crate) use runs::{RunKind, RunWord, runs};
+pub(crate) use lexer::{Piece, Token, Word, lex};
 pub use source::HookSource;
 #[cfg(test)]
 pub(crate) use when::LONGEST_POINTER;
+pub(crate) use words::{Run, Words, is_glob, runs_file};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -81,6 +81,55 @@ fn read(file: &File, length: u64) -> io::Result<Arc<str>> {
     }
 }
 
+/// The most files of which a copy is kept, and the most bytes of each.
+pub(super) const MOST_COPIES: usize = 8;
+const LONGEST_COPY: u64 = 64 * 1024;
+
+/// Copies of files, to compare their contents: a change through a writable mapping (`mmap`) may leave all stamps as they are.
+#[derive(Debug, Default)]
+pub(crate) struct Copies(Vec<(String, PathBuf, Vec<u8>)>);
+
+impl Copies {
+    /// Reads these files below a root, without those that are too long.
+    pub(crate) fn of<'n>(root: &Path, names: impl IntoIterator<Item = &'n String>) -> Self {
+        let mut copies = Vec::new();
+        for name in names {
+            let path = root.join(name);
+            if let Ok(content) = beginning(&path)
+                && content.len() as u64 <= LONGEST_COPY
+            {
+                copies.push((name.clone(), path, content));
+            }
+        }
+        Self(copies)
+    }
+
+    /// Returns the name of a file whose digest is not the one that is known.
+    pub(crate) fn differs<'n>(&self, known: impl Fn(&str) -> Option<&'n str>) -> Option<&str> {
+        let mut copies = self.0.iter();
+        let differs =
+            |content: &[u8], name: &str| known(name).is_some_and(|it| of_text(content) != *it);
+        let found = copies.find(|(name, _, content)| differs(content, name));
+        found.map(|(name, ..)| &**name)
+    }
+
+    /// Returns the name of a file that is not as it was.
+    pub(crate) fn changed(&self) -> Option<&str> {
+        let is_same = |path: &Path, copy: &[u8]| beginning(path).is_ok_and(|now| now == copy);
+        let found = self.0.iter().find(|(_, path, copy)| !is_same(path, copy));
+        found.map(|(name, ..)| &**name)
+    }
+}
+
+/// Reads one byte more than a copy may have.
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    files::open(path)?
+        .take(LONGEST_COPY + 1)
+        .read_to_end(&mut content)?;
+    Ok(content)
+}
+
 /// Whether a file starts with `#!`.
 pub(super) fn has_mark(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
@@ -136,6 +185,26 @@ mod tests {
         let file = File::options().write(true).open(&path).unwrap();
         file.set_times(FileTimes::new().set_modified(past)).unwrap();
         assert_ne!(&*digest(), "kept", "its ctime is not in the past");
+    }
+
+    #[test]
+    fn a_copy_is_compared_with_its_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        fs::write(root.join("x"), "one").unwrap();
+        fs::write(root.join("long"), vec![b'x'; 64 * 1024 + 1]).unwrap();
+        let names = ["x", "long", "none"].map(str::to_owned);
+        let copies = Copies::of(root, &names);
+        let [one, two] = [of_text("one"), of_text("two")];
+        assert_eq!(copies.differs(|_| Some(&one)), None);
+        assert_eq!(copies.differs(|_| Some(&two)), Some("x"));
+        assert_eq!(copies.changed(), None);
+        fs::write(root.join("long"), "y").unwrap();
+        assert_eq!(copies.changed(), None, "it was too long");
+        fs::write(root.join("x"), "onex").unwrap();
+        assert_eq!(copies.changed(), Some("x"));
+        fs::remove_file(root.join("x")).unwrap();
+        assert_eq!(copies.changed(), Some("x"));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 mod content;
 mod files;
+mod look;
 mod stamp;
 mod tree;
 
-pub(crate) use content::{digest, of_text};
-pub(crate) use files::{Files, Lookup, Named, TOO_MUCH};
+pub(crate) use content::{Copies, digest, of_text};
+pub(crate) use look::{Files, Lookup, Named, TOO_MUCH, is_data};
 pub(crate) use stamp::Settled;
 #[cfg(unix)]
 pub(crate) use stamp::Stamps;

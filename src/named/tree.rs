@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -136,10 +136,11 @@ impl<'a> PathTree<'a> {
             real.push(part);
             if real == Path::new("/proc") {
                 // For another process, each name in it leads elsewhere.
-                if !is_working_dir(&mut todo) {
-                    return End::Outside(real);
+                match own_place(&mut todo).as_deref().and_then(OsStr::to_str) {
+                    Some("cwd") => self.enter(&self.working_dir.borrow(), &mut real, &mut todo),
+                    Some("root") => real = PathBuf::from("/"),
+                    _ => return End::Outside(real),
                 }
-                self.enter(&self.working_dir.borrow(), &mut real, &mut todo);
                 continue;
             }
             let Some(metadata) = self.look(&real) else {
@@ -223,13 +224,18 @@ fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
     Some(parts.as_path())
 }
 
-/// Takes the parts of `/proc/self/cwd` behind the first one, if they are next.
-fn is_working_dir(todo: &mut Vec<OsString>) -> bool {
-    let names = [todo.pop(), todo.pop()];
-    let names = names
-        .each_ref()
-        .map(|name| name.as_deref().and_then(|it| it.to_str()));
-    matches!(names, [Some("self" | "thread-self"), Some("cwd")])
+/// Takes what stands behind `/proc/self`: `cwd`, `root`. What is left again, as `fd` in `/dev/fd/..`, does not count.
+fn own_place(todo: &mut Vec<OsString>) -> Option<OsString> {
+    let own = todo.pop()?;
+    if own != "self" && own != "thread-self" {
+        return None;
+    }
+    loop {
+        let place = todo.pop()?;
+        if todo.pop_if(|next| next == "..").is_none() {
+            return Some(place);
+        }
+    }
 }
 
 /// Returns a path below the root, or a whole one, as text, with `/` between its parts. Different paths have different texts: a

@@ -1,10 +1,11 @@
 //! Detects commands that need no shell: a path and plain words, where a shell would only execute the file.
 //!
-//! Knows the shell's language, and what a shell changes in the environment; executes nothing.
+//! Knows which characters mean nothing to a shell, and what a shell changes in the environment; executes nothing.
 
 use std::path::Path;
 
 use crate::entry::HookCommand;
+use crate::hook::{Token, lex};
 
 /// Returns the words of such a command; empty if the shell must run it.
 pub(super) fn direct_words<'a>(
@@ -27,16 +28,21 @@ pub(super) fn direct_words<'a>(
 /// Splits a command into words. The first word contains a slash: so it is not a builtin, a function or an
 /// alias, and is not searched for on the `PATH`.
 fn plain_words(text: &str) -> Vec<&str> {
+    let lexed = lex(text);
+    let ([tokens], []) = (&lexed.commands[..], &lexed.texts[..]) else {
+        return Vec::new();
+    };
     let mut words = Vec::new();
-    for word in text.split(' ') {
+    for token in tokens {
+        let Token::Word(word) = token else {
+            return Vec::new();
+        };
         let is_first = words.is_empty();
-        let is_plain = word
-            .bytes()
-            .all(|byte| is_plain(byte) || byte == b'=' && !is_first);
-        if word.is_empty() || !is_plain || is_first && !names_a_file(word) {
+        let is_plain = |byte| is_plain(byte) || byte == b'=' && !is_first;
+        if !word.source.bytes().all(is_plain) || is_first && !names_a_file(word.source) {
             return Vec::new();
         }
-        words.push(word);
+        words.push(word.source);
     }
     words
 }
@@ -78,6 +84,7 @@ mod tests {
             let words: Vec<&str> = text.split(' ').collect();
             assert_eq!(plain_words(text), words, "{text}");
         }
+        assert_eq!(plain_words("  ./x\ta  b "), ["./x", "a", "b"]);
     }
 
     #[test]
@@ -92,10 +99,6 @@ mod tests {
             "%/x",
             "./A=1",
             "/x=/y",
-            " ./x",
-            "./x ",
-            "./x  a",
-            "./x\ta",
             "./x\n",
             "./x a\nb",
             "./x\r",

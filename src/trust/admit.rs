@@ -86,8 +86,8 @@ impl ProjectApprovals {
         let Some(approved) = self.approved(&hook) else {
             return (hook, ApprovalStatus::NotApproved);
         };
-        let check =
-            Arc::new(Unchanged::new(&self.project, &approved.files).with_command(&self.command));
+        let check = Unchanged::new(&self.project, &approved.files, approved.rules);
+        let check = Arc::new(check.with_command(&self.command));
         let status = match check.first_look(&self.loaded, &hook) {
             None => ApprovalStatus::Approved,
             Some(why) => ApprovalStatus::Lost(why),

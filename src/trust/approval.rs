@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::covered::{Project, covered};
+use super::covered::{Project, RULES, covered};
 use super::error::TrustError;
 use super::unchanged::Unchanged;
 use crate::hook::{Hook, canonical};
@@ -51,6 +51,9 @@ pub struct Approved {
     /// The covered files and links below the root, each with the SHA-256 of its content or of the link's text. None
     /// for what is not covered, for example a directory that is too large; `notes` has the reasons.
     pub files: Vec<(String, Option<String>)>,
+    /// By which rules these files were found.
+    #[serde(default)]
+    pub(super) rules: u32,
     /// The hook as it stands in a file of another program's format, as JSON on one line. Not saved in the store.
     #[serde(skip)]
     pub written: Option<String>,
@@ -136,7 +139,7 @@ impl Approval {
             let of_file = same().find(|old| old.source == now.source);
             match of_file.or_else(|| same().next()) {
                 Some(old) => {
-                    let files = Unchanged::new(&project, &old.files).differences(hook);
+                    let files = Unchanged::new(&project, &old.files, old.rules).differences(hook);
                     changes.extend(files.iter().map(|(file, what)| format!("`{file}` {what}")));
                 }
                 None => match gone.iter().position(|old| old.label == *label) {
@@ -199,6 +202,7 @@ impl Approved {
             source: source_of(hook),
             written: hook.written(),
             files,
+            rules: RULES,
             notes,
         };
         (approved, covered.looks)
@@ -215,7 +219,7 @@ impl Approved {
         hook: &Hook,
     ) -> Result<Vec<(String, &'static str)>, TrustError> {
         let project = Project::at(&canonical_root(root.as_ref())?);
-        Ok(Unchanged::new(&Arc::new(project), &self.files).differences(hook))
+        Ok(Unchanged::new(&Arc::new(project), &self.files, self.rules).differences(hook))
     }
 
     /// Returns the settings of the hook that its own file has not in the same form: defaults, and what they are here.

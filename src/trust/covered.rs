@@ -1,14 +1,16 @@
 //! Which files an approval covers: the scripts that an entry names, those in the hooks directory, and the entry's `inputs`.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::hook::{Hook, builds_names, expanded};
+use crate::hook::{Hook, Words};
 use crate::named::{self, Lookup, Named};
+
+/// The rules by which files are covered, as a number that changes with them: 0 before it was stored.
+pub(super) const RULES: u32 = 1;
 
 /// A project, and what is known of its files.
 #[derive(Debug)]
@@ -59,33 +61,23 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
     let root = &*project.root;
     let working_dir = root.join(hook.working_dir().unwrap_or(Path::new("")));
     let directory = |name: &str| directory_in(name, hook, root, &working_dir);
+    let words = Words::of(hook, &directory);
     let lookup = Lookup {
         root,
         base: Path::new(""),
         working_dir: &working_dir,
-        expand: &|word| expanded(&without_tilde(word), directory),
+        words: &words,
         places: Vec::new(),
         directories: hooks_directories(hook, root),
         is_skipped,
         digest: Some(&|path, metadata| project.digest(path, metadata)),
     };
     let mut named = lookup.files_of(hook);
-    let texts = hook.command().texts();
-    if texts.iter().any(|text| builds_names(text, directory)) {
+    if words.builds_names {
         let note = "this command may run files that are not listed here";
         named.notes.push(note.to_owned());
     }
     named
-}
-
-/// Returns a word with a variable for `~` and `~+`. In quotes a shell leaves them alone, and one file more is covered.
-fn without_tilde(word: &str) -> Cow<'_, str> {
-    for (tilde, variable) in [("~/", "$HOME/"), ("~+/", "$PWD/")] {
-        if let Some(rest) = word.strip_prefix(tilde) {
-            return format!("{variable}{rest}").into();
-        }
-    }
-    word.into()
 }
 
 /// Returns the directories of the hook's project, or its plugin, that hold hooks. They need not exist.

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::covered::{Project, covered};
+use super::covered::{Project, RULES, covered};
 use crate::hook::{ApprovalCheck, Hook};
-use crate::named::{Files, Settled, TOO_MUCH};
+use crate::named::{self, Copies, Files, Settled, TOO_MUCH};
 
 /// The approval of a hook: its files must be unchanged. The hook itself cannot have changed, because it is the one that was
 /// loaded.
@@ -16,17 +16,37 @@ use crate::named::{Files, Settled, TOO_MUCH};
 pub(super) struct Unchanged {
     project: Arc<Project>,
     files: BTreeMap<String, Option<String>>,
-    /// What was looked at when there was no difference.
-    seen: Mutex<Option<Arc<Settled>>>,
+    /// By which rules its files were found.
+    rules: u32,
+    /// What was there when there was no difference.
+    seen: Mutex<Option<Arc<Seen>>>,
     /// The command with which a person approves.
     command: Option<Arc<str>>,
 }
 
+#[derive(Debug)]
+struct Seen {
+    /// What was looked at.
+    stamps: Settled,
+    /// The files that the command names.
+    copies: Copies,
+}
+
+const CHANGED: &str = "has changed";
+const NEW: &str = "has appeared";
+const GONE: &str = "is gone";
+
 impl Unchanged {
-    pub(super) fn new(project: &Arc<Project>, files: &[(String, Option<String>)]) -> Self {
+    /// `rules` are those by which these files were found.
+    pub(super) fn new(
+        project: &Arc<Project>,
+        files: &[(String, Option<String>)],
+        rules: u32,
+    ) -> Self {
         Self {
             project: Arc::clone(project),
             files: files.iter().cloned().collect(),
+            rules,
             seen: Mutex::default(),
             command: None,
         }
@@ -42,8 +62,9 @@ impl Unchanged {
     /// Returns each file that differs from what was approved, and the difference.
     pub(super) fn differences(&self, hook: &Hook) -> Vec<(String, &'static str)> {
         let seen = self.seen().clone();
-        if seen.is_some_and(|seen| seen.is_unchanged()) {
-            return Vec::new();
+        if let Some(seen) = seen.filter(|seen| seen.stamps.is_unchanged()) {
+            let changed = seen.copies.changed().into_iter();
+            return changed.map(|name| (name.to_owned(), CHANGED)).collect();
         }
         self.differences_in(&self.project, hook)
     }
@@ -57,10 +78,23 @@ impl Unchanged {
 
     /// Returns why the approval is lost while the hooks of a project are loaded, in which no content is read twice.
     pub(super) fn first_look(&self, project: &Project, hook: &Hook) -> Option<String> {
-        first_of(&self.differences_in(project, hook))
+        self.reason(hook, &self.differences_in(project, hook))
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<Arc<Settled>>> {
+    /// Returns the first difference as a sentence.
+    fn reason(&self, hook: &Hook, differences: &[(String, &'static str)]) -> Option<String> {
+        let (file, what) = differences.first()?;
+        let why = format!("`{file}` {what} since the hook was approved");
+        let lists_files = hook.inputs().iter().any(|input| !input.starts_with('!'));
+        Some(
+            match named::is_data(&self.project.root.join(file)) && !lists_files {
+                true => format!("{why}; if it is data, exclude it: `\"inputs\": [\"!{file}\"]`"),
+                false => why,
+            },
+        )
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<Arc<Seen>>> {
         // Each change is one assignment, so a panic cannot leave half a change.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,13 +103,30 @@ impl Unchanged {
         &self,
         project: &Project,
         hook: &Hook,
-    ) -> (Vec<(String, &'static str)>, Option<Settled>) {
+    ) -> (Vec<(String, &'static str)>, Option<Seen>) {
         let begun = SystemTime::now();
         // What was approved although it is too large to be covered is not looked at.
         let was_too_large = |name: &str| self.files.get(name) == Some(&None);
         let named = covered(project, hook, &was_too_large);
-        let differences = differences(&self.files, &named.files);
-        (differences, named.seen.settled(begun))
+        let mut differences = differences(&self.files, &named.files);
+        if self.rules != RULES {
+            // Other files were covered then. What is covered no more, and still there, is no change.
+            let is_there = |name: &str| project.root.join(name).symlink_metadata().is_ok();
+            differences.retain(|(name, what)| *what != GONE || !is_there(name));
+            for (_, what) in &mut differences {
+                if *what == NEW {
+                    *what = "is newly covered";
+                }
+            }
+        }
+        let copies = Copies::of(&project.root, &named.of_command);
+        if differences.is_empty() {
+            let approved = |name: &str| self.files.get(name)?.as_deref();
+            let changed = copies.differs(approved).into_iter();
+            differences.extend(changed.map(|name| (name.to_owned(), CHANGED)));
+        }
+        let stamps = named.seen.settled(begun);
+        (differences, stamps.map(|stamps| Seen { stamps, copies }))
     }
 }
 
@@ -99,14 +150,14 @@ fn differences(
             (Some(None), Err(_)) => continue,
             (_, Err(why)) if why == TOO_MUCH => "is beyond the 256 MiB of an entry",
             (_, Err(_)) => "cannot be read",
-            (None, Ok(_)) => "has appeared",
-            (Some(_), Ok(_)) => "has changed",
+            (None, Ok(_)) => NEW,
+            (Some(_), Ok(_)) => CHANGED,
         };
         found.insert(name.clone(), what);
     }
     for name in approved.keys() {
         if !now.contains_key(name) && !name.ends_with('/') {
-            found.insert(name.clone(), "is gone");
+            found.insert(name.clone(), GONE);
         }
     }
     found.into_iter().collect()
@@ -119,7 +170,7 @@ impl ApprovalCheck for Unchanged {
         if !hook.base_dir().is_none_or(is_here) {
             return Some("the project has been moved since the hook was loaded".to_owned());
         }
-        let why = first_of(&self.differences(hook))?;
+        let why = self.reason(hook, &self.differences(hook))?;
         Some(with_command(why, self.command.as_deref()))
     }
 }
@@ -130,9 +181,4 @@ pub(super) fn with_command(why: String, command: Option<&str>) -> String {
         Some(command) => format!("{why}; review the changes; to approve them: `{command}`"),
         None => why + "; review the changes, and approve them",
     }
-}
-
-fn first_of(differences: &[(String, &'static str)]) -> Option<String> {
-    let (file, what) = differences.first()?;
-    Some(format!("`{file}` {what} since the hook was approved"))
 }

@@ -91,6 +91,7 @@ mod tracing;
 mod trust;
 mod trust_cases;
 mod trust_changes;
+mod trust_contents;
 mod trust_corpora;
 mod trust_coverage;
 mod trust_limits;

@@ -73,6 +73,37 @@ fn approvals_of_an_earlier_version_hold() {
     assert!(report.is_ok(), "{report}");
 }
 
+/// An approval by other rules, which covered less, and a file that is covered no more.
+#[test]
+fn what_is_newly_covered_is_said_once() {
+    let world = World::new();
+    let entry = json!({"event": "tool:*", "command": "cat notes | sh"});
+    world.write(FILE, &json!({"hooks": [entry]}).to_string());
+    world.write("project/notes", "exit 0");
+    let hooks = host(&world);
+    assert!(hooks.approve_with(|_| true).unwrap());
+    assert_eq!(lost(&hooks), None);
+    let store = world.path("config/myagent/trust.json");
+    let text = std::fs::read_to_string(&store).unwrap();
+    let mut stored: Value = serde_json::from_str(&text).unwrap();
+    let mut projects = stored["projects"].as_object_mut().unwrap().values_mut();
+    let approved = &mut projects.next().unwrap()[0];
+    approved.as_object_mut().unwrap().remove("rules");
+    approved["files"] = json!([["data", "0"]]);
+    world.write("project/data", "x");
+    std::fs::write(&store, stored.to_string()).unwrap();
+    let hooks = host(&world);
+    let why = lost(&hooks).unwrap();
+    for expected in [
+        "`notes` is newly covered since the hook was approved",
+        "if it is data, exclude it: `\"inputs\": [\"!notes\"]`",
+    ] {
+        assert!(why.contains(expected), "{why}");
+    }
+    assert!(hooks.approve_with(|_| true).unwrap());
+    assert_eq!(lost(&host(&world)), None);
+}
+
 /// All in it needs an approval, and is covered by one.
 #[test]
 fn a_plugin_that_is_named_through_a_link_is_the_projects() {

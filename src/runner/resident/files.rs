@@ -5,8 +5,7 @@
 
 use std::path::Path;
 
-use crate::entry::HookCommand;
-use crate::hook::{Candidates, Hook, expanded};
+use crate::hook::{Hook, Words};
 use crate::named::{Lookup, Stamps};
 use crate::process::{Spec, program_of};
 
@@ -16,12 +15,12 @@ const MOST: usize = 1000;
 /// Returns the stamps of the program, of each word of the command that could be a file, of what its interpreters run, and of
 /// the hook's `inputs`. None if the files cannot be determined, or if there are too many.
 pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
-    let words = Candidates::of(hook);
-    if words.is_cut || (builds_names(hook) && hook.inputs().is_empty()) {
+    let words = Words::of(hook, &|name| value(name, hook));
+    if words.is_cut || (words.has_unknown && hook.inputs().is_empty()) {
         return None;
     }
     let is_program = |word: &&String| !word.contains(['/', ' ']) && !word.starts_with('-');
-    let named = words.list.iter().filter(is_program);
+    let named = words.names.iter().filter(is_program);
     let programs = named.filter_map(|word| program_of(word.as_ref(), spec));
     let named_base = hook.base_dir().unwrap_or(spec.working_dir);
     let base = named_base.canonicalize().ok()?;
@@ -32,7 +31,7 @@ pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
         root: Path::new("/"),
         base: base.strip_prefix("/").ok()?,
         working_dir: spec.working_dir,
-        expand: &|word| in_full(word, hook),
+        words: &words,
         places,
         directories: Vec::new(),
         is_skipped: &|_| false,
@@ -43,26 +42,7 @@ pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
     is_known.then_some(named.seen)
 }
 
-/// Returns a word with `~` and its variables replaced by their values.
-fn in_full(word: &str, hook: &Hook) -> String {
-    let value = |name: &str| value(name, hook);
-    match word.strip_prefix("~/") {
-        Some(below) => expanded(&format!("$HOME/{below}"), value),
-        None => expanded(word, value),
-    }
-}
-
 fn value(name: &str, hook: &Hook) -> Option<String> {
     let own = hook.env().get(name).cloned();
     own.or_else(|| std::env::var(name).ok())
-}
-
-/// Whether a shell makes words of the command from what only it knows.
-fn builds_names(hook: &Hook) -> bool {
-    match hook.command() {
-        HookCommand::Shell { text, .. } => {
-            expanded(text, |name| value(name, hook)).contains(['$', '`'])
-        }
-        HookCommand::Program(_) | HookCommand::Answer(_) => false,
-    }
 }

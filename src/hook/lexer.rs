@@ -1,0 +1,467 @@
+//! Splits a command as a shell does: into words, the files that it reads and writes, and its operators.
+//!
+//! The one place that knows the language of shells. Knows no programs and looks at no files. Where shells differ, it finds
+//! rather too much. Reads a text once, whatever it holds.
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Word<'a> {
+    /// As it is written.
+    pub(crate) source: &'a str,
+    pub(crate) pieces: Vec<Piece<'a>>,
+}
+
+/// A part of a word, as a shell reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Piece<'a> {
+    /// Without quotes. A `$` in it was quoted.
+    Text(String),
+    Variable(&'a str),
+    /// What a command prints: `$(..)`.
+    Output,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Token<'a> {
+    Word(Word<'a>),
+    /// A file that is read: behind `<`.
+    Read(Word<'a>),
+    /// A file that is written: behind `>`.
+    Write(Word<'a>),
+    /// It ends a command, or begins one: `;`, `&&`, `(`, a line break.
+    Operator(&'a str),
+}
+
+/// A command that was split.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Lexed<'a> {
+    /// The command is the last one. Those before it stand within it, as in `$(..)`.
+    pub(crate) commands: Vec<Vec<Token<'a>>>,
+    /// Comments and documents (`<<E`): another program may run them.
+    pub(crate) texts: Vec<&'a str>,
+}
+
+impl<'a> Word<'a> {
+    /// A word of `args`, in which no shell replaces anything.
+    pub(crate) fn plain(source: &'a str) -> Self {
+        let pieces = vec![Piece::Text(source.to_owned())];
+        Self { source, pieces }
+    }
+
+    fn push(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+}
+
+/// What ends a command.
+#[derive(Clone, Copy, PartialEq)]
+enum Until {
+    Text,
+    Parenthesis,
+    /// `${NAME:-word}`
+    Brace,
+    Backtick,
+}
+
+/// What the next word is.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    Word,
+    Read,
+    Write,
+    /// The word that ends a document.
+    Document,
+}
+
+/// A command that is being read.
+struct Level<'a> {
+    until: Until,
+    tokens: Vec<Token<'a>>,
+    word: Option<Word<'a>>,
+    word_start: usize,
+    next: Next,
+    /// Within double quotes.
+    in_quotes: bool,
+    open_parentheses: usize,
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    /// Where the current character begins, and what follows it.
+    here: usize,
+    at: usize,
+    /// The innermost command is the last one; there is always one.
+    levels: Vec<Level<'a>>,
+    /// The words that end the documents which begin with the next line.
+    documents: Vec<String>,
+    lexed: Lexed<'a>,
+}
+
+/// Splits a command.
+pub(crate) fn lex(text: &str) -> Lexed<'_> {
+    let mut lexer = Lexer {
+        text,
+        here: 0,
+        at: 0,
+        levels: Vec::new(),
+        documents: Vec::new(),
+        lexed: Lexed::default(),
+    };
+    lexer.open(Until::Text);
+    while let Some(c) = lexer.next() {
+        lexer.read(c);
+    }
+    lexer.here = text.len();
+    while !lexer.levels.is_empty() {
+        lexer.close();
+    }
+    lexer.lexed
+}
+
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest().chars().next()?;
+        self.here = self.at;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    fn next_if(&mut self, is_wanted: impl Fn(char) -> bool) -> bool {
+        match self.rest().chars().next().filter(|c| is_wanted(*c)) {
+            Some(c) => {
+                self.at += c.len_utf8();
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn take_while(&mut self, is_wanted: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let length = rest.find(|c| !is_wanted(c)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// Takes the text up to a character, and the character.
+    fn take_until(&mut self, end: char) -> &'a str {
+        let text = self.take_while(|c| c != end);
+        self.next_if(|c| c == end);
+        text
+    }
+
+    fn level(&mut self) -> &mut Level<'a> {
+        let last = self.levels.len() - 1;
+        &mut self.levels[last]
+    }
+
+    fn word(&mut self) -> &mut Word<'a> {
+        let here = self.here;
+        let level = self.level();
+        if level.word.is_none() {
+            level.word_start = here;
+        }
+        level.word.get_or_insert_default()
+    }
+
+    fn read(&mut self, c: char) {
+        let level = self.level();
+        let (until, in_quotes, has_word) = (level.until, level.in_quotes, level.word.is_some());
+        match c {
+            '\\' => self.escape(),
+            '"' => {
+                self.word();
+                self.level().in_quotes = !in_quotes;
+            }
+            '$' => self.dollar(in_quotes),
+            '`' if until == Until::Backtick => self.close(),
+            '`' => self.open_output(Until::Backtick),
+            c if in_quotes => self.push(c),
+            '\'' => {
+                self.word();
+                let quoted = self.take_until('\'');
+                self.word().push(quoted);
+            }
+            '}' if until == Until::Brace => self.close(),
+            ')' if until == Until::Parenthesis && level.open_parentheses == 0 => self.close(),
+            '#' if !has_word && until != Until::Brace => {
+                let comment = self.take_while(|c| c != '\n');
+                self.lexed.texts.push(comment);
+            }
+            '<' | '>' => self.redirection(c),
+            ' ' | '\t' => self.end_word(),
+            // As in bash, `&>`; elsewhere a command ends here, and the same words follow.
+            '&' if self.rest().starts_with('>') => self.end_word(),
+            ';' | '&' | '|' | '(' | ')' | '\n' => self.operator(c),
+            c => self.push(c),
+        }
+    }
+
+    fn push(&mut self, c: char) {
+        self.word().push(c.encode_utf8(&mut [0; 4]));
+    }
+
+    fn escape(&mut self) {
+        let start = self.here;
+        match self.next() {
+            // Two lines are one.
+            Some('\n') => {}
+            Some(c) => {
+                self.here = start;
+                self.push(c);
+            }
+            None => self.push('\\'),
+        }
+    }
+
+    fn dollar(&mut self, in_quotes: bool) {
+        const SPECIAL: &str = "@*#?-$!0123456789";
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        self.word();
+        match self.rest().chars().next() {
+            Some('(') => {
+                self.next();
+                self.open_output(Until::Parenthesis);
+            }
+            Some('{') => {
+                self.next();
+                self.take_while(|c| c == '!' || c == '#');
+                let name = self.take_while(is_name);
+                self.word().pieces.push(Piece::Variable(name));
+                self.take_while(|c| ":-=+?".contains(c));
+                self.open(Until::Brace);
+            }
+            // `$'guard'`
+            Some('\'' | '"') if !in_quotes => {}
+            Some(c) if SPECIAL.contains(c) => {
+                let name = &self.rest()[..1];
+                self.next();
+                self.word().pieces.push(Piece::Variable(name));
+            }
+            Some(c) if is_name(c) => {
+                let name = self.take_while(is_name);
+                self.word().pieces.push(Piece::Variable(name));
+            }
+            _ => self.push('$'),
+        }
+    }
+
+    fn redirection(&mut self, c: char) {
+        // `2>x`: the descriptor is no word.
+        let is_number = |word: &Word| matches!(&word.pieces[..], [Piece::Text(text)] if text.bytes().all(|byte| byte.is_ascii_digit()));
+        let level = self.level();
+        level.word = level.word.take().filter(|word| !is_number(word));
+        self.end_word();
+        if self.next_if(|c| c == '(') {
+            // `<(cat guard)` and `>(sh)`
+            return self.open_output(Until::Parenthesis);
+        }
+        let is_double = self.next_if(|next| next == c);
+        let next = match c {
+            '<' if is_double && self.next_if(|c| c == '<') => Next::Word,
+            '<' if is_double => {
+                self.next_if(|c| c == '-');
+                Next::Document
+            }
+            '<' => Next::Read,
+            _ => Next::Write,
+        };
+        // `<&3`, `>|x`, `<>x`
+        self.next_if(|c| matches!(c, '&' | '|' | '>'));
+        self.level().next = next;
+    }
+
+    fn operator(&mut self, c: char) {
+        self.end_word();
+        let start = self.here;
+        match c {
+            '(' => self.level().open_parentheses += 1,
+            ')' => {
+                let open = self.level().open_parentheses;
+                self.level().open_parentheses = open.saturating_sub(1);
+            }
+            '\n' => self.read_documents(),
+            '|' => drop(self.next_if(|next| matches!(next, '|' | '&'))),
+            c => drop(self.next_if(|next| next == c)),
+        }
+        let end = if c == '\n' { start + 1 } else { self.at };
+        let operator = &self.text[start..end];
+        self.level().next = Next::Word;
+        self.level().tokens.push(Token::Operator(operator));
+    }
+
+    /// Reads the documents that begin here.
+    fn read_documents(&mut self) {
+        for end in std::mem::take(&mut self.documents) {
+            let start = self.at;
+            let mut length = 0;
+            while !self.rest().is_empty() && self.take_until('\n').trim_start_matches('\t') != end {
+                length = self.at - start;
+            }
+            self.lexed.texts.push(&self.text[start..start + length]);
+        }
+    }
+
+    fn end_word(&mut self) {
+        let (text, here) = (self.text, self.here);
+        let level = self.level();
+        let Some(mut word) = level.word.take() else {
+            return;
+        };
+        word.source = &text[level.word_start..here];
+        match std::mem::replace(&mut level.next, Next::Word) {
+            Next::Word => level.tokens.push(Token::Word(word)),
+            Next::Read => level.tokens.push(Token::Read(word)),
+            Next::Write => level.tokens.push(Token::Write(word)),
+            Next::Document => {
+                let mut end = String::new();
+                for piece in &word.pieces {
+                    if let Piece::Text(text) = piece {
+                        end += text;
+                    }
+                }
+                self.documents.push(end);
+            }
+        }
+    }
+
+    /// Begins a command whose output is a part of the current word.
+    fn open_output(&mut self, until: Until) {
+        self.word().pieces.push(Piece::Output);
+        self.open(until);
+    }
+
+    fn open(&mut self, until: Until) {
+        self.levels.push(Level {
+            until,
+            tokens: Vec::new(),
+            word: None,
+            word_start: 0,
+            next: Next::Word,
+            in_quotes: false,
+            open_parentheses: 0,
+        });
+    }
+
+    fn close(&mut self) {
+        self.end_word();
+        if let Some(level) = self.levels.pop()
+            && (!level.tokens.is_empty() || level.until == Until::Text)
+        {
+            self.lexed.commands.push(level.tokens);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown_word(word: &Word<'_>) -> String {
+        let shown = word.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Variable(name) => format!("${name}"),
+            Piece::Output => "$()".to_owned(),
+        });
+        shown.collect()
+    }
+
+    /// The words with `,` between them, files that are read and written behind `<` and `>`.
+    fn shown(text: &str) -> String {
+        let lexed = lex(text);
+        let of_token = |token: &Token<'_>| match token {
+            Token::Word(word) => shown_word(word),
+            Token::Read(word) => format!("<{}", shown_word(word)),
+            Token::Write(word) => format!(">{}", shown_word(word)),
+            Token::Operator("\n") => "\\n".to_owned(),
+            Token::Operator(operator) => (*operator).to_owned(),
+        };
+        let of_command =
+            |tokens: &Vec<Token<'_>>| tokens.iter().map(of_token).collect::<Vec<_>>().join(",");
+        let commands: Vec<_> = lexed.commands.iter().rev().map(of_command).collect();
+        let texts = lexed.texts.iter().map(|text| format!(" #{text}"));
+        commands.join(" in ") + &texts.collect::<String>()
+    }
+
+    #[test]
+    fn a_command_is_split_as_a_shell_does() {
+        for (text, expected) in [
+            ("", ""),
+            ("a 'b c' d\\ e", "a,b c,d e"),
+            ("a\\\nb c", "ab,c"),
+            ("a '' b", "a,,b"),
+            ("a\\", "a\\"),
+            ("a 2>x b", "a,>x,b"),
+            ("a 2>&1 <b >>c d", "a,>1,<b,>c,d"),
+            ("a &>x b; c>|x d", "a,>x,b,;,c,>x,d"),
+            ("a <<<'c d' e", "a,c d,e"),
+            ("a|b||c&&d|&e&f", "a,|,b,||,c,&&,d,|&,e,&,f"),
+            ("a <&3 <>c", "a,<3,<c"),
+            ("(a; b) | c", "(,a,;,b,),|,c"),
+            ("a <(b c) d", "a,$(),d in b,c"),
+            ("a >(b)", "a,$() in b"),
+            ("a $'b' $\"c\" $d", "a,b,c,$d"),
+            ("a # don't\nb", "a,\\n,b # don't"),
+            ("a#b", "a#b"),
+            ("a \"$(b \"c d\" $(e))\"f", "a,$()f in b,c d,$() in e"),
+            ("a `b \"c\"` d", "a,$(),d in b,c"),
+            ("${A:-b c}/d", "$A/d in b,c"),
+            ("${A##*.} ${#B} ${!C} ${D}e", "$A,$B,$C,$De in ##*."),
+            ("\"${A:-$(b)}\"", "$A in $() in b"),
+            ("$1x $@ $$ $ \"$\"", "$1x,$@,$$,$,$"),
+            ("'$A' \\$B \"\\$C\"", "$A,$B,$C"),
+            ("$((1+$(a)))", "$() in (,1+$(),) in a"),
+            ("a <<E b\nit's\nE\nc", "a,b,\\n,c #it's\n"),
+            ("a <<-'E' <<F\n\tE\nx\nF", "a,\\n # #x\n"),
+            ("a <<E\nb", "a,\\n #b"),
+            ("a 'b", "a,b"),
+            ("a \"b $(c", "a,b $() in c"),
+            ("a) }", "a,),}"),
+            ("a\rb", "a\rb"),
+        ] {
+            assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_has_its_source() {
+        let text = "x \"$A\"/'b' ${C:-d};y";
+        let lexed = lex(text);
+        let sources = |tokens: &[Token<'_>]| {
+            let words = tokens.iter().filter_map(|token| match token {
+                Token::Word(word) => Some(word.source.to_owned()),
+                _ => None,
+            });
+            words.collect::<Vec<_>>()
+        };
+        let expected = ["x", "\"$A\"/'b'", "${C:-d}", "y"];
+        assert_eq!(sources(lexed.commands.last().unwrap()), expected);
+        assert_eq!(sources(&lexed.commands[0]), ["d"]);
+    }
+
+    proptest! {
+        /// Each character of a text is in a word, in a text beside the command, or of the shell's language.
+        #[test]
+        fn nothing_of_a_text_is_lost(text in "[ab$(){}`'\"\\\\<>|;& #\n-]{0,40}") {
+            let lexed = lex(&text);
+            let mut kept = shown(&text).matches(['a', 'b']).count();
+            let documents = lexed.texts.len();
+            kept += documents * text.len();
+            prop_assert!(text.contains("<<") || kept >= text.matches(['a', 'b']).count(), "{lexed:?}");
+        }
+
+        #[test]
+        fn any_text_is_split(text in ".*") {
+            let _ = lex(&text);
+        }
+    }
+}

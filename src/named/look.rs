@@ -1,0 +1,459 @@
+//! Which files count, and what they hold: a script or a file of any kind, those in given directories, those of `inputs`.
+//!
+//! Knows no commands, and does not know why it is asked.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use glob::{MatchOptions, Pattern, PatternError};
+
+use super::content::{has_mark, of_text};
+use super::stamp::Stamps;
+use super::tree::{End, Found, PathTree, name_of};
+use crate::files;
+use crate::globs::with_slashes;
+use crate::hook::Words;
+
+/// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
+/// directory of hooks, but for example a `node_modules`.
+const MOST_FILES: usize = 1000;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// The most bytes of all files of an entry: reading them takes about a second.
+const MOST_IN_ALL: u64 = 256 * 1024 * 1024;
+pub(crate) const TOO_MUCH: &str = "the files of this entry have more than 256 MiB";
+/// The most `inputs`, each of which can be such a directory.
+const MOST_INPUTS: usize = 100;
+
+/// The extensions of files that are scripts whatever their content.
+const ENDINGS: &[&str] = &[
+    "awk", "bash", "bat", "bats", "cjs", "clj", "cmd", "coffee", "com", "csh", "cts", "dart",
+    "dash", "dll", "dylib", "egg", "el", "exe", "exs", "fish", "gawk", "go", "groovy", "hs", "jar",
+    "java", "jl", "jq", "js", "jsx", "ksh", "kts", "lua", "mjs", "mk", "mts", "node", "nu", "php",
+    "phtml", "pl", "plx", "pm", "pmc", "ps1", "psm1", "py", "pyc", "pyo", "pyw", "pyz", "r",
+    "rake", "raku", "rb", "rkt", "scm", "sed", "sh", "so", "swift", "tcl", "tcsh", "ts", "tsx",
+    "vbs", "wasm", "whl", "zip", "zsh",
+];
+
+/// Files by their names below the root: the digest of a file's content, or of a link's text; or why there is none. The
+/// name of a directory whose files are not known ends with `/`.
+pub(crate) type Files = BTreeMap<String, Result<Arc<str>, String>>;
+
+/// The files that a hook names. Default: none.
+#[derive(Default)]
+pub(crate) struct Named {
+    pub(crate) files: Files,
+    /// The names of the first of those files that the words of the command name.
+    pub(crate) of_command: Vec<String>,
+    /// What else a person should know.
+    pub(crate) notes: Vec<String>,
+    /// If none of it has changed, neither have `files`.
+    pub(crate) seen: Stamps,
+    /// How often a file or a directory was looked at.
+    pub(crate) looks: usize,
+}
+
+/// Returns the digest of a file with this metadata.
+pub(crate) type Digest<'a> = dyn Fn(&Path, &Metadata) -> io::Result<Arc<str>> + 'a;
+
+/// How the names of a hook are looked up.
+pub(crate) struct Lookup<'a> {
+    /// Nothing outside of it is opened. Without links.
+    pub(crate) root: &'a Path,
+    /// Where relative names begin, below the root.
+    pub(crate) base: &'a Path,
+    pub(crate) working_dir: &'a Path,
+    /// The words of the hook's command.
+    pub(crate) words: &'a Words,
+    /// What is looked at, whatever the hook names.
+    pub(crate) places: Vec<PathBuf>,
+    /// The directories whose scripts count, whatever the hook names.
+    pub(crate) directories: Vec<PathBuf>,
+    /// Whether a directory, by its name, is not looked at.
+    pub(crate) is_skipped: &'a dyn Fn(&str) -> bool,
+    /// The digest of a file. None: nothing is read, and there is no limit of bytes.
+    pub(crate) digest: Option<&'a Digest<'a>>,
+}
+
+/// Which files of a directory count.
+pub(super) enum Wanted {
+    Scripts,
+    All,
+    /// Those whose names below the root match.
+    Like(Pattern),
+}
+
+/// One way to look at a directory.
+struct Way {
+    /// Ends with `/`: the name under which it is said that the directory is too large.
+    name: String,
+    wanted: Wanted,
+    /// The directory's name below the root, with the links that were followed.
+    reached: String,
+    levels: usize,
+}
+
+impl Way {
+    fn new(name: String, wanted: Wanted) -> Self {
+        Self {
+            name,
+            wanted,
+            reached: String::new(),
+            levels: usize::MAX,
+        }
+    }
+}
+
+/// The files that were found, and what was looked at for them.
+pub(super) struct Look<'a> {
+    pub(super) tree: PathTree<'a>,
+    lookup: &'a Lookup<'a>,
+    inputs: &'a [String],
+    excluded: Vec<Pattern>,
+    /// How many more bytes may be read.
+    left: u64,
+    pub(super) files: Files,
+    notes: Vec<String>,
+}
+
+impl<'a> Look<'a> {
+    pub(super) fn of(lookup: &'a Lookup<'a>, inputs: &'a [String]) -> Self {
+        let mut look = Self {
+            tree: PathTree::at(lookup.root),
+            lookup,
+            inputs: &inputs[..inputs.len().min(MOST_INPUTS)],
+            excluded: Vec::new(),
+            left: MOST_IN_ALL,
+            files: Files::new(),
+            notes: Vec::new(),
+        };
+        if inputs.len() > MOST_INPUTS {
+            look.note("only the first 100 `inputs` are covered");
+        }
+        for excluded in look
+            .inputs
+            .iter()
+            .filter_map(|input| input.strip_prefix('!'))
+        {
+            look.exclude(excluded);
+        }
+        for place in &lookup.places {
+            look.tree.find(Path::new(""), place);
+        }
+        look
+    }
+
+    pub(super) fn note(&mut self, words: impl Into<String>) {
+        let words = words.into();
+        if !self.notes.contains(&words) {
+            self.notes.push(words);
+        }
+    }
+
+    /// Adds the files of the directories that count whatever the hook names, and of its `inputs`.
+    pub(super) fn directories_and_inputs(&mut self) {
+        for directory in &self.lookup.directories {
+            let found = self.tree.find(Path::new(""), directory);
+            let way = Way::new(name_of(directory) + "/", Wanted::Scripts);
+            self.directory(&found, &way);
+        }
+        for input in self.inputs.iter().filter(|input| !input.starts_with('!')) {
+            self.input(input);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Named {
+        if self.tree.is_exhausted() {
+            self.note("the entry names too much: only the first 100,000 files are looked at");
+        }
+        Named {
+            files: self.files,
+            of_command: Vec::new(),
+            notes: self.notes,
+            looks: self.tree.looks(),
+            seen: self.tree.into_stamps(),
+        }
+    }
+
+    fn exclude(&mut self, input: &str) {
+        let name = plain(&with_slashes(input));
+        self.note(format!("`{name}` is excluded by `inputs`"));
+        let below = |name: &str| pattern_below(self.lookup.base, name);
+        let pattern = below(&name).or_else(|_| below(&Pattern::escape(&name)));
+        self.excluded.extend(pattern);
+    }
+
+    fn is_excluded(&self, path: &Path) -> bool {
+        let is_one = |name: &str| self.excluded.iter().any(|it| it.matches_with(name, STRICT));
+        !self.excluded.is_empty() && path.ancestors().any(|path| is_one(&name_of(path)))
+    }
+
+    /// Adds what `inputs` names: a file or a directory; else, where nothing has this name, the files that match it.
+    fn input(&mut self, input: &str) {
+        let name = plain(input);
+        let label = format!("inputs: {name}/");
+        let base = self.lookup.base;
+        let mut found = self.tree.find(base, Path::new(&name));
+        let mut way = Way::new(label.clone(), Wanted::All);
+        if matches!(found.end, End::Missing)
+            && let Some(like) = self.like(base, &with_slashes(input), label)
+        {
+            (found, way) = like;
+        }
+        if let End::Outside(_) = found.end {
+            self.note(format!("`{name}` of `inputs` is not within the project"));
+        }
+        if !self.directory(&found, &way) {
+            self.note(format!("`{name}` of `inputs` matches nothing now"));
+        }
+    }
+
+    /// Adds the files that a pattern of a command matches. Returns whether there are any.
+    pub(super) fn matching(&mut self, base: &Path, pattern: &str) -> bool {
+        match self.like(base, pattern, plain(pattern) + "/") {
+            Some((found, way)) => self.directory(&found, &way),
+            None => false,
+        }
+    }
+
+    /// Returns where the files begin that match a pattern, and which these are. None if it is no pattern.
+    fn like(&self, base: &Path, pattern: &str, name: String) -> Option<(Found, Way)> {
+        let like = plain(pattern);
+        let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
+        let fixed: Vec<&str> = like.split('/').take_while(is_fixed).collect();
+        let levels = like.split('/').count() - fixed.len();
+        if levels == 0 {
+            return None;
+        }
+        let fixed = fixed.join("/");
+        let way = Way {
+            reached: name_of(&base.join(&fixed)),
+            levels: if like.contains("**") {
+                usize::MAX
+            } else {
+                levels
+            },
+            ..Way::new(name, Wanted::Like(pattern_below(base, &like).ok()?))
+        };
+        Some((self.tree.find(base, Path::new(&fixed)), way))
+    }
+
+    /// Adds a file, and the links that lead to it. Returns whether it counts.
+    pub(super) fn add(&mut self, found: &Found, reached: &str, wanted: &Wanted) -> bool {
+        let takes = self.takes(found, reached, wanted);
+        if takes {
+            self.insert(found);
+        }
+        takes
+    }
+
+    fn insert(&mut self, found: &Found) {
+        for (link, text) in &found.links {
+            // No content of a file has such a digest.
+            let digest = format!("link:{}", of_text(text.as_os_str().as_encoded_bytes()));
+            self.files.insert(name_of(link), Ok(digest.into()));
+        }
+        match (&found.end, found.links.last()) {
+            (End::At(real, metadata), _) if metadata.is_file() => {
+                let name = name_of(real);
+                if self.files.contains_key(&name) {
+                    return;
+                }
+                let digest = self.digest(real, metadata);
+                self.files.insert(name, digest);
+            }
+            (End::Outside(_), Some((link, _))) => {
+                self.note(format!(
+                    "the link `{}` leads out of the project",
+                    name_of(link)
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    fn digest(&mut self, real: &Path, metadata: &Metadata) -> Result<Arc<str>, String> {
+        let Some(digest) = self.lookup.digest else {
+            return Ok("".into());
+        };
+        let left = self.left.checked_sub(metadata.len());
+        self.left = left.ok_or(TOO_MUCH)?;
+        let digest = digest(&self.lookup.root.join(real), metadata);
+        digest.map_err(|error| format!("cannot be read: {error}"))
+    }
+
+    /// Whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
+    /// counts when the script appears.
+    /// `reached` is its name below the root, with the links that were followed.
+    fn takes(&self, found: &Found, reached: &str, wanted: &Wanted) -> bool {
+        let mut links = found.links.iter().map(|(link, _)| link);
+        if links.any(|link| self.is_excluded(link)) {
+            return false;
+        }
+        match &found.end {
+            End::Missing => matches!(wanted, Wanted::All) || is_named_as_script(found),
+            End::Outside(_) => true,
+            End::At(real, _) if self.is_excluded(real) => false,
+            End::At(real, metadata) if metadata.is_file() => match wanted {
+                Wanted::All => true,
+                Wanted::Like(pattern) => pattern.matches_with(reached, STRICT),
+                Wanted::Scripts => self.is_script(found, real, metadata),
+            },
+            // No other kind of file is opened.
+            End::At(_, metadata) => metadata.is_dir() && !found.links.is_empty(),
+        }
+    }
+
+    pub(super) fn is_script(&self, found: &Found, real: &Path, metadata: &Metadata) -> bool {
+        is_named_as_script(found)
+            || files::is_executable(metadata)
+            || has_ending(real)
+            // A file that cannot be read may be a script.
+            || has_mark(&self.lookup.root.join(real)).unwrap_or(true)
+    }
+
+    /// Adds the files below a directory, or says why it is not covered. Of what is no directory, adds the file. Returns
+    /// whether there is anything.
+    fn directory(&mut self, found: &Found, way: &Way) -> bool {
+        let real = match &found.end {
+            End::At(real, metadata) if metadata.is_dir() => real,
+            end => {
+                self.add(found, &way.reached, &way.wanted);
+                return !matches!(end, End::Missing);
+            }
+        };
+        if self.is_excluded(real) || (self.lookup.is_skipped)(&way.name) {
+            return true;
+        }
+        match self.below(found, way) {
+            Ok(all) => {
+                all.iter().for_each(|found| self.insert(found));
+                !all.is_empty()
+            }
+            Err(why) => {
+                self.files.insert(way.name.clone(), Err(why));
+                true
+            }
+        }
+    }
+
+    /// Returns the files below a directory, each directory once.
+    fn below(&self, start: &Found, way: &Way) -> Result<Vec<Found>, String> {
+        let too_large = || "holds more than 1,000 files or 16 MiB of them count".to_owned();
+        let mut left = MOST_FILES;
+        let mut bytes = MOST_BYTES;
+        let mut all = Vec::new();
+        let mut visits = Visits {
+            by_name: matches!(way.wanted, Wanted::Like(_)),
+            seen: HashSet::new(),
+        };
+        let first = (start.end.clone(), way.reached.clone(), Vec::new());
+        let mut waiting = vec![first];
+        while let Some((end, reached, above)) = waiting.pop() {
+            let End::At(directory, _) = end else {
+                continue;
+            };
+            if above.len() == way.levels || self.is_excluded(&directory) {
+                continue;
+            }
+            let Some(within) = visits.enter(&directory, above) else {
+                continue;
+            };
+            let names = self.tree.names_in(&directory, MOST_FILES + 1);
+            let names = names.map_err(|error| format!("cannot be read: {error}"))?;
+            left = left.checked_sub(names.len()).ok_or_else(too_large)?;
+            let is_root = directory.as_os_str().is_empty();
+            for name in names.iter().filter(|name| !is_root || *name != ".git") {
+                let mut found = self.tree.find(&directory, Path::new(name));
+                found.links.splice(0..0, start.links.iter().cloned());
+                let reached = name_of(&Path::new(&reached).join(name));
+                let takes = self.takes(&found, &reached, &way.wanted);
+                if let End::At(_, metadata) = &found.end {
+                    if metadata.is_dir() {
+                        waiting.push((found.end.clone(), reached, within.clone()));
+                    } else if takes && metadata.is_file() && self.lookup.digest.is_some() {
+                        bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
+                    }
+                }
+                if takes {
+                    all.push(found);
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The directories that were looked at, each once.
+struct Visits {
+    /// Where names must match, each is looked at by each of its names: a link may give it another one.
+    by_name: bool,
+    seen: HashSet<PathBuf>,
+}
+
+impl Visits {
+    /// Returns the directories above those in this one; None if it was looked at before.
+    fn enter(&mut self, directory: &Path, mut above: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
+        if !self.by_name {
+            return self.seen.insert(directory.to_owned()).then_some(above);
+        }
+        if above.iter().any(|it| it == directory) {
+            return None;
+        }
+        above.push(directory.to_owned());
+        Some(above)
+    }
+}
+
+/// `*` does not match `/`.
+const STRICT: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: false,
+};
+
+/// Returns the pattern of names below a directory.
+fn pattern_below(base: &Path, name: &str) -> Result<Pattern, PatternError> {
+    if base.as_os_str().is_empty() || name.starts_with('/') {
+        return Pattern::new(name);
+    }
+    Pattern::new(&format!("{}/{name}", Pattern::escape(&name_of(base))))
+}
+
+/// Returns a path of `inputs` in its plain form.
+fn plain(input: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in input.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    match parts.join("/") {
+        name if name.is_empty() => ".".to_owned(),
+        name if input.starts_with('/') => format!("/{name}"),
+        name => name,
+    }
+}
+
+/// Whether a link on the way has the name of a script: who runs it does not see what it leads to.
+fn is_named_as_script(found: &Found) -> bool {
+    found.links.iter().any(|(link, _)| has_ending(link))
+}
+
+/// Whether a file is there that is no script, by its name, permissions and content.
+pub(crate) fn is_data(path: &Path) -> bool {
+    let is_plain = |metadata: &Metadata| metadata.is_file() && !files::is_executable(metadata);
+    let is_there = path
+        .symlink_metadata()
+        .is_ok_and(|metadata| is_plain(&metadata));
+    is_there && !has_ending(path) && has_mark(path).is_ok_and(|has_mark| !has_mark)
+}
+
+fn has_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|it| it.to_str());
+    ending.is_some_and(|it| ENDINGS.contains(&&*it.to_ascii_lowercase()))
+}
