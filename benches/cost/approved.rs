@@ -46,8 +46,22 @@ pub(crate) fn approved(entry: &str, files: usize, bytes: usize) -> (HookExecutor
 }
 
 pub(crate) fn ratio_of(effort: Effort, files: usize, bytes: usize) -> Measured {
-    let (approved, directory) = approved(COMMAND, files, bytes);
-    let own = executor(hook("exit 0").with_working_dir(directory.path().join("project")));
+    ratio_with("exit 0", effort, files, bytes)
+}
+
+/// The same of a command that names all of its files.
+pub(crate) fn ratio_of_named(effort: Effort, files: usize, bytes: usize) -> Measured {
+    let mut command = "exit 0".to_owned();
+    for index in 0..files {
+        command += &format!("; .src/forge/hooks/script-{index}.sh");
+    }
+    ratio_with(&command, effort, files, bytes)
+}
+
+fn ratio_with(command: &str, effort: Effort, files: usize, bytes: usize) -> Measured {
+    let entry = serde_json::json!({"event": "tool:pre_execute", "command": command});
+    let (approved, directory) = approved(&entry.to_string(), files, bytes);
+    let own = executor(hook(command).with_working_dir(directory.path().join("project")));
     let event = event();
     Ok(ratio(
         effort,

@@ -43,6 +43,11 @@ pub(crate) fn rows() -> Vec<Row> {
             1.06,
             |effort| approved::ratio_of(effort, 50, 10 << 20),
         ),
+        ratio(
+            "the same with 50 named files of 10 KiB each",
+            1.15,
+            |effort| approved::ratio_of_named(effort, 50, 50 * 10 * 1024),
+        ),
         ratio("the same with 1,000 files of 10 MiB", 2.0, |effort| {
             approved::ratio_of(effort, 1000, 10 << 20)
         }),

@@ -97,8 +97,12 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     let digest = approval.digest();
     let given = args.digest.as_ref();
     if given.is_some_and(|given| !given.eq_ignore_ascii_case(&digest)) {
-        let words = format!("nothing was approved: `--digest` is not `{digest}`");
-        return Err(Failure::new(words).with_fix("review the hooks, and use their digest"));
+        let words = "nothing was approved: `--digest` is not the digest of these hooks";
+        let fix = format!(
+            "review them with `{}`, which shows it",
+            context.command("trust")
+        );
+        return Err(Failure::new(words).with_fix(fix));
     }
     if review.is_approved() {
         return terminal.end(Exit::FINE, format_args!("{root}: already approved"));
@@ -140,7 +144,7 @@ fn is_confirmed(yes: bool, question: &str, terminal: &mut Terminal<'_>) -> Resul
     }
     if !terminal.is_input_a_terminal {
         let words = "cannot ask for confirmation: standard input is not a terminal";
-        return Err(Failure::new(words).with_fix("review the hooks, then add `--yes`"));
+        return Err(Failure::new(words).with_fix("if you are sure, add `--yes`"));
     }
     write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;

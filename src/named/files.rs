@@ -96,7 +96,7 @@ impl Command<'_> {
         for word in &run.words {
             let is_file = self.add_any(&word.names);
             has_file |= is_file;
-            may_be_any |= word.may_be_any && !is_file;
+            may_be_any |= word.may_be_any;
             if is_file && !word.is_of_option || word.may_be_text && !is_file {
                 return may_be_any;
             }
@@ -195,12 +195,14 @@ impl Command<'_> {
         self.look.directories_and_inputs();
         for name in self.data {
             if !self.look.files.contains_key(&name) {
-                self.look.note(format!("`{name}` is data: it may change"));
+                self.look.note(format!(
+                    "`{name}` is data: it may change, unless `inputs` lists it"
+                ));
             }
         }
         if self.names_something && self.look.files.is_empty() {
             self.look
-                .note("the entry names a place in the project, and nothing of it is covered");
+                .note("the entry names a directory of the project, and nothing in it is covered: list files in `inputs`");
         }
         Named {
             of_command: self.files,

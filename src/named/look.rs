@@ -179,7 +179,12 @@ impl<'a> Look<'a> {
 
     fn exclude(&mut self, input: &str) {
         let name = plain(&with_slashes(input));
-        self.note(format!("`{name}` is excluded by `inputs`"));
+        match self.tree.find(self.lookup.base, Path::new(&name)).end {
+            End::Missing if !name.contains(['*', '?', '[']) => self.note(format!(
+                "`!{name}` of `inputs` matches nothing now: its path begins at the project's root"
+            )),
+            _ => self.note(format!("`{name}` is excluded by `inputs`")),
+        }
         let below = |name: &str| pattern_below(self.lookup.base, name);
         let pattern = below(&name).or_else(|_| below(&Pattern::escape(&name)));
         self.excluded.extend(pattern);
@@ -266,7 +271,7 @@ impl<'a> Look<'a> {
             }
             (End::Outside(_), Some((link, _))) => {
                 self.note(format!(
-                    "the link `{}` leads out of the project",
+                    "the link `{}` leads out of the project, to what is not covered",
                     name_of(link)
                 ));
             }
@@ -341,7 +346,10 @@ impl<'a> Look<'a> {
 
     /// Returns the files below a directory, each directory once.
     fn below(&self, start: &Found, way: &Way) -> Result<Vec<Found>, String> {
-        let too_large = || "holds more than 1,000 files or 16 MiB of them count".to_owned();
+        let too_large = || {
+            "it has more than 1,000 files or 16 MiB: list smaller directories, or patterns"
+                .to_owned()
+        };
         let mut left = MOST_FILES;
         let mut bytes = MOST_BYTES;
         let mut all = Vec::new();
@@ -444,13 +452,16 @@ fn is_named_as_script(found: &Found) -> bool {
     found.links.iter().any(|(link, _)| has_ending(link))
 }
 
-/// Whether a file is there that is no script, by its name, permissions and content.
+/// Whether a file is there that is no script, by its permissions and content, and whose name has an ending of other files.
 pub(crate) fn is_data(path: &Path) -> bool {
     let is_plain = |metadata: &Metadata| metadata.is_file() && !files::is_executable(metadata);
     let is_there = path
         .symlink_metadata()
         .is_ok_and(|metadata| is_plain(&metadata));
-    is_there && !has_ending(path) && has_mark(path).is_ok_and(|has_mark| !has_mark)
+    is_there
+        && path.extension().is_some()
+        && !has_ending(path)
+        && has_mark(path).is_ok_and(|has_mark| !has_mark)
 }
 
 fn has_ending(path: &Path) -> bool {

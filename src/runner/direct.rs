@@ -28,21 +28,20 @@ pub(super) fn direct_words<'a>(
 /// Splits a command into words. The first word contains a slash: so it is not a builtin, a function or an
 /// alias, and is not searched for on the `PATH`.
 fn plain_words(text: &str) -> Vec<&str> {
-    let lexed = lex(text);
-    let ([tokens], []) = (&lexed.commands[..], &lexed.texts[..]) else {
+    let is_blank = |c: char| c == ' ' || c == '\t';
+    let is_of_words = |byte: u8| is_plain(byte) || is_blank(char::from(byte)) || byte == b'=';
+    let first = text.trim_start_matches(is_blank).split(is_blank).next();
+    let is_direct = first.is_some_and(|first| names_a_file(first) && !first.contains('='));
+    // Most commands end here, without being split.
+    if !is_direct || !text.bytes().all(is_of_words) {
         return Vec::new();
-    };
+    }
     let mut words = Vec::new();
-    for token in tokens {
-        let Token::Word(word) = token else {
-            return Vec::new();
-        };
-        let is_first = words.is_empty();
-        let is_plain = |byte| is_plain(byte) || byte == b'=' && !is_first;
-        if !word.source.bytes().all(is_plain) || is_first && !names_a_file(word.source) {
-            return Vec::new();
+    for token in lex(text).commands.into_iter().flatten() {
+        match token {
+            Token::Word(word) => words.push(word.source),
+            _ => return Vec::new(),
         }
-        words.push(word.source);
     }
     words
 }

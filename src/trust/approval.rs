@@ -83,7 +83,7 @@ pub(super) fn source_of(hook: &Hook) -> String {
 
 impl Approval {
     /// What no approval covers, as a sentence to show beside each approval.
-    pub const NEVER_COVERED: &str = "Not covered: data files, and everything else that these scripts and programs \
+    pub const NEVER_COVERED: &str = "Not covered: other data files, and everything else that these scripts and programs \
         read or run, in the project too (imports, Makefile, package.json).";
 
     /// Looks at the hooks of a project and at the files that an approval covers. Approves nothing yet.
@@ -240,8 +240,8 @@ impl Approved {
         let quoted = |name: &str| format!("`{}`", printable(name));
         let names: Vec<String> = covered.map(|(name, _)| quoted(name)).collect();
         let mut lines = vec![match &names[..] {
-            [] => "Scripts covered: none".to_owned(),
-            names => format!("Scripts covered: {}", names.join(", ")),
+            [] => "Files covered: none".to_owned(),
+            names => format!("Files covered: {}", names.join(", ")),
         }];
         lines.extend(
             self.notes

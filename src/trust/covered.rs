@@ -74,7 +74,7 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
     };
     let mut named = lookup.files_of(hook);
     if words.builds_names {
-        let note = "this command may run files that are not listed here";
+        let note = "this command may run files that are not listed here: list them in `inputs`";
         named.notes.push(note.to_owned());
     }
     named

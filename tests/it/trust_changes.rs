@@ -77,9 +77,9 @@ fn approvals_of_an_earlier_version_hold() {
 #[test]
 fn what_is_newly_covered_is_said_once() {
     let world = World::new();
-    let entry = json!({"event": "tool:*", "command": "cat notes | sh"});
+    let entry = json!({"event": "tool:*", "command": "cat notes.txt | sh"});
     world.write(FILE, &json!({"hooks": [entry]}).to_string());
-    world.write("project/notes", "exit 0");
+    world.write("project/notes.txt", "exit 0");
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap());
     assert_eq!(lost(&hooks), None);
@@ -95,8 +95,8 @@ fn what_is_newly_covered_is_said_once() {
     let hooks = host(&world);
     let why = lost(&hooks).unwrap();
     for expected in [
-        "`notes` is newly covered since the hook was approved",
-        "if it is data, exclude it: `\"inputs\": [\"!notes\"]`",
+        "`notes.txt` is newly covered since the hook was approved",
+        "if it is data, exclude it: `\"inputs\": [\"!notes.txt\"]`",
     ] {
         assert!(why.contains(expected), "{why}");
     }
@@ -186,10 +186,10 @@ fn approve_with_shows_all_that_would_run() {
     for expected in [
         "\"command\": \"sh g.sh\"",
         "two\\u{202e} (.myagent/hooks.json):",
-        "Scripts covered: none",
-        "Scripts covered: `g.sh`",
+        "Files covered: none",
+        "Files covered: `g.sh`",
         "Note: this command may run files that are not listed here",
-        "Not covered: data files, and everything else",
+        "Not covered: other data files, and everything else",
         "Digest: ",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");

@@ -78,7 +78,10 @@ fn a_covered_input_is_no_data() {
     project.world.write("project/rules.json", "1");
     project.world.write("project/other.json", "1");
     let notes = &project.look().hooks[0].notes;
-    assert_eq!(notes[..], ["`other.json` is data: it may change"]);
+    assert_eq!(
+        notes[..],
+        ["`other.json` is data: it may change, unless `inputs` lists it"]
+    );
 }
 
 #[test]

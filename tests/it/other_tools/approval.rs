@@ -239,7 +239,7 @@ fn an_approval_shows_the_entry_as_it_was_written() {
     let expected = r#"PreToolUse(Bash) .claude/settings.json:2:
   {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "timeout": 5, "command": "./g.sh A"}]}]}
   When it runs: {"event":"tool:pre_execute","on_failure":"continue"}
-  Scripts covered: none
+  Files covered: none
 "#;
     assert_eq!(shown, expected);
 }

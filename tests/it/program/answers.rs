@@ -106,7 +106,7 @@ fn the_program_knows_answers() {
     let trusted = user.run(&["trust", "--yes"]);
     let shown = trusted.out + &trusted.err;
     assert!(
-        shown.contains("\"answer\"") && shown.contains("Scripts covered: none"),
+        shown.contains("\"answer\"") && shown.contains("Files covered: none"),
         "{shown}"
     );
     let fire = |command: &str, more: &[&str]| {
