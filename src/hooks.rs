@@ -248,14 +248,15 @@ impl HooksBuilder {
         if let Some(trace) = &trace {
             executor = executor.observer(trace.clone());
         }
-        let executor = executor
-            .profile(config.profile().clone())
-            .vocabulary(Arc::clone(&vocabulary))
-            .build();
         let project = self.project.and_then(|root| match root {
             ProjectRoot::At(root) => Some(root),
             ProjectRoot::From(start) => config.discover_project(&start),
         });
+        let executor = executor
+            .profile(config.profile().clone())
+            .project(project.as_deref())
+            .vocabulary(Arc::clone(&vocabulary))
+            .build();
         let own_store = || config.trust_store().map(TrustPolicy::Approved);
         let remains = executor.remains();
         Hooks {

@@ -11,9 +11,9 @@ use serde::{Serialize, Serializer};
 /// opens no socket; the methods widen or narrow that. Where the system cannot enforce it, the hook fails without running,
 /// with [`FailureKind::NoSandbox`](crate::FailureKind::NoSandbox). See [docs/sandbox.md](crate::docs::sandbox).
 ///
-/// Paths are relative to the hook's working directory, or begin with `~`. A path that is not there is an error, and so is one
-/// in the hook's project (without a project: in its working directory) that leads out of it, by `..` or by a link. A hook with
-/// such a path fails.
+/// Paths are relative to the hook's working directory, or begin with `~`. A path that is not there is an error, and so is a
+/// relative one that leads out of the hook's project (without a project: out of its working directory) by `..`. From the first
+/// directory that the user can write, no path has a link. A hook with another path fails.
 ///
 /// ```
 /// use forge_hooks::{Hook, Sandbox};

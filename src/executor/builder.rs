@@ -1,6 +1,6 @@
 //! The settings of an executor, and their defaults.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::profile::AppProfile;
 use crate::protocol::{Naming, Native};
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
-use crate::runner::{Observer, Observers, Reporter, Residents, Runner};
+use crate::runner::{Bases, Observer, Observers, Reporter, Residents, Runner};
 
 /// The most background hooks that run at once; further ones wait.
 const MOST_BACKGROUND: usize = 16;
@@ -54,6 +54,7 @@ pub struct HookExecutorBuilder {
     queue_capacity: usize,
     default_timeout: Duration,
     working_dir: Option<PathBuf>,
+    project: Option<PathBuf>,
     kill_grace: Duration,
     output_limit: usize,
     model_text_limit: usize,
@@ -73,6 +74,7 @@ impl Default for HookExecutorBuilder {
             queue_capacity: 1024,
             default_timeout: DEFAULT_TIMEOUT,
             working_dir: None,
+            project: None,
             kill_grace: Duration::from_millis(250),
             output_limit: 1024 * 1024,
             model_text_limit: MODEL_TEXT_LIMIT,
@@ -119,6 +121,12 @@ impl HookExecutorBuilder {
     /// Default: the host's current directory when the hook starts.
     pub fn working_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.working_dir = Some(path.into());
+        self
+    }
+
+    /// Notes where a project's root really is, before one of its hooks runs.
+    pub(crate) fn project(mut self, root: Option<&Path>) -> Self {
+        self.project = root.map(Path::to_owned);
         self
     }
 
@@ -197,13 +205,19 @@ impl HookExecutorBuilder {
         let capacity = self.queue_capacity;
         // One worker is kept for guards, unless there is only one.
         let others = (self.workers - 1).max(1);
+        // An error means an empty path, or that the current directory cannot be read.
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let working_dir = self.working_dir.map(whole);
+        let bases = Bases::default();
+        let project = self.project.map(whole);
+        for directory in working_dir.iter().chain(&project) {
+            bases.real(directory);
+        }
         let runner = Runner {
             native: Native::new(Naming::new(self.profile, self.inherit)),
             default_timeout: self.default_timeout,
-            // An error means an empty path, or that the current directory cannot be read.
-            working_dir: self
-                .working_dir
-                .map(|path| std::path::absolute(&path).unwrap_or(path)),
+            working_dir,
+            bases,
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             residents: Residents::new(),

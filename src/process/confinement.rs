@@ -3,7 +3,8 @@
 //! Knows files and directories, not how the kernel is told.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a process may reach, besides a temporary directory of its own. The threads of this program are never confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +21,37 @@ pub(crate) struct Confinement {
 #[cfg_attr(windows, allow(dead_code))]
 pub(crate) struct Reach {
     /// None: all that this process can read.
-    pub(crate) read: Option<Vec<PathBuf>>,
-    pub(crate) write: Vec<PathBuf>,
+    pub(crate) read: Option<Vec<Place>>,
+    pub(crate) write: Vec<Place>,
 }
 
-/// Why a process cannot be confined here, and so was not started.
+/// A path that is opened by one rule: from the first directory that the user can write, it has no link.
+///
+/// Who can write a directory can put a link into it, and so choose what a path means that another has written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(crate) struct Place {
+    /// What names it, for messages.
+    pub(crate) name: String,
+    /// A directory by its real path, below which the rule begins; `/`: the rule begins where the user can write.
+    pub(crate) base: PathBuf,
+    /// The path below the base, without `..`.
+    pub(crate) below: PathBuf,
+    /// The real path of the project's root. The rule also begins there: others may have put links into it.
+    pub(crate) project: Option<Arc<Path>>,
+    /// Its device and its number there, if it was opened before: a kept process reaches what was there when it was started.
+    pub(crate) identity: Option<(u64, u64)>,
+}
+
+/// Why a process cannot be confined, and so was not started.
 #[derive(Debug)]
-pub(crate) struct Refused(pub(crate) String);
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(crate) enum Refused {
+    /// No process can be confined in this way on this system.
+    Here(String),
+    /// One of its places cannot be opened.
+    Place(String),
+}
 
 impl Refused {
     /// The reason on every other system.
@@ -34,13 +59,16 @@ impl Refused {
     pub(crate) fn on_this_system() -> Self {
         let needs =
             "it needs Linux on x86_64, aarch64 or riscv64, with Landlock (since 6.2) and seccomp";
-        Self(needs.to_owned())
+        Self::Here(needs.to_owned())
     }
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no sandbox is possible here: {}", self.0)
+        match self {
+            Self::Here(why) => write!(f, "no sandbox is possible here: {why}"),
+            Self::Place(why) => f.write_str(why),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
-pub(crate) use confinement::{Confinement, Reach, Refused};
+pub(crate) use confinement::{Confinement, Place, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited, program_directories};
 pub(crate) use start::{
     StartError, StartErrorKind, directory_problem, format_problem, interpreter_problem,
@@ -35,9 +35,11 @@ pub(crate) use start::{
 #[cfg(all(test, unix))]
 pub(crate) use unix::process_is_gone;
 #[cfg(unix)]
-pub(crate) use unix::{Broken, Exchange, Resident, program_of, sandbox_support, start_resident};
+pub(crate) use unix::{
+    Broken, Exchange, Resident, identity_of, program_of, sandbox_support, start_resident,
+};
 #[cfg(windows)]
-pub(crate) use windows::{command_interpreter, sandbox_support};
+pub(crate) use windows::{command_interpreter, identity_of, sandbox_support};
 
 /// How long [`run`] waits for the rest of the output of a process that has ended, if another process
 /// still holds the output open. Also how long it waits for a killed process to be gone.

@@ -39,7 +39,7 @@ impl Temporary {
         let path = made.and_then(|it| it.keep().canonicalize());
         let path = path.map_err(|error| {
             let words = format!("its temporary directory cannot be created: {error}");
-            io::Error::other(Refused(words))
+            io::Error::other(Refused::Here(words))
         })?;
         Ok(Self { path })
     }

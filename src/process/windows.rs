@@ -25,12 +25,16 @@ use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryW;
 use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::start::{StartError, explain};
-use super::{Args, Cancel, Captured, End, Finished, LINGER, Refused, Spec};
+use super::{Args, Cancel, Captured, End, Finished, LINGER, Place, Refused, Spec};
 
 /// How often the wait checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Returns why no process can be confined.
+pub(crate) fn identity_of(_place: &Place) -> Result<Option<(u64, u64)>, Refused> {
+    Err(Refused::on_this_system())
+}
+
 pub(crate) fn sandbox_support() -> Result<(), Refused> {
     Err(Refused::on_this_system())
 }

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use super::sandbox;
+use super::sandbox::Bases;
 use crate::entry::{Failure, FailureKind, HookCommand, HookOutput};
 use crate::hook::Hook;
 use crate::process::Confinement;
@@ -25,7 +25,7 @@ pub(super) enum Admitted {
 }
 
 /// Asked right before each start, and once more for a kept process whose event has waited for its turn. `naming` knows the
-/// hooks above this host, `working_dir` is the executor's. The approval comes first: no failure policy ignores a lost one.
+/// hooks above this host, `working_dir` is the executor's, `bases` are where sandboxes begin. The approval comes first: no failure policy ignores a lost one.
 ///
 /// # Errors
 /// If the hook must not start. It then fails with this failure.
@@ -33,6 +33,7 @@ pub(super) fn admit(
     hook: &Hook,
     naming: &Naming,
     working_dir: Option<&Path>,
+    bases: &Bases,
 ) -> Result<Admitted, Failure> {
     approved(hook)?;
     hook.usable()?;
@@ -41,8 +42,8 @@ pub(super) fn admit(
     }
     let checked = naming.chain().check(hook.fingerprint());
     checked.map_err(|error| Failure::new(FailureKind::Circular, error.to_string()))?;
-    let working_dir = working_dir_of(hook, working_dir)?;
-    let confinement = sandbox::confinement(hook, &working_dir)?;
+    let (base, working_dir) = working_dir_of(hook, working_dir)?;
+    let confinement = bases.confinement(hook, &base, &working_dir)?;
     Ok(Admitted::Start {
         working_dir,
         confinement,
@@ -63,16 +64,16 @@ fn approved(hook: &Hook) -> Result<(), Failure> {
     }
 }
 
-/// Returns the hook's working directory, relative to its base: its project's root, else the
-/// executor's working directory, else the host's current directory.
-fn working_dir_of(hook: &Hook, of_executor: Option<&Path>) -> Result<PathBuf, Failure> {
+/// Returns the hook's base, which is its project's root, else the executor's working directory, else the host's current
+/// directory; and its working directory, which may be relative to the base.
+fn working_dir_of(hook: &Hook, of_executor: Option<&Path>) -> Result<(PathBuf, PathBuf), Failure> {
     let own = hook.working_dir();
-    if let Some(own) = own.filter(|path| path.is_absolute()) {
-        return Ok(own.to_owned());
-    }
-    let base = match hook.base_dir().or(of_executor) {
-        Some(base) => base.to_owned(),
-        None => std::env::current_dir().map_err(|error| {
+    let whole = own.filter(|path| path.is_absolute());
+    let base = match (hook.base_dir().or(of_executor), whole) {
+        (Some(base), _) => base.to_owned(),
+        // Nothing is relative to a base.
+        (None, Some(whole)) => whole.ancestors().last().unwrap_or(whole).to_owned(),
+        (None, None) => std::env::current_dir().map_err(|error| {
             let why = match error.kind() {
                 ErrorKind::NotFound => "it was removed".to_owned(),
                 _ => error.to_string(),
@@ -81,10 +82,11 @@ fn working_dir_of(hook: &Hook, of_executor: Option<&Path>) -> Result<PathBuf, Fa
             Failure::new(FailureKind::NoWorkingDir, message)
         })?,
     };
-    Ok(match own {
+    let working_dir = match own {
         Some(own) => base.join(own),
-        None => base,
-    })
+        None => base.clone(),
+    };
+    Ok((base, working_dir))
 }
 
 #[cfg(test)]
@@ -110,7 +112,11 @@ mod tests {
     #[test]
     fn the_approval_comes_first() {
         let naming = Naming::new(AppProfile::default(), None);
-        let kind = |hook: &Hook| admit(hook, &naming, None).err().map(|failure| failure.kind);
+        let kind = |hook: &Hook| {
+            admit(hook, &naming, None, &Bases::default())
+                .err()
+                .map(|failure| failure.kind)
+        };
         let hook = Hook::new("*", "true").unwrap();
         let hook = hook.with_on_failure(FailurePolicy::Continue);
         assert_eq!(kind(&hook), None);
@@ -135,7 +141,7 @@ mod tests {
         let hook = Hook::read(Node::from(&entry)).ok().unwrap();
         assert!(hook.matches(&crate::HookEvent::tool_pre_execute("bash", "ls")));
         let naming = Naming::new(AppProfile::default(), None);
-        let failure = admit(&hook, &naming, None).unwrap_err();
+        let failure = admit(&hook, &naming, None, &Bases::default()).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Misconfigured);
     }
 }

@@ -27,3 +27,4 @@ pub use observer::{DropReason, HookRun, Observer};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;
 pub(crate) use run::Runner;
+pub(crate) use sandbox::Bases;

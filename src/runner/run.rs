@@ -16,6 +16,7 @@ use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
+use super::sandbox::Bases;
 #[cfg(feature = "cli")]
 use crate::entry::Standing;
 use crate::entry::{Failure, HookOutput, Reading};
@@ -38,6 +39,7 @@ pub(crate) struct Runner {
     pub(crate) native: Native,
     pub(crate) default_timeout: Duration,
     pub(crate) working_dir: Option<PathBuf>,
+    pub(crate) bases: Bases,
     pub(crate) kill_grace: Duration,
     pub(crate) output_limit: usize,
     pub(crate) residents: Residents,
@@ -133,7 +135,8 @@ impl Runner {
 
     /// Returns what the hook needs to start.
     fn admit(&self, hook: &Hook) -> Result<Admitted, Failure> {
-        admit(hook, self.native.naming(), self.working_dir.as_deref())
+        let naming = self.native.naming();
+        admit(hook, naming, self.working_dir.as_deref(), &self.bases)
     }
 
     /// Returns whether the hook may run, for people. Looks at files, as before a start.

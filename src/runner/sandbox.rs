@@ -1,13 +1,14 @@
-//! What confines a hook, with the real places of the paths that its sandboxes name.
+//! What confines a hook, with the places of the paths that its sandboxes name.
 //!
-//! Knows paths, not how a process is confined.
+//! Knows paths as texts, not how they are opened, nor how a process is confined.
 
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::entry::{Failure, FailureKind, Sandbox};
 use crate::hook::Hook;
-use crate::process::{Confinement, Reach, directory_problem};
+use crate::process::{Confinement, Place, Reach, directory_problem, identity_of};
 
 /// Confines all hooks, where tests are built so: what a sandbox with all rights changes, each test then sees.
 static IN_TESTS: LazyLock<Option<Sandbox>> = LazyLock::new(|| {
@@ -15,83 +16,176 @@ static IN_TESTS: LazyLock<Option<Sandbox>> = LazyLock::new(|| {
     cfg!(forge_hooks_confined).then(all)
 });
 
-/// Returns what the hook may reach; none if it is in no sandbox.
-///
-/// # Errors
-/// Where no sandbox is possible, and for a path that is not there or leads elsewhere.
-pub(super) fn confinement(hook: &Hook, working_dir: &Path) -> Result<Option<Confinement>, Failure> {
-    let failure = |why: String| Failure::new(FailureKind::NoSandbox, why);
-    let project = hook.base_dir().unwrap_or(working_dir);
-    let (mut layers, mut network) = (Vec::new(), true);
-    // A project must not choose what a path of the host means.
-    let of_host = hook.host_sandbox().map(|sandbox| (sandbox, project));
-    let own = hook.sandbox().map(|sandbox| (sandbox, working_dir));
-    let of_tests = IN_TESTS.as_ref().map(|sandbox| (sandbox, working_dir));
-    for (sandbox, base) in of_host.into_iter().chain(own).chain(of_tests) {
+/// The directories that no hook has chosen, in which paths of sandboxes begin, and their real paths as they were when they were
+/// first seen: a hook may put a link in the place of one.
+#[derive(Debug, Default)]
+pub(crate) struct Bases(Mutex<BTreeMap<PathBuf, Arc<Path>>>);
+
+impl Bases {
+    /// Returns the real path; the path itself if the directory is not there.
+    pub(crate) fn real(&self, directory: &Path) -> Arc<Path> {
+        let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(real) = known.get(directory) {
+            return Arc::clone(real);
+        }
+        let Ok(real) = directory.canonicalize() else {
+            return directory.as_path().into();
+        };
+        let real = Arc::from(real);
+        known.insert(directory.to_owned(), Arc::clone(&real));
+        real
+    }
+
+    /// Returns what the hook may reach; none if it is in no sandbox. Its own `working_dir` begins at `base`.
+    ///
+    /// # Errors
+    /// Where no sandbox is possible, and for a path that is not there, has a link, or leads elsewhere.
+    pub(super) fn confinement(
+        &self,
+        hook: &Hook,
+        base: &Path,
+        working_dir: &Path,
+    ) -> Result<Option<Confinement>, Failure> {
+        let of_tests = IN_TESTS.as_ref();
+        if hook.sandboxes().chain(of_tests).next().is_none() {
+            return Ok(None);
+        }
+        let failure = |why: String| Failure::new(FailureKind::NoSandbox, why);
         Sandbox::support().map_err(|error| failure(error.to_string()))?;
         if let Some(why) = directory_problem(working_dir) {
             return Err(Failure::new(FailureKind::NoWorkingDir, why));
         }
-        let places = Places { base, project };
-        layers.push(places.reach(sandbox).map_err(failure)?);
-        network &= sandbox.network();
+        let paths = Paths {
+            bases: self,
+            project: (base, self.real(base)),
+            limit: hook.base_dir().unwrap_or(working_dir),
+        };
+        if hook.sandboxes().next().is_some()
+            && let Some(own) = hook.working_dir()
+        {
+            let name = format!("`working_dir`: `{}`", own.display());
+            opened(paths.below(working_dir, name)).map_err(failure)?;
+        }
+        let (mut layers, mut network) = (Vec::new(), true);
+        // A project must not choose what a path of the host means.
+        let of_host = hook.host_sandbox().map(|sandbox| (sandbox, paths.limit));
+        let own = hook.sandbox().map(|sandbox| (sandbox, working_dir));
+        let of_tests = of_tests.map(|sandbox| (sandbox, working_dir));
+        for (sandbox, start) in of_host.into_iter().chain(own).chain(of_tests) {
+            layers.push(paths.reach(sandbox, start).map_err(failure)?);
+            network &= sandbox.network();
+        }
+        Ok(Some(Confinement { layers, network }))
     }
-    Ok((!layers.is_empty()).then_some(Confinement { layers, network }))
 }
 
-/// What the paths of a sandbox are relative to.
-struct Places<'a> {
-    base: &'a Path,
+/// What the paths of a hook's sandboxes mean.
+struct Paths<'a> {
+    bases: &'a Bases,
+    /// The project's root, or the working directory of a hook without one: as it is written, and its real path.
+    project: (&'a Path, Arc<Path>),
     /// Relative paths must not lead out of it.
-    project: &'a Path,
+    limit: &'a Path,
 }
 
-impl Places<'_> {
-    fn reach(&self, sandbox: &Sandbox) -> Result<Reach, String> {
-        let read = sandbox.read().map(|paths| self.all("read", paths));
+impl Paths<'_> {
+    /// Returns what a sandbox reaches whose relative paths begin at `start`.
+    fn reach(&self, sandbox: &Sandbox, start: &Path) -> Result<Reach, String> {
+        let all = |key: &str, paths: &[String]| {
+            let places = paths.iter().map(|path| {
+                let name = format!("`sandbox.{key}`: `{path}`");
+                opened(self.place(path, start, name)?)
+            });
+            places.collect::<Result<Vec<_>, _>>()
+        };
+        let read = sandbox.read().map(|paths| all("read", paths));
         Ok(Reach {
             read: read.transpose()?,
-            write: self.all("write", sandbox.write())?,
+            write: all("write", sandbox.write())?,
         })
     }
 
-    fn all(&self, key: &str, paths: &[String]) -> Result<Vec<PathBuf>, String> {
-        let places = paths.iter().map(|path| {
-            self.place(path)
-                .map_err(|why| format!("`sandbox.{key}`: `{path}` {why}"))
-        });
-        places.collect()
-    }
-
-    /// Returns the place where a path leads.
-    fn place(&self, path: &str) -> Result<PathBuf, String> {
-        let home = match path.strip_prefix('~') {
-            Some(below) if below.is_empty() || below.starts_with('/') => {
-                let home = home::home_dir().ok_or("needs a home directory, and there is none")?;
-                Some(home.join(below.trim_start_matches('/')))
+    fn place(&self, path: &str, start: &Path, name: String) -> Result<Place, String> {
+        if let Some(below) = path.strip_prefix('~') {
+            if !below.is_empty() && !below.starts_with('/') {
+                return Err(format!("{name} is not a path: after `~` comes `/`"));
             }
-            Some(_) => return Err("is not a path: after `~` comes `/`".to_owned()),
-            None => None,
+            let home = home::home_dir()
+                .ok_or_else(|| format!("{name} needs a home directory, and there is none"))?;
+            let home = self.bases.real(&home);
+            let whole = without_dots(&home.join(below.trim_start_matches('/')));
+            return Ok(match whole.strip_prefix(&home) {
+                Ok(below) => self.at(&home, below, name),
+                Err(_) => self.below(&whole, name),
+            });
+        }
+        let whole = start.join(path);
+        let place = self.below(&whole, name);
+        // A relative path of a project must not choose a place outside of it.
+        let is_outside = || {
+            let limit = self.below(self.limit, String::new());
+            let [limit, whole] = [&limit, &place].map(|place| place.base.join(&place.below));
+            !whole.starts_with(limit)
         };
-        let is_relative = home.is_none() && Path::new(path).is_relative();
-        let whole = home.unwrap_or_else(|| self.base.join(path));
-        let place = real(&whole)?;
-        // What a project has put there must not choose another place, however the path comes into the project.
-        let project = real(self.project)?;
-        let is_in_project = |above: &Path| real(above).is_ok_and(|it| it.starts_with(&project));
-        let passes = is_relative || whole.ancestors().any(is_in_project);
-        if passes && !place.starts_with(&project) {
+        if Path::new(path).is_relative() && is_outside() {
             return Err(format!(
-                "leads out of `{}`, to `{}`: write that path in full",
-                self.project.display(),
-                place.display()
+                "{} leads out of `{}`, to `{}`: write that path in full",
+                place.name,
+                self.limit.display(),
+                without_dots(&whole).display()
             ));
         }
         Ok(place)
     }
+
+    /// Returns the place of a whole path: below the project's root or, without a link from where the user can write, below `/`.
+    fn below(&self, whole: &Path, name: String) -> Place {
+        let whole = without_dots(whole);
+        let (written, real) = &self.project;
+        let below = whole.strip_prefix(without_dots(written));
+        match below.or_else(|_| whole.strip_prefix(real)) {
+            Ok(below) => self.at(real, below, name),
+            Err(_) => {
+                let root: PathBuf = whole.components().take_while(is_root).collect();
+                let below = whole.strip_prefix(&root).unwrap_or(&whole);
+                self.at(&root, below, name)
+            }
+        }
+    }
+
+    fn at(&self, base: &Path, below: &Path, name: String) -> Place {
+        Place {
+            name,
+            base: base.to_owned(),
+            below: below.to_owned(),
+            project: Some(Arc::clone(&self.project.1)),
+            identity: None,
+        }
+    }
 }
 
-fn real(path: &Path) -> Result<PathBuf, String> {
-    path.canonicalize()
-        .map_err(|error| format!("is not there (`{}`): {error}", path.display()))
+fn is_root(component: &Component<'_>) -> bool {
+    matches!(component, Component::RootDir | Component::Prefix(_))
+}
+
+/// Checks that the place can be opened, and notes which one it is.
+fn opened(mut place: Place) -> Result<Place, String> {
+    place.identity = identity_of(&place).map_err(|refused| refused.to_string())?;
+    Ok(place)
+}
+
+/// Returns a whole path, in which `..` is resolved by the text: without links, that is the place.
+fn without_dots(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut whole = PathBuf::new();
+    for component in path.components() {
+        match component {
+            // Above `/` is `/`.
+            Component::ParentDir => drop(whole.pop()),
+            Component::CurDir => {}
+            other => whole.push(other),
+        }
+    }
+    whole
 }

@@ -8,10 +8,15 @@ use std::process::Command;
 
 use super::child::Started;
 use crate::process::temporary::Temporary;
-use crate::process::{Confinement, Refused};
+use crate::process::{Confinement, Place, Refused};
 
 /// Returns why no process can be confined.
 pub(crate) fn support() -> Result<(), Refused> {
+    Err(Refused::on_this_system())
+}
+
+/// Returns why no place can be opened.
+pub(crate) fn identity_of(_place: &Place) -> Result<Option<(u64, u64)>, Refused> {
     Err(Refused::on_this_system())
 }
 

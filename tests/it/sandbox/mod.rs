@@ -3,6 +3,7 @@
 //! Where the kernel cannot confine a process, these tests fail, unless `FORGE_HOOKS_NO_SANDBOX` is set.
 
 mod fails;
+mod paths;
 mod programs;
 mod reach;
 mod shown;

@@ -136,7 +136,7 @@ pub(super) fn program(network: bool, writes: bool) -> io::Result<&'static BpfPro
             .map(|(network, writes)| made(network, writes))
     });
     let made = &MADE[usize::from(network) * 2 + usize::from(writes)];
-    let refused = |why: &String| io::Error::other(Refused(format!("seccomp: {why}")));
+    let refused = |why: &String| io::Error::other(Refused::Here(format!("seccomp: {why}")));
     made.as_ref().map_err(refused)
 }
 

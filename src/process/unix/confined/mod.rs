@@ -6,7 +6,10 @@
 //! it makes system calls with what was prepared before, and nothing else: no allocation, no lock, no panic.
 
 mod filter;
+mod places;
 mod ruleset;
+
+pub(crate) use places::identity_of;
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_long, c_void};
@@ -59,7 +62,7 @@ pub(crate) fn support() -> Result<(), Refused> {
         let program = filter::program(false, false);
         program.map(drop).map_err(|error| error.to_string())
     });
-    FOUND.clone().map_err(Refused)
+    FOUND.clone().map_err(Refused::Here)
 }
 
 /// A process that is to be started, perhaps more than once.
@@ -183,7 +186,7 @@ impl Step {
         match self {
             Self::Usual => error,
             Self::Confining(what) => {
-                io::Error::other(Refused(format!("the kernel refused {what}: {error}")))
+                io::Error::other(Refused::Here(format!("the kernel refused {what}: {error}")))
             }
         }
     }

@@ -12,7 +12,8 @@ use std::sync::LazyLock;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
-use crate::process::{Reach, Refused};
+use super::places;
+use crate::process::{Place, Reach, Refused};
 
 /// The version without which there is no sandbox (Linux 6.2): it is the first that knows truncation.
 const NEEDED: c_long = 3;
@@ -111,7 +112,7 @@ pub(super) fn version() -> Result<c_long, String> {
 
 /// Returns the rules of a layer, as the descriptor that the kernel gives for them.
 pub(super) fn ruleset(layer: &Reach, temporary: &Path) -> io::Result<OwnedFd> {
-    let version = version().map_err(|why| io::Error::other(Refused(why)))?;
+    let version = version().map_err(|why| io::Error::other(Refused::Here(why)))?;
     let ioctl = if version >= 5 { IOCTL_DEV } else { 0 };
     let attributes = Attributes {
         files: ALL | ioctl,
@@ -127,11 +128,14 @@ pub(super) fn ruleset(layer: &Reach, temporary: &Path) -> io::Result<OwnedFd> {
     // SAFETY: the kernel has just created the descriptor, and nothing else has it.
     let rules = unsafe { OwnedFd::from_raw_fd(created) };
 
-    let usual = |place: &str, rights| allow(&rules, Path::new(place), rights, Links::Followed);
+    let usual = |place: &str, rights| match open_as_usual(place)? {
+        Some(opened) => allow(&rules, &opened, rights),
+        None => Ok(()),
+    };
     for device in DEVICES {
         usual(device, READ_FILE | WRITE_FILE | TRUNCATE | ioctl)?;
     }
-    let chosen = |place: &Path, rights| allow(&rules, place, rights, Links::Refused);
+    let chosen = |place: &Place, rights| allow(&rules, &places::open(place)?, rights);
     match &layer.read {
         None => usual("/", READ)?,
         Some(places) => {
@@ -139,40 +143,32 @@ pub(super) fn ruleset(layer: &Reach, temporary: &Path) -> io::Result<OwnedFd> {
             places.iter().try_for_each(|place| chosen(place, READ))?;
         }
     }
-    let write = layer.write.iter().map(AsRef::as_ref);
-    write
-        .chain([temporary])
-        .try_for_each(|place| chosen(place, READ | WRITE))?;
+    let write = READ | WRITE;
+    layer
+        .write
+        .iter()
+        .try_for_each(|place| chosen(place, write))?;
+    // It was just created, by its real path.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let links = ResolveFlags::NO_SYMLINKS;
+    let temporary = openat2(CWD, temporary, flags, Mode::empty(), links)?;
+    allow(&rules, &temporary, write)?;
     Ok(rules)
 }
 
-/// What to do with links in a path.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
-    /// A place that is not there is left out.
-    Followed,
-    /// The path was real. If there is a link now, another process has put it there.
-    Refused,
+/// Opens a place of the system, which may be a link. One that is not there is left out.
+fn open_as_usual(place: &str) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    match openat2(CWD, place, flags, Mode::empty(), ResolveFlags::empty()) {
+        Err(Errno::NOENT | Errno::ACCESS) => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
 }
 
 /// Adds the rights on a place and what is below it.
-fn allow(rules: &OwnedFd, place: &Path, rights: u64, links: Links) -> io::Result<()> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let resolve = match links {
-        Links::Followed => ResolveFlags::empty(),
-        Links::Refused => ResolveFlags::NO_SYMLINKS,
-    };
-    let opened = match openat2(CWD, place, flags, Mode::empty(), resolve) {
-        Ok(opened) => opened,
-        Err(Errno::NOENT | Errno::ACCESS) if links == Links::Followed => return Ok(()),
-        Err(error @ (Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::LOOP)) => {
-            let words = format!("`{}` has changed meanwhile: {error}", place.display());
-            return Err(io::Error::other(Refused(words)));
-        }
-        Err(error) => return Err(error.into()),
-    };
+fn allow(rules: &OwnedFd, opened: &OwnedFd, rights: u64) -> io::Result<()> {
     let is_of_files = rights & !OF_FILES == 0;
-    let is_whole = is_of_files || FileType::from_raw_mode(fstat(&opened)?.st_mode).is_dir();
+    let is_whole = is_of_files || FileType::from_raw_mode(fstat(opened)?.st_mode).is_dir();
     let beneath = Beneath {
         rights: if is_whole { rights } else { rights & OF_FILES },
         place: opened.as_raw_fd(),
@@ -193,5 +189,5 @@ fn refused(what: &str) -> io::Error {
     if let Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) = error.raw_os_error() {
         return error;
     }
-    io::Error::other(Refused(format!("Landlock refused {what}: {error}")))
+    io::Error::other(Refused::Here(format!("Landlock refused {what}: {error}")))
 }

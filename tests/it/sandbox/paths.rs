@@ -1,0 +1,370 @@
+//! Where the paths of a sandbox lead: from the first directory that the user can write, they have no link.
+
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::{AppProfile, FailureKind, HookResult, Hooks, Sandbox};
+use serde_json::{Value, json};
+
+use super::{confined, is_possible};
+use crate::support::{World, blocking_event, run_alone};
+
+/// Checks that the hook has failed before its process was started, for this reason.
+#[track_caller]
+fn is_refused(result: &HookResult, expected: &str) {
+    assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
+    let error = result.error.clone().unwrap();
+    assert!(error.contains(expected), "{error}\n  not {expected}");
+    assert!(!result.should_continue() && result.pid().is_none());
+}
+
+/// What is in `path` may be `@`: the directory of the test, or `+`: one elsewhere, where `alias` leads to the first.
+#[test]
+fn a_path_of_a_sandbox_stays_where_it_begins() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(world.path("dir/below")).unwrap();
+    world.write("file", "");
+    symlink(outside.path(), world.path("out")).unwrap();
+    symlink("dir", world.path("in")).unwrap();
+    symlink("nowhere", world.path("dangling")).unwrap();
+    symlink(world.directory(), outside.path().join("alias")).unwrap();
+    let directory = world.directory().display().to_string();
+    let elsewhere = outside.path().to_str().unwrap();
+    for (path, expected) in [
+        (".", Ok("dir/x")),
+        ("dir", Ok("dir/x")),
+        ("dir/below/..", Ok("dir/x")),
+        ("missing/../dir", Ok("dir/x")),
+        ("@/dir", Ok("dir/x")),
+        ("@/missing/../dir/", Ok("dir/x")),
+        ("~", Ok("")),
+        ("file", Ok("file")),
+        ("+", Ok("+/x")),
+        (
+            "missing",
+            Err("`sandbox.write`: `missing` is not there (`@/missing`)"),
+        ),
+        (
+            "file/below",
+            Err("`file/below` is not there (`@/file/below`)"),
+        ),
+        ("..", Err("leads out of `@`, to")),
+        ("dir/../../x", Err("leads out of `@`, to")),
+        (
+            "in",
+            Err(
+                "`sandbox.write`: `in` is a link to `dir` (`@/in`), and a link can be replaced: if that place is meant, write `@/dir`",
+            ),
+        ),
+        (
+            "in/below",
+            Err(
+                "`in/below` leads through a link to `dir` (`@/in`), and a link can be replaced: if that place is meant, write `@/dir/below`",
+            ),
+        ),
+        (
+            "dangling",
+            Err("`dangling` is a link to `nowhere` (`@/dangling`), which leads to nothing"),
+        ),
+        ("out", Err("`out` is a link to `+` (`@/out`)")),
+        ("@/out", Err("`@/out` is a link to `+` (`@/out`)")),
+        ("dir/../out", Err("`dir/../out` is a link to `+` (`@/out`)")),
+        (
+            "+/alias/out",
+            Err(
+                "leads through a link to `@` (`+/alias`), and a link can be replaced: if that place is meant, write `+`",
+            ),
+        ),
+        ("+/alias/dir", Err("if that place is meant, write `@/dir`")),
+        ("~root", Err("`~root` is not a path: after `~` comes `/`")),
+    ] {
+        let full = |text: &str| text.replace('@', &directory).replace('+', elsewhere);
+        let path = full(path);
+        let file = expected.ok().filter(|it| !it.is_empty());
+        let command = format!(": >{}", full(file.unwrap_or("/dev/null")));
+        let result = world.one(confined(&command, Sandbox::new().writing([path.as_str()])));
+        match expected {
+            Ok(_) => assert_eq!(result.exit_code, 0, "{path}: {result:?}"),
+            Err(words) => is_refused(&result, &full(words)),
+        }
+    }
+    let result = world.one(confined("ls dir", Sandbox::new().reading(["file"])));
+    assert!(!result.success());
+}
+
+/// A project whose repository has the link `build -> .git/hooks`.
+struct Project {
+    world: World,
+}
+
+impl Project {
+    fn new() -> Self {
+        let world = World::new();
+        std::fs::create_dir_all(world.path("p/.git/hooks")).unwrap();
+        std::fs::create_dir_all(world.path("p/src")).unwrap();
+        symlink(".git/hooks", world.path("p/build")).unwrap();
+        Self { world }
+    }
+
+    /// Loads these entries of the project and of the user.
+    fn load(&self, project: &Value, user: &Value, of_host: Option<Sandbox>) -> Hooks {
+        let file = |entries: &Value| json!({"hooks": entries}).to_string();
+        self.world.write("p/.agent/hooks.json", &file(project));
+        self.world.write("config/agent/hooks.json", &file(user));
+        let hooks = Hooks::builder(AppProfile::new("agent"))
+            .config_home(self.world.path("config"))
+            .project(self.world.path("p"))
+            .trust(TrustPolicy::Everything)
+            .executor(forge_hooks::HookExecutor::builder().working_dir(self.world.path("p")));
+        match of_host {
+            Some(sandbox) => hooks.sandbox_projects(sandbox).load(),
+            None => hooks.load(),
+        }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.world.path(name).display().to_string()
+    }
+}
+
+/// The command of a hook that changes what git runs.
+const ATTACK: &str = "for place in .git/hooks ../.git/hooks .; do : >$place/pre-commit; done; true";
+
+#[test]
+fn a_project_does_not_choose_by_a_link_what_a_path_means() {
+    if !is_possible() {
+        return;
+    }
+    let project = Project::new();
+    let whole = project.path("p/build");
+    let entry = |more: Value| {
+        let mut entry = json!({"event": "*", "command": ATTACK});
+        entry
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        json!([entry])
+    };
+    let none = json!([]);
+    let host = |path: &str| Some(Sandbox::new().writing([path]));
+    let own = |path: &str| entry(json!({"sandbox": {"write": [path]}}));
+    let in_build = entry(json!({"working_dir": "build", "sandbox": {"write": ["."]}}));
+    let plain_in_build = entry(json!({"working_dir": "build"}));
+    let in_src = entry(json!({"working_dir": "src", "sandbox": {"write": ["../build"]}}));
+    let dotted = entry(json!({"working_dir": "src/../build", "sandbox": true}));
+    let build = "`build` is a link to `.git/hooks`";
+    for (of_project, of_user, of_host, expected) in [
+        (entry(json!({})), none.clone(), host("build"), build),
+        (
+            entry(json!({})),
+            none.clone(),
+            host(&whole),
+            "is a link to `.git/hooks`",
+        ),
+        (own("build"), none.clone(), None, build),
+        (own(&whole), none.clone(), None, "is a link to `.git/hooks`"),
+        (
+            in_build.clone(),
+            none.clone(),
+            None,
+            "`working_dir`: `build` is a link",
+        ),
+        (
+            plain_in_build,
+            none.clone(),
+            host("src"),
+            "`working_dir`: `build` is a link",
+        ),
+        (
+            in_src,
+            none.clone(),
+            None,
+            "`../build` is a link to `.git/hooks`",
+        ),
+        (
+            dotted,
+            none.clone(),
+            None,
+            "`working_dir`: `src/../build` is a link",
+        ),
+        (none.clone(), own("build"), None, build),
+        (none.clone(), own(&whole), None, "is a link to `.git/hooks`"),
+        (
+            none.clone(),
+            in_build,
+            None,
+            "`working_dir`: `build` is a link",
+        ),
+    ] {
+        let hooks = project.load(&of_project, &of_user, of_host);
+        let outcome = hooks.execute(&blocking_event());
+        assert_eq!(outcome.results().len(), 1, "{outcome:?}");
+        is_refused(&outcome.results()[0], expected);
+        assert!(!Path::new(&project.path("p/.git/hooks/pre-commit")).exists());
+    }
+    // Without a sandbox, a working directory may be a link.
+    let free = json!([{"event": "*", "command": "true", "working_dir": "build"}]);
+    assert!(
+        project
+            .load(&free, &none, None)
+            .execute(&blocking_event())
+            .allowed()
+    );
+}
+
+/// A hook that may write `cache` makes a part of it a link, and would let the next one write elsewhere.
+#[test]
+fn a_hook_does_not_widen_the_next_one() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    for name in ["cache/pip", "ssh", "work/p"] {
+        std::fs::create_dir_all(world.path(name)).unwrap();
+    }
+    let [cache, pip, ssh] =
+        ["cache", "cache/pip", "ssh"].map(|it| world.path(it).display().to_string());
+    let replaces = format!("rm -r {pip} && ln -s {ssh} {pip}");
+    let result = world.one(confined(&replaces, Sandbox::new().writing([&*cache])));
+    assert!(result.success(), "{result:?}");
+    let command = format!(": >{ssh}/authorized_keys");
+    let result = world.one(confined(&command, Sandbox::new().writing([&*pip])));
+    is_refused(&result, &format!("is a link to `{ssh}` (`{pip}`)"));
+    assert!(!world.path("ssh/authorized_keys").exists());
+}
+
+/// The same with `~`, in a process of its own: the home directory is a variable.
+#[test]
+fn a_hook_does_not_widen_the_next_one_in_the_home_directory() {
+    const NAME: &str = "sandbox::paths::a_hook_does_not_widen_the_next_one_in_the_home_directory";
+    const HOME: &str = "FORGE_HOOKS_TEST_HOME";
+    if !is_possible() {
+        return;
+    }
+    let Some(home) = std::env::var_os(HOME) else {
+        let world = World::new();
+        for name in ["real/.cache", "real/.ssh"] {
+            std::fs::create_dir_all(world.path(name)).unwrap();
+        }
+        symlink("../.ssh", world.path("real/.cache/pip")).unwrap();
+        // A base may be a link: no hook has chosen it.
+        symlink("real", world.path("home")).unwrap();
+        let home = world.path("home");
+        run_alone(NAME, |test| test.env("HOME", &home).env(HOME, &home));
+        return;
+    };
+    let world = World::new();
+    let key = Path::new(&home).join(".ssh/x");
+    let run = |path: &str| {
+        let command = format!(": >'{}'", key.display());
+        world.one(confined(&command, Sandbox::new().writing([path])))
+    };
+    for path in ["~/.cache/pip", "~/../real/.cache/pip"] {
+        is_refused(&run(path), "is a link to `../.ssh`");
+    }
+    assert!(!key.exists());
+    assert!(run("~/.ssh").success() && key.exists());
+}
+
+/// Its place is that which it had when its files were loaded, and when the executor was built.
+#[test]
+fn a_project_that_is_replaced_by_a_link_is_not_followed() {
+    if !is_possible() {
+        return;
+    }
+    let entries = json!([{"event": "*", "command": ": >x", "sandbox": {"write": ["."]}}]);
+    let none = json!([]);
+    for (of_project, of_user) in [(&entries, &none), (&none, &entries)] {
+        let project = Project::new();
+        let hooks = project.load(of_project, of_user, None);
+        let [p, other] = ["p", "other"].map(|it| project.world.path(it));
+        std::fs::create_dir(&other).unwrap();
+        std::fs::rename(&p, project.world.path("before")).unwrap();
+        symlink(&other, &p).unwrap();
+        let outcome = hooks.execute(&blocking_event());
+        is_refused(&outcome.results()[0], "is a link to");
+        assert!(!other.join("x").exists());
+    }
+}
+
+/// Directories that the user cannot write may be links, as `/bin` is on most systems. Root can write all.
+#[test]
+fn a_link_of_the_system_is_followed_unless_for_root() {
+    const NAME: &str = "sandbox::paths::a_link_of_the_system_is_followed_unless_for_root";
+    const NOBODY: u32 = 65534;
+    if !is_possible() || !Path::new("/bin").is_symlink() {
+        return;
+    }
+    let world = World::new();
+    let run = |path: &str| world.one(confined("exit 3", Sandbox::new().reading([path])));
+    // What the user decides, by his process: the kernel's own links are followed nowhere.
+    for path in ["/proc/self/cwd", "/proc/self/root/etc"] {
+        is_refused(&run(path), "leads through a link to");
+    }
+    if !rustix::process::getuid().is_root() {
+        assert_eq!(run("/bin/sh").exit_code, 3);
+        symlink("/bin", world.path("programs")).unwrap();
+        let own = world.path("programs/sh").display().to_string();
+        is_refused(&run(&own), "leads through a link to `/bin`");
+        return;
+    }
+    is_refused(
+        &run("/bin/sh"),
+        "`/bin/sh` leads through a link to `usr/bin` (`/bin`)",
+    );
+    let test = std::env::current_exe().unwrap();
+    let listed = Command::new(test).arg("--list").uid(NOBODY).output();
+    // Its file may be in a directory of root's.
+    if listed.is_ok_and(|output| output.status.success()) {
+        run_alone(NAME, |test| test.uid(NOBODY).gid(NOBODY).current_dir("/"));
+    }
+}
+
+/// Another process makes the path a link and a directory again, all the time.
+#[test]
+fn a_link_that_comes_in_between_is_not_followed() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    for name in ["place", "secret"] {
+        std::fs::create_dir(world.path(name)).unwrap();
+    }
+    symlink("secret", world.path("link")).unwrap();
+    let command = "for name in secret link; do (: >$name/x) 2>/dev/null; done; true";
+    let is_over = AtomicBool::new(false);
+    let (mut runs, mut refusals) = (0, 0);
+    thread::scope(|scope| {
+        let (world, is_over) = (&world, &is_over);
+        scope.spawn(move || {
+            let [place, link, aside] = ["place", "link", "aside"].map(|it| world.path(it));
+            while !is_over.load(Ordering::Relaxed) {
+                std::fs::rename(&place, &aside).unwrap();
+                std::fs::rename(&link, &place).unwrap();
+                std::fs::rename(&place, &link).unwrap();
+                std::fs::rename(&aside, &place).unwrap();
+            }
+        });
+        while runs < 20 || refusals < 20 {
+            let result = world.one(confined(command, Sandbox::new().writing(["place"])));
+            match result.failure {
+                None => runs += 1,
+                failure => {
+                    assert_eq!(failure, Some(FailureKind::NoSandbox), "{result:?}");
+                    refusals += 1;
+                }
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(!world.path("secret/x").exists());
+}
