@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::{Args, LARGEST_VARIABLE, Refused, Spec};
+use super::{Args, Confinement, LARGEST_VARIABLE, Refused, Spec};
 use crate::files;
 
 /// Why a command could not be started. The message names the file or setting that caused it.
@@ -45,6 +45,16 @@ fn can_be_entered(_directory: &Path) -> bool {
     true
 }
 
+/// Why a confined process ended before it was to execute its program. All other errors of a start are of that step.
+#[derive(Debug, thiserror::Error)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(crate) enum Unprepared {
+    #[error("{0}")]
+    WorkingDir(io::Error),
+    #[error("{0}")]
+    Process(io::Error),
+}
+
 /// What makes a script executable.
 const INTERPRETER: &str = if cfg!(windows) {
     "an interpreter before it"
@@ -69,6 +79,22 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
             message,
         };
     }
+    let unprepared = error.get_ref().and_then(|it| it.downcast_ref());
+    match unprepared {
+        Some(Unprepared::WorkingDir(error)) => {
+            return StartError {
+                kind: NoWorkingDir,
+                message: format!("working directory `{dir}` cannot be entered: {error}"),
+            };
+        }
+        Some(Unprepared::Process(error)) => {
+            return StartError {
+                kind: Other,
+                message: format!("cannot start `{shown}`: {error}"),
+            };
+        }
+        None => {}
+    }
     let (kind, message) = match error.kind() {
         io::ErrorKind::NotFound if !program.exists() => {
             (NotFound, format!("program `{shown}` not found"))
@@ -79,11 +105,16 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
             (NotFound, message)
         }
         io::ErrorKind::PermissionDenied => {
-            let otherwise = || match spec.confinement {
-                Some(_) => format!(
-                    "the sandbox does not let it read and execute `{shown}`: add its directory to `read`"
-                ),
-                None => format!("no permission to run `{shown}` in `{dir}`"),
+            let otherwise = || {
+                if spec
+                    .confinement
+                    .as_ref()
+                    .is_some_and(Confinement::lists_what_is_read)
+                {
+                    outside_of_what_is_read(program)
+                } else {
+                    format!("no permission to run `{shown}` in `{dir}`")
+                }
             };
             let problem = permission_problem(program, spec.working_dir);
             (NotExecutable, problem.unwrap_or_else(otherwise))
@@ -93,6 +124,19 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         _ => (Other, format!("cannot start `{shown}`: {error}")),
     };
     StartError { kind, message }
+}
+
+/// Describes a program that a sandbox does not let the process execute, or whose interpreter it does not.
+fn outside_of_what_is_read(program: &Path) -> String {
+    let line = interpreter_line(program).unwrap_or_default();
+    let interpreter = match line.split_whitespace().next() {
+        Some(interpreter) => format!(", or its interpreter `{interpreter}`"),
+        None => String::new(),
+    };
+    format!(
+        "the sandbox does not let it read and execute `{}`{interpreter}: add its directory to `read`",
+        program.display()
+    )
 }
 
 /// Returns why no process can have this working directory.

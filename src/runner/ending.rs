@@ -116,7 +116,13 @@ pub(super) fn result_of(
     let (end, failure) = end_and_failure(&finished.end, timeout, |code| {
         not_started(&command.to_string(), &stderr, directory, code)
     });
-    let failure = ran.failure.or(failure);
+    let mut failure = ran.failure.or(failure);
+    if let Some(failure) = &mut failure
+        && let process::End::Signaled(SIGSYS) | process::End::Exited(SIGSYS_IN_SHELL) = finished.end
+        && hook.sandboxes().next().is_some()
+    {
+        failure.message += ENDED_BY_FILTER;
+    }
     let mut result = HookResult::of(Arc::clone(hook), end, failure);
     (result.stdout, result.stderr, result.duration) = (stdout, stderr, finished.duration);
     result.trail = Trail {
@@ -206,6 +212,11 @@ fn error_line(stderr: &str) -> Option<&str> {
 /// The usual cause: `ssh` or `sudo` asking for a password.
 const STOPPED: &str =
     ", stopped by a signal: it tried to use the terminal, which a hook does not have";
+
+/// The signal of a filter of system calls, and the exit code of a shell whose program it has ended, where there are sandboxes.
+const SIGSYS: i32 = 31;
+const SIGSYS_IN_SHELL: i32 = 128 + SIGSYS;
+const ENDED_BY_FILTER: &str = ": in a sandbox, a program that makes system calls of another architecture, as one for 32 bits does, is ended";
 
 /// The exit codes of a shell that does not find a command: POSIX, and `cmd`.
 const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };

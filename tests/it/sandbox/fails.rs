@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use forge_hooks::{FailureKind, FailurePolicy, HookEvent, Sandbox};
+use forge_hooks::{FailureKind, FailurePolicy, Hook, HookEvent, Sandbox};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
 use super::{confined, is_possible};
-use crate::support::{World, alone};
+use crate::support::{World, alone, run_alone};
 
 /// As [`is_possible`](super::is_possible), without asking the kernel: this process would remember the answer.
 fn is_wanted() -> bool {
@@ -41,7 +41,7 @@ fn fails_with(words: &str) {
     assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
     assert!(!world.path("ran").exists(), "nothing runs");
     // A hook without a sandbox is not concerned.
-    let result = world.one(forge_hooks::Hook::new("*", "true").unwrap());
+    let result = world.one(Hook::new("*", "true").unwrap());
     assert!(result.success());
 }
 
@@ -85,6 +85,114 @@ fn a_kernel_that_refuses_the_rules() {
     without(&[libc::SYS_landlock_restrict_self], libc::EPERM);
     Sandbox::support().unwrap();
     fails_with("the kernel refused Landlock");
+}
+
+/// The call that a kernel, or a filter of a container, refuses to a host; its error; what a hook that may read `.` says, and
+/// how it fails; and what must not be said.
+const REFUSED: &[(libc::c_long, i32, &str, FailureKind, &str)] = &[
+    (
+        libc::SYS_landlock_create_ruleset,
+        libc::ENOSYS,
+        "the kernel has no Landlock (Linux 6.2 or later has it)",
+        FailureKind::NoSandbox,
+        "boot",
+    ),
+    (
+        libc::SYS_landlock_create_ruleset,
+        libc::EOPNOTSUPP,
+        "Landlock is not enabled: boot with `lsm=landlock` (before the other names that `lsm=` has)",
+        FailureKind::NoSandbox,
+        "no Landlock",
+    ),
+    (
+        libc::SYS_landlock_create_ruleset,
+        libc::EPERM,
+        "a filter of system calls refuses Landlock, as that of a container may",
+        FailureKind::NoSandbox,
+        "no Landlock",
+    ),
+    (
+        libc::SYS_seccomp,
+        libc::EPERM,
+        "a filter of system calls refuses seccomp, as that of a container may",
+        FailureKind::NoSandbox,
+        "the kernel has no",
+    ),
+    (
+        libc::SYS_openat2,
+        libc::EPERM,
+        "`sandbox.read`: `.` cannot be opened",
+        FailureKind::NoSandbox,
+        "add its directory",
+    ),
+    (
+        libc::SYS_setpgid,
+        libc::EACCES,
+        "cannot start `",
+        FailureKind::NotStarted,
+        "add its directory",
+    ),
+    (
+        libc::SYS_chdir,
+        libc::EACCES,
+        "cannot be entered: Permission denied",
+        FailureKind::NoWorkingDir,
+        "add its directory",
+    ),
+    (
+        libc::SYS_execve,
+        libc::EACCES,
+        "the sandbox does not let it read and execute `",
+        FailureKind::NotExecutable,
+        "cannot be entered",
+    ),
+];
+
+#[test]
+fn each_step_says_what_failed() {
+    const NAME: &str = "sandbox::fails::each_step_says_what_failed";
+    const ROW: &str = "FORGE_HOOKS_TEST_ROW";
+    let Some(row) = std::env::var_os(ROW) else {
+        let rows = if is_possible() { REFUSED.len() } else { 0 };
+        for row in 0..rows {
+            run_alone(NAME, |test| test.env(ROW, row.to_string()));
+        }
+        return;
+    };
+    let row: usize = row.to_str().unwrap().parse().unwrap();
+    let (call, error, expected, kind, other) = REFUSED[row];
+    let world = World::new();
+    without(&[call], error);
+    let fire = |sandbox: Sandbox| {
+        let hook = Hook::program("*", ["/bin/true"]).unwrap();
+        let result = world.one(hook.with_sandbox(sandbox));
+        (result.failure, result.error.unwrap_or_default())
+    };
+    let (failure, said) = fire(Sandbox::new().reading(["."]));
+    assert_eq!(failure, Some(kind), "{said}");
+    assert!(said.contains(expected) && !said.contains(other), "{said}");
+    // Where all can be read, no directory is missing.
+    let (_, said) = fire(Sandbox::new());
+    assert!(!said.contains("add its directory"), "{said}");
+}
+
+/// It made a system call of another architecture, as a program for 32 bits does.
+#[test]
+fn a_program_that_the_filter_ends() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let hint = ": in a sandbox, a program that makes system calls of another architecture, as one for 32 bits does, is ended";
+    for (command, said) in [
+        ("kill -SYS $$", "ended by signal 31 (SIGSYS)"),
+        ("sh -c 'kill -SYS $$'; exit $?", "exited with code 159"),
+    ] {
+        let result = world.one(confined(command, Sandbox::new()));
+        assert_eq!(result.error, Some(format!("{said}{hint}")), "{result:?}");
+        let result = world.one(Hook::new("*", command).unwrap());
+        assert_eq!(result.error.as_deref(), Some(said), "{result:?}");
+    }
 }
 
 /// What such a host opens next, of its hook's sandbox too, has these numbers.

@@ -25,6 +25,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::child::{Leader, Started};
+use crate::process::start::Unprepared;
 use crate::process::temporary::Temporary;
 use crate::process::{Confinement, Refused};
 
@@ -55,14 +56,19 @@ pub(crate) fn support() -> Result<(), Refused> {
         let known = unsafe { libc::syscall(call, SECCOMP_GET_ACTION_AVAIL, 0, &raw const answer) };
         if known != 0 {
             let error = io::Error::last_os_error();
-            return Err(format!(
-                "the kernel has no filters for system calls (seccomp): {error}"
-            ));
+            return Err(match error.raw_os_error() {
+                Some(libc::EPERM) => refused_by_a_filter("seccomp"),
+                _ => format!("the kernel has no filters for system calls (seccomp): {error}"),
+            });
         }
         let program = filter::program(false, false);
         program.map(drop).map_err(|error| error.to_string())
     });
     FOUND.clone().map_err(Refused::Here)
+}
+
+fn refused_by_a_filter(what: &str) -> String {
+    format!("a filter of system calls refuses {what}, as that of a container may")
 }
 
 /// A process that is to be started, perhaps more than once.
@@ -90,7 +96,9 @@ struct Plan<'a> {
 enum Step {
     /// As of any process.
     Usual,
+    WorkingDir,
     Confining(&'static str),
+    Execution,
 }
 
 /// The argument of `capset`.
@@ -184,7 +192,9 @@ impl Start {
 impl Step {
     fn error(self, error: io::Error) -> io::Error {
         match self {
-            Self::Usual => error,
+            Self::Usual => io::Error::other(Unprepared::Process(error)),
+            Self::WorkingDir => io::Error::other(Unprepared::WorkingDir(error)),
+            Self::Execution => error,
             Self::Confining(what) => {
                 io::Error::other(Refused::Here(format!("the kernel refused {what}: {error}")))
             }
@@ -250,7 +260,7 @@ extern "C" fn confine(argument: *mut c_void) -> c_int {
 /// # Safety
 /// The pointers of the plan are lists of C strings that end with a null pointer. Must run in a process of its own.
 unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
-    use Step::{Confining, Usual};
+    use Step::{Confining, Execution, Usual, WorkingDir};
     let start = plan.start;
     let default_action = [0_u64; 4];
     let none = 0_u64;
@@ -266,7 +276,7 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
             )?;
         }
         check(
-            Usual,
+            WorkingDir,
             libc::syscall(libc::SYS_chdir, start.working_dir.as_ptr()),
         )?;
         for signal in 1..=SIGNALS {
@@ -303,7 +313,7 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
         let program = start.program.as_ptr();
         let call = libc::SYS_execve;
         check(
-            Usual,
+            Execution,
             libc::syscall(call, program, plan.args, plan.environment),
         )
     }

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
-use super::places;
+use super::{places, refused_by_a_filter};
 use crate::process::{Place, Reach, Refused};
 
 /// The version without which there is no sandbox (Linux 6.2): it is the first that knows truncation.
@@ -93,20 +93,34 @@ const CAP: &str = "FORGE_HOOKS_TEST_LANDLOCK";
 
 /// Returns the kernel's version of Landlock, or why it is not enough.
 pub(super) fn version() -> Result<c_long, String> {
-    static FOUND: LazyLock<c_long> = LazyLock::new(|| {
+    static FOUND: LazyLock<Result<c_long, String>> = LazyLock::new(|| {
         let call = libc::SYS_landlock_create_ruleset;
         // SAFETY: with this flag the call reads no memory, and returns a number.
         let found = unsafe { libc::syscall(call, 0, 0, VERSION) };
+        if found < 0 {
+            return Err(why_there_is_none(&io::Error::last_os_error()));
+        }
         let cap = std::env::var(CAP).ok().filter(|_| cfg!(debug_assertions));
-        cap.and_then(|cap| cap.parse().ok())
-            .map_or(found, |cap: c_long| found.min(cap))
+        let cap = cap.and_then(|cap| cap.parse().ok());
+        let version = cap.map_or(found, |cap: c_long| found.min(cap));
+        if version < NEEDED {
+            return Err(format!(
+                "the kernel's Landlock has version {version}, and {NEEDED} is needed (Linux 6.2 or later)"
+            ));
+        }
+        Ok(version)
     });
-    match *FOUND {
-        ..=0 => Err("the kernel has no Landlock (Linux 6.2 or later, enabled at boot)".to_owned()),
-        found if found < NEEDED => Err(format!(
-            "the kernel's Landlock has version {found}, and {NEEDED} is needed (Linux 6.2 or later)"
-        )),
-        found => Ok(found),
+    FOUND.clone()
+}
+
+fn why_there_is_none(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ENOSYS) => "the kernel has no Landlock (Linux 6.2 or later has it)".to_owned(),
+        Some(libc::EOPNOTSUPP) => {
+            "Landlock is not enabled: boot with `lsm=landlock` (before the other names that `lsm=` has)".to_owned()
+        }
+        Some(libc::EPERM) => refused_by_a_filter("Landlock"),
+        _ => format!("the kernel refuses Landlock: {error}"),
     }
 }
 
