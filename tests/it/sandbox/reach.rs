@@ -8,7 +8,7 @@ use std::process::Command;
 use forge_hooks::{Hook, Sandbox};
 
 use super::is_possible;
-use crate::support::World;
+use crate::support::{World, run_alone};
 
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/sandbox");
 
@@ -54,10 +54,13 @@ fn tried(sandbox: Option<Sandbox>) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Caps the version of Landlock that the library uses, where it is built for tests.
+const CAP: &str = "FORGE_HOOKS_TEST_LANDLOCK";
+
 /// The version of Landlock that the library uses, by the kernel's and the variable for tests.
 fn version(of_the_kernel: &str) -> u32 {
     let of_the_kernel = of_the_kernel.parse().unwrap();
-    let cap = std::env::var("FORGE_HOOKS_TEST_LANDLOCK");
+    let cap = std::env::var(CAP);
     let cap = cap.ok().map(|cap| cap.parse().unwrap());
     cap.unwrap_or(u32::MAX).min(of_the_kernel)
 }
@@ -112,4 +115,19 @@ fn each_attempt_ends_as_the_table_says() {
     known.sort_unstable();
     assert_eq!(names, known, "the table has other attempts");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Kernels before Linux 6.12 have these versions.
+#[test]
+fn each_attempt_ends_so_with_an_older_landlock() {
+    const NAME: &str = "sandbox::reach::each_attempt_ends_as_the_table_says";
+    // Else this process is such a test.
+    if !is_possible() || std::env::var_os(CAP).is_some() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for version in ["3", "4", "5"] {
+            scope.spawn(move || run_alone(NAME, |test| test.env(CAP, version)));
+        }
+    });
 }
