@@ -28,6 +28,7 @@ NUMBERS = {
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "tgkill": (234, 131), "fchmodat2": (452, 452),
     "open_by_handle_at": (304, 265), "none": (500, 500), "prlimit64": (302, 261),
     "clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40),
+    "getxattrat": (464, 464), "listxattrat": (465, 465), "inotify_init": (253, 253), "fanotify_init": (300, 262),
     "landlock_create_ruleset": (444, 444), "ioprio_set": (251, 30), "sched_setattr": (314, 274), "fsopen": (430, 430), "fspick": (433, 433),
 }
 
@@ -62,6 +63,23 @@ def changed(function, read):
 
 def mode():
     return stat.S_IMODE(os.stat(file_there()).st_mode)
+
+def xattr_of(function):
+    """What reads attributes of a file."""
+    def attempt():
+        function(file_there())
+    return attempt
+
+VALUE = (ctypes.c_uint64 * 2)(0, 0)
+
+def inotify():
+    """A watch on a directory that says which names are used there."""
+    descriptor = LIBC.inotify_init1(0)
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), "inotify_init1")
+    if LIBC.inotify_add_watch(descriptor, PLACE.encode(), 0x100) < 0:
+        raise OSError(ctypes.get_errno(), "inotify_add_watch")
+    return descriptor
 
 def mmap_shared():
     with open(file_there(), "r+b") as file:
@@ -223,6 +241,19 @@ ATTEMPTS = {
     "xattr": lambda: changed(
         lambda: os.setxattr(file_there(), "user.x", os.urandom(4)), lambda: os.listxattr(file_there())
     ),
+    "read xattr": xattr_of(lambda file: os.getxattr(file, "user.y")),
+    "read xattr, no link": xattr_of(lambda file: os.getxattr(file, "user.y", follow_symlinks=False)),
+    "read xattr at": lambda: call("getxattrat", -100, file_there().encode(), 0, b"user.y", ctypes.byref(VALUE), 16),
+    "read xattr, opened": lambda: os.getxattr(os.open(file_there(), os.O_RDONLY), "user.y"),
+    "list xattr": xattr_of(os.listxattr),
+    "list xattr, no link": xattr_of(lambda file: os.listxattr(file, follow_symlinks=False)),
+    "list xattr at": lambda: call("listxattrat", -100, file_there().encode(), 0, 0, 0),
+    # Of a file that it may read.
+    "read own xattr": lambda: os.getxattr(os.open("/etc/passwd", os.O_RDONLY), "user.none"),
+    "list own xattr": lambda: os.listxattr(os.open("/etc/passwd", os.O_RDONLY)),
+    "inotify": inotify,
+    "old inotify": lambda: os.close(call("inotify_init") if IS_X86 else inotify()),
+    "fanotify": lambda: os.close(call("fanotify_init", 0x200, 0)),
     "lease": lambda: fcntl.fcntl(os.open(file_there(), os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK),
     "dev null": lambda: write("/dev/null"),
     "dev full": lambda: os.close(os.open("/dev/full", os.O_WRONLY)),

@@ -34,6 +34,8 @@ fn tried(sandbox: Option<Sandbox>) -> BTreeMap<String, String> {
     for name in ["place/empty", "own"] {
         std::fs::create_dir(world.path(name)).unwrap();
     }
+    let flags = rustix::fs::XattrFlags::empty();
+    rustix::fs::setxattr(world.path("place/file"), "user.y", b"value", flags).unwrap();
     let _listener = UnixListener::bind(world.path("place/socket")).unwrap();
     let host = std::process::id().to_string();
     let place = world.path("place").display().to_string();

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -19,6 +19,8 @@ use crate::process::Refused;
 const NEWEST: i64 = 469;
 const FILE_SETATTR: i64 = 469;
 const SETXATTRAT: i64 = 463;
+const GETXATTRAT: i64 = 464;
+const LISTXATTRAT: i64 = 465;
 const REMOVEXATTRAT: i64 = 466;
 const FCHMODAT2: i64 = 452;
 
@@ -129,13 +131,53 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_futimesat,
 ];
 
+/// Calls that read the attributes of a file, which Landlock does not know. They are answered as by a file system that has none:
+/// `ls` and `cp` ask for them.
+const READ_ATTRIBUTES: &[i64] = &[
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_fgetxattr,
+    GETXATTRAT,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
+    libc::SYS_flistxattr,
+    LISTXATTRAT,
+];
+
+/// Calls that say which files other processes use.
+const WATCHES: &[i64] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_inotify_init,
+    libc::SYS_inotify_init1,
+    libc::SYS_inotify_add_watch,
+    libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
+];
+
+/// What a program depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Rights {
+    pub(super) network: bool,
+    /// Whether there is a place that it may write.
+    pub(super) writes: bool,
+    /// Whether it may read all that its user can read.
+    pub(super) reads_all: bool,
+}
+
+impl Rights {
+    /// Each of the eight is another number.
+    fn number(self) -> usize {
+        let flags = [self.network, self.writes, self.reads_all];
+        flags
+            .iter()
+            .fold(0, |sum, flag| sum * 2 + usize::from(*flag))
+    }
+}
+
 /// Returns the program of a sandbox.
-pub(super) fn program(network: bool, writes: bool) -> io::Result<&'static BpfProgram> {
-    static MADE: LazyLock<[Made; 4]> = LazyLock::new(|| {
-        [(false, false), (false, true), (true, false), (true, true)]
-            .map(|(network, writes)| made(network, writes))
-    });
-    let made = &MADE[usize::from(network) * 2 + usize::from(writes)];
+pub(super) fn program(rights: Rights) -> io::Result<&'static BpfProgram> {
+    static MADE: [OnceLock<Made>; 8] = [const { OnceLock::new() }; 8];
+    let made = MADE[rights.number()].get_or_init(|| made(rights));
     let refused = |why: &String| io::Error::other(Refused::Here(format!("seccomp: {why}")));
     made.as_ref().map_err(refused)
 }
@@ -144,16 +186,20 @@ type Made = Result<BpfProgram, String>;
 
 /// Joins programs to one, and lists of calls in as few instructions as there can be, since the kernel takes longer than for
 /// all the rest of a start to prepare it. What one part lets pass, the next one checks.
-fn made(network: bool, writes: bool) -> Made {
+fn made(rights: Rights) -> Made {
     let mut all = newest_calls();
-    let rules = refused(network).map_err(|error| error.to_string())?;
+    let rules = refused(rights.network).map_err(|error| error.to_string())?;
     all.extend(compiled(rules)?);
     all.push(step(LOAD, NUMBER));
-    if !writes {
+    if !rights.writes {
         all.extend(calls(ATTRIBUTES, error(0)));
     }
+    if !rights.reads_all {
+        all.extend(calls(READ_ATTRIBUTES, error(libc::ENOTSUP)));
+        all.extend(calls(WATCHES, error(libc::EPERM)));
+    }
     all.extend(calls(NEVER, error(libc::EPERM)));
-    all.extend(requests(writes));
+    all.extend(requests(rights.writes));
     Ok(all)
 }
 

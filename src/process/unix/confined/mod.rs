@@ -24,6 +24,7 @@ use std::sync::LazyLock;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
+use self::filter::Rights;
 use super::child::{Leader, Started};
 use crate::process::start::Unprepared;
 use crate::process::temporary::Temporary;
@@ -61,7 +62,11 @@ pub(crate) fn support() -> Result<(), Refused> {
                 _ => format!("the kernel has no filters for system calls (seccomp): {error}"),
             });
         }
-        let program = filter::program(false, false);
+        let program = filter::program(Rights {
+            network: false,
+            writes: false,
+            reads_all: true,
+        });
         program.map(drop).map_err(|error| error.to_string())
     });
     FOUND.clone().map_err(Refused::Here)
@@ -146,8 +151,12 @@ impl Start {
             self.rulesets.push(above_standard(rules)?);
         }
         // The kernel knows nothing of layers here: what one of them refuses is refused.
-        let writes = confinement.layers.iter().all(|it| !it.write.is_empty());
-        let program = filter::program(confinement.network, writes)?;
+        let mut layers = confinement.layers.iter();
+        let program = filter::program(Rights {
+            network: confinement.network,
+            writes: layers.all(|layer| !layer.write.is_empty()),
+            reads_all: !confinement.lists_what_is_read(),
+        })?;
         self.filter = Some(libc::sock_fprog {
             len: u16::try_from(program.len()).unwrap_or(u16::MAX),
             // The kernel only reads it.
