@@ -36,7 +36,8 @@ pub(crate) struct Reach {
 ///
 /// Who can write a directory can put a link into it, and so choose what a path means that another has written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+// Not used where no process can be confined.
+#[allow(dead_code)]
 pub(crate) struct Place {
     /// What names it, for messages.
     pub(crate) name: String,
@@ -52,7 +53,8 @@ pub(crate) struct Place {
 
 /// Why a process cannot be confined, and so was not started.
 #[derive(Debug)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+// Not used where no process can be confined.
+#[allow(dead_code)]
 pub(crate) enum Refused {
     /// No process can be confined in this way on this system.
     Here(String),

@@ -47,7 +47,8 @@ fn can_be_entered(_directory: &Path) -> bool {
 
 /// Why a confined process ended before it was to execute its program. All other errors of a start are of that step.
 #[derive(Debug, thiserror::Error)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+// Not used where no process can be confined.
+#[allow(dead_code)]
 pub(crate) enum Unprepared {
     #[error("{0}")]
     WorkingDir(io::Error),

@@ -71,7 +71,16 @@ mod redaction;
 mod registry;
 #[cfg(unix)]
 mod resident;
-#[cfg(target_os = "linux")]
+#[cfg(all(
+    target_os = "linux",
+    any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    ),
+    target_pointer_width = "64",
+    target_endian = "little"
+))]
 mod sandbox;
 mod saving;
 mod saving_at_once;

@@ -24,7 +24,9 @@ mod child;
         target_arch = "x86_64",
         target_arch = "aarch64",
         target_arch = "riscv64"
-    )
+    ),
+    target_pointer_width = "64",
+    target_endian = "little"
 ))]
 mod confined;
 #[cfg(not(all(
@@ -33,7 +35,9 @@ mod confined;
         target_arch = "x86_64",
         target_arch = "aarch64",
         target_arch = "riscv64"
-    )
+    ),
+    target_pointer_width = "64",
+    target_endian = "little"
 )))]
 #[path = "confined_elsewhere.rs"]
 mod confined;

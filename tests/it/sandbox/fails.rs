@@ -176,6 +176,26 @@ fn each_step_says_what_failed() {
     assert!(!said.contains("add its directory"), "{said}");
 }
 
+/// As an emulator may, or a library that replaces system calls: the call does nothing, and returns 0.
+#[test]
+fn a_kernel_that_only_says_that_it_confines() {
+    const NAME: &str = "sandbox::fails::a_kernel_that_only_says_that_it_confines";
+    const CALL: &str = "FORGE_HOOKS_TEST_CALL";
+    let calls = [
+        (libc::SYS_landlock_restrict_self, "Landlock"),
+        (libc::SYS_seccomp, "seccomp"),
+    ];
+    if let Some(name) = std::env::var_os(CALL) {
+        let (call, name) = calls.into_iter().find(|(_, it)| name == *it).unwrap();
+        without(&[call], 0);
+        fails_with(&format!("{name} has no effect"));
+    } else if is_possible() {
+        for (_, name) in calls {
+            run_alone(NAME, |test| test.env(CALL, name));
+        }
+    }
+}
+
 /// It made a system call of another architecture, as a program for 32 bits does.
 #[test]
 fn a_program_that_the_filter_ends() {

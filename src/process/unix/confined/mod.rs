@@ -84,6 +84,8 @@ pub(super) struct Start {
     working_dir: CString,
     rulesets: Vec<OwnedFd>,
     filter: Option<libc::sock_fprog>,
+    /// Where no process may create a device, although its user could.
+    forbidden: Option<CString>,
     capabilities: Option<Capabilities>,
 }
 
@@ -103,6 +105,8 @@ enum Step {
     Usual,
     WorkingDir,
     Confining(&'static str),
+    /// What must fail once it is confined.
+    Trying(&'static str),
     Execution,
 }
 
@@ -136,6 +140,7 @@ impl Start {
             working_dir: c_string(working_dir.as_os_str())?,
             rulesets: Vec::new(),
             filter: None,
+            forbidden: None,
             capabilities: Capabilities::to_drop(),
         })
     }
@@ -162,6 +167,8 @@ impl Start {
             // The kernel only reads it.
             filter: program.as_ptr().cast_mut().cast(),
         });
+        let forbidden = temporary.path().join("device");
+        self.forbidden = Some(c_string(forbidden.as_os_str())?);
         Ok(self)
     }
 
@@ -203,6 +210,9 @@ impl Step {
         match self {
             Self::Usual => io::Error::other(Unprepared::Process(error)),
             Self::WorkingDir => io::Error::other(Unprepared::WorkingDir(error)),
+            Self::Trying(what) => io::Error::other(Refused::Here(format!(
+                "{what} has no effect: a call that it must refuse was not refused"
+            ))),
             Self::Execution => error,
             Self::Confining(what) => {
                 io::Error::other(Refused::Here(format!("the kernel refused {what}: {error}")))
@@ -269,7 +279,7 @@ extern "C" fn confine(argument: *mut c_void) -> c_int {
 /// # Safety
 /// The pointers of the plan are lists of C strings that end with a null pointer. Must run in a process of its own.
 unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
-    use Step::{Confining, Execution, Usual, WorkingDir};
+    use Step::{Confining, Execution, Trying, Usual, WorkingDir};
     let start = plan.start;
     let default_action = [0_u64; 4];
     let none = 0_u64;
@@ -318,6 +328,15 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
             let (call, mode) = (libc::SYS_seccomp, SECCOMP_SET_MODE_FILTER);
             let program = std::ptr::from_ref(program);
             check(Confining("seccomp"), libc::syscall(call, mode, 0, program))?;
+            // Without the filter, it is an invalid number.
+            let tried = libc::syscall(libc::SYS_semop, -1, 0, 0);
+            refuses(Trying("seccomp"), tried, libc::EPERM)?;
+        }
+        if let Some(path) = &start.forbidden {
+            // A device with the number 0 stands for nothing, and needs no privilege.
+            let (call, mode) = (libc::SYS_mknodat, libc::S_IFCHR | 0o600);
+            let tried = libc::syscall(call, libc::AT_FDCWD, path.as_ptr(), mode, 0);
+            refuses(Trying("Landlock"), tried, libc::EACCES)?;
         }
         let program = start.program.as_ptr();
         let call = libc::SYS_execve;
@@ -335,6 +354,15 @@ fn check(step: Step, returned: c_long) -> Result<(), (Step, c_int)> {
     }
     // SAFETY: the pointer is valid for as long as this thread lives, whose memory this process shares.
     Err((step, unsafe { *libc::__errno_location() }))
+}
+
+/// Checks that a call has failed with this error.
+fn refuses(step: Step, returned: c_long, expected: c_int) -> Result<(), (Step, c_int)> {
+    match check(step, returned) {
+        Err((_, number)) if number == expected => Ok(()),
+        Err(other) => Err(other),
+        Ok(()) => Err((step, 0)),
+    }
 }
 
 /// Returns a copy of the descriptor with a number that is not that of a standard one, which the process replaces.
