@@ -216,13 +216,18 @@ impl Search<'_> {
     }
 
     /// Adds the files and plugins that the user names, except files that were found before. One of a project replaces none:
-    /// it may be a link that the user has not chosen.
+    /// it may be a link that the user has not chosen. Those that are a project's stay the project's.
     fn named(&mut self) {
         let before = self.found.len();
         for (agent, path) in &self.tools.named {
             let path = absolute(path);
+            let root = self.root.filter(|root| self.is_of_project(&path, root));
+            let owner = root.map_or(Owner::User, |_| Owner::NamedInProject);
+            if root.is_some() && agent.extensions.is_some() && self.name_extension(&path) {
+                continue;
+            }
             if path.is_dir() {
-                self.plugin(&path, agent, None, Owner::User);
+                self.plugin(&path, agent, root, owner);
                 continue;
             }
             let found = self.found[..before].iter();
@@ -231,12 +236,49 @@ impl Search<'_> {
                 continue;
             }
             if files::is_there(&path) {
-                let origin = self.tools.origin(agent, None, None);
-                self.add(path, Owner::User, Content::Settings(origin));
+                let origin = self.tools.origin(agent, root, None);
+                self.add(path, owner, Content::Settings(origin));
             } else {
-                self.report(path, Owner::User, "the file does not exist");
+                self.report(path, owner, "the file does not exist");
             }
         }
+    }
+
+    /// Whether an agent loads this file, or those of this directory, by itself from the project: then they stay the project's,
+    /// whoever names them. A link out of the project leads to none of its files.
+    fn is_of_project(&self, path: &Path, root: &Path) -> bool {
+        if !is_below(path, root) {
+            return false;
+        }
+        let is_home = self.tools.home().as_deref() == Some(root);
+        let is_loaded = |agent: &Agent| {
+            let files = agent.files.iter().skip(usize::from(is_home));
+            let mut files = files.map(|file| root.join(file));
+            let extensions = agent.extensions.filter(|_| !is_home);
+            files.any(|file| is_same_file(&file, path))
+                || extensions.is_some_and(|within| is_below(path, &root.join(within)))
+        };
+        // The directory of an extension may be a link to another one in the project.
+        let hooks = path.join("hooks").join("hooks.json");
+        let mut extensions = self.found.iter().filter(|file| is_of_extension(file));
+        AGENTS.into_iter().any(is_loaded)
+            || extensions.any(|file| [path, &hooks].iter().any(|it| is_same_file(&file.path, it)))
+    }
+
+    /// Notes that the user has named these files of a project's extension. Returns whether there are such files.
+    fn name_extension(&mut self, path: &Path) -> bool {
+        let Ok(named) = path.canonicalize() else {
+            return false;
+        };
+        let mut is_found = false;
+        for file in self.found.iter_mut().filter(|file| is_of_extension(file)) {
+            let real = file.path.canonicalize();
+            if real.is_ok_and(|real| real.starts_with(&named)) {
+                file.owner = Owner::NamedInProject;
+                is_found = true;
+            }
+        }
+        is_found
     }
 
     /// Whether the user has named this file of a project. A link out of the project is none of its files: the project's
@@ -289,6 +331,12 @@ impl Search<'_> {
             self.add(path, owner, Content::Plugin(origin.clone()));
         }
     }
+}
+
+/// Whether the file is of an extension of the project.
+fn is_of_extension(file: &SourceFile) -> bool {
+    let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
+    is_in_project && matches!(file.content, Content::Plugin(_))
 }
 
 /// Whether a path leads to nothing outside of the directory in which it begins.

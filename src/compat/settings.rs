@@ -65,7 +65,8 @@ impl OtherTools {
     }
 
     /// Also loads this file, or where it is a directory, this plugin, as one of this agent. It counts as the user's own: it
-    /// needs no approval, wherever it is.
+    /// needs no approval, wherever it is. If an agent loads it from the project by itself, it stays the project's otherwise: see
+    /// [`HooksBuilder::sandbox_projects`](crate::HooksBuilder::sandbox_projects).
     pub fn with_settings(mut self, agent: &'static Agent, path: impl Into<PathBuf>) -> Self {
         self.named.push((agent, path.into()));
         self

@@ -1,13 +1,13 @@
 //! Every way in which a hook starts is confined, and the host never is.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use forge_hooks::compat::{CLAUDE, OtherTools};
+use forge_hooks::compat::{Agent, CLAUDE, GEMINI, OtherTools};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::May;
 use forge_hooks::outcome::Residency;
@@ -238,6 +238,81 @@ fn a_host_confines_all_hooks_of_projects() {
         .map(|it| it.stdout.as_str())
         .collect();
     assert_eq!(said, "none\nnone\n", "no file for the session's variables");
+}
+
+/// What an agent loads by itself from a project is the project's, however the host names it.
+#[test]
+fn a_host_confines_what_it_names_of_a_project() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let files = [
+        ".gemini/extensions/x/hooks/hooks.json",
+        ".gemini/settings.json",
+        ".claude/settings.json",
+        "vendor/y/hooks/hooks.json",
+        "own/hooks.json",
+    ];
+    let place = |name: &str| world.path("p").join(name);
+    for file in files {
+        let name = file.replace('/', "-");
+        let command = format!(": >'{}'; true", world.path(&name).display());
+        let handler = json!({"type": "command", "command": command});
+        let settings = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
+        world.write(&format!("p/{file}"), &settings.to_string());
+    }
+    symlink("../../vendor/y", place(".gemini/extensions/y")).unwrap();
+    symlink(place(".gemini/extensions"), world.path("alias")).unwrap();
+    let tools = |agents: &[&'static Agent]| {
+        let home = world.path("home");
+        OtherTools::new(agents.iter().copied()).with_home(home)
+    };
+    let both = [CLAUDE, GEMINI];
+    let alias = world.path("alias/x");
+    // The agents that are read; what is named, as of which agent; the file in it; whether it is confined.
+    for (agents, named, agent, file, is_confined) in [
+        (&both[..], place(files[0]), GEMINI, files[0], true),
+        (&both, place(".gemini/extensions/x"), GEMINI, files[0], true),
+        (&both, alias.clone(), GEMINI, files[0], true),
+        (
+            &both,
+            alias.join("hooks/hooks.json"),
+            GEMINI,
+            files[0],
+            true,
+        ),
+        (&both, place(files[0]), CLAUDE, files[0], true),
+        (
+            &both[..1],
+            place(".gemini/extensions/x"),
+            GEMINI,
+            files[0],
+            true,
+        ),
+        (&both[..1], place(files[1]), GEMINI, files[1], true),
+        (&both, place(files[1]), CLAUDE, files[1], true),
+        (&both, place(files[2]), CLAUDE, files[2], true),
+        (&both, place("vendor/y"), GEMINI, files[3], true),
+        (&both, place(files[3]), GEMINI, files[3], true),
+        (&both[..1], place("vendor/y"), CLAUDE, files[3], false),
+        (&both, place(files[4]), CLAUDE, files[4], false),
+    ] {
+        let hooks = Hooks::builder(AppProfile::new("agent"))
+            .config_home(world.path("config"))
+            .project(world.path("p"))
+            .other_tools(tools(agents).with_settings(agent, &named))
+            .sandbox_projects(Sandbox::new())
+            .load();
+        let outcome = hooks.execute(&HookEvent::session_start("s"));
+        // No other file is approved, and the named one is read once.
+        let case = format!("{} of {}: {outcome:?}", named.display(), agent.name());
+        assert_eq!(outcome.results().len(), 1, "{case}");
+        assert!(outcome.results()[0].started(), "{case}");
+        let wrote = world.path(&file.replace('/', "-"));
+        assert_eq!(!wrote.exists(), is_confined, "{case}");
+        let _ = std::fs::remove_file(wrote);
+    }
 }
 
 /// Of equal hooks of Claude Code only the first runs; a confined one could fail where the user's decides.
