@@ -126,6 +126,13 @@ const REFUSED: &[(libc::c_long, i32, &str, FailureKind, &str)] = &[
         "add its directory",
     ),
     (
+        libc::SYS_clone,
+        libc::EPERM,
+        "cannot start `",
+        FailureKind::NotStarted,
+        "add its directory",
+    ),
+    (
         libc::SYS_setpgid,
         libc::EACCES,
         "cannot start `",
@@ -172,7 +179,8 @@ fn each_step_says_what_failed() {
     assert_eq!(failure, Some(kind), "{said}");
     assert!(said.contains(expected) && !said.contains(other), "{said}");
     // Where all can be read, no directory is missing.
-    let (_, said) = fire(Sandbox::new());
+    let (failure, said) = fire(Sandbox::new());
+    assert_eq!(failure, Some(kind), "{said}");
     assert!(!said.contains("add its directory"), "{said}");
 }
 

@@ -174,6 +174,22 @@ impl Start {
 
     /// Starts the process, with this standard input, else with none.
     pub(super) fn spawn(&self, stdin: Option<&PipeReader>) -> io::Result<Started> {
+        let begun = self.begin(stdin);
+        let begun = begun.map_err(|error| Step::Usual.error(error))?;
+        if let Some((step, number)) = begun.failed {
+            // It has ended: `clone_of` returns no earlier.
+            while let Err(Errno::INTR) = waitpid(Some(begun.pid), WaitOptions::empty()) {}
+            return Err(step.error(io::Error::from_raw_os_error(number)));
+        }
+        Ok(Started {
+            leader: Leader::new(begun.pid),
+            stdout: begun.stdout.into(),
+            stderr: begun.stderr.into(),
+            temporary: None,
+        })
+    }
+
+    fn begin(&self, stdin: Option<&PipeReader>) -> io::Result<Begun> {
         let stdin = match stdin {
             Some(pipe) => above_standard(pipe)?,
             None => above_standard(std::fs::File::open("/dev/null")?)?,
@@ -188,21 +204,21 @@ impl Start {
             descriptors: [&stdin, &to_stdout, &to_stderr].map(AsRawFd::as_raw_fd),
             failed: None,
         };
-        let pid = begin(&mut plan)?;
-        match plan.failed {
-            None => Ok(Started {
-                leader: Leader::new(pid),
-                stdout: stdout.into(),
-                stderr: stderr.into(),
-                temporary: None,
-            }),
-            Some((step, number)) => {
-                // It has ended: `begin` returns no earlier.
-                while let Err(Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
-                Err(step.error(io::Error::from_raw_os_error(number)))
-            }
-        }
+        Ok(Begun {
+            pid: clone_of(&mut plan)?,
+            stdout,
+            stderr,
+            failed: plan.failed,
+        })
     }
+}
+
+/// A process that was created, with its output, and the step at which it has ended if there is one.
+struct Begun {
+    pid: Pid,
+    stdout: PipeReader,
+    stderr: PipeReader,
+    failed: Option<(Step, c_int)>,
 }
 
 impl Step {
@@ -242,7 +258,7 @@ impl Capabilities {
 }
 
 /// Creates the process, and returns once it has executed its program or has ended.
-fn begin(plan: &mut Plan<'_>) -> io::Result<Pid> {
+fn clone_of(plan: &mut Plan<'_>) -> io::Result<Pid> {
     let mut stack = Box::<[u8]>::new_uninit_slice(STACK);
     // The first free byte above the stack, at a multiple of 16.
     let end = stack.as_mut_ptr_range().end;
@@ -268,7 +284,7 @@ fn begin(plan: &mut Plan<'_>) -> io::Result<Pid> {
 
 /// What the new process does. It returns only if it failed.
 extern "C" fn confine(argument: *mut c_void) -> c_int {
-    // SAFETY: `begin` passes a `Plan`, which nothing else uses while its thread waits.
+    // SAFETY: `clone_of` passes a `Plan`, which nothing else uses while its thread waits.
     let plan = unsafe { &mut *argument.cast::<Plan<'_>>() };
     // SAFETY: as for `try_to_confine`, which gets what `Start::spawn` has made.
     plan.failed = unsafe { try_to_confine(plan) }.err();

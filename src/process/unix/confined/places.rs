@@ -37,13 +37,16 @@ pub(crate) fn identity_of(place: &Place) -> Result<Option<(u64, u64)>, Refused> 
 
 /// Opens a place, as the object of a rule.
 pub(super) fn open(place: &Place) -> io::Result<OwnedFd> {
-    located(place).map_err(|stopped| match stopped.error {
-        error if is_shortage(error) => error.into(),
-        _ => io::Error::other(stopped.explained(place)),
+    located(place).map_err(|stopped| {
+        if is_shortage(stopped.error) {
+            return stopped.error.into();
+        }
+        io::Error::other(stopped.explained(place))
     })
 }
 
-fn is_shortage(error: Errno) -> bool {
+/// Whether any start would fail for this.
+pub(super) fn is_shortage(error: Errno) -> bool {
     matches!(error, Errno::MFILE | Errno::NFILE | Errno::NOMEM)
 }
 

@@ -162,21 +162,45 @@ pub(super) fn ruleset(layer: &Reach, temporary: &Path) -> io::Result<OwnedFd> {
         .write
         .iter()
         .try_for_each(|place| chosen(place, write))?;
-    // It was just created, by its real path.
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let links = ResolveFlags::NO_SYMLINKS;
-    let temporary = openat2(CWD, temporary, flags, Mode::empty(), links)?;
-    allow(&rules, &temporary, write)?;
+    allow(&rules, &open_temporary(temporary)?, write)?;
     Ok(rules)
+}
+
+/// Opens a directory that was just created, by its real path: a link there is another process's.
+fn open_temporary(directory: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = openat2(
+        CWD,
+        directory,
+        flags,
+        Mode::empty(),
+        ResolveFlags::NO_SYMLINKS,
+    );
+    opened.map_err(|error| {
+        let directory = directory.display();
+        unless_short(
+            error,
+            format!("its temporary directory `{directory}` has changed"),
+        )
+    })
 }
 
 /// Opens a place of the system, which may be a link. One that is not there is left out.
 fn open_as_usual(place: &str) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match openat2(CWD, place, flags, Mode::empty(), ResolveFlags::empty()) {
+        Ok(opened) => Ok(Some(opened)),
         Err(Errno::NOENT | Errno::ACCESS) => Ok(None),
-        opened => Ok(Some(opened?)),
+        Err(error) => Err(unless_short(error, format!("`{place}` cannot be opened"))),
     }
+}
+
+/// Returns the error with what has failed. A lack of what any start needs is not the sandbox's.
+fn unless_short(error: Errno, what: String) -> io::Error {
+    if places::is_shortage(error) {
+        return error.into();
+    }
+    io::Error::other(Refused::Here(format!("{what}: {}", io::Error::from(error))))
 }
 
 /// Adds the rights on a place and what is below it.
@@ -197,11 +221,9 @@ fn allow(rules: &OwnedFd, opened: &OwnedFd, rights: u64) -> io::Result<()> {
     }
 }
 
-/// Returns why the last call failed. A lack of what any start needs is not the sandbox's.
+/// Returns why the last call failed.
 fn refused(what: &str) -> io::Error {
     let error = io::Error::last_os_error();
-    if let Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) = error.raw_os_error() {
-        return error;
-    }
-    io::Error::other(Refused::Here(format!("Landlock refused {what}: {error}")))
+    let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    unless_short(error, format!("Landlock refused {what}"))
 }
