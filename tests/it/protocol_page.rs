@@ -21,7 +21,7 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::NotStarted => "the system could not start it",
         FailureKind::NoWorkingDir => "its working directory is not there, or cannot be entered",
         FailureKind::NoSandbox => {
-            "its [sandbox](#sandbox) is not possible on this system, or one of its paths is not there"
+            "its [sandbox](#sandbox) is not possible on this system, or one of its paths is not there or has a link"
         }
         FailureKind::EventTooLarge => {
             "a value of the event does not fit into its variable, or is nested deeper than 128 levels; \
