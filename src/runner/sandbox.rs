@@ -25,16 +25,17 @@ impl Bases {
     /// Returns the real path; the path itself if the directory is not there.
     pub(crate) fn real(&self, directory: &Path) -> Arc<Path> {
         let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(real) = known.get(directory) {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(real) = known().get(directory) {
             return Arc::clone(real);
         }
+        // Without the lock: a file system may take long to answer.
         let Ok(real) = directory.canonicalize() else {
             return directory.as_path().into();
         };
-        let real = Arc::from(real);
-        known.insert(directory.to_owned(), Arc::clone(&real));
-        real
+        let mut known = known();
+        let first = known.entry(directory.to_owned());
+        Arc::clone(first.or_insert_with(|| Arc::from(real)))
     }
 
     /// Returns what the hook may reach; none if it is in no sandbox. Its own `working_dir` begins at `base`.
