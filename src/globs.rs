@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use glob::{Pattern, PatternError};
+use regex::{Regex, RegexBuilder};
 
 /// A glob for short texts, compiled.
 #[derive(Debug, Clone)]
@@ -26,6 +27,30 @@ impl Glob {
     }
 }
 
+/// A glob for paths of files: `*` and `?` do not match `/`, and neither does a class.
+#[derive(Debug, Clone)]
+pub(crate) struct PathGlob(Regex);
+
+impl PathGlob {
+    /// Returns None if the text is no glob, or one that is too long.
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        let regex = translation(text, Star::OfNames).ok()?;
+        let regex = RegexBuilder::new(&regex).dot_matches_new_line(true).build();
+        regex.ok().map(Self)
+    }
+
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        self.0.is_match(path)
+    }
+}
+
+/// What `*`, `?` and classes match.
+#[derive(Clone, Copy, PartialEq)]
+enum Star {
+    All,
+    OfNames,
+}
+
 /// Returns a text with each `\` as `/`.
 pub(crate) fn with_slashes(text: &str) -> Cow<'_, str> {
     match text.contains('\\') {
@@ -40,7 +65,12 @@ pub(crate) fn with_slashes(text: &str) -> Cow<'_, str> {
 /// # Errors
 /// A fragment that says where the text is no valid glob, and why.
 pub(crate) fn translated(glob: &str) -> Result<String, String> {
-    let glob = &*with_slashes(glob);
+    let regex = translation(&with_slashes(glob), Star::All)?;
+    let begins = regex.strip_prefix(r"\A.*").unwrap_or(&regex);
+    Ok(begins.strip_suffix(r".*\z").unwrap_or(begins).to_owned())
+}
+
+fn translation(glob: &str, star: Star) -> Result<String, String> {
     if let Err(error) = Pattern::new(glob) {
         return Err(format!("at column {}, {}", error.pos + 1, error.msg));
     }
@@ -52,8 +82,14 @@ pub(crate) fn translated(glob: &str) -> Result<String, String> {
             '*' if rest == "**/" => (".*".to_owned(), 3),
             '*' if rest.starts_with("**/") => ("(?:.*/)?".to_owned(), 3),
             '*' if rest.starts_with("**") => (".*".to_owned(), 2),
+            '*' if star == Star::OfNames => ("[^/]*".to_owned(), 1),
             '*' => (".*".to_owned(), 1),
+            '?' if star == Star::OfNames => ("[^/]".to_owned(), 1),
             '?' => (".".to_owned(), 1),
+            '[' if star == Star::OfNames => {
+                let (class, length) = class(rest)?;
+                (format!("[{class}&&[^/]]"), length)
+            }
             '[' => class(rest)?,
             literal => (escaped(literal), literal.len_utf8()),
         };
@@ -61,8 +97,7 @@ pub(crate) fn translated(glob: &str) -> Result<String, String> {
         rest = &rest[length..];
     }
     regex.push_str(r"\z");
-    let begins = regex.strip_prefix(r"\A.*").unwrap_or(&regex);
-    Ok(begins.strip_suffix(r".*\z").unwrap_or(begins).to_owned())
+    Ok(regex)
 }
 
 /// Translates the class with which the glob begins, and returns the class's length too. A `]` that comes first belongs to
@@ -118,6 +153,34 @@ mod tests {
                 prop_assert_eq!(is_match, pattern.matches(&text), "{} {:?}", glob, text);
             }
         }
+    }
+
+    proptest! {
+        #[test]
+        fn globs_of_paths_match_as_those_of_the_crate(
+            glob in r"([a-c/.]|\*|\?|\[!?[a-c\]][^\]/]{0,3}\]|\*\*/|/\*\*){0,8}",
+            texts in prop::collection::vec(r"[a-c/.\n]{0,8}", 8),
+        ) {
+            let options = glob::MatchOptions {
+                require_literal_separator: true,
+                ..glob::MatchOptions::new()
+            };
+            let pattern = Pattern::new(&glob);
+            let ours = PathGlob::new(&glob);
+            prop_assert_eq!(pattern.is_ok(), ours.is_some(), "{}", glob);
+            if let (Ok(pattern), Some(ours)) = (pattern, ours) {
+                for text in texts {
+                    let expected = pattern.matches_with(&text, options);
+                    prop_assert_eq!(ours.matches(&text), expected, "{} {:?}", glob, text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_stars_take_linear_time() {
+        let glob = PathGlob::new(&("*a".repeat(100) + "b/x")).unwrap();
+        assert!(!glob.matches(&("a".repeat(250) + "/x")));
     }
 
     #[test]

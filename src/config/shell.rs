@@ -9,6 +9,8 @@ use crate::hook::{Piece, Token, lex};
 pub(crate) struct LastTest<'a> {
     /// `grep`, `[`, ...
     program: &'a str,
+    /// Behind `!`.
+    is_negated: bool,
     /// What follows if it is true fails too, so that the command never ends with 0.
     pub(super) always_fails: bool,
 }
@@ -16,11 +18,14 @@ pub(crate) struct LastTest<'a> {
 impl LastTest<'_> {
     /// Says what its exit code means.
     pub(crate) fn why(&self) -> String {
-        let when = match self.is_search() {
-            true => "finds nothing",
-            false => "is not true",
+        let when = match (self.is_search(), self.is_negated) {
+            (true, false) => "finds nothing",
+            (true, true) => "finds something",
+            (false, false) => "is not true",
+            (false, true) => "is true",
         };
-        format!("`{}` exits with 1 if it {when}", self.program)
+        let not = if self.is_negated { "! " } else { "" };
+        format!("`{not}{}` exits with 1 if it {when}", self.program)
     }
 
     /// Says what to write.
@@ -29,7 +34,8 @@ impl LastTest<'_> {
             "[" | "[[" => "[ ... ]".to_owned(),
             program => format!("{program} ..."),
         };
-        let help = format!("write `if {test}; then ...; exit 1; fi`");
+        let not = if self.is_negated { "! " } else { "" };
+        let help = format!("write `if {not}{test}; then ...; exit 1; fi`");
         match self.always_fails {
             true => help,
             false => help + ", or set `\"on_failure\": \"continue\"`",
@@ -48,13 +54,17 @@ const TESTS: [&str; 3] = ["[", "[[", "test"];
 pub(crate) fn last_test(text: &str) -> Option<LastTest<'_>> {
     let lexed = lex(text);
     let parts = parts(lexed.commands.last()?);
-    let found = |program, always_fails| LastTest {
+    if parts.contains(&"trap") {
+        return None;
+    }
+    let found = |(program, is_negated), always_fails| LastTest {
         program,
+        is_negated,
         always_fails,
     };
-    let program = program_of(&parts);
-    if SEARCHES.contains(&program) {
-        return Some(found(program, false));
+    let last = program_of(&parts);
+    if SEARCHES.contains(&last.0) {
+        return Some(found(last, false));
     }
     let and = parts.iter().rposition(|part| *part == "&&")?;
     let (before, after) = (&parts[..and], &parts[and + 1..]);
@@ -64,7 +74,7 @@ pub(crate) fn last_test(text: &str) -> Option<LastTest<'_>> {
         command => (command, !command.iter().any(|part| is_operator(part))),
     };
     let joins = |part: &&str| is_operator(part) && !is_end(part);
-    let is_test = SEARCHES.contains(&program) || TESTS.contains(&program);
+    let is_test = SEARCHES.contains(&program.0) || TESTS.contains(&program.0);
     let always_fails = match last_command(group) {
         ["exit", code] => code.parse().is_ok_and(|code: u8| code > 0),
         _ => false,
@@ -98,23 +108,27 @@ fn last_command<'p, 'a>(parts: &'p [&'a str]) -> &'p [&'a str] {
     &parts[start.map_or(0, |start| start + 1)..]
 }
 
-/// Returns the program of the last command, behind a negation.
-fn program_of<'a>(parts: &[&'a str]) -> &'a str {
-    let mut words = last_command(parts).iter();
-    words.find(|word| **word != "!").unwrap_or(&"")
+/// Returns the program of the last command, and whether it stands behind a negation.
+fn program_of<'a>(parts: &[&'a str]) -> (&'a str, bool) {
+    match last_command(parts) {
+        ["!", program, ..] => (program, true),
+        [program, ..] => (program, false),
+        [] => ("", false),
+    }
 }
 
 /// Returns the first variable in a word in single quotes that `is_wanted`. A word behind an option, as in `sh -c`, and
 /// one of `eval` may be code.
 pub(super) fn quoted_variable(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
-    const READ_CODE: [&str; 3] = ["eval", "trap", "envsubst"];
+    const READ_CODE: [&str; 2] = ["eval", "trap"];
     let lexed = lex(text);
+    let replaces_later = text.contains("envsubst");
     let mut before = "";
     for token in lexed.commands.last()? {
         let (Token::Word(word) | Token::Read(word) | Token::Write(word)) = token else {
             continue;
         };
-        let is_code = before.starts_with('-') || READ_CODE.contains(&before);
+        let is_code = replaces_later || before.starts_with('-') || READ_CODE.contains(&before);
         before = word.source;
         let is_quoted =
             |piece: &Piece<'_>| matches!(piece, Piece::Text(text) if text.contains('$'));
@@ -134,15 +148,15 @@ pub(super) fn quoted_variable(text: &str, is_wanted: impl Fn(&str) -> bool) -> O
 pub(super) fn split_variables(text: &str) -> Vec<&str> {
     let lexed = lex(text);
     let tokens = lexed.commands.last().map_or(&[][..], |tokens| tokens);
-    // In `[[ .. ]]` nothing is split.
-    let is_simple = !text.contains("[[");
-    let mut before = "";
+    // In `[[ .. ]]` and `(( .. ))` nothing is split.
+    let is_simple = !text.contains("[[") && !text.contains("((");
     let mut found = Vec::new();
-    for token in tokens.iter().filter(|_| is_simple) {
-        let Token::Word(word) = token else {
+    for pair in tokens.windows(2).filter(|_| is_simple) {
+        // A variable that is a command, a pattern or an element of a list is meant to be split, or is not.
+        let [Token::Word(before), Token::Word(word)] = pair else {
             continue;
         };
-        let is_split = !matches!(std::mem::replace(&mut before, word.source), "case" | "in");
+        let is_split = !matches!(before.source, "case" | "in" | "set" | "--");
         if let ([Piece::Variable(name)], true) = (&word.pieces[..], is_split)
             && is_bare(word.source, name)
         {
@@ -192,6 +206,7 @@ mod tests {
             ("grep -q x && exit 1 || exit 0", None),
             ("grep -q x && exit 1\ntrue", None),
             ("a && exit 1", None),
+            ("trap 'exit 0' EXIT; grep -q x && exit 1", None),
             ("for i in a b; do grep -q $i && exit 1; done", None),
             ("grep x || exit 1", None),
             ("x=$(grep a && exit 1)", None),
@@ -218,6 +233,7 @@ mod tests {
             ("sh -c 'echo $A'", None),
             ("sh -c '$A'", None),
             ("eval '$A'", None),
+            ("printf %s '$A' | envsubst", None),
             ("echo \"'$A'\"", None),
             ("echo 'x $A'", None),
             ("echo '$B'", None),
@@ -231,7 +247,10 @@ mod tests {
     fn only_variables_outside_of_quotes_are_split() {
         for (text, expected) in [
             ("[ $A = x ]", &["A"][..]),
-            ("echo ${B} \"$C\" '$D' \"x $E\" $F; $G", &["B", "F", "G"]),
+            ("echo ${B} \"$C\" '$D' \"x $E\" $F; $G", &["B", "F"]),
+            ("if (( $A > 1 )); then :; fi", &[]),
+            ("x=($A); set -- $B; cat <<< $C", &[]),
+            ("case x in a) ;; $A) ;; esac", &[]),
             ("echo \\$A", &[]),
             ("case $A in x) ;; esac", &[]),
             ("[[ $A == x ]] && echo $B", &[]),

@@ -6,7 +6,7 @@
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Word<'a> {
-    /// As it is written.
+    /// As it is written; empty for a word of `args`.
     pub(crate) source: &'a str,
     pub(crate) pieces: Vec<Piece<'a>>,
 }
@@ -37,15 +37,17 @@ pub(crate) enum Token<'a> {
 pub(crate) struct Lexed<'a> {
     /// The command is the last one. Those before it stand within it, as in `$(..)`.
     pub(crate) commands: Vec<Vec<Token<'a>>>,
-    /// Comments and documents (`<<E`): another program may run them.
+    /// Comments, and documents (`<<E`) with the words that end them: another program may run them.
     pub(crate) texts: Vec<&'a str>,
 }
 
 impl<'a> Word<'a> {
     /// A word of `args`, in which no shell replaces anything.
-    pub(crate) fn plain(source: &'a str) -> Self {
-        let pieces = vec![Piece::Text(source.to_owned())];
-        Self { source, pieces }
+    pub(crate) fn plain(text: &str) -> Self {
+        Self {
+            source: "",
+            pieces: vec![Piece::Text(text.to_owned())],
+        }
     }
 
     fn push(&mut self, text: &str) {
@@ -72,8 +74,10 @@ enum Next {
     Word,
     Read,
     Write,
-    /// The word that ends a document.
-    Document,
+    /// The word that ends a document, which may stand behind tabs.
+    Document {
+        is_indented: bool,
+    },
 }
 
 /// A command that is being read.
@@ -95,8 +99,8 @@ struct Lexer<'a> {
     at: usize,
     /// The innermost command is the last one; there is always one.
     levels: Vec<Level<'a>>,
-    /// The words that end the documents which begin with the next line.
-    documents: Vec<String>,
+    /// The words that end the documents which begin with the next line, and whether these may stand behind tabs.
+    documents: Vec<(String, bool)>,
     lexed: Lexed<'a>,
 }
 
@@ -195,7 +199,7 @@ impl<'a> Lexer<'a> {
                 let comment = self.take_while(|c| c != '\n');
                 self.lexed.texts.push(comment);
             }
-            '<' | '>' => self.redirection(c),
+            '<' | '>' if until != Until::Brace => self.redirection(c),
             ' ' | '\t' => self.end_word(),
             // As in bash, `&>`; elsewhere a command ends here, and the same words follow.
             '&' if self.rest().starts_with('>') => self.end_word(),
@@ -232,14 +236,22 @@ impl<'a> Lexer<'a> {
             }
             Some('{') => {
                 self.next();
-                self.take_while(|c| c == '!' || c == '#');
+                let has_value = !self.next_if(|c| c == '!' || c == '#');
                 let name = self.take_while(is_name);
-                self.word().pieces.push(Piece::Variable(name));
-                self.take_while(|c| ":-=+?".contains(c));
+                let operator = self.take_while(|c| ":-=+?".contains(c));
+                let is_plain = operator.is_empty() && self.rest().starts_with('}');
+                let has_default = matches!(operator, "-" | ":-" | "=" | ":=" | "?" | ":?");
+                self.word()
+                    .pieces
+                    .push(match has_value && (is_plain || has_default) {
+                        true => Piece::Variable(name),
+                        false => Piece::Output,
+                    });
                 self.open(Until::Brace);
             }
             // `$'guard'`
-            Some('\'' | '"') if !in_quotes => {}
+            Some('\'') if !in_quotes => self.escaped_text(),
+            Some('"') if !in_quotes => {}
             Some(c) if SPECIAL.contains(c) => {
                 let name = &self.rest()[..1];
                 self.next();
@@ -253,11 +265,34 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Reads `$'..'`. What its escapes stand for counts as not known.
+    fn escaped_text(&mut self) {
+        let rest = self.rest().get(1..).unwrap_or_default();
+        let mut is_escape = false;
+        let end = rest.find(|c| {
+            let ends = c == '\'' && !is_escape;
+            is_escape = c == '\\' && !is_escape;
+            ends
+        });
+        let text = &rest[..end.unwrap_or(rest.len())];
+        if text.contains('\\') {
+            self.at += 1 + text.len() + usize::from(end.is_some());
+            self.word().pieces.push(Piece::Output);
+            self.lexed.texts.push(text);
+        }
+    }
+
     fn redirection(&mut self, c: char) {
-        // `2>x`: the descriptor is no word.
-        let is_number = |word: &Word| matches!(&word.pieces[..], [Piece::Text(text)] if text.bytes().all(|byte| byte.is_ascii_digit()));
+        // `2>x`, `{descriptor}>x`: no word.
+        let is_descriptor = |word: &Word<'_>| match &word.pieces[..] {
+            [Piece::Text(text)] => {
+                text.bytes().all(|byte| byte.is_ascii_digit())
+                    || text.starts_with('{') && text.ends_with('}')
+            }
+            _ => false,
+        };
         let level = self.level();
-        level.word = level.word.take().filter(|word| !is_number(word));
+        level.word = level.word.take().filter(|word| !is_descriptor(word));
         self.end_word();
         if self.next_if(|c| c == '(') {
             // `<(cat guard)` and `>(sh)`
@@ -265,11 +300,10 @@ impl<'a> Lexer<'a> {
         }
         let is_double = self.next_if(|next| next == c);
         let next = match c {
-            '<' if is_double && self.next_if(|c| c == '<') => Next::Word,
-            '<' if is_double => {
-                self.next_if(|c| c == '-');
-                Next::Document
-            }
+            '<' if is_double && self.next_if(|c| c == '<') => Next::Read,
+            '<' if is_double => Next::Document {
+                is_indented: self.next_if(|c| c == '-'),
+            },
             '<' => Next::Read,
             _ => Next::Write,
         };
@@ -299,13 +333,20 @@ impl<'a> Lexer<'a> {
 
     /// Reads the documents that begin here.
     fn read_documents(&mut self) {
-        for end in std::mem::take(&mut self.documents) {
+        for (end, is_indented) in std::mem::take(&mut self.documents) {
             let start = self.at;
-            let mut length = 0;
-            while !self.rest().is_empty() && self.take_until('\n').trim_start_matches('\t') != end {
-                length = self.at - start;
+            while !self.rest().is_empty() {
+                let line = self.take_until('\n');
+                let line = if is_indented {
+                    line.trim_start_matches('\t')
+                } else {
+                    line
+                };
+                if line == end {
+                    break;
+                }
             }
-            self.lexed.texts.push(&self.text[start..start + length]);
+            self.lexed.texts.push(&self.text[start..self.at]);
         }
     }
 
@@ -320,14 +361,16 @@ impl<'a> Lexer<'a> {
             Next::Word => level.tokens.push(Token::Word(word)),
             Next::Read => level.tokens.push(Token::Read(word)),
             Next::Write => level.tokens.push(Token::Write(word)),
-            Next::Document => {
+            Next::Document { is_indented } => {
+                // Another shell may read it as a word.
+                self.lexed.texts.push(word.source);
                 let mut end = String::new();
                 for piece in &word.pieces {
                     if let Piece::Text(text) = piece {
                         end += text;
                     }
                 }
-                self.documents.push(end);
+                self.documents.push((end, is_indented));
             }
         }
     }
@@ -403,7 +446,8 @@ mod tests {
             ("a 2>x b", "a,>x,b"),
             ("a 2>&1 <b >>c d", "a,>1,<b,>c,d"),
             ("a &>x b; c>|x d", "a,>x,b,;,c,>x,d"),
-            ("a <<<'c d' e", "a,c d,e"),
+            ("a <<<'c d' e", "a,<c d,e"),
+            ("{fd}>x a", ">x,a"),
             ("a|b||c&&d|&e&f", "a,|,b,||,c,&&,d,|&,e,&,f"),
             ("a <&3 <>c", "a,<3,<c"),
             ("(a; b) | c", "(,a,;,b,),|,c"),
@@ -415,14 +459,16 @@ mod tests {
             ("a \"$(b \"c d\" $(e))\"f", "a,$()f in b,c d,$() in e"),
             ("a `b \"c\"` d", "a,$(),d in b,c"),
             ("${A:-b c}/d", "$A/d in b,c"),
-            ("${A##*.} ${#B} ${!C} ${D}e", "$A,$B,$C,$De in ##*."),
+            ("${A##*.} ${#B} ${!C} ${D}e", "$(),$(),$(),$De in ##*."),
+            ("${A:+b} ${A:=<c}", "$(),$A in <c in b"),
+            ("$'b\\x41' $'c'", "$(),c #b\\x41"),
             ("\"${A:-$(b)}\"", "$A in $() in b"),
             ("$1x $@ $$ $ \"$\"", "$1x,$@,$$,$,$"),
             ("'$A' \\$B \"\\$C\"", "$A,$B,$C"),
             ("$((1+$(a)))", "$() in (,1+$(),) in a"),
-            ("a <<E b\nit's\nE\nc", "a,b,\\n,c #it's\n"),
-            ("a <<-'E' <<F\n\tE\nx\nF", "a,\\n # #x\n"),
-            ("a <<E\nb", "a,\\n #b"),
+            ("a <<E b\nit's\n\tE\nE\nc", "a,b,\\n,c #E #it's\n\tE\nE\n"),
+            ("a <<-'E' <<F\n\tE\nx\nF", "a,\\n #'E' #F #\tE\n #x\nF"),
+            ("a <<E\nb", "a,\\n #E #b"),
             ("a 'b", "a,b"),
             ("a \"b $(c", "a,b $() in c"),
             ("a) }", "a,),}"),
@@ -449,14 +495,13 @@ mod tests {
     }
 
     proptest! {
-        /// Each character of a text is in a word, in a text beside the command, or of the shell's language.
+        /// Each name of a text is in a word, or in a text beside the command.
         #[test]
-        fn nothing_of_a_text_is_lost(text in "[ab$(){}`'\"\\\\<>|;& #\n-]{0,40}") {
-            let lexed = lex(&text);
-            let mut kept = shown(&text).matches(['a', 'b']).count();
-            let documents = lexed.texts.len();
-            kept += documents * text.len();
-            prop_assert!(text.contains("<<") || kept >= text.matches(['a', 'b']).count(), "{lexed:?}");
+        fn nothing_of_a_text_is_lost(text in "[ab(){}`'\"|;& #\n<>-]{0,40}") {
+            let shown = shown(&text);
+            for c in ['a', 'b'] {
+                prop_assert!(shown.matches(c).count() >= text.matches(c).count(), "{shown}");
+            }
         }
 
         #[test]

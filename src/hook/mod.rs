@@ -11,6 +11,7 @@ mod error;
 mod forms;
 #[cfg(test)]
 mod forms_tests;
+mod interpreters;
 mod keys;
 mod lexer;
 mod links;
@@ -36,9 +37,10 @@ pub(crate) use entry::keys;
 pub(crate) use entry::{Unusable, in_order, is_key, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
+pub(crate) use interpreters::runs_file;
 pub(crate) use keys::is_variable;
 pub(crate) use lexer::{Piece, Token, Word, lex};
 pub use source::HookSource;
 #[cfg(test)]
 pub(crate) use when::LONGEST_POINTER;
-pub(crate) use words::{Run, Words, is_glob, runs_file};
+pub(crate) use words::{Run, Words, is_glob};

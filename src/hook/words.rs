@@ -6,6 +6,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::definition::Hook;
+use super::interpreters::{
+    BEFORE_COMMANDS, Kind, LONGEST_WORD, READ_BY_INTERPRETERS, SEPARATORS, completed, ends,
+    has_text, is_in, is_input, is_option, kind_of, only_finds,
+};
 use super::lexer::{Piece, Token, Word, lex};
 use crate::entry::HookCommand;
 
@@ -13,35 +17,10 @@ use crate::entry::HookCommand;
 /// run: 4,000 words take a few milliseconds.
 const MOST_BYTES: usize = 256 * 1024;
 const MOST_WORDS: usize = 4000;
-/// Linux allows no longer path (PATH_MAX).
-const LONGEST_WORD: usize = 4096;
 /// The most texts within texts that are read: `sh -c "bash -c '...'"`.
 const DEEPEST: usize = 6;
 /// The most words behind interpreters. Each is looked up in several forms.
 const MOST_RUN_WORDS: usize = 200;
-/// The most ends of one word.
-const MOST_ENDS: usize = 8;
-
-/// Programs that run a file, or the text that they read.
-const INTERPRETERS: &str = "\
-    sh bash dash zsh ksh ash fish csh tcsh rbash mksh yash posh osh nu elvish xonsh pwsh \
-    powershell . source eval python pypy py node nodejs ruby perl php lua luajit tclsh wish \
-    expect";
-
-/// Interpreters whose first word may be a command of their own, as in `deno run guard`.
-const HAVE_COMMANDS: &str = "bun deno";
-
-/// Programs that run files which stand in or behind an option, as in `make -f rules`; other files are their input.
-const RUN_OPTIONS: &str = "awk gawk mawk nawk jq make gmake sed gsed";
-
-/// Variables by which an interpreter finds what it runs first: names of files, or options.
-const READ_BY_INTERPRETERS: &str = "\
-    BASH_ENV ENV LD_PRELOAD MAKEFILES NODE_OPTIONS PERL5LIB PERL5OPT PYTHONPATH \
-    PYTHONSTARTUP RUBYOPT";
-
-/// Words before a command that are none of its own.
-const BEFORE_COMMANDS: &str =
-    "if then else elif do while until ! { time exec command builtin coproc";
 
 /// Returns the value of a variable that is known before the hook runs.
 pub(crate) type Value<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -90,6 +69,7 @@ impl Words {
             words: Self::default(),
             value,
             values: HashMap::new(),
+            hook,
             seen: HashSet::new(),
             bytes_left: MOST_BYTES,
             run_words_left: MOST_RUN_WORDS,
@@ -114,7 +94,9 @@ impl Words {
 struct Reader<'a> {
     words: Words,
     value: &'a Value<'a>,
-    values: HashMap<String, Option<String>>,
+    /// Those that were asked for, and whether the command may set them.
+    values: HashMap<String, (Option<String>, bool)>,
+    hook: &'a Hook,
     seen: HashSet<String>,
     bytes_left: usize,
     run_words_left: usize,
@@ -142,6 +124,7 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads what stands between two operators.
     fn read_part(&mut self, tokens: &[Token<'_>], levels_left: usize) {
         let mut words = Vec::new();
         for token in tokens {
@@ -165,7 +148,7 @@ impl Reader<'_> {
                 self.read_variable(name, value);
             }
         }
-        self.find_interpreters(words);
+        self.find_interpreters(words, levels_left < DEEPEST);
     }
 
     /// Adds the names in a word. If it may be a command of its own, reads that too.
@@ -173,8 +156,7 @@ impl Reader<'_> {
         let text = text_of(word);
         self.words.builds_names |= ["alias", "eval", "xargs", "parallel"].contains(&&*text);
         for name in self.names_of(word) {
-            let is_of_other = name.starts_with('~') && self.at_home(&name) == name;
-            self.words.builds_names |= is_of_other || name.contains(['*', '?', '[', '{']);
+            self.words.builds_names |= name.starts_with('~') || name.contains(['*', '?', '[', '{']);
             self.push(&name);
             for end in ends(&name) {
                 self.push(end);
@@ -186,7 +168,8 @@ impl Reader<'_> {
         }
         let is_text =
             |piece: &Piece<'_>| matches!(piece, Piece::Text(text) if text.contains(is_of_shell));
-        if word.pieces.iter().any(is_text) {
+        // Without quotes, it would be the same word again.
+        if text != word.source && word.pieces.iter().any(is_text) {
             self.read_text(without_name(&text), levels_left - 1);
         }
     }
@@ -207,11 +190,11 @@ impl Reader<'_> {
         self.words.names.push(name);
     }
 
-    /// Puts the directory in for `~/` and `~+/`. In quotes a shell leaves them alone, and one file more is looked up.
+    /// Puts the directory in for `~/` and `~+/` at the beginning of a part of a word.
     fn at_home(&mut self, name: &str) -> String {
         for (tilde, variable) in [("~/", "HOME"), ("~+/", "PWD")] {
             if let Some(rest) = name.strip_prefix(tilde)
-                && let Some(value) = self.value_of(variable)
+                && let (Some(value), _) = self.value_of(variable)
             {
                 return format!("{value}/{rest}");
             }
@@ -219,39 +202,75 @@ impl Reader<'_> {
         name.to_owned()
     }
 
-    fn value_of(&mut self, name: &str) -> Option<String> {
+    /// Returns the value of a variable, if it is known, and whether the command may set it.
+    fn value_of(&mut self, name: &str) -> (Option<String>, bool) {
         if let Some(known) = self.values.get(name) {
             return known.clone();
         }
         let value = (self.value)(name);
-        self.values.insert(name.to_owned(), value.clone());
-        value
+        let is_set = value.is_some() && self.is_set(name);
+        self.values.insert(name.to_owned(), (value.clone(), is_set));
+        (value, is_set)
     }
 
-    /// Returns a word; or where parts of it are not known, what stands around these.
+    /// Whether the command may set a variable: it has its name, and not behind `$`.
+    fn is_set(&self, name: &str) -> bool {
+        let texts = self.hook.command().texts();
+        let is_set = |text: &String| {
+            let mut names = text.match_indices(name);
+            names.any(|(at, _)| !text[..at].ends_with(['$', '{']))
+        };
+        texts.iter().any(is_set)
+    }
+
+    /// Returns a word; or where parts of it are not known, what stands around these. Where they may have another value, both.
     fn names_of(&mut self, word: &Word<'_>) -> Vec<String> {
-        let mut names = Vec::new();
-        let mut name = String::new();
-        for piece in &word.pieces {
-            let known = match piece {
-                Piece::Text(text) => Some(text.clone()),
-                Piece::Variable(name) => self.value_of(name),
-                Piece::Output => None,
-            };
-            match known {
-                // `$(git rev-parse --show-toplevel)/guard.sh`
-                Some(text) if name.is_empty() && !names.is_empty() => {
-                    name.push_str(text.trim_start_matches('/'));
-                }
-                Some(text) => name.push_str(&text),
-                None => names.push(std::mem::take(&mut name)),
-            }
+        let (mut names, is_set) = self.known_of(word, true);
+        if is_set {
+            names.extend(self.known_of(word, false).0);
         }
-        let has_unknown = !names.is_empty();
+        let has_unknown = names.len() > 1;
         self.words.has_unknown |= has_unknown;
         self.words.builds_names |= has_unknown;
-        names.push(name);
         names
+    }
+
+    /// Returns also whether a variable in the word may be set by the command. The value of such a one is put in if wanted.
+    fn known_of(&mut self, word: &Word<'_>, puts_in: bool) -> (Vec<String>, bool) {
+        let mut names = Vec::new();
+        let mut name = String::new();
+        let mut may_be_set = false;
+        for (at, piece) in word.pieces.iter().enumerate() {
+            let (variable, text) = match piece {
+                // In quotes a shell leaves it alone, and one file more is looked up.
+                Piece::Text(text) if at == 0 && text.starts_with("~/") => {
+                    (Some("HOME"), &text[1..])
+                }
+                Piece::Text(text) if at == 0 && text.starts_with("~+/") => {
+                    (Some("PWD"), &text[2..])
+                }
+                Piece::Text(text) => (None, &**text),
+                Piece::Variable(name) => (Some(*name), ""),
+                Piece::Output => (Some(""), ""),
+            };
+            if let Some(variable) = variable {
+                let (value, is_set) = self.value_of(variable);
+                may_be_set |= is_set;
+                match value.filter(|_| puts_in || !is_set) {
+                    Some(value) => name.push_str(&value),
+                    None => names.push(std::mem::take(&mut name)),
+                }
+            }
+            // `$(git rev-parse --show-toplevel)/guard.sh`
+            let is_rest = name.is_empty() && !names.is_empty();
+            name.push_str(if is_rest {
+                text.trim_start_matches('/')
+            } else {
+                text
+            });
+        }
+        names.push(name);
+        (names, may_be_set)
     }
 
     /// Adds what the value of a variable makes an interpreter run.
@@ -263,14 +282,22 @@ impl Reader<'_> {
         for command in lex(value).commands {
             for token in command {
                 if let Token::Word(word) = token {
-                    run.words.push(self.run_word(&word, Some("")));
+                    let mut found = self.run_word(&word, Some(""));
+                    // `LD_PRELOAD=./a:./b`
+                    let names = self.names_of(&word).into_iter();
+                    let parts = names
+                        .flat_map(|name| name.split(':').map(str::to_owned).collect::<Vec<_>>());
+                    found.names.extend(parts);
+                    run.words.push(found);
                 }
             }
         }
         self.push_run(run);
     }
 
-    fn find_interpreters(&mut self, words: &[&Word<'_>]) {
+    /// Adds what the interpreters among the words of a command may run. In a text within a text, which may be prose, one that
+    /// is no command of its own runs nothing but the files behind it.
+    fn find_interpreters(&mut self, words: &[&Word<'_>], is_text: bool) {
         let texts: Vec<String> = words.iter().map(|word| text_of(word)).collect();
         if only_finds(&texts) {
             return;
@@ -285,8 +312,12 @@ impl Reader<'_> {
                     self.words.is_cut = true;
                     return;
                 }
-                let (run, text_at) = self.run_of(kind, &words[at + 1..], &texts[at + 1..]);
-                name_at = text_at.map(|text_at| at + 1 + text_at + 1);
+                let mut run = self.run_of(kind, &words[at + 1..], &texts[at + 1..]);
+                run.may_read_program &= is_first || !is_text;
+                let is_shell = kind == Kind::Shell && !text.contains('=');
+                name_at = name_behind(&run)
+                    .filter(|_| is_shell)
+                    .map(|name| at + 1 + name);
                 self.push_run(run);
             }
             let is_before = text.contains('=') || text.starts_with('-');
@@ -294,20 +325,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns what an interpreter may run of the words behind it, and where a program's text stands among these.
-    fn run_of(
-        &mut self,
-        kind: Kind,
-        words: &[&Word<'_>],
-        texts: &[String],
-    ) -> (Run, Option<usize>) {
+    /// Returns what an interpreter may run of the words behind it.
+    fn run_of(&mut self, kind: Kind, words: &[&Word<'_>], texts: &[String]) -> Run {
         let mut run = Run {
             may_read_program: kind != Kind::Options,
             ..Run::default()
         };
-        let mut text_at = None;
         let mut option = (kind == Kind::Command).then_some("");
-        for (at, (word, text)) in words.iter().zip(texts).enumerate() {
+        for (word, text) in words.iter().zip(texts) {
             if run.words.len() >= self.run_words_left {
                 self.words.is_cut = true;
                 break;
@@ -321,22 +346,20 @@ impl Reader<'_> {
             let mut found = self.run_word(word, before);
             found.may_be_any |= is_input(text) || ends(text).any(is_input);
             if kind != Kind::Options {
-                found.may_be_any |= text == "-s";
+                let is_flags = is_option && !text.starts_with("--");
+                found.may_be_any |= kind == Kind::Shell && is_flags && text.contains('s');
                 found.may_be_text = !is_option && before.is_some_and(has_text);
-            }
-            if found.may_be_text && text_at.is_none() {
-                text_at = Some(at);
             }
             run.words.push(found);
         }
-        (run, text_at)
+        run
     }
 
     /// Reads a word behind an interpreter. `option` stands directly before it.
     fn run_word(&mut self, word: &Word<'_>, option: Option<&str>) -> RunWord {
         let mut names = Vec::new();
         let parts = self.names_of(word);
-        let is_option = is_option(word.source);
+        let is_option = parts.first().is_some_and(|part| is_option(part));
         for part in &parts {
             if !is_option {
                 let is_module = option.is_some_and(|option| option.ends_with('m'));
@@ -372,105 +395,18 @@ impl Reader<'_> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    File,
-    Command,
-    Options,
-}
-
-/// Returns which files the program that a word names runs, by its path too, and with its version: `/usr/bin/python3.11`.
-fn kind_of(word: &str) -> Option<Kind> {
-    let mut names = word.split(SEPARATORS).chain(ends(word)).chain([word]);
-    names.find_map(|part| {
-        let name = part.rsplit(['/', '\\']).next().unwrap_or(part);
-        let name = name.strip_suffix(".exe").unwrap_or(name);
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
-        let kinds = [
-            (INTERPRETERS, Kind::File),
-            (HAVE_COMMANDS, Kind::Command),
-            (RUN_OPTIONS, Kind::Options),
-        ];
-        // In `sub/.` it is a directory, in `.[]` a part of another language.
-        let is_named =
-            |list| is_in(list, stem) || is_in(list, name) && (name != "." || word == ".");
-        let kind = kinds.into_iter().find(|(list, _)| is_named(list));
-        kind.map(|(_, kind)| kind)
-    })
-}
-
-fn is_in(list: &str, name: &str) -> bool {
-    list.split(' ').any(|listed| listed == name)
-}
-
-/// Whether a word names a program that runs the first file behind it.
-pub(crate) fn runs_file(word: &str) -> bool {
-    matches!(kind_of(word), Some(Kind::File | Kind::Command))
-}
-
-/// Whether a command only looks for a program, as `command -v python3`.
-fn only_finds(words: &[String]) -> bool {
-    let is_search = |pair: &[String]| pair[0] == "command" && matches!(&*pair[1], "-v" | "-V");
-    let first = words.first().map_or("", |word| word);
-    matches!(first, "which" | "type") || words.windows(2).any(is_search)
-}
-
-/// Whether a word means what is read: standard input, or another descriptor.
-fn is_input(word: &str) -> bool {
-    let is_descriptor = |prefix| {
-        word.strip_prefix(prefix)
-            .is_some_and(|rest| !rest.contains('/'))
-    };
-    matches!(word, "-" | "/dev/stdin")
-        || is_descriptor("/dev/fd/")
-        || is_descriptor("/proc/self/fd/")
-}
-
-fn is_option(word: &str) -> bool {
-    word.len() > 1 && word.starts_with(['-', '+'])
+/// Returns where the name of a shell's program stands, as in `sh -c '..' sh x`: behind the text, if only options are before it.
+fn name_behind(run: &Run) -> Option<usize> {
+    let text = run.words.iter().position(|word| word.may_be_text)?;
+    let is_option = |word: &RunWord| word.is_of_option;
+    // The text itself may use the name: `"$0" x`.
+    let takes_name = run.words[text].names.iter().any(|name| name.contains("$0"));
+    (run.words[..text].iter().all(is_option) && !takes_name).then_some(text + 1)
 }
 
 /// Whether a name is a pattern for several.
 pub(crate) fn is_glob(name: &str) -> bool {
     name.contains(['*', '?', '[']) && !name.contains(is_of_shell) && !name.starts_with('/')
-}
-
-/// Whether a program's text or the name of a module may stand behind an option, as in `sh -euc '..'`, `python3 -m x`.
-fn has_text(option: &str) -> bool {
-    !option.starts_with("--") && option.ends_with(['c', 'e', 'm'])
-}
-
-const SEPARATORS: [char; 8] = ['=', ',', ':', '!', '{', '}', '[', ']'];
-
-/// Returns what may stand in a word behind an option or a name: `-Csub`, `-frules`, `--require=./pre`.
-fn ends(word: &str) -> impl Iterator<Item = &str> {
-    let is_option = word.starts_with('-') && !word.starts_with("--");
-    let letters = word.char_indices().skip(2).map(|(at, _)| at);
-    let letters = letters.take(if is_option { MOST_ENDS } else { 0 });
-    let behind = word
-        .match_indices(SEPARATORS)
-        .map(|(at, separator)| at + separator.len());
-    letters.chain(behind.take(MOST_ENDS)).map(|at| &word[at..])
-}
-
-/// Returns the names that an interpreter may try for a word, as a file, a directory or a module.
-fn completed(text: &str, is_module: bool) -> Vec<String> {
-    const ENDINGS: [&str; 13] = [
-        ".sh", ".py", ".pyc", ".so", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".pm", ".pmc",
-        ".lua",
-    ];
-    const WITHIN: [&str; 4] = ["/index.js", "/package.json", "/__main__.py", "/__init__.py"];
-    let mut names = vec![text.to_owned()];
-    let mut base = text.replace("::", "/");
-    if is_module && !text.contains('/') {
-        base = base.replace('.', "/");
-        for (at, _) in base.match_indices('/') {
-            let endings = ["py", "pyc", "so"].iter();
-            names.extend(endings.map(|ending| format!("{}/__init__.{ending}", &base[..at])));
-        }
-    }
-    names.extend(ENDINGS.iter().chain(&WITHIN).map(|end| base.clone() + end));
-    names
 }
 
 /// The form of a word in a text: the parts that a shell puts in are variables.
@@ -567,6 +503,12 @@ mod tests {
             ("sh ./gu\u{a0}ard.sh", "./gu\u{a0}ard.sh"),
             ("# don't\nsh ./\"my guard\".sh", "./my guard.sh"),
             ("# sh ./a.sh", "./a.sh"),
+            ("sh <<lib/x.sh\n\tlib/x.sh", "lib/x.sh"),
+            (": ${x:-<<lib/x.sh}\nlib/x.sh", "lib/x.sh"),
+            ("${HOME#$HOME}lib/x.sh", "lib/x.sh"),
+            ("${HOME:+./lib}/x.sh", "./lib"),
+            ("HOME=./lib; sh ~/x.sh", "x.sh"),
+            ("HOME=./lib; sh ~/x.sh", "/home/x/x.sh"),
             ("echo 'a\\'; sh ./\"my guard\".sh", "./my guard.sh"),
             ("'--x=./a b.sh'", "./a b.sh"),
             ("--require=./a,b.js", "./a,b.js"),
@@ -632,7 +574,20 @@ mod tests {
             ("find . -exec sh -c x sh log ;", "- -\"x sh log <"),
             ("sh \"$X\" y", "* y <"),
             ("sh -c \"$X\" y", "- -\"* y <"),
-            ("cat x|sh -s -- guard", "-* - guard <"),
+            ("cat x|bash -es -- guard", "-*s - guard <"),
+            ("sh guard command -v", "guard command - <"),
+            (
+                "SHELL=/bin/sh ionice -c 3 sh guard",
+                "ionice - -\"3 sh guard <; guard <",
+            ),
+            (
+                "perl -e 'exec @ARGV' sh guard",
+                "- -\"exec @ARGV sh guard <; guard <",
+            ),
+            ("sh -c '\"$0\" guard' sh", "- -\"\"$0\" guard sh <; <"),
+            ("echo 'the python hook'; echo 'python x'", "hook; x <"),
+            ("sh /dev//stdin x", "*/dev//stdin x <"),
+            ("{fd}>x . ./guard", "./guard <"),
             (
                 "sh /dev/stdin; sh /dev/fd/3; sh - x",
                 "*/dev/stdin <; */dev/fd/3 <; *- x <",
@@ -711,6 +666,7 @@ mod tests {
     #[test]
     fn what_is_not_read_is_said() {
         assert!(!words("sh guard").is_cut);
+        assert!(!words("grep -E '\\.js$' x && grep \"a$\" y").is_cut);
         assert!(words(&format!("sh {}", "x ".repeat(MOST_RUN_WORDS + 1))).is_cut);
         let mut deep = "sh guard".to_owned();
         for _ in 0..DEEPEST + 2 {
@@ -733,6 +689,13 @@ mod tests {
         ] {
             let _ = words(&format!("x {}", word.repeat(20_000)));
         }
+        let modules = words(&format!(
+            "python3 -m {}; python3 -m{}",
+            "a.".repeat(60_000),
+            "a.".repeat(2_000)
+        ));
+        let names = modules.runs.iter().flat_map(|run| &run.words);
+        assert!(names.map(|word| word.names.len()).sum::<usize>() < 200);
         let many: String = (0..10_000).map(|n| format!("{n} ")).collect();
         let many = words(&many);
         assert!(many.is_cut && many.names.len() == MOST_WORDS);

@@ -104,7 +104,7 @@ impl Command<'_> {
         may_be_any || run.may_read_program && !has_file
     }
 
-    /// Adds the files of these names, scripts or data. Returns whether there is one.
+    /// Adds the files of these names, scripts or data. Returns whether there is one, or may be one outside of the project.
     fn add_any(&mut self, names: &[String]) -> bool {
         let mut is_file = false;
         for name in names {
@@ -114,7 +114,12 @@ impl Command<'_> {
                         .tree
                         .set_working_dir(self.look.tree.root.join(&start));
                     let found = self.look.tree.find(&start, &path);
-                    is_file |= matches!(&found.end, End::At(_, metadata) if metadata.is_file());
+                    is_file |= match &found.end {
+                        End::At(_, metadata) => metadata.is_file(),
+                        // As `/opt/guard.py`: it is the one that runs.
+                        End::Outside(_) => path.has_root(),
+                        End::Missing => false,
+                    };
                     self.add(&found, &Wanted::All);
                 }
             }

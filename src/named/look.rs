@@ -8,13 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glob::{MatchOptions, Pattern, PatternError};
+use glob::Pattern;
 
 use super::content::{has_mark, of_text};
 use super::stamp::Stamps;
 use super::tree::{End, Found, PathTree, name_of};
 use crate::files;
-use crate::globs::with_slashes;
+use crate::globs::{PathGlob, with_slashes};
 use crate::hook::Words;
 
 /// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
@@ -82,7 +82,7 @@ pub(super) enum Wanted {
     Scripts,
     All,
     /// Those whose names below the root match.
-    Like(Pattern),
+    Like(PathGlob),
 }
 
 /// One way to look at a directory.
@@ -111,7 +111,7 @@ pub(super) struct Look<'a> {
     pub(super) tree: PathTree<'a>,
     lookup: &'a Lookup<'a>,
     inputs: &'a [String],
-    excluded: Vec<Pattern>,
+    excluded: Vec<PathGlob>,
     /// How many more bytes may be read.
     left: u64,
     pub(super) files: Files,
@@ -186,12 +186,12 @@ impl<'a> Look<'a> {
             _ => self.note(format!("`{name}` is excluded by `inputs`")),
         }
         let below = |name: &str| pattern_below(self.lookup.base, name);
-        let pattern = below(&name).or_else(|_| below(&Pattern::escape(&name)));
+        let pattern = below(&name).or_else(|| below(&Pattern::escape(&name)));
         self.excluded.extend(pattern);
     }
 
     fn is_excluded(&self, path: &Path) -> bool {
-        let is_one = |name: &str| self.excluded.iter().any(|it| it.matches_with(name, STRICT));
+        let is_one = |name: &str| self.excluded.iter().any(|glob| glob.matches(name));
         !self.excluded.is_empty() && path.ancestors().any(|path| is_one(&name_of(path)))
     }
 
@@ -240,7 +240,7 @@ impl<'a> Look<'a> {
             } else {
                 levels
             },
-            ..Way::new(name, Wanted::Like(pattern_below(base, &like).ok()?))
+            ..Way::new(name, Wanted::Like(pattern_below(base, &like)?))
         };
         Some((self.tree.find(base, Path::new(&fixed)), way))
     }
@@ -303,7 +303,7 @@ impl<'a> Look<'a> {
             End::At(real, _) if self.is_excluded(real) => false,
             End::At(real, metadata) if metadata.is_file() => match wanted {
                 Wanted::All => true,
-                Wanted::Like(pattern) => pattern.matches_with(reached, STRICT),
+                Wanted::Like(pattern) => pattern.matches(reached),
                 Wanted::Scripts => self.is_script(found, real, metadata),
             },
             // No other kind of file is opened.
@@ -415,19 +415,12 @@ impl Visits {
     }
 }
 
-/// `*` does not match `/`.
-const STRICT: MatchOptions = MatchOptions {
-    case_sensitive: true,
-    require_literal_separator: true,
-    require_literal_leading_dot: false,
-};
-
 /// Returns the pattern of names below a directory.
-fn pattern_below(base: &Path, name: &str) -> Result<Pattern, PatternError> {
+fn pattern_below(base: &Path, name: &str) -> Option<PathGlob> {
     if base.as_os_str().is_empty() || name.starts_with('/') {
-        return Pattern::new(name);
+        return PathGlob::new(name);
     }
-    Pattern::new(&format!("{}/{name}", Pattern::escape(&name_of(base))))
+    PathGlob::new(&format!("{}/{name}", Pattern::escape(&name_of(base))))
 }
 
 /// Returns a path of `inputs` in its plain form.
