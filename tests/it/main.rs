@@ -104,6 +104,7 @@ mod trust_contents;
 mod trust_corpora;
 mod trust_coverage;
 mod trust_limits;
+mod trust_pages;
 #[cfg(unix)]
 mod unapproved;
 mod watching;

@@ -64,10 +64,9 @@ fn every_page_is_documented_with_the_api() {
     }
 }
 
-/// As a file of a host with a name of its own, or as its only entry. Lines of other JSON only parse.
-#[test]
-fn every_entry_of_a_page_is_valid() {
-    let mut entries = 0;
+/// The hooks files of the pages, each with its place: as a whole, or as its only entry. Lines of other JSON only parse.
+pub(crate) fn hooks_files() -> Vec<(String, Value)> {
+    let mut found = Vec::new();
     for page in pages()
         .into_iter()
         .chain([Path::new(ROOT).join("README.md")])
@@ -87,17 +86,24 @@ fn every_entry_of_a_page_is_valid() {
                 (None, Some(_)) if value.get("time").is_none() => json!({"hooks": [value]}),
                 _ => continue,
             };
-            let home = tempfile::tempdir().unwrap();
-            fs::create_dir(home.path().join("pagehost")).unwrap();
-            let path = home.path().join("pagehost/hooks.json");
-            fs::write(path, file.to_string()).unwrap();
-            let hooks = Hooks::builder(AppProfile::new("pagehost")).config_home(home.path());
-            let report = hooks.load().report();
-            assert!(report.is_ok() && report.loaded > 0, "{place}{report}");
-            entries += 1;
+            found.push((place, file));
         }
     }
-    assert!(entries >= 8, "{entries}");
+    assert!(found.len() >= 8, "{}", found.len());
+    found
+}
+
+#[test]
+fn every_entry_of_a_page_is_valid() {
+    for (place, file) in hooks_files() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("pagehost")).unwrap();
+        let path = home.path().join("pagehost/hooks.json");
+        fs::write(path, file.to_string()).unwrap();
+        let hooks = Hooks::builder(AppProfile::new("pagehost")).config_home(home.path());
+        let report = hooks.load().report();
+        assert!(report.is_ok() && report.loaded > 0, "{place}{report}");
+    }
 }
 
 /// A hook that reads a variable with a host's own prefix works in one host only.
