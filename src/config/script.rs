@@ -181,12 +181,7 @@ fn whole(word: &Word<'_>, directory: &impl Fn(&str) -> Option<String>) -> Option
             Piece::Output => return None,
         }
     }
-    match whole.strip_prefix("~/") {
-        Some(rest) if word.source.starts_with('~') => {
-            Some(format!("{}/{rest}", directory("HOME")?))
-        }
-        _ => Some(whole),
-    }
+    Some(whole)
 }
 
 fn is_plain(word: &str) -> bool {

@@ -178,6 +178,7 @@ impl<'a> Lexer<'a> {
     fn read(&mut self, c: char) {
         let level = self.level();
         let (until, in_quotes, has_word) = (level.until, level.in_quotes, level.word.is_some());
+        let has_parenthesis = level.open_parentheses > 0;
         match c {
             '\\' => self.escape(),
             '"' => {
@@ -185,6 +186,7 @@ impl<'a> Lexer<'a> {
                 self.level().in_quotes = !in_quotes;
             }
             '$' => self.dollar(in_quotes),
+            '~' if !in_quotes && self.is_at_start() => self.tilde(),
             '`' if until == Until::Backtick => self.close(),
             '`' => self.open_output(Until::Backtick),
             c if in_quotes => self.push(c),
@@ -194,7 +196,7 @@ impl<'a> Lexer<'a> {
                 self.word().push(quoted);
             }
             '}' if until == Until::Brace => self.close(),
-            ')' if until == Until::Parenthesis && level.open_parentheses == 0 => self.close(),
+            ')' if until == Until::Parenthesis && !has_parenthesis => self.close(),
             '#' if !has_word && until != Until::Brace => {
                 let comment = self.take_while(|c| c != '\n');
                 self.lexed.texts.push(comment);
@@ -223,6 +225,29 @@ impl<'a> Lexer<'a> {
             }
             None => self.push('\\'),
         }
+    }
+
+    /// Whether a word begins here, or a value in it: `x=~/a`.
+    fn is_at_start(&self) -> bool {
+        let before = self.text[..self.here].chars().next_back();
+        let word = self.levels.last().and_then(|level| level.word.as_ref());
+        word.is_none() || matches!(before, Some('=' | ':'))
+    }
+
+    /// Reads `~`, `~/x` and `~+/x`, which begin with the value of a variable.
+    fn tilde(&mut self) {
+        let rest = self.rest().strip_prefix('+');
+        let (name, behind) = match rest {
+            Some(rest) => ("PWD", rest),
+            None => ("HOME", self.rest()),
+        };
+        if !behind.is_empty()
+            && !behind.starts_with(['/', ':', ' ', '\t', '\n', ';', '&', '|', ')'])
+        {
+            return self.push('~');
+        }
+        self.word().pieces.push(Piece::Variable(name));
+        self.at += usize::from(rest.is_some());
     }
 
     fn dollar(&mut self, in_quotes: bool) {
@@ -473,6 +498,10 @@ mod tests {
             ("a \"b $(c", "a,b $() in c"),
             ("a) }", "a,),}"),
             ("a\rb", "a\rb"),
+            (
+                "~/a ~ ~+/b x=~/c:~/d ~e/f '~/g' h~/i",
+                "$HOME/a,$HOME,$PWD/b,x=$HOME/c:$HOME/d,~e/f,~/g,h~/i",
+            ),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }

@@ -178,28 +178,15 @@ impl Reader<'_> {
         if name.is_empty() || name.len() > LONGEST_WORD || name.contains('\0') {
             return;
         }
-        let name = self.at_home(name);
-        if self.seen.contains(&name) {
+        if self.seen.contains(name) {
             return;
         }
         if self.words.names.len() == MOST_WORDS {
             self.words.is_cut = true;
             return;
         }
-        self.seen.insert(name.clone());
-        self.words.names.push(name);
-    }
-
-    /// Puts the directory in for `~/` and `~+/` at the beginning of a part of a word.
-    fn at_home(&mut self, name: &str) -> String {
-        for (tilde, variable) in [("~/", "HOME"), ("~+/", "PWD")] {
-            if let Some(rest) = name.strip_prefix(tilde)
-                && let (Some(value), _) = self.value_of(variable)
-            {
-                return format!("{value}/{rest}");
-            }
-        }
-        name.to_owned()
+        self.seen.insert(name.to_owned());
+        self.words.names.push(name.to_owned());
     }
 
     /// Returns the value of a variable, if it is known, and whether the command may set it.
@@ -240,34 +227,24 @@ impl Reader<'_> {
         let mut names = Vec::new();
         let mut name = String::new();
         let mut may_be_set = false;
-        for (at, piece) in word.pieces.iter().enumerate() {
-            let (variable, text) = match piece {
-                // In quotes a shell leaves it alone, and one file more is looked up.
-                Piece::Text(text) if at == 0 && text.starts_with("~/") => {
-                    (Some("HOME"), &text[1..])
+        for piece in &word.pieces {
+            let value = match piece {
+                Piece::Text(text) => Some(text.clone()),
+                Piece::Variable(name) => {
+                    let (value, is_set) = self.value_of(name);
+                    may_be_set |= is_set;
+                    value.filter(|_| puts_in || !is_set)
                 }
-                Piece::Text(text) if at == 0 && text.starts_with("~+/") => {
-                    (Some("PWD"), &text[2..])
-                }
-                Piece::Text(text) => (None, &**text),
-                Piece::Variable(name) => (Some(*name), ""),
-                Piece::Output => (Some(""), ""),
+                Piece::Output => None,
             };
-            if let Some(variable) = variable {
-                let (value, is_set) = self.value_of(variable);
-                may_be_set |= is_set;
-                match value.filter(|_| puts_in || !is_set) {
-                    Some(value) => name.push_str(&value),
-                    None => names.push(std::mem::take(&mut name)),
+            match value {
+                // `$(git rev-parse --show-toplevel)/guard.sh`
+                Some(text) if name.is_empty() && !names.is_empty() => {
+                    name.push_str(text.trim_start_matches('/'));
                 }
+                Some(text) => name.push_str(&text),
+                None => names.push(std::mem::take(&mut name)),
             }
-            // `$(git rev-parse --show-toplevel)/guard.sh`
-            let is_rest = name.is_empty() && !names.is_empty();
-            name.push_str(if is_rest {
-                text.trim_start_matches('/')
-            } else {
-                text
-            });
         }
         names.push(name);
         (names, may_be_set)
@@ -283,11 +260,10 @@ impl Reader<'_> {
             for token in command {
                 if let Token::Word(word) = token {
                     let mut found = self.run_word(&word, Some(""));
-                    // `LD_PRELOAD=./a:./b`
-                    let names = self.names_of(&word).into_iter();
-                    let parts = names
-                        .flat_map(|name| name.split(':').map(str::to_owned).collect::<Vec<_>>());
-                    found.names.extend(parts);
+                    for name in self.names_of(&word) {
+                        // `LD_PRELOAD=./a:./b`
+                        found.names.extend(name.split(':').map(str::to_owned));
+                    }
                     run.words.push(found);
                 }
             }
@@ -363,19 +339,18 @@ impl Reader<'_> {
         for part in &parts {
             if !is_option {
                 let is_module = option.is_some_and(|option| option.ends_with('m'));
-                names.extend(completed(&self.at_home(part), is_module));
+                names.extend(completed(part, is_module));
             }
             for end in ends(part) {
                 // `-r./pre`, `-Bmx`, `--require=./pre`
                 let before = &part[..part.len() - end.len()];
-                let end = self.at_home(end);
                 // `-MName=import`
                 if let Some((name, _)) = end.split_once('=') {
                     names.extend(completed(name, true));
                 }
                 match before.len() == 2 || before.ends_with(['m', 'M', '=']) {
-                    true => names.extend(completed(&end, true)),
-                    false => names.push(end),
+                    true => names.extend(completed(end, true)),
+                    false => names.push(end.to_owned()),
                 }
             }
         }
