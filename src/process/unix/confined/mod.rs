@@ -110,6 +110,9 @@ enum Step {
     Execution,
 }
 
+/// The number of `/dev/null`.
+const NULL_DEVICE: c_int = 0x103;
+
 /// The argument of `capset`.
 #[repr(C)]
 struct Capabilities {
@@ -226,9 +229,14 @@ impl Step {
         match self {
             Self::Usual => io::Error::other(Unprepared::Process(error)),
             Self::WorkingDir => io::Error::other(Unprepared::WorkingDir(error)),
-            Self::Trying(what) => io::Error::other(Refused::Here(format!(
-                "{what} has no effect: a call that it must refuse was not refused"
-            ))),
+            Self::Trying(what) => io::Error::other(Refused::Here(match error.raw_os_error() {
+                Some(0) => {
+                    format!("{what} has no effect: a call that it must refuse was not refused")
+                }
+                _ => format!(
+                    "{what} may have no effect: a call that it must refuse failed otherwise: {error}"
+                ),
+            })),
             Self::Execution => error,
             Self::Confining(what) => {
                 io::Error::other(Refused::Here(format!("the kernel refused {what}: {error}")))
@@ -349,9 +357,10 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
             refuses(Trying("seccomp"), tried, libc::EPERM)?;
         }
         if let Some(path) = &start.forbidden {
-            // A device with the number 0 stands for nothing, and needs no privilege.
+            // Landlock is asked before the privilege is. Without it, this would be another error, or another `/dev/null`. (A
+            // device with the number 0, which needs no privilege, is one that some kernels always allow: seen in 6.12.117.)
             let (call, mode) = (libc::SYS_mknodat, libc::S_IFCHR | 0o600);
-            let tried = libc::syscall(call, libc::AT_FDCWD, path.as_ptr(), mode, 0);
+            let tried = libc::syscall(call, libc::AT_FDCWD, path.as_ptr(), mode, NULL_DEVICE);
             refuses(Trying("Landlock"), tried, libc::EACCES)?;
         }
         let program = start.program.as_ptr();
