@@ -229,14 +229,15 @@ impl Step {
         match self {
             Self::Usual => io::Error::other(Unprepared::Process(error)),
             Self::WorkingDir => io::Error::other(Unprepared::WorkingDir(error)),
-            Self::Trying(what) => io::Error::other(Refused::Here(match error.raw_os_error() {
-                Some(0) => {
-                    format!("{what} has no effect: a call that it must refuse was not refused")
-                }
-                _ => format!(
-                    "{what} may have no effect: a call that it must refuse failed otherwise: {error}"
-                ),
-            })),
+            Self::Trying(what) => {
+                let ended = match error.raw_os_error() {
+                    Some(0) => "succeeded".to_owned(),
+                    _ => format!("failed otherwise: {error}"),
+                };
+                io::Error::other(Refused::Here(format!(
+                    "{what} has no effect: a call that it must refuse {ended}"
+                )))
+            }
             Self::Execution => error,
             Self::Confining(what) => {
                 io::Error::other(Refused::Here(format!("the kernel refused {what}: {error}")))
