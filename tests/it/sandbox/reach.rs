@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
+use std::time::Duration;
 
 use forge_hooks::{Hook, Sandbox};
 
@@ -41,7 +42,9 @@ fn tried(sandbox: Option<Sandbox>) -> BTreeMap<String, String> {
     let place = world.path("place").display().to_string();
     let attempts = format!("{HERE}/attempts.py");
     let hook = Hook::program("*", [&python().0, &attempts, &place, &host]).unwrap();
-    let hook = hook.with_working_dir(&place);
+    let hook = hook
+        .with_working_dir(&place)
+        .with_timeout(Duration::from_secs(120));
     let result = world.one(match sandbox {
         Some(sandbox) => hook.with_sandbox(sandbox),
         None => hook.with_env("TMPDIR", world.path("own").to_str().unwrap()),
