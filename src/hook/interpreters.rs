@@ -143,14 +143,7 @@ pub(super) fn completed(text: &str, is_module: bool) -> Vec<String> {
             names.extend(["py", "pyc", "so"].map(|ending| format!("{package}/__init__.{ending}")));
             names.push(format!("{package}/__pycache__/__*__.*.pyc"));
         }
-        let (directory, name) = base
-            .rsplit_once('/')
-            .map_or(("", &*base), |(directory, name)| (directory, name));
-        let directory = if directory.is_empty() {
-            String::new()
-        } else {
-            format!("{directory}/")
-        };
+        let (directory, name) = base.split_at(base.rfind('/').map_or(0, |at| at + 1));
         names.push(format!("{directory}__pycache__/{name}.*.pyc"));
     }
     names.extend(ENDINGS.iter().chain(&WITHIN).map(|end| base.clone() + end));
