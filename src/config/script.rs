@@ -272,12 +272,11 @@ fn is_missing_program(hook: &Hook, program: &str) -> bool {
     !program_directories(&path).any(|directory| directory.join(program).is_file())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(unix)]
     fn only_a_script_is_a_script() {
         let script = |text: &str| {
             let hook = Hook::new("*", text).unwrap();
