@@ -245,9 +245,9 @@ impl Search<'_> {
     }
 
     /// Whether an agent loads this file, or those of this directory, by itself from the project: then they stay the project's,
-    /// whoever names them. A link out of the project leads to none of its files.
+    /// whoever names them. So does a link in the project: it, or a hook that may write there, chooses where the link leads.
     fn is_of_project(&self, path: &Path, root: &Path) -> bool {
-        if !is_below(path, root) {
+        if !is_within(path, root) {
             return false;
         }
         let is_home = self.tools.home().as_deref() == Some(root);
@@ -255,8 +255,8 @@ impl Search<'_> {
             let files = agent.files.iter().skip(usize::from(is_home));
             let mut files = files.map(|file| root.join(file));
             let extensions = agent.extensions.filter(|_| !is_home);
-            files.any(|file| is_same_file(&file, path))
-                || extensions.is_some_and(|within| is_below(path, &root.join(within)))
+            files.any(|file| file == path || is_same_file(&file, path))
+                || extensions.is_some_and(|within| is_within(path, &root.join(within)))
         };
         // The directory of an extension may be a link to another one in the project.
         let hooks = path.join("hooks").join("hooks.json");
@@ -281,8 +281,8 @@ impl Search<'_> {
         is_found
     }
 
-    /// Whether the user has named this file of a project. A link out of the project is none of its files: the project's
-    /// settings and sandbox must not apply to what it leads to.
+    /// Whether the user has named this file of a project. A link out of the project may lead to a file that he has named there:
+    /// the project's settings and sandbox must not apply to that.
     fn is_named(&self, agent: &Agent, path: &Path, root: &Path) -> bool {
         let mut named = self.tools.named.iter();
         named.any(|(of, named)| *of == agent && is_same_file(named, path)) && is_below(path, root)

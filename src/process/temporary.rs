@@ -7,10 +7,10 @@ use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fchmod, fstat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fchmod, fstat, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use crate::logging::warn;
@@ -24,28 +24,35 @@ const AT_ONCE: usize = 64;
 
 /// A directory that is removed when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Temporary {
+pub(crate) struct Temporary(Arc<Place>);
+
+/// Where it is. Another process of the user may put something else in its place at any time, so it is the directories that were
+/// opened which count, not their paths.
+#[derive(Debug)]
+struct Place {
+    parent: OwnedFd,
+    directory: OwnedFd,
+    /// In the parent.
+    name: CString,
     path: PathBuf,
 }
 
 impl Temporary {
     /// Creates a directory that only this user can read.
     pub(crate) fn new() -> io::Result<Self> {
-        let mut named = tempfile::Builder::new();
-        named.prefix("forge-hooks-sandbox-");
-        named.permissions(std::fs::Permissions::from_mode(0o700));
-        // Where it really is: rules of the kernel are about real directories.
-        let made = named.tempdir();
-        let path = made.and_then(|it| it.keep().canonicalize());
-        let path = path.map_err(|error| {
+        let place = Place::new().map_err(|error| {
             let words = format!("its temporary directory cannot be created: {error}");
             io::Error::other(Refused::Here(words))
         })?;
-        Ok(Self { path })
+        Ok(Self(Arc::new(place)))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.0.path
+    }
+
+    pub(crate) fn directory(&self) -> &OwnedFd {
+        &self.0.directory
     }
 }
 
@@ -53,23 +60,96 @@ impl Drop for Temporary {
     /// Where much is left, on a thread of its own: the host waits for a hook, not for what it has left.
     fn drop(&mut self) {
         // Most hooks leave nothing.
-        let is_removed = std::fs::remove_dir(&self.path).is_ok();
-        if is_removed || remove(&self.path, AT_ONCE).is_ok_and(|all| all) {
+        let place = Arc::clone(&self.0);
+        let is_removed = unlinkat(&place.parent, &place.name, AtFlags::REMOVEDIR).is_ok();
+        if is_removed || place.remove(AT_ONCE).is_ok_and(|all| all) {
             return;
         }
-        let path = std::mem::take(&mut self.path);
         let thread = std::thread::Builder::new().name("forge-hooks-tidy".into());
         // If no thread can be started, the directory stays.
         let _ = thread.spawn(move || {
-            let why = match remove(&path, MOST_ENTRIES) {
+            let why = match place.remove(MOST_ENTRIES) {
                 Ok(true) => return,
                 Ok(false) => "too many levels or files".to_owned(),
                 Err(error) => error.to_string(),
             };
-            let path = path.display();
+            let path = place.path.display();
             warn!("a hook's temporary directory stays: {path}: {why}");
         });
     }
+}
+
+impl Place {
+    fn new() -> io::Result<Self> {
+        let parent = open_parent()?;
+        let made = tempfile::Builder::new()
+            .prefix("forge-hooks-sandbox-")
+            .make_in(parent_path()?, |path| {
+                let name = path.file_name().unwrap_or_default();
+                mkdirat(&parent, name, Mode::RWXU)?;
+                let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | ONLY_A_PLACE | OFlags::CLOEXEC;
+                let name = CString::new(name.as_encoded_bytes())?;
+                Ok((openat(&parent, &name, flags, Mode::empty())?, name))
+            })?;
+        let ((directory, name), path) = made.keep().map_err(|error| error.error)?;
+        Ok(Self {
+            parent,
+            directory,
+            name,
+            path,
+        })
+    }
+
+    /// Removes the directory and what is below it. Returns whether all of it is gone: there are limits.
+    ///
+    /// # Errors
+    /// The first one ends it.
+    fn remove(&self, most: usize) -> io::Result<bool> {
+        let first = Level::open(&self.parent, self.name.clone())?;
+        let [opened, own] = [&first.directory, &self.directory].map(fstat);
+        let (opened, own) = (opened?, own?);
+        if (opened.st_dev, opened.st_ino) != (own.st_dev, own.st_ino) {
+            return Err(io::Error::other("something else is in its place"));
+        }
+        if !empty(first, most)? {
+            return Ok(false);
+        }
+        unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR)?;
+        Ok(true)
+    }
+}
+
+/// Opens the directory without the right to read it, where the system has that.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const ONLY_A_PLACE: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const ONLY_A_PLACE: OFlags = OFlags::RDONLY;
+
+/// Returns the real path of the system's directory for temporary files, as it was before the first hook was confined: one may
+/// have the right to replace it.
+fn parent_path() -> io::Result<&'static Path> {
+    static PARENT: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(parent) = PARENT.get() {
+        return Ok(parent);
+    }
+    let parent = tempfile::env::temp_dir().canonicalize()?;
+    Ok(PARENT.get_or_init(|| parent))
+}
+
+/// Opens that directory, unless there is a link now.
+fn open_parent() -> io::Result<OwnedFd> {
+    let (path, flags) = (parent_path()?, OFlags::DIRECTORY | OFlags::CLOEXEC);
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let opened = rustix::fs::openat2(
+        CWD,
+        path,
+        flags | ONLY_A_PLACE,
+        Mode::empty(),
+        rustix::fs::ResolveFlags::NO_SYMLINKS,
+    );
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let opened = openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty());
+    Ok(opened?)
 }
 
 /// A directory that is being emptied.
@@ -129,13 +209,12 @@ fn unlock(above: impl AsFd, name: &CStr) -> rustix::io::Result<()> {
     }
 }
 
-/// Removes a directory and what is below it. Returns whether all of it is gone: there are limits.
+/// Removes what is in a directory. Returns whether all of it is gone: there are limits.
 ///
 /// # Errors
 /// The first one ends it.
-fn remove(path: &Path, most: usize) -> io::Result<bool> {
-    let name = CString::new(path.as_os_str().as_encoded_bytes())?;
-    let mut levels = vec![Level::open(CWD, name)?];
+fn empty(first: Level, most: usize) -> io::Result<bool> {
+    let mut levels = vec![first];
     let mut removed = 0;
     while let Some(level) = levels.last_mut() {
         let Some(name) = level.next().transpose()? else {
@@ -160,13 +239,45 @@ fn remove(path: &Path, most: usize) -> io::Result<bool> {
             removed => removed?,
         }
     }
-    std::fs::remove_dir(path)?;
     Ok(true)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    fn remove(path: &Path, most: usize) -> io::Result<bool> {
+        let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+        empty(Level::open(CWD, name)?, most)
+    }
+
+    #[test]
+    fn what_has_taken_its_place_stays() {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("kept"), "").unwrap();
+        for is_link in [true, false] {
+            let temporary = Temporary::new().unwrap();
+            let path = temporary.path().to_owned();
+            let moved = path.with_extension("moved");
+            std::fs::rename(&path, &moved).unwrap();
+            match is_link {
+                true => std::os::unix::fs::symlink(outside.path(), &path).unwrap(),
+                false => {
+                    std::fs::create_dir(&path).unwrap();
+                    std::fs::write(path.join("kept"), "").unwrap();
+                }
+            }
+            assert!(temporary.0.remove(MOST_ENTRIES).is_err());
+            assert!(path.join("kept").exists());
+            drop(temporary);
+            assert!(path.join("kept").exists());
+            let _ = std::fs::remove_file(&path);
+            let _ = std::fs::remove_dir_all(&path);
+            std::fs::remove_dir(moved).unwrap();
+        }
+    }
 
     /// In a thread without privileges, since root reads all.
     #[cfg(target_os = "linux")]
@@ -194,6 +305,7 @@ mod tests {
             }
             std::fs::set_permissions(&place, PermissionsExt::from_mode(0o0)).unwrap();
             assert!(remove(&place, MOST_ENTRIES).unwrap());
+            std::fs::remove_dir(&place).unwrap();
         })
         .join()
         .unwrap();
@@ -217,7 +329,7 @@ mod tests {
             std::os::unix::fs::symlink(outside.path(), place.join("link")).unwrap();
             std::os::unix::fs::symlink(&kept, place.join("d-link")).unwrap();
             assert_eq!(remove(&place, 100).unwrap(), expected, "{levels} {files}");
-            assert_eq!(place.exists(), !expected);
+            assert_eq!(std::fs::remove_dir(&place).is_ok(), expected);
             assert!(kept.exists());
             let _ = std::fs::remove_dir_all(place);
         }

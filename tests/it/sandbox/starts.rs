@@ -253,6 +253,7 @@ fn a_host_confines_what_it_names_of_a_project() {
         ".claude/settings.json",
         "vendor/y/hooks/hooks.json",
         "own/hooks.json",
+        "../out/hooks/hooks.json",
     ];
     let place = |name: &str| world.path("p").join(name);
     for file in files {
@@ -264,6 +265,11 @@ fn a_host_confines_what_it_names_of_a_project() {
     }
     symlink("../../vendor/y", place(".gemini/extensions/y")).unwrap();
     symlink(place(".gemini/extensions"), world.path("alias")).unwrap();
+    // Links out of the project, which a repository or a hook may have made.
+    let out = world.path("out");
+    let local = place(".claude/settings.local.json");
+    symlink(out.join("hooks/hooks.json"), &local).unwrap();
+    symlink(&out, place(".gemini/extensions/z")).unwrap();
     let tools = |agents: &[&'static Agent]| {
         let home = world.path("home");
         OtherTools::new(agents.iter().copied()).with_home(home)
@@ -297,6 +303,9 @@ fn a_host_confines_what_it_names_of_a_project() {
         (&both, place(files[3]), GEMINI, files[3], true),
         (&both[..1], place("vendor/y"), CLAUDE, files[3], false),
         (&both, place(files[4]), CLAUDE, files[4], false),
+        (&both, local, CLAUDE, files[5], true),
+        (&both, place(".gemini/extensions/z"), GEMINI, files[5], true),
+        (&both, out.join("hooks/hooks.json"), CLAUDE, files[5], false),
     ] {
         let hooks = Hooks::builder(AppProfile::new("agent"))
             .config_home(world.path("config"))

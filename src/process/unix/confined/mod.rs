@@ -155,7 +155,7 @@ impl Start {
         temporary: &Temporary,
     ) -> io::Result<Self> {
         for layer in &confinement.layers {
-            let rules = ruleset::ruleset(layer, temporary.path())?;
+            let rules = ruleset::ruleset(layer, temporary.directory())?;
             self.rulesets.push(above_standard(rules)?);
         }
         // The kernel knows nothing of layers here: what one of them refuses is refused.

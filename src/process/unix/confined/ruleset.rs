@@ -6,7 +6,6 @@
 use std::ffi::c_long;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::path::Path;
 use std::sync::LazyLock;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
@@ -125,7 +124,7 @@ fn why_there_is_none(error: &io::Error) -> String {
 }
 
 /// Returns the rules of a layer, as the descriptor that the kernel gives for them.
-pub(super) fn ruleset(layer: &Reach, temporary: &Path) -> io::Result<OwnedFd> {
+pub(super) fn ruleset(layer: &Reach, temporary: &OwnedFd) -> io::Result<OwnedFd> {
     let version = version().map_err(|why| io::Error::other(Refused::Here(why)))?;
     let ioctl = if version >= 5 { IOCTL_DEV } else { 0 };
     let attributes = Attributes {
@@ -162,27 +161,8 @@ pub(super) fn ruleset(layer: &Reach, temporary: &Path) -> io::Result<OwnedFd> {
         .write
         .iter()
         .try_for_each(|place| chosen(place, write))?;
-    allow(&rules, &open_temporary(temporary)?, write)?;
+    allow(&rules, temporary, write)?;
     Ok(rules)
-}
-
-/// Opens a directory that was just created, by its real path: a link there is another process's.
-fn open_temporary(directory: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = openat2(
-        CWD,
-        directory,
-        flags,
-        Mode::empty(),
-        ResolveFlags::NO_SYMLINKS,
-    );
-    opened.map_err(|error| {
-        let directory = directory.display();
-        unless_short(
-            error,
-            format!("its temporary directory `{directory}` has changed"),
-        )
-    })
 }
 
 /// Opens a place of the system, which may be a link. One that is not there is left out.
