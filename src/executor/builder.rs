@@ -210,7 +210,8 @@ impl HookExecutorBuilder {
         let working_dir = self.working_dir.map(whole);
         let bases = Bases::default();
         let project = self.project.map(whole);
-        for directory in working_dir.iter().chain(&project) {
+        let home = home::home_dir();
+        for directory in working_dir.iter().chain(&project).chain(&home) {
             bases.real(directory);
         }
         let runner = Runner {

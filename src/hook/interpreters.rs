@@ -9,11 +9,11 @@ const MOST_ENDS: usize = 8;
 
 /// Shells, which run a file, or the text that they read.
 const SHELLS: &str =
-    "sh bash dash zsh ksh ash fish csh tcsh rbash mksh yash posh osh nu elvish xonsh";
+    "sh bash dash zsh ksh ash fish csh tcsh rbash mksh yash posh osh nu elvish xonsh . source eval";
 
 /// Other programs that do so.
 const INTERPRETERS: &str = "\
-    pwsh powershell . source eval python pypy py node nodejs ruby perl php lua luajit tclsh wish \
+    pwsh powershell python pypy py node nodejs ruby perl php lua luajit tclsh wish \
     expect";
 
 /// Interpreters whose first word may be a command of their own, as in `deno run guard`.
@@ -29,7 +29,12 @@ pub(super) const READ_BY_INTERPRETERS: &str = "\
 
 /// Words before a command that are none of its own.
 pub(super) const BEFORE_COMMANDS: &str =
-    "if then else elif do while until ! { time exec command builtin coproc";
+    "if then else elif do while until ! { time exec command builtin coproc eval";
+
+/// Programs that start the one whose name stands behind them.
+pub(super) const STARTERS: &str = "\
+    env sudo doas nohup nice timeout setsid stdbuf ionice chrt taskset flock time script xargs \
+    parallel busybox chroot ssh su watch strace uv -exec -execdir";
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -78,8 +83,18 @@ pub(super) fn only_finds(words: &[String]) -> bool {
     let second = words.get(before + 1).map_or("", |word| word);
     matches!(
         (first, second),
-        ("which" | "type", _) | ("command", "-v" | "-V")
+        ("which" | "type" | "hash", _) | ("command", "-v" | "-V")
     )
+}
+
+/// Whether the word behind this one is a command: `sh -c`, `eval`, `trap`.
+pub(super) fn runs_text(before: &str) -> bool {
+    matches!(before, "eval" | "trap") || is_option(before) && before.ends_with('c')
+}
+
+/// Whether a program only says which one it is: `node --version`.
+pub(super) fn says_version(words: &[String]) -> bool {
+    matches!(words, [word] if matches!(&**word, "-v" | "-V" | "-h" | "--version" | "--help"))
 }
 
 /// Whether a word means what is read: standard input, or another descriptor.
@@ -132,6 +147,10 @@ pub(super) fn completed(text: &str, is_module: bool) -> Vec<String> {
         return Vec::new();
     }
     let mut names = vec![text.to_owned()];
+    // A pattern has no ending.
+    if text.contains(['*', '?', '[']) {
+        return names;
+    }
     let mut base = text.replace("::", "/");
     if is_module && !text.contains('/') {
         base = base.replace('.', "/");

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::definition::Hook;
 use super::interpreters::{
-    BEFORE_COMMANDS, Kind, LONGEST_WORD, READ_BY_INTERPRETERS, SEPARATORS, completed, ends,
-    has_text, is_in, is_input, is_option, kind_of, only_finds,
+    BEFORE_COMMANDS, Kind, LONGEST_WORD, READ_BY_INTERPRETERS, SEPARATORS, STARTERS, completed,
+    ends, has_text, is_in, is_input, is_option, kind_of, only_finds, runs_text, says_version,
 };
 use super::lexer::{Piece, Token, Word, lex};
 use crate::entry::HookCommand;
@@ -76,19 +76,27 @@ impl Words {
         };
         match hook.command() {
             HookCommand::Answer(_) => {}
-            HookCommand::Shell { text, .. } => reader.read_text(text, DEEPEST),
+            HookCommand::Shell { text, .. } => reader.read_text(text, DEEPEST, Text::Code),
             HookCommand::Program(args) => {
                 let words: Vec<Word<'_>> = args.iter().map(|arg| Word::plain(arg)).collect();
                 let words: Vec<&Word<'_>> = words.iter().collect();
-                reader.read_command(&words, DEEPEST);
+                reader.read_command(&words, DEEPEST, Text::Code);
             }
         }
         for (name, value) in hook.env() {
             reader.read_variable(name, value);
-            reader.read_word(&Word::plain(value), DEEPEST);
+            reader.read_word(&Word::plain(value), DEEPEST, Text::Code);
         }
         reader.words
     }
+}
+
+/// What a text is in which an interpreter has a name.
+#[derive(Clone, Copy, PartialEq)]
+enum Text {
+    Code,
+    /// A text in quotes, a comment or a document: a message, or of another language.
+    Prose,
 }
 
 struct Reader<'a> {
@@ -103,7 +111,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read_text(&mut self, text: &str, levels_left: usize) {
+    fn read_text(&mut self, text: &str, levels_left: usize, kind: Text) {
         self.words.is_cut |= levels_left == 0 || text.len() > self.bytes_left;
         if levels_left == 0 {
             return;
@@ -113,24 +121,24 @@ impl Reader<'_> {
         let lexed = lex(text);
         for command in &lexed.commands {
             for part in command.split(|token| matches!(token, Token::Operator(_))) {
-                self.read_part(part, levels_left);
+                self.read_part(part, levels_left, kind);
             }
         }
         for text in lexed.texts {
-            self.read_text(text, levels_left - 1);
+            self.read_text(text, levels_left - 1, Text::Prose);
         }
         if cfg!(windows) && text.contains('\\') {
-            self.read_text(&text.replace('\\', "/"), levels_left - 1);
+            self.read_text(&text.replace('\\', "/"), levels_left - 1, kind);
         }
     }
 
     /// Reads what stands between two operators.
-    fn read_part(&mut self, tokens: &[Token<'_>], levels_left: usize) {
+    fn read_part(&mut self, tokens: &[Token<'_>], levels_left: usize, kind: Text) {
         let mut words = Vec::new();
         for token in tokens {
             match token {
                 Token::Word(word) => words.push(word),
-                Token::Read(word) => self.read_word(word, levels_left),
+                Token::Read(word) => self.read_word(word, levels_left, Text::Code),
                 Token::Write(word) => {
                     let written = self.names_of(word);
                     self.words.written.extend(written);
@@ -138,21 +146,29 @@ impl Reader<'_> {
                 Token::Operator(_) => {}
             }
         }
-        self.read_command(&words, levels_left);
+        self.read_command(&words, levels_left, kind);
     }
 
-    fn read_command(&mut self, words: &[&Word<'_>], levels_left: usize) {
-        for word in words {
-            self.read_word(word, levels_left);
-            if let Some((name, value)) = text_of(word).split_once('=') {
+    fn read_command(&mut self, words: &[&Word<'_>], levels_left: usize, kind: Text) {
+        let texts: Vec<String> = words.iter().map(|word| text_of(word)).collect();
+        let mut before = "";
+        for (word, text) in words.iter().zip(&texts) {
+            let is_code = kind == Text::Code && runs_text(before);
+            self.read_word(
+                word,
+                levels_left,
+                if is_code { Text::Code } else { Text::Prose },
+            );
+            if let Some((name, value)) = text.split_once('=') {
                 self.read_variable(name, value);
             }
+            before = text;
         }
-        self.find_interpreters(words, levels_left < DEEPEST);
+        self.find_interpreters(words, &texts, kind);
     }
 
-    /// Adds the names in a word. If it may be a command of its own, reads that too.
-    fn read_word(&mut self, word: &Word<'_>, levels_left: usize) {
+    /// Adds the names in a word. If it may be a command of its own, reads that too, as of this kind.
+    fn read_word(&mut self, word: &Word<'_>, levels_left: usize, kind: Text) {
         let text = text_of(word);
         self.words.builds_names |= ["alias", "eval", "xargs", "parallel"].contains(&&*text);
         for name in self.names_of(word) {
@@ -170,7 +186,10 @@ impl Reader<'_> {
             |piece: &Piece<'_>| matches!(piece, Piece::Text(text) if text.contains(is_of_shell));
         // Without quotes, it would be the same word again.
         if text != word.source && word.pieces.iter().any(is_text) {
-            self.read_text(without_name(&text), levels_left - 1);
+            self.read_text(&text, levels_left - 1, kind);
+            if let Some(value) = behind_name(&text) {
+                self.read_text(value, levels_left - 1, kind);
+            }
         }
     }
 
@@ -256,48 +275,65 @@ impl Reader<'_> {
             return;
         }
         let mut run = Run::default();
-        for command in lex(value).commands {
-            for token in command {
-                if let Token::Word(word) = token {
-                    let mut found = self.run_word(&word, Some(""));
-                    for name in self.names_of(&word) {
-                        // `LD_PRELOAD=./a:./b`
-                        found.names.extend(name.split(':').map(str::to_owned));
-                    }
-                    run.words.push(found);
+        for token in lex(value).commands.into_iter().flatten() {
+            if let Token::Word(word) = token {
+                if run.words.len() >= self.run_words_left {
+                    self.words.is_cut = true;
+                    break;
                 }
+                let mut found = self.run_word(&word, Some(""), Kind::File);
+                for name in self.names_of(&word) {
+                    // `LD_PRELOAD=./a:./b`
+                    found.names.extend(name.split(':').map(str::to_owned));
+                }
+                run.words.push(found);
             }
         }
         self.push_run(run);
     }
 
-    /// Adds what the interpreters among the words of a command may run. In a text within a text, which may be prose, one that
-    /// is no command of its own runs nothing but the files behind it.
-    fn find_interpreters(&mut self, words: &[&Word<'_>], is_text: bool) {
-        let texts: Vec<String> = words.iter().map(|word| text_of(word)).collect();
-        if only_finds(&texts) {
+    /// Adds what the interpreters among the words of a command may run. One that is not the command itself, and one in prose, runs
+    /// no more than the files behind it.
+    fn find_interpreters(&mut self, words: &[&Word<'_>], texts: &[String], kind: Text) {
+        if only_finds(texts) {
             return;
         }
         let mut name_at = None;
         let mut is_first = true;
+        let mut is_started = false;
         for (at, text) in texts.iter().enumerate() {
+            let is_unknown = words[at]
+                .pieces
+                .iter()
+                .all(|piece| !matches!(piece, Piece::Text(_)));
+            let found = kind_of(text).or((is_first && is_unknown).then_some(Kind::File));
             // In `sh -c '..' sh x` it is the name of the program, in `find . -name x` a directory.
             let is_command = name_at != Some(at) && (is_first || text != ".");
-            if let Some(kind) = kind_of(text).filter(|_| is_command) {
+            if let Some(found) = found.filter(|_| is_command) {
                 if self.run_words_left == 0 {
                     self.words.is_cut = true;
                     return;
                 }
-                let mut run = self.run_of(kind, &words[at + 1..], &texts[at + 1..]);
-                run.may_read_program &= is_first || !is_text;
-                let is_shell = kind == Kind::Shell && !text.contains('=');
+                let mut run = self.run_of(found, &words[at + 1..], &texts[at + 1..]);
+                let may_start = is_first || is_started || text.starts_with('-');
+                run.may_read_program &= kind == Text::Code
+                    && may_start
+                    && !is_unknown
+                    && !says_version(&texts[at + 1..]);
+                if kind == Text::Prose {
+                    only_named(&mut run);
+                }
+                let is_shell = found == Kind::Shell && !text.contains('=');
                 name_at = name_behind(&run)
                     .filter(|_| is_shell)
                     .map(|name| at + 1 + name);
                 self.push_run(run);
             }
-            let is_before = text.contains('=') || text.starts_with('-');
-            is_first = is_in(BEFORE_COMMANDS, text) || is_first && is_before;
+            is_started |= is_in(STARTERS, text);
+            let is_before = is_unknown || text.contains('=') || text.starts_with('-');
+            is_first &= is_before || is_in(BEFORE_COMMANDS, text);
+            // `function f { . ./x; }`
+            is_first |= text == "{";
         }
     }
 
@@ -319,7 +355,7 @@ impl Reader<'_> {
             }
             let before = option.take();
             option = Some(&**text).filter(|_| is_option && !text.contains('=') && text != "--");
-            let mut found = self.run_word(word, before);
+            let mut found = self.run_word(word, before, kind);
             found.may_be_any |= is_input(text) || ends(text).any(is_input);
             if kind != Kind::Options {
                 let is_flags = is_option && !text.starts_with("--");
@@ -332,14 +368,22 @@ impl Reader<'_> {
     }
 
     /// Reads a word behind an interpreter. `option` stands directly before it.
-    fn run_word(&mut self, word: &Word<'_>, option: Option<&str>) -> RunWord {
+    fn run_word(&mut self, word: &Word<'_>, option: Option<&str>, kind: Kind) -> RunWord {
         let mut names = Vec::new();
         let parts = self.names_of(word);
         let is_option = parts.first().is_some_and(|part| is_option(part));
         for part in &parts {
             if !is_option {
                 let is_module = option.is_some_and(|option| option.ends_with('m'));
-                names.extend(completed(part, is_module));
+                match kind {
+                    Kind::Options => names.push(part.clone()),
+                    // A directory, for others one with `index.js`.
+                    Kind::Shell if part == "." => {}
+                    _ => names.extend(completed(part, is_module)),
+                }
+            }
+            if part.contains('{') {
+                names.extend(part.split(SEPARATORS).map(str::to_owned));
             }
             for end in ends(part) {
                 // `-r./pre`, `-Bmx`, `--require=./pre`
@@ -348,7 +392,9 @@ impl Reader<'_> {
                 if let Some((name, _)) = end.split_once('=') {
                     names.extend(completed(name, true));
                 }
-                match before.len() == 2 || before.ends_with(['m', 'M', '=']) {
+                match kind != Kind::Options
+                    && (before.len() == 2 || before.ends_with(['m', 'M', '=']))
+                {
                     true => names.extend(completed(end, true)),
                     false => names.push(end.to_owned()),
                 }
@@ -363,10 +409,19 @@ impl Reader<'_> {
     }
 
     fn push_run(&mut self, run: Run) {
-        if !self.words.runs.contains(&run) {
+        let runs_something = run.may_read_program || !run.words.is_empty();
+        if runs_something && !self.words.runs.contains(&run) {
             self.run_words_left = self.run_words_left.saturating_sub(run.words.len());
             self.words.runs.push(run);
         }
+    }
+}
+
+/// Leaves of a run in prose the files that it names: no patterns, as of `. * 2`, and no other files.
+fn only_named(run: &mut Run) {
+    for word in &mut run.words {
+        word.may_be_any = false;
+        word.names.retain(|name| !is_glob(name));
     }
 }
 
@@ -375,7 +430,9 @@ fn name_behind(run: &Run) -> Option<usize> {
     let text = run.words.iter().position(|word| word.may_be_text)?;
     let is_option = |word: &RunWord| word.is_of_option;
     // The text itself may use the name: `"$0" x`.
-    let takes_name = run.words[text].names.iter().any(|name| name.contains("$0"));
+    let mut forms = ["$0", "${0", "@:0", "ARGV0", "argv"].iter();
+    let names = &run.words[text].names;
+    let takes_name = forms.any(|form| names.iter().any(|name| name.contains(form)));
     (run.words[..text].iter().all(is_option) && !takes_name).then_some(text + 1)
 }
 
@@ -402,13 +459,12 @@ fn is_of_shell(c: char) -> bool {
     c.is_whitespace() || "'\"\\`$;&|()<>".contains(c)
 }
 
-/// Returns a word without the option or the name before a text: `--split-string=sh x`, `alias.x=!sh x`.
-fn without_name(word: &str) -> &str {
+/// Returns the text behind an option or a name: `--split-string=sh x`, `alias.x=!sh x`.
+fn behind_name(word: &str) -> Option<&str> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    match word.split_once('=') {
-        Some((name, value)) if name.chars().all(is_of_name) => value.trim_start_matches('!'),
-        _ => word,
-    }
+    let (name, value) = word.split_once('=')?;
+    let is_name = !name.is_empty() && name.chars().all(is_of_name);
+    is_name.then(|| value.trim_start_matches('!'))
 }
 
 /// Returns at most so many bytes.
@@ -531,6 +587,7 @@ mod tests {
 
     #[test]
     fn words_behind_interpreters_are_found() {
+        let mut wrong = String::new();
         for (command, expected) in [
             ("./guard.sh x", ""),
             ("sh guard x", "guard x <"),
@@ -544,7 +601,7 @@ mod tests {
             ("bash -c 'sh guard' x", "guard <; - -\"sh guard x <"),
             (
                 "sh -c '\"$@\"' x sh guard",
-                "- -\"\"$@\" x sh guard <; guard <",
+                "- -\"\"$@\" x sh guard <; guard",
             ),
             ("find . -exec sh -c x sh log ;", "- -\"x sh log <"),
             ("sh \"$X\" y", "* y <"),
@@ -557,10 +614,10 @@ mod tests {
             ),
             (
                 "perl -e 'exec @ARGV' sh guard",
-                "- -\"exec @ARGV sh guard <; guard <",
+                "- -\"exec @ARGV sh guard <; guard",
             ),
-            ("sh -c '\"$0\" guard' sh", "- -\"\"$0\" guard sh <; <"),
-            ("echo 'the python hook'; echo 'python x'", "hook; x <"),
+            ("sh -c '\"$0\" guard' sh", "guard; - -\"\"$0\" guard sh <"),
+            ("echo 'the python hook'; echo 'python x'", "hook; x"),
             ("sh /dev//stdin x", "*/dev//stdin x <"),
             ("{fd}>x . ./guard", "./guard <"),
             (
@@ -573,10 +630,7 @@ mod tests {
             ("f() { . ./x; }; function g { . ./y; }", "./x <; ./y <"),
             ("command -v python3 && which sh", ""),
             ("env X=1 /usr/bin/python3.11 -I guard", "- -guard <"),
-            (
-                "env -S'sh guard'; env '--split-string=sh x'",
-                "guard <; x <",
-            ),
+            ("env -S'sh guard'; env '--split-string=sh x'", "guard; x"),
             ("git -c alias.s='!sh guard' s", "guard <"),
             ("exec \"sh\",\"x\"; run(['bash','x'])", "<"),
             ("BASH_ENV=./pre bash -c true", "-./pre; - -\"true <"),
@@ -592,8 +646,12 @@ mod tests {
             ("cat x | make -f -", "- -*-"),
             ("eval \"$(cat x)\"", "* <"),
         ] {
-            assert_eq!(found(command), expected, "{command}");
+            let found = found(command);
+            if found != expected {
+                wrong += &format!("{command}: {found}, not {expected}\n");
+            }
         }
+        assert!(wrong.is_empty(), "{wrong}");
     }
 
     #[test]
@@ -695,7 +753,8 @@ mod tests {
             let words = words(&format!("true && sh {quoted}; true"));
             prop_assert!(words.names.contains(&name), "{quoted}: {:?}", words.names);
             let mut behind = words.runs.iter().flat_map(|run| &run.words);
-            prop_assert!(behind.any(|word| word.names.contains(&name)));
+            // A shell runs no directory.
+            prop_assert!(name == "." || behind.any(|word| word.names.contains(&name)));
         }
     }
 }

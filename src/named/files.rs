@@ -94,8 +94,8 @@ impl Command<'_> {
     fn add_run(&mut self, run: &Run) -> bool {
         let (mut has_file, mut may_be_any) = (false, false);
         for word in &run.words {
-            let is_file = self.add_any(&word.names);
-            has_file |= is_file;
+            let (is_file, is_within) = self.add_any(&word.names);
+            has_file |= is_within || is_file && !word.is_of_option;
             may_be_any |= word.may_be_any;
             if is_file && !word.is_of_option || word.may_be_text && !is_file {
                 return may_be_any;
@@ -104,32 +104,43 @@ impl Command<'_> {
         may_be_any || run.may_read_program && !has_file
     }
 
-    /// Adds the files of these names, scripts or data. Returns whether there is one, or may be one outside of the project.
-    fn add_any(&mut self, names: &[String]) -> bool {
-        let mut is_file = false;
-        for name in names {
+    /// Adds the files of these names, scripts or data. Returns whether there may be one, and whether one is in the project.
+    fn add_any(&mut self, names: &[String]) -> (bool, bool) {
+        let (mut is_outside, mut is_within) = (false, false);
+        for (at, name) in names.iter().enumerate() {
+            if self.look.tree.is_exhausted() {
+                break;
+            }
             for path in places(name, self.look.tree.root) {
                 for start in self.starts.clone() {
                     self.look
                         .tree
                         .set_working_dir(self.look.tree.root.join(&start));
                     let found = self.look.tree.find(&start, &path);
-                    is_file |= match &found.end {
-                        End::At(_, metadata) => metadata.is_file(),
-                        // As `/opt/guard.py`: it is the one that runs.
-                        End::Outside(_) => path.has_root(),
-                        End::Missing => false,
-                    };
+                    match &found.end {
+                        End::At(_, metadata) => is_within |= metadata.is_file(),
+                        // As `/opt/guard.py`: it is the one that runs, without an ending. What is in `/proc` may be any.
+                        End::Outside(real) => {
+                            let is_plain = at == 0 && path.has_root();
+                            is_outside |= is_plain && !real.starts_with("/proc");
+                        }
+                        End::Missing => {}
+                    }
                     self.add(&found, &Wanted::All);
                 }
             }
+            let root = self.look.tree.root.to_str().unwrap_or("/");
+            let below = name
+                .strip_prefix(root)
+                .map(|below| below.trim_start_matches('/'));
+            let name = below.unwrap_or(name);
             if is_glob(name) {
                 for start in self.starts.clone() {
-                    is_file |= self.look.matching(&start, name);
+                    is_within |= self.look.matching(&start, name);
                 }
             }
         }
-        is_file
+        (is_outside || is_within, is_within)
     }
 
     /// Looks up one word in a directory. A shell's `cd a/..` does not follow links, programs do.

@@ -116,6 +116,7 @@ impl<'a> PathTree<'a> {
         let names = path.read_dir()?.take(most);
         let names = names.map(|entry| Ok(entry?.file_name()));
         let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
+        self.left.set(self.left.get().saturating_sub(names.len()));
         // What is beyond a limit is the same each time.
         names.sort_unstable();
         self.seen.borrow_mut().insert(path, stamp);

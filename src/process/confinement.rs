@@ -14,6 +14,8 @@ pub(crate) struct Confinement {
     pub(crate) layers: Vec<Reach>,
     /// Whether it may open network sockets.
     pub(crate) network: bool,
+    /// Where it begins, if its hook has chosen that.
+    pub(crate) working_dir: Option<Place>,
 }
 
 impl Confinement {

@@ -22,17 +22,21 @@ static IN_TESTS: LazyLock<Option<Sandbox>> = LazyLock::new(|| {
 pub(crate) struct Bases(Mutex<BTreeMap<PathBuf, Arc<Path>>>);
 
 impl Bases {
-    /// Returns the real path; the path itself if the directory is not there.
+    /// Returns the real path.
     pub(crate) fn real(&self, directory: &Path) -> Arc<Path> {
         let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(real) = known().get(directory) {
             return Arc::clone(real);
         }
-        // Without the lock: a file system may take long to answer.
-        let Ok(real) = directory.canonicalize() else {
-            return directory.as_path().into();
-        };
+        // Without the lock: a file system may take long to answer. Of what is not there, all that is there counts: what comes
+        // later has no link.
+        let mut ways = directory.ancestors();
+        let real = ways.find_map(|above| {
+            let rest = directory.strip_prefix(above).ok()?;
+            Some(above.canonicalize().ok()?.join(rest))
+        });
+        let real = real.unwrap_or_else(|| directory.clone());
         let mut known = known();
         let first = known.entry(directory.to_owned());
         Arc::clone(first.or_insert_with(|| Arc::from(real)))
@@ -62,12 +66,14 @@ impl Bases {
             project: (base, self.real(base)),
             limit: hook.base_dir().unwrap_or(working_dir),
         };
-        if hook.sandboxes().next().is_some()
-            && let Some(own) = hook.working_dir()
-        {
+        let own_dir = hook
+            .working_dir()
+            .filter(|_| hook.sandboxes().next().is_some());
+        let own_dir = own_dir.map(|own| {
             let name = format!("`working_dir`: `{}`", own.display());
-            opened(paths.below(working_dir, name)).map_err(failure)?;
-        }
+            opened(paths.below(working_dir, name))
+        });
+        let own_dir = own_dir.transpose().map_err(failure)?;
         let (mut layers, mut network) = (Vec::new(), true);
         // A project must not choose what a path of the host means.
         let of_host = hook.host_sandbox().map(|sandbox| (sandbox, paths.limit));
@@ -77,7 +83,11 @@ impl Bases {
             layers.push(paths.reach(sandbox, start).map_err(failure)?);
             network &= sandbox.network();
         }
-        Ok(Some(Confinement { layers, network }))
+        Ok(Some(Confinement {
+            layers,
+            network,
+            working_dir: own_dir,
+        }))
     }
 }
 

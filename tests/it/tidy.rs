@@ -394,7 +394,6 @@ fn files_are_opened_for_writing_in_one_module() {
         ("compat/large_context.rs", "tempfile::Builder", RANDOM),
         ("compat/protocol.rs", "tempfile::Builder", RANDOM),
         ("process/temporary.rs", "tempfile::Builder", RANDOM),
-        ("process/temporary.rs", "fs::remove_", RANDOM),
         (
             "trace/file.rs",
             "fs::rename",

@@ -104,7 +104,7 @@ fn few_files_are_hidden() {
         let hidden = check(text, |covered, file| {
             !covered.contains(file.trim_start_matches('+'))
         });
-        assert!(hidden <= 35, "{hidden}");
+        assert!(hidden <= 40, "{hidden}");
     }
 }
 

@@ -275,6 +275,47 @@ fn a_hook_does_not_widen_the_next_one_in_the_home_directory() {
     assert!(run("~/.ssh").success() && key.exists());
 }
 
+/// `..` behind a link would lead to the parent of its target.
+#[test]
+fn a_hook_begins_where_its_path_was_checked() {
+    if !is_possible() {
+        return;
+    }
+    let project = Project::new();
+    std::fs::create_dir(project.path("p/.git/src")).unwrap();
+    let entry =
+        json!({"event": "*", "command": "pwd -P", "working_dir": "build/../src", "sandbox": true});
+    let hooks = project.load(&json!([entry]), &json!([]), None);
+    let outcome = hooks.execute(&blocking_event());
+    let src = project.world.path("p/src").canonicalize().unwrap();
+    let result = &outcome.results()[0];
+    assert_eq!(result.stdout.trim(), src.to_str().unwrap(), "{result:?}");
+}
+
+/// What is made in its place later has no link.
+#[test]
+fn a_directory_that_was_missing_becomes_no_link() {
+    if !is_possible() {
+        return;
+    }
+    let world = World::new();
+    let late = world.path("late");
+    std::fs::create_dir(world.path("other")).unwrap();
+    let executor = forge_hooks::HookExecutor::builder()
+        .working_dir(&late)
+        .build();
+    let hook = confined(": >x", Sandbox::new().writing(["."]));
+    let _ = executor.registry().register(hook);
+    let fire = || executor.execute(&blocking_event(), forge_hooks::FireOptions::new());
+    symlink(world.path("other"), &late).unwrap();
+    is_refused(&fire().results()[0], "is a link to");
+    assert!(!world.path("other/x").exists());
+    std::fs::remove_file(&late).unwrap();
+    std::fs::create_dir(&late).unwrap();
+    assert!(fire().allowed());
+    assert!(late.join("x").exists());
+}
+
 /// Its place is that which it had when its files were loaded, and when the executor was built.
 #[test]
 fn a_project_that_is_replaced_by_a_link_is_not_followed() {

@@ -82,6 +82,8 @@ pub(super) struct Start {
     args: Vec<CString>,
     environment: Vec<CString>,
     working_dir: CString,
+    /// The working directory, where a path could lead elsewhere meanwhile.
+    directory: Option<OwnedFd>,
     rulesets: Vec<OwnedFd>,
     filter: Option<libc::sock_fprog>,
     /// Where no process may create a device, although its user could.
@@ -141,6 +143,7 @@ impl Start {
             args: args.map(c_string).collect::<io::Result<_>>()?,
             environment: variables.collect::<io::Result<_>>()?,
             working_dir: c_string(working_dir.as_os_str())?,
+            directory: None,
             rulesets: Vec::new(),
             filter: None,
             forbidden: None,
@@ -154,6 +157,9 @@ impl Start {
         confinement: &Confinement,
         temporary: &Temporary,
     ) -> io::Result<Self> {
+        if let Some(place) = &confinement.working_dir {
+            self.directory = Some(above_standard(places::open(place)?)?);
+        }
         for layer in &confinement.layers {
             let rules = ruleset::ruleset(layer, temporary.directory())?;
             self.rulesets.push(above_standard(rules)?);
@@ -319,10 +325,11 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
                 libc::syscall(libc::SYS_dup3, source, target as c_int, 0),
             )?;
         }
-        check(
-            WorkingDir,
-            libc::syscall(libc::SYS_chdir, start.working_dir.as_ptr()),
-        )?;
+        let changed = match &start.directory {
+            Some(opened) => libc::syscall(libc::SYS_fchdir, opened.as_raw_fd()),
+            None => libc::syscall(libc::SYS_chdir, start.working_dir.as_ptr()),
+        };
+        check(WorkingDir, changed)?;
         for signal in 1..=SIGNALS {
             // Two of them cannot be changed.
             let action = &raw const default_action;
