@@ -167,7 +167,8 @@ mod tests {
             };
             let pattern = Pattern::new(&glob);
             let ours = PathGlob::new(&glob);
-            prop_assert_eq!(pattern.is_ok(), ours.is_some(), "{}", glob);
+            // Here a range without a character is an error.
+            prop_assert!(pattern.is_ok() || ours.is_none(), "{}", glob);
             if let (Ok(pattern), Some(ours)) = (pattern, ours) {
                 for text in texts {
                     let expected = pattern.matches_with(&text, options);

@@ -247,7 +247,9 @@ impl Search<'_> {
     /// Whether an agent loads this file, or those of this directory, by itself from the project: then they stay the project's,
     /// whoever names them. So does a link in the project: it, or a hook that may write there, chooses where the link leads.
     fn is_of_project(&self, path: &Path, root: &Path) -> bool {
-        if !is_within(path, root) {
+        // By its path without a link in the last place, too.
+        let is_inside = path.parent().is_some_and(|parent| is_below(parent, root));
+        if !is_inside && !is_within(path, root) {
             return false;
         }
         let is_home = self.tools.home().as_deref() == Some(root);

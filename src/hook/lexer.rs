@@ -308,12 +308,9 @@ impl<'a> Lexer<'a> {
     }
 
     fn redirection(&mut self, c: char) {
-        // `2>x`, `{descriptor}>x`: no word.
+        // `2>x`: the descriptor is no word.
         let is_descriptor = |word: &Word<'_>| match &word.pieces[..] {
-            [Piece::Text(text)] => {
-                text.bytes().all(|byte| byte.is_ascii_digit())
-                    || text.starts_with('{') && text.ends_with('}')
-            }
+            [Piece::Text(text)] => text.bytes().all(|byte| byte.is_ascii_digit()),
             _ => false,
         };
         let level = self.level();
@@ -472,7 +469,7 @@ mod tests {
             ("a 2>&1 <b >>c d", "a,>1,<b,>c,d"),
             ("a &>x b; c>|x d", "a,>x,b,;,c,>x,d"),
             ("a <<<'c d' e", "a,<c d,e"),
-            ("{fd}>x a", ">x,a"),
+            ("{fd}>x a", "{fd},>x,a"),
             ("a|b||c&&d|&e&f", "a,|,b,||,c,&&,d,|&,e,&,f"),
             ("a <&3 <>c", "a,<3,<c"),
             ("(a; b) | c", "(,a,;,b,),|,c"),

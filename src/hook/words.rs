@@ -330,7 +330,10 @@ impl Reader<'_> {
                 self.push_run(run);
             }
             is_started |= is_in(STARTERS, text);
-            let is_before = is_unknown || text.contains('=') || text.starts_with('-');
+            // `{descriptor}>x . ./guard`
+            let is_descriptor = text.starts_with('{') && text.ends_with('}');
+            let is_before =
+                is_unknown || is_descriptor || text.contains('=') || text.starts_with('-');
             is_first &= is_before || is_in(BEFORE_COMMANDS, text);
             // `function f { . ./x; }`
             is_first |= text == "{";

@@ -73,7 +73,9 @@ fn a_path_of_a_sandbox_stays_where_it_begins() {
         ),
         (
             "dangling",
-            Err("`dangling` is a link to `nowhere` (`@/dangling`), which leads to nothing"),
+            Err(
+                "`dangling` is a link to `nowhere` (`@/dangling`), and there is nothing at `@/dangling`",
+            ),
         ),
         ("out", Err("`out` is a link to `+` (`@/out`)")),
         ("@/out", Err("`@/out` is a link to `+` (`@/out`)")),

@@ -81,7 +81,12 @@ fn located(place: &Place) -> Result<OwnedFd, Stopped> {
         return walk.without_links(&place.below);
     }
     walk.rest = names(&place.below).collect();
-    let root = place.project.as_deref().and_then(|root| stat(root).ok());
+    // A project at `/` would forbid the links of the system.
+    let root = place
+        .project
+        .as_deref()
+        .filter(|root| *root != Path::new("/"));
+    let root = root.and_then(|root| stat(root).ok());
     walk.project = root.map(|status| identity(&status));
     walk.opened()
 }
@@ -199,7 +204,9 @@ impl Stopped {
             let error = io::Error::from(self.error);
             return Refused::Place(match self.error {
                 Errno::NOENT | Errno::NOTDIR => format!("{name} is not there (`{shown}`): {error}"),
-                Errno::LOOP => format!("{name} has changed meanwhile (`{shown}`): {error}"),
+                Errno::LOOP => {
+                    format!("{name} cannot be opened without following a link (`{shown}`)")
+                }
                 _ => format!("{name} cannot be opened (`{shown}`): {error}"),
             });
         };
@@ -214,7 +221,7 @@ impl Stopped {
                 "{leads}, and a link can be replaced: if that place is meant, write `{}`",
                 real.display()
             ),
-            Err(_) => format!("{leads}, which leads to nothing"),
+            Err(_) => format!("{leads}, and there is nothing at `{shown}`"),
         })
     }
 
