@@ -299,44 +299,30 @@ impl Reader<'_> {
             return;
         }
         let mut name_at = None;
-        let mut is_first = true;
-        let mut is_started = false;
+        let mut place = Place::default();
         for (at, text) in texts.iter().enumerate() {
-            let is_unknown = words[at]
-                .pieces
-                .iter()
-                .all(|piece| !matches!(piece, Piece::Text(_)));
-            let found = kind_of(text).or((is_first && is_unknown).then_some(Kind::File));
+            let is_unknown = is_unknown(words[at]);
+            let of_unknown = (place.is_first() && is_unknown).then_some(Kind::File);
             // In `sh -c '..' sh x` it is the name of the program, in `find . -name x` a directory.
-            let is_command = name_at != Some(at) && (is_first || text != ".");
-            if let Some(found) = found.filter(|_| is_command) {
+            let is_command = name_at != Some(at) && (place.is_first() || text != ".");
+            if let Some(found) = kind_of(text).or(of_unknown).filter(|_| is_command) {
                 if self.run_words_left == 0 {
                     self.words.is_cut = true;
                     return;
                 }
-                let mut run = self.run_of(found, &words[at + 1..], &texts[at + 1..]);
-                let may_start = is_first || is_started || text.starts_with('-');
-                run.may_read_program &= kind == Text::Code
-                    && may_start
-                    && !is_unknown
-                    && !says_version(&texts[at + 1..]);
+                let behind = &texts[at + 1..];
+                let mut run = self.run_of(found, &words[at + 1..], behind);
+                let may_start = place.may_start(text) && !is_unknown && !says_version(behind);
+                run.may_read_program &= kind == Text::Code && may_start;
                 if kind == Text::Prose {
                     only_named(&mut run);
                 }
                 let is_shell = found == Kind::Shell && !text.contains('=');
-                name_at = name_behind(&run)
-                    .filter(|_| is_shell)
-                    .map(|name| at + 1 + name);
+                let name = name_behind(&run).filter(|_| is_shell);
+                name_at = name.map(|name| at + 1 + name);
                 self.push_run(run);
             }
-            is_started |= is_in(STARTERS, text);
-            // `{descriptor}>x . ./guard`
-            let is_descriptor = text.starts_with('{') && text.ends_with('}');
-            let is_before =
-                is_unknown || is_descriptor || text.contains('=') || text.starts_with('-');
-            is_first &= is_before || is_in(BEFORE_COMMANDS, text);
-            // `function f { . ./x; }`
-            is_first |= text == "{";
+            place.pass(text, is_unknown);
         }
     }
 
@@ -418,6 +404,41 @@ impl Reader<'_> {
             self.words.runs.push(run);
         }
     }
+}
+
+/// What stands before a word in its command.
+#[derive(Default)]
+struct Place {
+    has_program: bool,
+    has_starter: bool,
+}
+
+impl Place {
+    /// Whether the word is the command itself.
+    fn is_first(&self) -> bool {
+        !self.has_program
+    }
+
+    /// Whether a program of this name is started: as the command, by another one, or by an option (`--filter=sh`).
+    fn may_start(&self, text: &str) -> bool {
+        self.is_first() || self.has_starter || text.starts_with('-')
+    }
+
+    fn pass(&mut self, text: &str, is_unknown: bool) {
+        // `{descriptor}>x . ./guard`
+        let is_descriptor = text.starts_with('{') && text.ends_with('}');
+        let is_before = is_descriptor || text.contains('=') || text.starts_with('-');
+        self.has_starter |= is_in(STARTERS, text);
+        self.has_program |= !is_unknown && !is_before && !is_in(BEFORE_COMMANDS, text);
+        // `function f { . ./x; }`
+        self.has_program &= text != "{";
+    }
+}
+
+/// Whether nothing of a word is known before the command runs.
+fn is_unknown(word: &Word<'_>) -> bool {
+    let mut pieces = word.pieces.iter();
+    pieces.all(|piece| !matches!(piece, Piece::Text(_)))
 }
 
 /// Leaves of a run in prose the files that it names: no patterns, as of `. * 2`, and no other files.

@@ -41,6 +41,10 @@ impl Temporary {
     /// Creates a directory that only this user can read.
     pub(crate) fn new() -> io::Result<Self> {
         let place = Place::new().map_err(|error| {
+            // Any start would fail for want of these.
+            if let Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) = error.raw_os_error() {
+                return error;
+            }
             let words = format!("its temporary directory cannot be created: {error}");
             io::Error::other(Refused::Here(words))
         })?;
@@ -82,6 +86,8 @@ impl Drop for Temporary {
 impl Place {
     fn new() -> io::Result<Self> {
         let parent = open_parent()?;
+        // The crate's own error has no number.
+        let mut failed = None;
         let made = tempfile::Builder::new()
             .prefix("forge-hooks-sandbox-")
             .make_in(parent_path()?, |path| {
@@ -89,8 +95,14 @@ impl Place {
                 mkdirat(&parent, name, Mode::RWXU)?;
                 let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | ONLY_A_PLACE | OFlags::CLOEXEC;
                 let name = CString::new(name.as_encoded_bytes())?;
-                Ok((openat(&parent, &name, flags, Mode::empty())?, name))
-            })?;
+                let opened = openat(&parent, &name, flags, Mode::empty());
+                failed = opened.as_ref().err().copied();
+                if failed.is_some() {
+                    let _ = unlinkat(&parent, &name, AtFlags::REMOVEDIR);
+                }
+                Ok((opened?, name))
+            });
+        let made = made.map_err(|error| failed.map_or(error, io::Error::from))?;
         let ((directory, name), path) = made.keep().map_err(|error| error.error)?;
         Ok(Self {
             parent,
