@@ -245,7 +245,7 @@ impl Search<'_> {
     }
 
     /// Whether an agent loads this file, or those of this directory, by itself from the project: then they stay the project's,
-    /// whoever names them. So does a link in the project: it, or a hook that may write there, chooses where the link leads.
+    /// whoever names them. So does a link in the project: the repository, or a hook that may write there, has chosen its target.
     fn is_of_project(&self, path: &Path, root: &Path) -> bool {
         // By its path without a link in the last place, too.
         let is_inside = path.parent().is_some_and(|parent| is_below(parent, root));

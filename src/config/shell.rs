@@ -166,7 +166,7 @@ pub(super) fn split_variables(text: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a word is `$NAME` or `${NAME}`.
+/// Returns true for `$NAME` and `${NAME}`.
 fn is_bare(word: &str, name: &str) -> bool {
     let variable = word.strip_prefix('$').unwrap_or_default();
     let braced = variable

@@ -69,12 +69,12 @@ pub(super) fn is_in(list: &str, name: &str) -> bool {
     list.split(' ').any(|listed| listed == name)
 }
 
-/// Whether a word names a program that runs the first file behind it.
+/// Returns true for the name of a program that runs the first file behind it.
 pub(crate) fn runs_file(word: &str) -> bool {
     kind_of(word).is_some_and(|kind| kind != Kind::Options)
 }
 
-/// Whether a command only looks for a program, as `command -v python3`.
+/// Returns true for a command that only looks for a program, as `command -v python3`.
 pub(super) fn only_finds(words: &[String]) -> bool {
     let is_before =
         |word: &&String| word.contains('=') || is_in(BEFORE_COMMANDS, word) && *word != "command";
@@ -87,17 +87,17 @@ pub(super) fn only_finds(words: &[String]) -> bool {
     )
 }
 
-/// Whether the word behind this one is a command: `sh -c`, `eval`, `trap`.
+/// Returns true if the word behind this one is a command: `sh -c`, `eval`, `trap`.
 pub(super) fn runs_text(before: &str) -> bool {
     matches!(before, "eval" | "trap") || is_option(before) && before.ends_with('c')
 }
 
-/// Whether a program only says which one it is: `node --version`.
+/// Returns true if these words make a program say only which one it is: `node --version`.
 pub(super) fn says_version(words: &[String]) -> bool {
     matches!(words, [word] if matches!(&**word, "-v" | "-V" | "-h" | "--version" | "--help"))
 }
 
-/// Whether a word means what is read: standard input, or another descriptor.
+/// Returns true for a word that stands for what a program reads: standard input, or another descriptor.
 pub(super) fn is_input(word: &str) -> bool {
     let parts: Vec<&str> = word
         .split('/')
@@ -116,7 +116,7 @@ pub(super) fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with(['-', '+'])
 }
 
-/// Whether a program's text or the name of a module may stand behind an option, as in `sh -euc '..'`, `python3 -m x`.
+/// Returns true if a program's text or the name of a module may stand behind this option, as in `sh -euc '..'`, `python3 -m x`.
 pub(super) fn has_text(option: &str) -> bool {
     let is_short = !option.starts_with("--");
     matches!(option, "--eval" | "--print")

@@ -266,12 +266,12 @@ impl<'a> Lexer<'a> {
                 let operator = self.take_while(|c| ":-=+?".contains(c));
                 let is_plain = operator.is_empty() && self.rest().starts_with('}');
                 let has_default = matches!(operator, "-" | ":-" | "=" | ":=" | "?" | ":?");
-                self.word()
-                    .pieces
-                    .push(match has_value && (is_plain || has_default) {
-                        true => Piece::Variable(name),
-                        false => Piece::Output,
-                    });
+                let piece = if has_value && (is_plain || has_default) {
+                    Piece::Variable(name)
+                } else {
+                    Piece::Output
+                };
+                self.word().pieces.push(piece);
                 self.open(Until::Brace);
             }
             // `$'guard'`
