@@ -38,11 +38,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 impl Editor {
     fn open(workspace: &Path) -> Result<Self, Box<dyn Error>> {
         let will_save = EventSpec::custom("file:will_save")?
-            .description("A file is about to be saved")
-            .data("file", "its path in the workspace");
+            .with_description("A file is about to be saved")
+            .with_data("file", "its path in the workspace");
         let saved = EventSpec::custom("file:saved")?
-            .description("A file was saved")
-            .data("file", "its path in the workspace")
+            .with_description("A file was saved")
+            .with_data("file", "its path in the workspace")
             .notify_only();
         let hooks = Hooks::builder(AppProfile::new("myeditor"))
             .event(will_save.clone())

@@ -11,15 +11,15 @@ use forge_hooks::{AppProfile, EventSpec, FireOptions, HookHandle, Hooks};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let level_loaded = EventSpec::custom("level:loaded")?
-        .description("A level is ready")
-        .data("level", "which one")
+        .with_description("A level is ready")
+        .with_data("level", "which one")
         .notify_only();
     let game_save = EventSpec::custom("game:save")?
-        .description("The game is about to be saved")
-        .data("slot", "the file, without its directory");
+        .with_description("The game is about to be saved")
+        .with_data("slot", "the file, without its directory");
     let frame_drawn = EventSpec::custom("frame:drawn")?
-        .description("A frame was drawn; not fired while hooks of an earlier one run")
-        .data("frame", "its number")
+        .with_description("A frame was drawn; not fired while hooks of an earlier one run")
+        .with_data("frame", "its number")
         .notify_only();
     let hooks = Hooks::builder(AppProfile::new("mygame"))
         .event(frame_drawn.clone())

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forge_hooks::compat::{CLAUDE, OtherTools};
+use forge_hooks::compat::{CLAUDE, OtherAgents};
 use forge_hooks::lifecycle::{Question, Running, Session, ToolRun, Turn};
 use forge_hooks::{AppProfile, HookBlockedError, HookExecutor, Hooks, Sandbox};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ struct Agent {
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let arguments = [("path", "file_path"), ("text", "content")];
-    let mut tools = OtherTools::new([]).with_plugin(PLUGIN);
+    let mut tools = OtherAgents::new([]).with_plugin(PLUGIN);
     for (ours, theirs) in [("read", "Read"), ("write", "Write")] {
         tools = tools.with_tool(CLAUDE, ours, theirs, arguments);
     }
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut builder = Hooks::builder(AppProfile::new("myagent"))
         .tools(["read", "write", "remove"])
         .project(directory.path())
-        .other_tools(tools)
+        .other_agents(tools)
         .executor(executor.model_text_limit(2_000));
     if Sandbox::support().is_ok() {
         builder = builder.sandbox_projects(Sandbox::new().writing(["."]));

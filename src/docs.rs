@@ -2,7 +2,7 @@
 //!
 //! These modules contain only text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
-//! [`serve`], [`other_tools`], [`trace`], [`redaction`], [`performance`]. For both: [`approval`], [`sandbox`], [`program`],
+//! [`serve`], [`other_agents`], [`trace`], [`redaction`], [`performance`]. For both: [`approval`], [`sandbox`], [`program`],
 //! [`session`], [`gotchas`].
 
 #[doc = include_str!("../docs/first-hook.md")]
@@ -53,5 +53,5 @@ pub mod performance {}
 #[doc = include_str!("../docs/gotchas.md")]
 pub mod gotchas {}
 
-#[doc = include_str!("../docs/other-tools.md")]
-pub mod other_tools {}
+#[doc = include_str!("../docs/other-agents.md")]
+pub mod other_agents {}

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::compat::OtherTools;
+use crate::compat::OtherAgents;
 use crate::config::{HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 use crate::config::{HookWatcher, WatchError};
@@ -36,7 +36,7 @@ use crate::trust::{Approval, TrustError, TrustStore};
 /// use serde_json::json;
 ///
 /// # let home = tempfile::tempdir()?;
-/// let level_loaded = EventSpec::custom("level:loaded")?.data("level", "its name").notify_only();
+/// let level_loaded = EventSpec::custom("level:loaded")?.with_data("level", "its name").notify_only();
 /// let hooks = Hooks::builder(AppProfile::new("mygame"))
 ///     .event(level_loaded.clone())
 ///     .tools(["bash", "write", "mcp:*"])
@@ -137,7 +137,7 @@ impl HooksBuilder {
     /// Finds the root of the project that contains `start`, when the hooks are loaded. [`Hooks::project`] returns it.
     ///
     /// It is the nearest directory, from `start` up to the directory with `.git`, that has a project's hooks file, of this
-    /// profile or of a tool in [`other_tools`](Self::other_tools). If there is none, it is the directory with `.git`, or
+    /// profile or of a tool in [`other_agents`](Self::other_agents). If there is none, it is the directory with `.git`, or
     /// `start` without `.git`.
     ///
     /// Links in `start` are resolved, except on Windows. At most 64 directories are searched. The user's home directory and
@@ -189,9 +189,9 @@ impl HooksBuilder {
         self
     }
 
-    /// Also loads hooks that were written for other agents, as in `[compat::CLAUDE]`; see [`OtherTools`]. Default: none.
-    pub fn other_tools(mut self, tools: impl Into<OtherTools>) -> Self {
-        self.config = self.config.with_other_tools(tools);
+    /// Also loads hooks that were written for other agents, as in `[compat::CLAUDE]`; see [`OtherAgents`]. Default: none.
+    pub fn other_agents(mut self, tools: impl Into<OtherAgents>) -> Self {
+        self.config = self.config.with_other_agents(tools);
         self
     }
 

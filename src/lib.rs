@@ -102,7 +102,7 @@ pub mod fuzzing {
     use crate::protocol::{limit, read_answer};
     use crate::{HookEvent, HookOutput};
 
-    pub use crate::compat::answers as answers_of_other_tools;
+    pub use crate::compat::answers as answers_of_other_agents;
 
     /// Returns the answer in a hook's standard output; the error is why it is invalid.
     ///

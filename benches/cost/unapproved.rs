@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use forge_hooks::compat::{CLAUDE, OtherTools};
+use forge_hooks::compat::{CLAUDE, OtherAgents};
 use forge_hooks::{AppProfile, HookEvent, Hooks};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -101,7 +101,7 @@ fn host(files: Files) -> (Hooks, TempDir) {
         .config_home(path("config"))
         .without_system_file()
         .project(path("project"))
-        .other_tools(OtherTools::new([CLAUDE]).with_home(path("home")))
+        .other_agents(OtherAgents::new([CLAUDE]).with_home(path("home")))
         .load();
     let report = hooks.report();
     assert_eq!(report.unapproved.len(), unapproved, "{report:?}");

@@ -7,7 +7,7 @@ use forge_hooks::{Decision, fuzzing, serde_json};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|stdout: &[u8]| {
-    fuzzing::answers_of_other_tools(stdout);
+    fuzzing::answers_of_other_agents(stdout);
     fuzzing::check_may(stdout);
     let block = [stdout, b"\n{\"decision\":\"block\"}\n"].concat();
     let read = fuzzing::answer(&block);

@@ -7,13 +7,13 @@ mod within;
 use std::path::Path;
 
 use forge_hooks::HookConfig;
-use forge_hooks::compat::{AGENTS, OtherTools};
+use forge_hooks::compat::{AGENTS, OtherAgents};
 use libfuzzer_sys::fuzz_target;
 use within::assert_within;
 
 fuzz_target!(|text: &str| {
     for agent in AGENTS {
-        let config = HookConfig::default().with_other_tools(OtherTools::new([agent]));
+        let config = HookConfig::default().with_other_agents(OtherAgents::new([agent]));
         let name = Path::new("/nowhere").join(agent.settings_files()[0]);
         let report = config.check_text(name, text);
         assert_within(&report, text);

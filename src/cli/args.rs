@@ -34,7 +34,7 @@ pub(crate) struct Standalone {
     profile: Option<String>,
     /// Also use the hooks of these agents, for example `claude,codex`; those of the project need an approval.
     #[arg(long, global = true, value_name = "AGENTS", value_delimiter = ',', value_parser = agent())]
-    pub(crate) other_tools: Vec<&'static Agent>,
+    pub(crate) other_agents: Vec<&'static Agent>,
 }
 
 #[derive(Args)]
@@ -88,13 +88,13 @@ impl Standalone {
 
     /// Returns these options as they were given, and the agent of `fire --as`, for a command that means the same host.
     pub(crate) fn names(&self, cli: &Cli) -> String {
-        let mut agents = BTreeSet::from_iter(self.other_tools.iter().map(|agent| agent.name()));
+        let mut agents = BTreeSet::from_iter(self.other_agents.iter().map(|agent| agent.name()));
         agents.extend(cli.command.agent().map(Agent::name));
         let agents = Vec::from_iter(agents).join(",");
         let options = [
             (" --profile ", self.profile.as_deref()),
             (
-                " --other-tools ",
+                " --other-agents ",
                 Some(&*agents).filter(|it| !it.is_empty()),
             ),
         ];

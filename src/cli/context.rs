@@ -50,11 +50,11 @@ impl Context<'_> {
         agent: &'static Agent,
         named: &[PathBuf],
     ) -> Result<Hooks, Failure> {
-        let mut tools = self.hooks.config().other_tools().with_agents([agent]);
+        let mut tools = self.hooks.config().other_agents().with_agents([agent]);
         for path in named {
             tools = tools.with_settings(agent, path);
         }
-        let mut builder = self.selected()?.other_tools(tools);
+        let mut builder = self.selected()?.other_agents(tools);
         if self.root()?.is_none() {
             builder = builder.project(directory(Path::new("."))?);
         }
@@ -73,7 +73,7 @@ impl Context<'_> {
     /// Returns the configuration that checks files, which also recognizes files of other agents.
     pub(crate) fn checker(&self) -> HookConfig {
         let config = self.hooks.config();
-        config.clone().with_other_tools(config.other_tools())
+        config.clone().with_other_agents(config.other_agents())
     }
 
     /// Returns a builder with the host's names, events and tools, and the files that the common options select.
@@ -86,7 +86,7 @@ impl Context<'_> {
         if !common.config.is_empty() {
             let files = existing("--config", &common.config)?;
             let profile = profile.with_global_files(files).with_project_files([""; 0]);
-            builder = builder.profile(profile).other_tools([]);
+            builder = builder.profile(profile).other_agents([]);
         } else if common.no_global {
             builder = builder.profile(profile.with_global_files([""; 0]));
         }
@@ -110,7 +110,7 @@ impl Context<'_> {
             .hooks
             .to_builder()
             .without_system_file()
-            .other_tools([]);
+            .other_agents([]);
         let builder = builder.profile(profile.with_project_files([""; 0]));
         builder.executor(executor).load()
     }

@@ -119,7 +119,7 @@ impl<'a> Event<'a> {
         let data = keys.map(|(name, about)| key(name, about, any_event().with_data(name, 1)));
         Self {
             name: name_of(event),
-            description: event.description_text(),
+            description: event.description(),
             can_block: event.can_block(),
             data: data.collect(),
             tool,
@@ -167,7 +167,7 @@ pub(crate) fn event_type(
         return Err(Failure::new(words).with_fix(fix));
     }
     let nearest = vocabulary.nearest_event(name).map(name_of);
-    let of_other = of_other_tool(name).map(|(_, event)| event);
+    let of_other = of_other_agent(name).map(|(_, event)| event);
     let meant = of_other.as_ref().map(EventType::as_str).or(nearest);
     if let Some(meant) = meant.filter(|_| custom != Some(true)) {
         let fix = match custom.is_some() && of_other.is_none() {
@@ -188,7 +188,7 @@ pub(crate) fn list_of_events(context: &Context<'_>) -> String {
 }
 
 /// Returns the event that another agent calls so, and that agent.
-pub(crate) fn of_other_tool(name: &str) -> Option<(&'static Agent, EventType)> {
+pub(crate) fn of_other_agent(name: &str) -> Option<(&'static Agent, EventType)> {
     let input = json!({"hook_event_name": name});
     compat::AGENTS.into_iter().find_map(|agent| {
         let event = agent.event(input.clone()).ok()?;

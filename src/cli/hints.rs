@@ -133,7 +133,7 @@ impl Context<'_> {
                 .find(|agent| Some(agent.title()) == title);
             let is_for = match agent {
                 Some(agent) => format!(
-                    "has hooks of {}: add `--other-tools {agent}`",
+                    "has hooks of {}: add `--other-agents {agent}`",
                     agent.title()
                 ),
                 None => format!("is for hosts called `{name}`: add `--profile {name}`"),

@@ -53,7 +53,7 @@ impl<'a> Io<'a> {
 
     /// Sets what `--version` prints. Default: the version of this crate.
     #[must_use]
-    pub fn version(mut self, version: impl Into<String>) -> Self {
+    pub fn with_version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }

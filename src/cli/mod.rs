@@ -34,7 +34,7 @@ use std::path::Path;
 
 use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 
-use crate::compat::OtherTools;
+use crate::compat::OtherAgents;
 use crate::{AppProfile, Hooks};
 use args::{Cli, Command, Standalone};
 use error::ForPrograms;
@@ -99,10 +99,10 @@ pub fn run_standalone<A: Into<OsString>>(
         if cli.command.checks_scripts() {
             builder = builder.checking_scripts();
         }
-        let others = OtherTools::new(given.other_tools);
+        let others = OtherAgents::new(given.other_agents);
         builder = match args::vocabulary(matches) {
             Some(file) => serve::declare(file, builder, others)?,
-            None => builder.other_tools(others),
+            None => builder.other_agents(others),
         };
         let start = context::directory(Path::new("."))?;
         let builder = builder.discover_project(start);

@@ -448,7 +448,7 @@ mod tests {
         cell.split('`').skip(1).step_by(2).collect()
     }
 
-    const PAGE: &str = include_str!("../../docs/other-tools.md");
+    const PAGE: &str = include_str!("../../docs/other-agents.md");
 
     /// The rows of the table with this head, which names the agents, as cells.
     fn rows(before: &str, after: &str) -> Vec<Vec<&'static str>> {

@@ -105,7 +105,7 @@ impl AgentProtocol {
         let reads = format!("hooks of {title} read the argument `{name}` of `{theirs}`");
         Some(match read.get(name) {
             None => format!(
-                "{reads}, which the tool `{ours}` does not have: the host maps its arguments with `OtherTools::with_tool`"
+                "{reads}, which the tool `{ours}` does not have: the host maps its arguments with `OtherAgents::with_tool`"
             ),
             Some(value) => format!(
                 "{reads} as text, and in this call of the tool `{ours}` it is {}: the host passes it as text",

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::agents::{AGENTS, CLAUDE};
 use super::protocol::{AgentProtocol, Origin};
-use super::settings::OtherTools;
+use super::settings::OtherAgents;
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::files;
 use crate::json::{Node, parse_object, readable};
@@ -26,17 +26,17 @@ const MOST_NAMED_FILES: usize = 100;
 impl HookConfig {
     /// Also loads hooks of other agents, after those of hooks.json. Default: none.
     #[must_use]
-    pub fn with_other_tools(self, tools: impl Into<OtherTools>) -> Self {
+    pub fn with_other_agents(self, tools: impl Into<OtherAgents>) -> Self {
         self.with_source(tools.into())
     }
 
     /// Which hooks of other agents are loaded.
-    pub fn other_tools(&self) -> OtherTools {
+    pub fn other_agents(&self) -> OtherAgents {
         self.source().cloned().unwrap_or_default()
     }
 }
 
-impl Source for OtherTools {
+impl Source for OtherAgents {
     fn files(&self, root: Option<&Path>, with_user: bool) -> Vec<SourceFile> {
         let mut search = Search {
             tools: self,
@@ -85,7 +85,7 @@ impl Source for OtherTools {
     }
 }
 
-impl OtherTools {
+impl OtherAgents {
     fn home(&self) -> Option<PathBuf> {
         self.home.clone().or_else(home::home_dir)
     }
@@ -109,7 +109,7 @@ impl OtherTools {
 
 /// One search for files.
 struct Search<'a> {
-    tools: &'a OtherTools,
+    tools: &'a OtherAgents,
     root: Option<&'a Path>,
     found: Vec<SourceFile>,
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::CLAUDE;
 use super::agent::{Agent, EVENT, Effect, Event, TOOL_NAME};
-use super::settings::OtherTools;
+use super::settings::OtherAgents;
 use crate::config::HookConfig;
 use crate::events::HookEvent;
 use crate::{FireOptions, HookExecutor};
@@ -37,9 +37,9 @@ fn another_agent_is_one_value() {
     let guard = handler("! grep -q '\"rm x\"' || { echo no >&2; exit 2; }");
     let hooks: Value = json!({"hooks": {"PreToolUse": guard, "Stop": handler("true")}});
     std::fs::write(directory.join("settings.json"), hooks.to_string()).unwrap();
-    let tools = OtherTools::new([&MADE_UP]).with_home(home.path());
+    let tools = OtherAgents::new([&MADE_UP]).with_home(home.path());
     let config = HookConfig::default().with_config_home(home.path().join("config"));
-    let hooks = config.with_other_tools(tools).load_global();
+    let hooks = config.with_other_agents(tools).load_global();
     assert_eq!(hooks.len(), 1);
     assert_eq!(hooks[0].protocol_name(), "madeup");
     let executor = HookExecutor::builder().build();

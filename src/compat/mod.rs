@@ -1,8 +1,8 @@
 //! Hooks that were written for other agents: those in [`AGENTS`].
 //!
-//! [`OtherTools`] says whose hooks a host runs; [`Agent::event`] reads an event that another agent has written. Each hook
+//! [`OtherAgents`] says whose hooks a host runs; [`Agent::event`] reads an event that another agent has written. Each hook
 //! finds the input of its own agent and answers as its agent expects: [what runs and what
-//! differs](crate::docs::other_tools).
+//! differs](crate::docs::other_agents).
 //!
 //! No other module names an agent: it gives each hook a `Protocol`, and its files are a source of
 //! hooks like hooks.json.
@@ -37,7 +37,7 @@ mod shell;
 pub use agent::Agent;
 pub use agents::*;
 pub use input::EventError;
-pub use settings::OtherTools;
+pub use settings::OtherAgents;
 
 /// Reads this as the answer of a hook of each agent, on each of its events.
 #[cfg(fuzzing)]

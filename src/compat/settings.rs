@@ -16,21 +16,21 @@ use super::mapping::MappedTool;
 /// of a project.
 ///
 /// A hook is read by the rules of its agent: what the agent ignores is ignored and reported. Its failures do not block, see
-/// [`with_strict_guards`](OtherTools::with_strict_guards).
+/// [`with_strict_guards`](OtherAgents::with_strict_guards).
 ///
 /// ```
-/// use forge_hooks::compat::{self, OtherTools};
+/// use forge_hooks::compat::{self, OtherAgents};
 /// use forge_hooks::{AppProfile, Hooks};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let home = directory.path();
-/// let tools = OtherTools::new([compat::CLAUDE, compat::CODEX]).with_home(home);
-/// let hooks = Hooks::builder(AppProfile::new("myagent")).other_tools(tools).load();
+/// let tools = OtherAgents::new([compat::CLAUDE, compat::CODEX]).with_home(home);
+/// let hooks = Hooks::builder(AppProfile::new("myagent")).other_agents(tools).load();
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 #[must_use = "nothing is loaded until a host has it"]
-pub struct OtherTools {
+pub struct OtherAgents {
     pub(super) agents: Vec<&'static Agent>,
     pub(super) plugins: Vec<PathBuf>,
     /// Files and plugins that the user has named.
@@ -40,7 +40,7 @@ pub struct OtherTools {
     pub(super) mapped: Arc<Vec<MappedTool>>,
 }
 
-impl OtherTools {
+impl OtherAgents {
     /// Loads the hooks of these agents, in this order.
     pub fn new<I: IntoIterator<Item = &'static Agent>>(agents: I) -> Self {
         Self::default().with_agents(agents)
@@ -95,10 +95,10 @@ impl OtherTools {
     /// replaces what was set before.
     ///
     /// ```
-    /// use forge_hooks::compat::{CLAUDE, OtherTools};
+    /// use forge_hooks::compat::{CLAUDE, OtherAgents};
     ///
     /// let arguments = [("path", "file_path"), ("contents", "content")];
-    /// let tools = OtherTools::new([CLAUDE]).with_tool(CLAUDE, "fs_write", "Write", arguments);
+    /// let tools = OtherAgents::new([CLAUDE]).with_tool(CLAUDE, "fs_write", "Write", arguments);
     /// ```
     pub fn with_tool<I, A, B>(
         mut self,
@@ -126,19 +126,9 @@ impl OtherTools {
         mapped.push(new);
         self
     }
-
-    /// The same for a tool whose arguments have the same names.
-    pub fn with_tool_alias(
-        self,
-        agent: &'static Agent,
-        ours: impl Into<String>,
-        theirs: impl Into<String>,
-    ) -> Self {
-        self.with_tool(agent, ours, theirs, [("", ""); 0])
-    }
 }
 
-impl<const N: usize> From<[&'static Agent; N]> for OtherTools {
+impl<const N: usize> From<[&'static Agent; N]> for OtherAgents {
     fn from(agents: [&'static Agent; N]) -> Self {
         Self::new(agents)
     }

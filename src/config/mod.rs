@@ -469,7 +469,7 @@ impl HookConfig {
 
     /// Checks a file without registering anything. Reports the same problems as
     /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are only
-    /// looked at for a project's own file, since the directory is unknown for others. With `with_other_tools`, a hooks file of another agent, recognized by
+    /// looked at for a project's own file, since the directory is unknown for others. With `with_other_agents`, a hooks file of another agent, recognized by
     /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
     /// there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {

@@ -60,7 +60,7 @@ impl Form for HooksJson {
     }
 }
 
-const LIKE_OTHER_TOOLS: &str = "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
+const LIKE_OTHER_AGENTS: &str = "write it as in [{\"event\": \"tool:pre_execute:bash\", \"command\": \"./guard.sh\"}]; \
     hooks of another agent stay in its own file, such as `.claude/settings.json`";
 
 /// Converts the parts of a text, of any tool, to hooks and problems with places.
@@ -269,7 +269,7 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
             };
             let problem = Problem::error("", words).at(list.value.range());
             if list.value.is_object() {
-                problem.with_help(LIKE_OTHER_TOOLS)
+                problem.with_help(LIKE_OTHER_AGENTS)
             } else {
                 problem
             }

@@ -38,8 +38,8 @@ fn listed_events(vocabulary: &Vocabulary) -> Vec<Value> {
 /// Describes an event: the host's description, whether hooks can block it, and its data.
 fn about(spec: &EventSpec) -> String {
     let mut sentences = Vec::new();
-    if !spec.description_text().is_empty() {
-        sentences.push(spec.description_text().trim_end_matches('.').to_owned());
+    if !spec.description().is_empty() {
+        sentences.push(spec.description().trim_end_matches('.').to_owned());
     }
     if spec.can_block() {
         sentences.push("Can be blocked".to_owned());

@@ -29,7 +29,7 @@ named! {
         /// for a resident hook is longer than 16 MiB.
         EventTooLarge = "event_too_large",
         /// It was written for another agent, and the arguments of the event's tool cannot be given the names that it reads;
-        /// see [`OtherTools::with_tool`](crate::compat::OtherTools::with_tool).
+        /// see [`OtherAgents::with_tool`](crate::compat::OtherAgents::with_tool).
         ArgumentsNotMapped = "arguments_not_mapped",
         /// Its entry in hooks.json, or the file, cannot be used; see
         /// [`HookConfig::load_into`](crate::HookConfig::load_into).

@@ -12,8 +12,8 @@ use super::table::KNOWN;
 /// use forge_hooks::EventSpec;
 ///
 /// let level_loaded = EventSpec::custom("level:loaded")?
-///     .description("A level is ready")
-///     .data("level", "its name")
+///     .with_description("A level is ready")
+///     .with_data("level", "its name")
 ///     .notify_only();
 /// assert!(!level_loaded.can_block());
 /// let event = level_loaded.event().with_data("level", "Cellar");
@@ -48,13 +48,13 @@ impl EventSpec {
     }
 
     /// Sets the description, one line: when the host fires the event.
-    pub fn description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.description = text.into();
         self
     }
 
     /// Adds a key of the event's data, with a description of its value.
-    pub fn data(
+    pub fn with_data(
         mut self,
         key: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -85,7 +85,7 @@ impl EventSpec {
 
     /// The description. Default: empty.
     #[must_use]
-    pub fn description_text(&self) -> &str {
+    pub fn description(&self) -> &str {
         &self.description
     }
 
@@ -114,8 +114,8 @@ pub(super) fn known() -> impl Iterator<Item = EventSpec> {
     let of_agents = of_agents.map(EventType::Custom);
     let types = EventType::BUILTIN.into_iter().chain(of_agents);
     types.zip(&KNOWN).map(|(event_type, known)| {
-        let spec = EventSpec::new(event_type).description(known.about);
+        let spec = EventSpec::new(event_type).with_description(known.about);
         let data = known.data.iter();
-        data.fold(spec, |spec, (key, about)| spec.data(*key, *about))
+        data.fold(spec, |spec, (key, about)| spec.with_data(*key, *about))
     })
 }

@@ -143,7 +143,7 @@ fn place(hook: &Hook) -> usize {
     hook.name().unwrap().parse().unwrap()
 }
 
-/// Says for each hook whether it runs, by docs/protocol.md ("Several hooks") and docs/other-tools.md. Of a hook whose end is
+/// Says for each hook whether it runs, by docs/protocol.md ("Several hooks") and docs/other-agents.md. Of a hook whose end is
 /// not known, it is assumed that it allows.
 fn reached(cases: &[&Case], can_block: bool, stops: bool, knows: fn(&Case) -> bool) -> Vec<bool> {
     let (mut is_stopped, mut is_blocked) = (false, false);

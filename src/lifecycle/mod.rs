@@ -112,7 +112,7 @@ impl Lifecycle {
     /// Sets the session that every event belongs to. [`session`](Lifecycle::session) sets it
     /// itself.
     #[must_use]
-    pub fn session_id(mut self, id: impl Into<String>) -> Self {
+    pub fn with_session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
@@ -120,7 +120,7 @@ impl Lifecycle {
     /// Sets the context of every event for hooks of other agents: the path of the transcript, the
     /// permission mode, and so on.
     #[must_use]
-    pub fn context(mut self, context: impl Into<Arc<HostContext>>) -> Self {
+    pub fn with_context(mut self, context: impl Into<Arc<HostContext>>) -> Self {
         self.context = Some(context.into());
         self
     }
@@ -167,7 +167,7 @@ impl Lifecycle {
 
     /// Creates a session. All events of its own [lifecycle](Running::lifecycle) have its id.
     pub fn session(&self, id: impl Into<String>) -> Request<'static, Session> {
-        let mut lifecycle = self.clone().session_id(id);
+        let mut lifecycle = self.clone().with_session_id(id);
         lifecycle.stops = Stops::default();
         Request::new(&lifecycle, &table::SESSION, [], Session)
     }

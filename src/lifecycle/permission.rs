@@ -13,7 +13,7 @@ use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 /// use forge_hooks::{Decision, HookExecutor, Lifecycle};
 ///
 /// let hooks = Lifecycle::new(HookExecutor::builder().build());
-/// let request = || hooks.permission("bash", "execute").rule("tool:bash").verdict(Decision::Ask);
+/// let request = || hooks.permission("bash", "execute").with_rule("tool:bash").with_verdict(Decision::Ask);
 /// let permission = request().run(|question| question.event.tool_name.as_deref() == Some("bash"))?;
 /// assert!(permission.granted);
 ///
@@ -84,21 +84,21 @@ impl Permission {
 
 impl Request<'_, Permission> {
     /// Sets the host's rule that matched the request, for the hooks.
-    pub fn rule(mut self, rule: impl Into<String>) -> Self {
+    pub fn with_rule(mut self, rule: impl Into<String>) -> Self {
         self.set("perm_rule", rule.into().into());
         self
     }
 
     /// Sets the arguments of the tool, for hooks that decide by them. Default: hooks do not receive
     /// them.
-    pub fn args(mut self, args: impl Into<Value>) -> Self {
+    pub fn with_args(mut self, args: impl Into<Value>) -> Self {
         self.set("tool_args", args.into());
         self
     }
 
     /// Sets the decision of the host's own rules. Default: [`Decision::Ask`]. The stricter one of this decision
     /// and the hooks' decision counts.
-    pub fn verdict(mut self, verdict: Decision) -> Self {
+    pub fn with_verdict(mut self, verdict: Decision) -> Self {
         self.action.verdict = verdict;
         self
     }

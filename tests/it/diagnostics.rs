@@ -1,6 +1,6 @@
 //! What is reported of a hooks file: each typo with its place, what was expected, and what was meant.
 
-use forge_hooks::compat::OtherTools;
+use forge_hooks::compat::OtherAgents;
 use forge_hooks::{HookConfig, LoadReport};
 
 use crate::growth::assert_linear;
@@ -164,7 +164,7 @@ fn a_file_is_checked_in_linear_time() {
         ("patterns", 4_000, &with_pattern, 15),
     ];
     for (what, size, text, loaded) in cases {
-        let config = HookConfig::default().with_other_tools(OtherTools::new([]));
+        let config = HookConfig::default().with_other_agents(OtherAgents::new([]));
         let check = |text: &str| config.check_text("a text", text);
         assert_linear(what, size, text, |text| assert!(!check(text).is_ok()));
         assert_eq!(check(&text(size)).loaded, loaded, "{what}");

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forge_hooks::compat::{CLAUDE, OtherTools};
+use forge_hooks::compat::{CLAUDE, OtherAgents};
 use forge_hooks::events::Vocabulary;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
@@ -156,10 +156,10 @@ fn an_event_that_only_notifies_blocks_nothing() {
 #[test]
 fn the_vocabulary_describes_what_is_fired() {
     let world = World::new();
-    let loaded = spec("level:loaded").description("A level is ready");
-    let session = EventSpec::new(EventType::SessionStart).description("A game begins");
+    let loaded = spec("level:loaded").with_description("A level is ready");
+    let session = EventSpec::new(EventType::SessionStart).with_description("A game begins");
     let hooks = game(&world)
-        .event(loaded.data("level", "its name").notify_only())
+        .event(loaded.with_data("level", "its name").notify_only())
         .event(session.notify_only())
         .load();
     let vocabulary = hooks.vocabulary();
@@ -175,7 +175,7 @@ fn the_vocabulary_describes_what_is_fired() {
     assert!(vocabulary.can_block(&EventType::custom("not:declared").unwrap()));
     let nearest = vocabulary.nearest_event("levle:loaded").unwrap();
     let session = vocabulary.event("session:start").unwrap();
-    let texts = [nearest, session].map(EventSpec::description_text);
+    let texts = [nearest, session].map(EventSpec::description);
     assert_eq!(texts, ["A level is ready", "A game begins"]);
 }
 
@@ -193,9 +193,9 @@ fn the_vocabulary_knows_tools() {
 #[test]
 fn the_schema_lists_events_and_tools() {
     let world = World::new();
-    let loaded = spec("level:loaded").description("A level is ready");
+    let loaded = spec("level:loaded").with_description("A level is ready");
     let hooks = game(&world)
-        .event(loaded.data("level", "its name"))
+        .event(loaded.with_data("level", "its name"))
         .tools(["bash"])
         .load();
     let schema = hooks.json_schema();
@@ -256,7 +256,7 @@ fn a_project_is_found_upwards_to_its_git() {
     world.write("outer/repo/package/src/.claude/settings.json", "{}");
     let builder = game(&world).discover_project(world.path(start));
     assert!(builder.clone().load().project().unwrap().ends_with(PACKAGE));
-    let hooks = builder.other_tools([forge_hooks::compat::CLAUDE]).load();
+    let hooks = builder.other_agents([forge_hooks::compat::CLAUDE]).load();
     assert!(hooks.project().unwrap().ends_with(start));
 }
 
@@ -290,18 +290,18 @@ fn a_host_is_not_asked_about_tools_that_it_does_not_load() {
     let handler = json!({"type": "command", "command": "true"});
     let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
     world.write("project/.claude/settings.json", &settings.to_string());
-    let host = |tools: OtherTools| {
+    let host = |tools: OtherAgents| {
         let builder = Hooks::builder(AppProfile::new("mygame")).without_system_file();
         let builder = builder.config_home(world.path("config"));
         let tools = tools.with_home(world.path("home"));
         builder
             .project(world.path("project"))
-            .other_tools(tools)
+            .other_agents(tools)
             .load()
     };
-    let with_claude = host(OtherTools::new([CLAUDE]));
+    let with_claude = host(OtherAgents::new([CLAUDE]));
     assert!(with_claude.approve_with(|_| true).unwrap());
-    let without = host(OtherTools::new([]));
+    let without = host(OtherAgents::new([]));
     assert!(without.approve_with(|_| panic!("nothing is new")).unwrap());
     let again = with_claude.approve_with(|_| panic!("it is still approved"));
     assert!(again.unwrap());

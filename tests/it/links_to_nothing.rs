@@ -4,7 +4,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use forge_hooks::compat::{AGENTS, OtherTools};
+use forge_hooks::compat::{AGENTS, OtherAgents};
 use forge_hooks::config::{ConfigError, TrustPolicy};
 use forge_hooks::trust::{Approval, TrustError};
 use forge_hooks::{HookConfig, LoadReport};
@@ -67,14 +67,14 @@ impl Place {
     }
 
     fn config(&self) -> HookConfig {
-        let tools = OtherTools::new(AGENTS)
+        let tools = OtherAgents::new(AGENTS)
             .with_home(self.world.path("home"))
             .with_plugin(self.world.path("plugin"))
             .with_strict_guards();
         HookConfig::default()
             .with_config_home(self.world.path("config"))
             .with_system_file(self.world.path("etc/forge/hooks.json"))
-            .with_other_tools(tools)
+            .with_other_agents(tools)
     }
 
     fn load(&self, policy: TrustPolicy) -> LoadReport {

@@ -46,11 +46,11 @@ mod model_text;
 mod observers;
 mod order;
 #[cfg(unix)]
-mod other_tools;
+mod other_agents;
 #[cfg(unix)]
-mod other_tools_guards;
+mod other_agents_guards;
 #[cfg(unix)]
-mod other_tools_run;
+mod other_agents_run;
 mod page_embedding;
 mod page_examples;
 mod page_hosts;

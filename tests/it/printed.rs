@@ -111,7 +111,9 @@ fn arguments_stop_something_at_most() {
     }
     for args in arguments(1) {
         let lifecycle = Lifecycle::new(world.executor.clone());
-        let request = lifecycle.permission("bash", "execute").args(args.clone());
+        let request = lifecycle
+            .permission("bash", "execute")
+            .with_args(args.clone());
         let granted = request.hooks_may_grant().run(|_| false);
         assert!(granted.is_err() || !granted.unwrap().granted, "{args}");
     }
@@ -176,7 +178,7 @@ fn texts_that_come_together_stop_something_at_most() {
             command,
         );
         let lifecycle = Lifecycle::new(world.executor.clone());
-        let request = lifecycle.permission("write", "execute").args(args);
+        let request = lifecycle.permission("write", "execute").with_args(args);
         let granted = request.hooks_may_grant().run(|_| false);
         assert!(!granted.is_ok_and(|it| it.granted), "{command}");
     }
@@ -242,7 +244,7 @@ fn a_condition_in_doubt_grants_nothing() {
         (json!({"command": ["ls src"]}), false),
         (json!({}), false),
     ] {
-        let request = lifecycle.permission("bash", "execute").args(args);
+        let request = lifecycle.permission("bash", "execute").with_args(args);
         let run = request.hooks_may_grant().run(|_| false).unwrap();
         assert_eq!(run.granted, granted);
     }
@@ -272,7 +274,7 @@ fn a_printed_stop_ends_no_turn() {
 
 /// The net below hooks of other agents, whose answers may do everything.
 #[test]
-fn hooks_of_other_tools_that_print_their_input_do_not_answer() {
+fn hooks_of_other_agents_that_print_their_input_do_not_answer() {
     if is_missing("jq") {
         return;
     }

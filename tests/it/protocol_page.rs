@@ -29,7 +29,7 @@ fn cause(failure: FailureKind) -> &'static str {
         }
         FailureKind::ArgumentsNotMapped => {
             "the tool's arguments cannot be mapped for a hook of another agent, see \
-             [Tools](https://docs.rs/forge-hooks/latest/forge_hooks/docs/other_tools/index.html#tools)"
+             [Tools](https://docs.rs/forge-hooks/latest/forge_hooks/docs/other_agents/index.html#tools)"
         }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::compat::{Agent, OtherTools};
+use forge_hooks::compat::{Agent, OtherAgents};
 use forge_hooks::executor::DropReason;
 use forge_hooks::hook::May;
 use forge_hooks::{
@@ -33,8 +33,8 @@ pub(crate) fn hook_of(agent: &'static Agent, event: &str, matcher: &str, command
     let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": handlers}]}});
     std::fs::write(&file, settings.to_string()).unwrap();
     let config = HookConfig::default().with_config_home(directory.path());
-    let tools = OtherTools::new([]).with_settings(agent, file);
-    config.with_other_tools(tools).load_global().remove(0)
+    let tools = OtherAgents::new([]).with_settings(agent, file);
+    config.with_other_agents(tools).load_global().remove(0)
 }
 
 /// The most hooks of a file, as the reference states it; a test compares that with the code.

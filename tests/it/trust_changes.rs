@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::{AppProfile, FailureKind, FireOptions, Hooks};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub(crate) fn host(world: &World) -> Hooks {
     Hooks::builder(AppProfile::new("myagent"))
         .config_home(world.path("config"))
         .project(world.path("project"))
-        .other_tools(OtherTools::new([compat::CLAUDE]).with_home(world.path("home")))
+        .other_agents(OtherAgents::new([compat::CLAUDE]).with_home(world.path("home")))
         .load()
 }
 
@@ -62,7 +62,7 @@ fn approvals_of_an_earlier_version_hold() {
     let host = Hooks::builder(AppProfile::default())
         .config_home(world.path("config"))
         .project(&project)
-        .other_tools(OtherTools::new(compat::AGENTS).with_home(world.path("home")))
+        .other_agents(OtherAgents::new(compat::AGENTS).with_home(world.path("home")))
         .load();
     let report = host.report();
     assert!(report.unapproved.is_empty(), "{:?}", report.unapproved);
@@ -115,11 +115,11 @@ fn a_plugin_that_is_named_through_a_link_is_the_projects() {
     world.write("project/plugin/lib/x.sh", "true");
     world.script("project/plugin/run", "#!/bin/sh\n");
     std::os::unix::fs::symlink(world.path("project/plugin"), world.path("link")).unwrap();
-    let tools = OtherTools::new([compat::CLAUDE]).with_home(world.path("home"));
+    let tools = OtherAgents::new([compat::CLAUDE]).with_home(world.path("home"));
     let host = Hooks::builder(AppProfile::new("myagent"))
         .config_home(world.path("config"))
         .project(world.path("project"))
-        .other_tools(tools.with_plugin(world.path("link")))
+        .other_agents(tools.with_plugin(world.path("link")))
         .load();
     assert_eq!(host.report().unapproved.len(), 1);
     assert!(host.approve_with(|_| true).unwrap());
@@ -291,7 +291,7 @@ fn approving_in_a_worktree_keeps_what_is_approved_of_other_files() {
     };
     assert_eq!(states(), (0, None));
     world.write("tree/.myagent/hooks.json", &entry("exit 0"));
-    let own = tree().other_tools([]).load();
+    let own = tree().other_agents([]).load();
     assert!(own.approve_with(|_| true).unwrap());
     assert_eq!(states(), (0, None));
     let main = host(&world);

@@ -1,6 +1,6 @@
 //! Entries of a project that no person has approved: they change no outcome, and no model reads their text.
 
-use forge_hooks::compat::{AGENTS, OtherTools};
+use forge_hooks::compat::{AGENTS, OtherAgents};
 use forge_hooks::config::{Problem, TrustPolicy};
 use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, FireOptions, HookEvent, HookResult, Hooks, Outcome};
@@ -19,7 +19,7 @@ fn host(world: &World) -> Hooks {
     Hooks::builder(AppProfile::new("myagent"))
         .config_home(world.path("config"))
         .project(world.path("project"))
-        .other_tools(OtherTools::new(AGENTS).with_strict_guards())
+        .other_agents(OtherAgents::new(AGENTS).with_strict_guards())
         .load()
 }
 
@@ -189,7 +189,7 @@ fn a_load_compiles_nothing_of_a_clone() {
 }
 
 #[test]
-fn nothing_of_other_tools_changes_an_outcome() {
+fn nothing_of_other_agents_changes_an_outcome() {
     let handler =
         json!({"type": "command", "command": "exit 2", "onFailure": "block", "name": LURE});
     let groups = json!([{"hooks": [handler]}]);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::{HookWatcher, TrustPolicy};
 use forge_hooks::trust::{Approval, TrustStore};
 use forge_hooks::{Hook, HookConfig, HookResult, LoadReport};
@@ -101,7 +101,7 @@ fn settings(event: &str, command: &str) -> String {
 }
 
 #[test]
-fn files_of_other_tools_are_watched() {
+fn files_of_other_agents_are_watched() {
     let world = World::new();
     let manifest = r#"{"hooks": "more.json"}"#;
     world.write("plugin/.claude-plugin/plugin.json", manifest);
@@ -111,11 +111,11 @@ fn files_of_other_tools_are_watched() {
     for file in files.into_iter().chain([&*old]) {
         world.write(file, "{}");
     }
-    let tools = OtherTools::new([compat::GEMINI])
+    let tools = OtherAgents::new([compat::GEMINI])
         .with_plugin(world.path("plugin"))
         .with_settings(compat::CLAUDE, world.path("named.json"))
         .with_home(world.path("home"));
-    let config = config(&world).with_other_tools(tools);
+    let config = config(&world).with_other_agents(tools);
     let _watcher = watch_with(&world, &config, TrustPolicy::Everything);
     let mut expected = BTreeSet::new();
     for (file, event) in files
@@ -130,18 +130,18 @@ fn files_of_other_tools_are_watched() {
 }
 
 #[test]
-fn a_broken_file_of_another_tool_keeps_its_hooks() {
+fn a_broken_file_of_another_agent_keeps_its_hooks() {
     let world = World::new();
     let off = r#"{"disableAllHooks": true, "hooks": {}}"#;
     world.write("first.json", &settings("Stop", "first"));
     world.write("second.json", "{}");
     world.write(FORGE, &file_of(&["one"]));
-    let tools = OtherTools::new([])
+    let tools = OtherAgents::new([])
         .with_home(world.path("home"))
         .with_settings(compat::CLAUDE, world.path("first.json"))
         .with_settings(compat::CLAUDE, world.path("second.json"))
         .with_strict_guards();
-    let config = config(&world).with_other_tools(tools);
+    let config = config(&world).with_other_agents(tools);
     let _watcher = watch_with(&world, &config, TrustPolicy::Everything);
     world.write("first.json", "{");
     world.write(FORGE, &file_of(&["two"]));
@@ -358,10 +358,10 @@ fn a_watcher_is_idle_when_nothing_changes() {
     world.write("home/.gemini/extensions/a/hooks/hooks.json", "{}");
     world.write("home/.gemini/settings.json", "{}");
     world.write(FORGE, &file_of(&["one"]));
-    let tools = OtherTools::new([compat::GEMINI])
+    let tools = OtherAgents::new([compat::GEMINI])
         .with_plugin(world.path("plugin"))
         .with_home(world.path("home"));
-    let config = config(&world).with_other_tools(tools);
+    let config = config(&world).with_other_agents(tools);
     let watcher = watch_with(&world, &config, TrustPolicy::Everything);
     world.write(FORGE, &file_of(&["two"]));
     let report = next(&watcher);

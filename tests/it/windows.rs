@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::{FailureKind, Hook, HookConfig, HookEvent, HookResult};
 use serde_json::{Value, json};
@@ -148,9 +148,9 @@ fn a_command_for_bash_does_not_run_in_cmd() {
     let handler = json!({"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/guard.sh"});
     let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
     world.write("project/.claude/settings.json", &settings.to_string());
-    let tools = OtherTools::new(compat::AGENTS).with_home(world.path("home"));
+    let tools = OtherAgents::new(compat::AGENTS).with_home(world.path("home"));
     let config = HookConfig::default().with_config_home(world.path("config"));
-    let config = config.with_other_tools(tools);
+    let config = config.with_other_agents(tools);
     let _ = config.load_into(
         world.registry(),
         world.path("project"),

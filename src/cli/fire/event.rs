@@ -105,7 +105,7 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> 
     let failed = |error| cannot_read(file, placed_json_words(&error)).with_fix(fix);
     let fields: Map<String, Value> = json::read(&text).map_err(failed)?;
     if let Some(name) = fields.get("hook_event_name").and_then(Value::as_str)
-        && let Some((agent, _)) = events::of_other_tool(name)
+        && let Some((agent, _)) = events::of_other_agent(name)
     {
         let words = format!("it is an event of another agent, `{name}`");
         return Err(cannot_read(file, words).with_fix(format!("add `--as {agent}`")));

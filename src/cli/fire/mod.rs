@@ -4,7 +4,7 @@ mod dry_run;
 mod event;
 mod firing;
 mod notes;
-mod other_tool;
+mod other_agent;
 mod show;
 mod spinner;
 
@@ -87,7 +87,7 @@ impl<'a> Report<'a> {
 
 pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let (event, hooks) = match args.agent {
-        Some(agent) => other_tool::load(agent, args, context, terminal)?,
+        Some(agent) => other_agent::load(agent, args, context, terminal)?,
         None => (event::from_args(args, context, terminal)?, context.load()?),
     };
     let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     };
     let (first, again) = firing.fire(event, terminal)?;
     if let Some(agent) = args.agent {
-        other_tool::keep_variables(agent, &first)?;
+        other_agent::keep_variables(agent, &first)?;
     }
     let last = again.as_ref().unwrap_or(&first);
     let second = again.as_ref().map(|it| &it.outcome);

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use super::message::Object;
 use crate::cli::Failure;
 use crate::cli::files;
-use crate::compat::{AGENTS, OtherTools};
+use crate::compat::{AGENTS, OtherAgents};
 use crate::{EventSpec, EventType, HooksBuilder};
 
 #[derive(Deserialize)]
@@ -62,7 +62,7 @@ struct Key {
 pub(crate) fn declare(
     file: &Path,
     builder: HooksBuilder,
-    mut others: OtherTools,
+    mut others: OtherAgents,
 ) -> Result<HooksBuilder, Failure> {
     let failed = |why: String| {
         let words = format!("cannot read `--vocabulary {}`: {why}", file.display());
@@ -85,14 +85,16 @@ pub(crate) fn declare(
     }
     let events = given.events.into_iter().map(|it| it.0.spec());
     let builder = events.fold(builder, HooksBuilder::event);
-    Ok(builder.tools(given.tools).other_tools(others))
+    Ok(builder.tools(given.tools).other_agents(others))
 }
 
 impl Event {
     fn spec(self) -> EventSpec {
-        let spec = EventSpec::new(self.name).description(self.description);
+        let spec = EventSpec::new(self.name).with_description(self.description);
         let data = self.data.into_iter();
-        let spec = data.fold(spec, |spec, Object(it)| spec.data(it.key, it.description));
+        let spec = data.fold(spec, |spec, Object(it)| {
+            spec.with_data(it.key, it.description)
+        });
         match self.can_block {
             true => spec,
             false => spec.notify_only(),

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use forge_hooks::cli::{self, Io};
-use forge_hooks::compat::{AGENTS, Agent, CLAUDE, OtherTools};
+use forge_hooks::compat::{AGENTS, Agent, CLAUDE, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, EventSpec, Hooks, HooksBuilder};
@@ -48,12 +48,12 @@ impl Place {
     fn host_of(&self, profile: AppProfile) -> HooksBuilder {
         Hooks::builder(profile)
             .config_home(self.path("config"))
-            .other_tools(self.tools([]))
+            .other_agents(self.tools([]))
             .project(self.path("project"))
     }
 
-    fn tools<const N: usize>(&self, tools: [&'static Agent; N]) -> OtherTools {
-        OtherTools::new(tools).with_home(self.path("home"))
+    fn tools<const N: usize>(&self, tools: [&'static Agent; N]) -> OtherAgents {
+        OtherAgents::new(tools).with_home(self.path("home"))
     }
 
     /// `validate --json` with these arguments, of which those that are no option are files.
@@ -114,7 +114,7 @@ impl Place {
         let host = self.host();
         let files: Vec<_> = rest.split(", ").collect();
         let none = self.tools([]);
-        let load = |tools| self.run(self.host().other_tools(tools), &[], b"");
+        let load = |tools| self.run(self.host().other_agents(tools), &[], b"");
         match word {
             "validate" => self.run(host, &files, b""),
             "read" => self.run(host, &["-"], text),
@@ -123,7 +123,7 @@ impl Place {
             "settings" => load(none.with_settings(CLAUDE, self.path(rest))),
             "strict-guards" => load(self.tools([CLAUDE]).with_strict_guards()),
             "approved" => self.load_approved(host),
-            "approved-claude" => self.load_approved(host.other_tools(self.tools([CLAUDE]))),
+            "approved-claude" => self.load_approved(host.other_agents(self.tools([CLAUDE]))),
             "approved-mygame" => self.load_approved(self.host_of(AppProfile::new("mygame"))),
             "approved-nowhere" => {
                 let profile = AppProfile::default().with_global_files([""; 0]);

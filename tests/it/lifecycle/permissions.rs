@@ -34,8 +34,8 @@ fn a_permission_has_its_events_in_order() {
         let case = format!("{pattern} {answer} {verdict}");
         for user in [true, false] {
             let mut was_asked = false;
-            let request = hooks.permission("bash", "execute").rule("r");
-            let permission = request.verdict(verdict).run(|_| {
+            let request = hooks.permission("bash", "execute").with_rule("r");
+            let permission = request.with_verdict(verdict).run(|_| {
                 was_asked = true;
                 user
             });
@@ -68,7 +68,7 @@ fn a_hook_grants_if_it_may() {
     assert!(!request().run(|_| false).unwrap().granted, "it has failed");
     host.world.hook(CHECK, &says);
     assert!(request().run(is_not_asked).unwrap().granted);
-    let blocked = request().verdict(Decision::Block).run(|_| true);
+    let blocked = request().with_verdict(Decision::Block).run(|_| true);
     assert!(!blocked.unwrap().granted);
     host.answers(CHECK, json!({"decision": "ask"}));
     let asked = request().run(|_| false);

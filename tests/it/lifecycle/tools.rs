@@ -11,7 +11,7 @@ use crate::support::{World, alone_with, hook};
 #[test]
 fn a_tool_has_its_events_around_it() {
     let host = Host::with([]);
-    let hooks = host.lifecycle().session_id("s1");
+    let hooks = host.lifecycle().with_session_id("s1");
     let args = json!({"path": "a"});
     let run = hooks.tool("read", args.clone()).run(works).unwrap();
     assert_eq!(run.original.unwrap(), json!({"lines": 3}));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forge_hooks::cli::{self, Io};
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::{AppProfile, EventSpec, EventType, Hooks};
 use tempfile::TempDir;
 
@@ -13,8 +13,8 @@ use crate::support::hook;
 fn host(home: &Path) -> Hooks {
     let loaded = EventType::custom("level:loaded").unwrap();
     let loaded = EventSpec::new(loaded)
-        .description("A level is ready")
-        .data("level", "its name")
+        .with_description("A level is ready")
+        .with_data("level", "its name")
         .notify_only();
     Hooks::builder(AppProfile::new("mygame"))
         .event(loaded)
@@ -36,7 +36,7 @@ fn run_of(hooks: &Hooks, args: &[&str], patience: usize) -> Printed {
         asked += 1;
         (asked > patience).then_some(130)
     };
-    let io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut err).version("7.1");
+    let io = Io::new("mygame hooks", std::io::empty(), &mut out, &mut err).with_version("7.1");
     let mut io = io.interrupted_by(interrupted);
     let exit = cli::run(hooks, args, &mut io);
     drop(io);
@@ -139,7 +139,7 @@ fn a_missing_value_matches_only_what_can_block() {
 }
 
 #[test]
-fn hooks_of_other_tools_are_approved() {
+fn hooks_of_other_agents_are_approved() {
     let home = home_with("{}");
     let project = home.path().join("project");
     std::fs::create_dir_all(project.join(".claude")).unwrap();
@@ -148,7 +148,7 @@ fn hooks_of_other_tools_are_approved() {
     std::fs::write(project.join(".claude/settings.json"), settings).unwrap();
     let run = |args: &[&str]| {
         let builder = Hooks::builder(AppProfile::new("mygame"))
-            .other_tools(OtherTools::new([compat::CLAUDE]).with_home(home.path()));
+            .other_agents(OtherAgents::new([compat::CLAUDE]).with_home(home.path()));
         let hooks = builder.config_home(home.path()).load();
         let args = with(args, &["--project", project.to_str().unwrap()]);
         run_of(&hooks, &args, usize::MAX)

@@ -7,7 +7,7 @@ mod files;
 mod foreign;
 mod hosted;
 mod json_texts;
-mod other_tools;
+mod other_agents;
 mod printing;
 #[cfg(unix)]
 mod resident;

@@ -245,7 +245,7 @@ fn the_host_maps_its_tools_for_other_agents() {
         |agents: &Value| user.write("project/words.json", &json!({"agents": agents}).to_string());
     let mapped = json!({"tool": "Write", "arguments": {"path": "file_path"}});
     write(&json!({"claude": {"fs_write": mapped}}));
-    let args = ["--other-tools", "claude", "--vocabulary", "words.json"];
+    let args = ["--other-agents", "claude", "--vocabulary", "words.json"];
     let mut served = Served::with(&user, &args, &json!({}));
     for (path, allowed) in [(".env", false), ("notes", true)] {
         let event = json!({"type": "tool:pre_execute", "tool_name": "fs_write", "data": {"tool_args": {"path": path}}});
@@ -371,7 +371,7 @@ fn a_guard_whose_directory_is_gone_blocks() {
         let handler = json!({"type": "command", "command": "true"});
         let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
         user.write("home/.claude/settings.json", &settings.to_string());
-        let mut command = user.command(&["serve", "--other-tools", "claude"]);
+        let mut command = user.command(&["serve", "--other-agents", "claude"]);
         let mut served = Served::start(command.current_dir(user.path(directory)));
         served.result("initialize", &json!({}));
         assert_eq!(served.fire("ls")["allowed"], true);

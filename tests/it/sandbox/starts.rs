@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use forge_hooks::compat::{Agent, CLAUDE, GEMINI, OtherTools};
+use forge_hooks::compat::{Agent, CLAUDE, GEMINI, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::May;
 use forge_hooks::outcome::Residency;
@@ -197,12 +197,12 @@ fn a_host_confines_all_hooks_of_projects() {
     for name in names {
         world.script(&format!("modes/{name}"), "");
     }
-    let tools = OtherTools::new([CLAUDE]).with_home(world.path("home"));
+    let tools = OtherAgents::new([CLAUDE]).with_home(world.path("home"));
     let tools = tools.with_settings(CLAUDE, named);
     let hooks = Hooks::builder(AppProfile::new("agent"))
         .config_home(world.path("config"))
         .project(world.directory())
-        .other_tools(tools)
+        .other_agents(tools)
         .trust(TrustPolicy::Everything)
         .sandbox_projects(Sandbox::new().writing(["shared"]))
         .executor(forge_hooks::HookExecutor::builder().working_dir(world.directory()))
@@ -272,7 +272,7 @@ fn a_host_confines_what_it_names_of_a_project() {
     symlink(&out, place(".gemini/extensions/z")).unwrap();
     let tools = |agents: &[&'static Agent]| {
         let home = world.path("home");
-        OtherTools::new(agents.iter().copied()).with_home(home)
+        OtherAgents::new(agents.iter().copied()).with_home(home)
     };
     let both = [CLAUDE, GEMINI];
     let alias = world.path("alias/x");
@@ -310,7 +310,7 @@ fn a_host_confines_what_it_names_of_a_project() {
         let hooks = Hooks::builder(AppProfile::new("agent"))
             .config_home(world.path("config"))
             .project(world.path("p"))
-            .other_tools(tools(agents).with_settings(agent, &named))
+            .other_agents(tools(agents).with_settings(agent, &named))
             .sandbox_projects(Sandbox::new())
             .load();
         let outcome = hooks.execute(&HookEvent::session_start("s"));
@@ -335,11 +335,11 @@ fn a_confined_hook_does_not_replace_the_users() {
     let settings = json!({"hooks": {"PreToolUse": [{"hooks": [guard]}]}}).to_string();
     world.write("project/.claude/settings.json", &settings);
     world.write("named.json", &settings);
-    let tools = OtherTools::new([CLAUDE]).with_home(world.path("home"));
+    let tools = OtherAgents::new([CLAUDE]).with_home(world.path("home"));
     let hooks = Hooks::builder(AppProfile::new("agent"))
         .config_home(world.path("config"))
         .project(world.path("project"))
-        .other_tools(tools.with_settings(CLAUDE, world.path("named.json")))
+        .other_agents(tools.with_settings(CLAUDE, world.path("named.json")))
         .trust(TrustPolicy::Everything)
         .sandbox_projects(Sandbox::new())
         .executor(forge_hooks::HookExecutor::builder().working_dir(world.directory()))

@@ -250,7 +250,7 @@ fn no_other_name_of_a_file_is_granted() {
         world.add(grants.with_when("/tool_args/path", condition).unwrap());
         let lifecycle = Lifecycle::new(world.executor.clone());
         let request = lifecycle.permission("read", "execute");
-        let request = request.args(json!({"path": path})).hooks_may_grant();
+        let request = request.with_args(json!({"path": path})).hooks_may_grant();
         request.run(|_| false).unwrap().granted
     };
     for (path, expected) in [
@@ -362,7 +362,9 @@ fn a_part_of_a_command_is_not_granted() {
         world.add(grants.with_when("/tool_args/command", not).unwrap());
         let lifecycle = Lifecycle::new(world.executor.clone());
         let request = lifecycle.permission("bash", "execute");
-        let request = request.args(json!({"command": command})).hooks_may_grant();
+        let request = request
+            .with_args(json!({"command": command}))
+            .hooks_may_grant();
         assert_eq!(
             request.run(|_| false).unwrap().granted,
             granted,

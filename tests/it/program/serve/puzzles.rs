@@ -99,7 +99,7 @@ impl Row<'_> {
         let handler = json!({"type": "command", "command": self.hooks, "name": "h"});
         let file = json!({"hooks": {name: [{"hooks": [handler]}]}}).to_string();
         user.write(&format!("home/.{}/{}", self.agent, self.file()), &file);
-        vec!["--other-tools", self.agent]
+        vec!["--other-agents", self.agent]
     }
 
     fn file(&self) -> &str {

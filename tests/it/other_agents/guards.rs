@@ -1,6 +1,6 @@
 //! Guards in files of other agents: what keeps one from running, or from being read, must not let everything pass.
 
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::{EventType, FailurePolicy, HookEvent, Outcome};
 use serde_json::json;
@@ -8,14 +8,14 @@ use serde_json::json;
 use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
 use crate::support::{all_cases, alone_with, blocking_event};
 
-const STRICT: fn(OtherTools) -> OtherTools = OtherTools::with_strict_guards;
+const STRICT: fn(OtherAgents) -> OtherAgents = OtherAgents::with_strict_guards;
 
 /// Loads a file, and fires an event; with what is reported.
 fn fired(
     file: &str,
     text: &str,
     event: &HookEvent,
-    change: fn(OtherTools) -> OtherTools,
+    change: fn(OtherAgents) -> OtherAgents,
 ) -> (Outcome, Vec<String>) {
     let place = Place::new([(file, text)]);
     let problems = place.problems(&place.load_tools(change(place.tools())));
@@ -57,7 +57,7 @@ fn only_equal_handlers_run_once() {
 #[test]
 fn a_handler_of_each_agent_may_block_on_failure() {
     // A login shell of the user's, which Codex starts, starts slowly.
-    let test = "other_tools::guards::a_handler_of_each_agent_may_block_on_failure";
+    let test = "other_agents::guards::a_handler_of_each_agent_may_block_on_failure";
     if !alone_with(test, &[("SHELL", "/bin/sh")]) {
         return;
     }

@@ -1,6 +1,6 @@
 //! A clone with very many files of plugins: they are read up to a limit, and what is left out is printed.
 
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use serde_json::json;
 
 use super::{CLAUDE, GEMINI, Place, command, groups, settings};
@@ -170,7 +170,7 @@ fn plugins_take_nothing_from_files_of_the_user() {
             .world
             .write(&format!("{plugin}/hooks/hooks.json"), &large);
         let path = |name: &str| place.world.path(name);
-        let tools = OtherTools::new([compat::GEMINI, compat::CLAUDE]).with_home(path("home"));
+        let tools = OtherAgents::new([compat::GEMINI, compat::CLAUDE]).with_home(path("home"));
         let tools = tools.with_settings(compat::CLAUDE, path("named"));
         let tools = tools.with_settings(compat::CLAUDE, path("audit.json"));
         let report = place.load_tools(tools.with_plugin(path("plugin")));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherTools};
+use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
@@ -169,8 +169,8 @@ fn definitions_are_part_of_a_hooks_identity() {
         let file = world.path("settings.json");
         std::fs::write(&file, json!({"hooks": {BEFORE: groups}}).to_string()).unwrap();
         let config = HookConfig::default().with_config_home(world.directory());
-        let tools = OtherTools::new([]).with_settings(tool, file);
-        config.with_other_tools(tools).load_global().remove(0)
+        let tools = OtherAgents::new([]).with_settings(tool, file);
+        config.with_other_agents(tools).load_global().remove(0)
     };
     let rule = |rule: &str, matcher| of(CLAUDE, "if", rule.into(), matcher);
     let limit = |tokens: u32| of(CODEX, "additionalContextLimit", tokens.into(), "");
@@ -208,7 +208,7 @@ fn a_hook_that_withholds_runs_in_order() {
 }
 
 #[test]
-fn a_block_skips_hooks_of_other_tools() {
+fn a_block_skips_hooks_of_other_agents() {
     let world = World::new();
     world.add(claude(BEFORE, ": >ran"));
     world.hook("*", "exit 1");
@@ -348,7 +348,11 @@ fn a_hook_can_grant_a_permission() {
         .load_hooks([answers("PermissionRequest", allow), looks]);
     let lifecycle = Lifecycle::new(executor);
     let args = json!({"command": "make"});
-    let request = || lifecycle.permission("bash", "execute").args(args.clone());
+    let request = || {
+        lifecycle
+            .permission("bash", "execute")
+            .with_args(args.clone())
+    };
     assert!(!request().run(|_| false).unwrap().granted);
     assert!(request().hooks_may_grant().run(|_| false).unwrap().granted);
 }
@@ -363,7 +367,7 @@ fn context_of(world: &World) -> String {
 #[test]
 fn large_context_of_codex_is_in_a_file() {
     // A login shell of the user's starts slowly.
-    let test = "other_tools_run::large_context_of_codex_is_in_a_file";
+    let test = "other_agents_run::large_context_of_codex_is_in_a_file";
     if !alone_with(test, &[("SHELL", "/bin/sh")]) {
         return;
     }
@@ -382,8 +386,8 @@ fn large_context_of_codex_is_in_a_file() {
         }
         let file = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
         world.write("home/.codex/hooks.json", &file.to_string());
-        let tools = OtherTools::new([CODEX]).with_home(world.path("home"));
-        let config = HookConfig::default().with_other_tools(tools);
+        let tools = OtherAgents::new([CODEX]).with_home(world.path("home"));
+        let config = HookConfig::default().with_other_agents(tools);
         world.registry().clear();
         let everything = TrustPolicy::Everything;
         let report = config.load_into(world.registry(), world.path("project"), everything);
@@ -439,8 +443,8 @@ fn a_project_and_a_plugin_run_as_they_are() {
     world.write("plugin/hooks/hooks.json", &plugin.to_string());
     world.script("plugin/scripts/hello.sh", "#!/bin/sh\necho hello $1\n");
     let config = HookConfig::default().with_config_home(root.join("config"));
-    let tools = OtherTools::new([CLAUDE]).with_home(root.join("home"));
-    let config = config.with_other_tools(tools.with_plugin(root.join("plugin")));
+    let tools = OtherAgents::new([CLAUDE]).with_home(root.join("home"));
+    let config = config.with_other_agents(tools.with_plugin(root.join("plugin")));
     let report = config.load_into(world.registry(), root, TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     let event = |tool, command| HookEvent::tool_pre_execute(tool, json!({"command": command}));

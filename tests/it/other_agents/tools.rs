@@ -1,6 +1,6 @@
 //! The host's tools under the names that an agent's hooks read: of a tool and of its arguments, there and back.
 
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::{AppProfile, Decision, FailureKind, HookEvent, Hooks, Outcome};
 use serde_json::{Value, json};
@@ -10,16 +10,21 @@ use crate::support::{World, hook_of};
 
 const NAMES: [(&str, &str); 2] = [("path", "file_path"), ("contents", "content")];
 
-fn mapped(tools: OtherTools) -> OtherTools {
+fn mapped(tools: OtherAgents) -> OtherAgents {
     tools.with_tool(compat::CLAUDE, "fs_write", "Write", NAMES)
 }
 
-fn alias(tools: OtherTools) -> OtherTools {
-    tools.with_tool_alias(compat::CLAUDE, "fs_write", "Write")
+fn alias(tools: OtherAgents) -> OtherAgents {
+    tools.with_tool(
+        compat::CLAUDE,
+        "fs_write",
+        "Write",
+        [("content", "content")],
+    )
 }
 
 /// The outcome of a call of the host's `fs_write`, with a project's handler for `Write`.
-fn fired(tools: fn(OtherTools) -> OtherTools, handler: &Value, args: &Value) -> Outcome {
+fn fired(tools: fn(OtherAgents) -> OtherAgents, handler: &Value, args: &Value) -> Outcome {
     let handler = handler.to_string();
     let place = Place::new([(CLAUDE, &*settings("PreToolUse", "Write", &handler))]);
     let _ = place.load_tools(tools(place.tools()));
@@ -54,12 +59,12 @@ fn a_guard_reads_mapped_arguments() {
 
 #[test]
 fn a_guard_without_its_argument_blocks_if_strict() {
-    let strict = |tools: OtherTools| alias(tools).with_strict_guards();
+    let strict = |tools: OtherAgents| alias(tools).with_strict_guards();
     let outcome = fired(strict, &env_guard(), &json!({"path": ".env"}));
     let result = &outcome.results()[0];
     assert_eq!(result.failure, Some(FailureKind::ArgumentsNotMapped));
     assert!(!outcome.allowed() && !result.started());
-    let strict = |tools: OtherTools| mapped(tools).with_strict_guards();
+    let strict = |tools: OtherAgents| mapped(tools).with_strict_guards();
     let args = json!({"path": "a.rs", "contents": "x"});
     assert!(fired(strict, &env_guard(), &args).allowed());
 }
@@ -150,7 +155,12 @@ fn a_mapped_tool_has_the_other_names_of_its_name() {
     for (matcher, reason) in [("Task", Some("no")), ("Agent", Some("no")), ("Bash", None)] {
         let place = Place::new([(CLAUDE, &*settings("PreToolUse", matcher, &guard))]);
         let tools = place.tools();
-        let _ = place.load_tools(tools.with_tool_alias(compat::CLAUDE, "delegate", "Task"));
+        let _ = place.load_tools(tools.with_tool(
+            compat::CLAUDE,
+            "delegate",
+            "Task",
+            [("prompt", "prompt")],
+        ));
         let event = HookEvent::tool_pre_execute("delegate", json!({"prompt": "x"}));
         assert_eq!(place.world.outcome(&event).reason(), reason, "{matcher}");
     }
@@ -159,7 +169,7 @@ fn a_mapped_tool_has_the_other_names_of_its_name() {
 /// What a model writes under the host's names is no answer under the agent's.
 #[test]
 fn mapped_arguments_are_no_answer() {
-    let names = |tools: OtherTools| {
+    let names = |tools: OtherAgents| {
         tools.with_tool(
             compat::CLAUDE,
             "fs_write",
@@ -183,7 +193,7 @@ fn about_matcher(matcher: &str, declared: &[&str]) -> Vec<String> {
         .project(place.root())
         .trust(TrustPolicy::Everything)
         .tools(declared.iter().copied())
-        .other_tools(tools)
+        .other_agents(tools)
         .load();
     let problems = hooks.report().problems.clone();
     problems

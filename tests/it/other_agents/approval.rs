@@ -2,7 +2,7 @@
 
 #[cfg(unix)]
 use forge_hooks::HostContext;
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
 #[cfg(feature = "cli")]
@@ -143,7 +143,7 @@ fn an_approved_hook_that_is_gone_from_a_plugin_blocks() {
 fn a_file_of_the_project_that_is_named_needs_no_approval() {
     let guard = command("echo no >&2; exit 2");
     let place = Place::new([(CLAUDE, &*settings("PreToolUse", "", &guard))]);
-    let named = |tools: OtherTools| tools.with_settings(compat::CLAUDE, place.world.path(CLAUDE));
+    let named = |tools: OtherAgents| tools.with_settings(compat::CLAUDE, place.world.path(CLAUDE));
     for (tools, reason) in [(place.tools(), None), (named(place.tools()), Some("no"))] {
         let config = place.config_with(tools);
         let report = place.load_with(&config, TrustPolicy::Approved(place.store()));
@@ -201,7 +201,7 @@ fn an_unapproved_handler_is_explained_as_such() {
     let hooks = Hooks::builder(AppProfile::default())
         .config_home(place.world.path("config"))
         .project(place.root())
-        .other_tools(place.tools())
+        .other_agents(place.tools())
         .load();
     let foretold = foretold(&hooks);
     let is_unapproved = |words: &String| words.contains("does not run: it comes");

@@ -268,7 +268,7 @@ fn without_a_store_a_guard_blocks() {
         "project/.claude/settings.json",
         &settings(PRE, &command("exit 0")),
     );
-    let trust = user.run(&["--other-tools", "claude", "trust", "--yes"]);
+    let trust = user.run(&["--other-agents", "claude", "trust", "--yes"]);
     assert_eq!(trust.status, 0, "{trust:?}");
     let event = payload(&user, PRE).to_string();
     let fire = ["fire", "--as", "claude", "--event-json", "-"];

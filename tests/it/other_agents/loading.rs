@@ -132,7 +132,7 @@ fn a_host_names_the_tools_when_it_loads() {
     let hooks = Hooks::builder(AppProfile::default())
         .config_home(place.world.path("config"))
         .project(place.root())
-        .other_tools(tools.with_plugin(place.world.path("plugin")))
+        .other_agents(tools.with_plugin(place.world.path("plugin")))
         .load();
     let registered = hooks.registry().hooks();
     let names: Vec<_> = registered.iter().map(|hook| hook.label()).collect();
@@ -235,7 +235,12 @@ fn timeouts_have_the_tools_unit_and_default() {
 #[test]
 fn a_host_can_name_its_tools() {
     let place = Place::new([(CLAUDE, &*claude("x"))]);
-    let _ = place.load_tools(place.tools().with_tool_alias(compat::CLAUDE, "run", "Bash"));
+    let _ = place.load_tools(place.tools().with_tool(
+        compat::CLAUDE,
+        "run",
+        "Bash",
+        [("command", "command")],
+    ));
     let hook = &place.hooks()[0];
     assert!(hook.matches(&HookEvent::tool_pre_execute("run", json!({}))));
     assert!(!hook.matches(&HookEvent::tool_pre_execute("other", json!({}))));
@@ -380,8 +385,8 @@ proptest! {
     ) {
         let text = pieces.concat();
         let nested = format!(r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{{text}}}]}}]}}}}"#);
-        let tools = compat::OtherTools::new([]).with_strict_guards();
-        let config = HookConfig::default().with_other_tools(tools);
+        let tools = compat::OtherAgents::new([]).with_strict_guards();
+        let config = HookConfig::default().with_other_agents(tools);
         for name in [".claude/a.json", ".codex/a.json", ".gemini/a.json"] {
             let _ = config.check_text(name, &text).to_string();
             let _ = config.check_text(name, &nested).to_string();

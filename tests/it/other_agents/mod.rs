@@ -10,7 +10,7 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use forge_hooks::compat::{self, OtherTools};
+use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::{Approval, TrustStore};
 use forge_hooks::{Hook, HookConfig, LoadReport};
@@ -40,17 +40,17 @@ impl Place {
         self.world.path("project")
     }
 
-    fn tools(&self) -> OtherTools {
-        OtherTools::new(compat::AGENTS).with_home(self.world.path("home"))
+    fn tools(&self) -> OtherAgents {
+        OtherAgents::new(compat::AGENTS).with_home(self.world.path("home"))
     }
 
     fn config(&self) -> HookConfig {
         self.config_with(self.tools())
     }
 
-    fn config_with(&self, tools: OtherTools) -> HookConfig {
+    fn config_with(&self, tools: OtherAgents) -> HookConfig {
         let config = HookConfig::default().with_config_home(self.world.path("config"));
-        config.with_other_tools(tools)
+        config.with_other_agents(tools)
     }
 
     fn store(&self) -> TrustStore {
@@ -71,7 +71,7 @@ impl Place {
     }
 
     /// Whether they are approved or not.
-    fn load_tools(&self, tools: OtherTools) -> LoadReport {
+    fn load_tools(&self, tools: OtherAgents) -> LoadReport {
         self.load_with(&self.config_with(tools), TrustPolicy::Everything)
     }
 
