@@ -73,7 +73,7 @@ impl Editor {
         eprint!("{}", outcome.failures());
         // Here the editor writes the file.
         let event = self.saved.event().with_data("file", file);
-        drop(self.hooks.submit(event)?);
+        drop(self.hooks.submit(event));
         let messages = outcome.system_messages();
         Ok(messages.iter().map(|said| format!(", {said}")).collect())
     }

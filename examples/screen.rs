@@ -39,8 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Asks the hooks whether the program may quit, and draws while it waits.
 fn ask_hooks(hooks: &Hooks, keys: &Receiver<char>) -> Result<(), Box<dyn Error>> {
-    // An event that is refused was seen by no hook: `?` does not quit.
-    let mut handle = hooks.submit(hooks.event("app:quit")?)?;
+    let mut handle = hooks.submit(hooks.event("app:quit")?);
     let outcome = loop {
         if let Some(outcome) = handle.wait_timeout(FRAME) {
             break outcome;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use forge_hooks::compat::{CLAUDE, OtherAgents};
 use forge_hooks::lifecycle::{Question, Running, Session, ToolRun, Turn};
-use forge_hooks::{AppProfile, HookBlockedError, HookExecutor, Hooks, Sandbox};
+use forge_hooks::{AppProfile, HookBlockedError, HookExecutor, Hooks, Permit, Sandbox};
 use serde_json::{Value, json};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
@@ -97,10 +97,10 @@ impl Agent {
 
     /// Hooks run before and after the tool; if one blocks, the tool is not called.
     fn call(&self, tool: &str, args: Value) -> Result<(String, bool), HookBlockedError> {
-        let call = self.session.lifecycle().tool(tool, args).apply_updates();
+        let call = self.session.lifecycle().tool(tool, args);
         let run = call
             .on_ask(ask_user)
-            .run(|args| use_tool(tool, args, &self.directory))?;
+            .run(|permit| use_tool(permit, &self.directory))?;
         show(&run);
         let stops_turn = run.stops_turn();
         let text = run.into_output().unwrap_or_else(|error| error.to_string());
@@ -142,9 +142,14 @@ fn show(run: &ToolRun<String, Box<dyn Error>>) {
     }
 }
 
-/// Runs a tool. Its arguments contain the changes of hooks.
-fn use_tool(name: &str, args: &Value, directory: &Path) -> Result<String, Box<dyn Error>> {
-    let arg = |key: &str| args[key].as_str().ok_or(format!("{name} needs `{key}`"));
+/// Runs a tool, which hooks have permitted with these arguments. Nothing else in this program does.
+fn use_tool(permit: Permit, directory: &Path) -> Result<String, Box<dyn Error>> {
+    let name = permit.tool();
+    let arg = |key: &str| {
+        permit.args()[key]
+            .as_str()
+            .ok_or(format!("{name} needs `{key}`"))
+    };
     let path = directory.join(arg("path")?);
     let done = match name {
         "read" => fs::read_to_string(path),

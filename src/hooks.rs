@@ -16,9 +16,7 @@ use crate::config::{HookConfig, Installed, LoadReport, Review, Severity, TrustPo
 use crate::config::{HookWatcher, WatchError};
 use crate::entry::Sandbox;
 use crate::events::{EventSpec, EventTypeError, HookEvent, Vocabulary};
-use crate::executor::{
-    FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains, SubmitError,
-};
+use crate::executor::{FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains};
 use crate::lifecycle::Lifecycle;
 use crate::logging::warn;
 use crate::outcome::Outcome;
@@ -50,7 +48,7 @@ use crate::trust::{Approval, TrustError, TrustStore};
 /// let outcome = hooks.execute(&HookEvent::tool_pre_execute("bash", json!({"command": "ls"})));
 /// assert!(outcome.allowed());
 /// // Does not wait:
-/// let handle = hooks.submit(level_loaded.event().with_data("level", "one"))?;
+/// let handle = hooks.submit(level_loaded.event().with_data("level", "one"));
 /// # assert!(handle.wait().allowed());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -358,23 +356,24 @@ impl Hooks {
 
     /// Runs the hooks for this event on the pool, without waiting; see [`HookExecutor::submit`].
     ///
-    /// # Errors
-    /// If there are hooks for the event, and the queue is full, no thread can be started, or
-    /// [`shutdown`](Hooks::shutdown) was called. The error contains the event.
-    pub fn submit(&self, event: impl Into<Arc<HookEvent>>) -> Result<HookHandle, SubmitError> {
+    /// Never fails: where there are hooks for the event, and the queue is full, no thread can be started, or
+    /// [`shutdown`](Hooks::shutdown) was called, the handle has ended, with an outcome that blocks what can be blocked and names
+    /// the reason; [`HookHandle::refusal`] has it too. [`HookExecutor::submit`] returns an error instead.
+    pub fn submit(&self, event: impl Into<Arc<HookEvent>>) -> HookHandle {
         self.submit_with(event, FireOptions::default())
     }
 
-    /// Runs the hooks for this event on the pool, with options, without waiting.
-    ///
-    /// # Errors
-    /// The same as [`submit`](Hooks::submit).
+    /// Runs the hooks for this event on the pool, with options, without waiting. An event that is
+    /// [skipped](FireOptions::skip_while_running) has no results, or one that blocks it if it can be blocked.
     pub fn submit_with(
         &self,
         event: impl Into<Arc<HookEvent>>,
         options: FireOptions<'_>,
-    ) -> Result<HookHandle, SubmitError> {
-        self.executor().submit(event, options)
+    ) -> HookHandle {
+        let executor = self.executor();
+        executor.submit(event, options).unwrap_or_else(|error| {
+            HookHandle::refused(executor.outcome_of(&error.event().event_type), error)
+        })
     }
 
     /// The events around a tool, a model call, a session or a permission, fired in the right order.

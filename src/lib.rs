@@ -140,7 +140,7 @@ pub use executor::{
 };
 pub use hook::{FailurePolicy, Hook, HookError, Sandbox};
 pub use hooks::{Hooks, HooksBuilder};
-pub use lifecycle::Lifecycle;
+pub use lifecycle::{Lifecycle, Permit};
 pub use outcome::{
     Decision, FailureKind, Failures, HookBlockedError, HookOutput, HookResult, Outcome,
 };

@@ -69,7 +69,7 @@ async function agent(commands) {
   }
   for (const command of commands) {
     const event = { type: "tool:pre_execute", tool_name: "bash", data: { tool_args: { command } } };
-    const result = await hooks.call("fire", { event, options: { handles_ask: true } }, 60_000);
+    const result = await hooks.call("fire", { event, options: { handles_ask: true, applies_updates: true } }, 60_000);
     const last = result.again ?? result; // with the changes of the hooks, if any
     last.messages.forEach((text) => console.error(text));
     const reason = shown(last.reason ?? "without a reason");

@@ -69,7 +69,7 @@ def agent(commands):
             hooks.call("approve", digest=block["digest"])
     for command in commands:
         event = {"type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": command}}}
-        result = hooks.call("fire", timeout=60, event=event, options={"handles_ask": True})
+        result = hooks.call("fire", timeout=60, event=event, options={"handles_ask": True, "applies_updates": True})
         last = result.get("again", result)  # with the changes of the hooks, if any
         sys.stderr.writelines(text + "\n" for text in last["messages"])
         reason = shown(last["reason"] or "without a reason")

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
     let firing = Firing {
         context,
         hooks: &hooks,
-        options: FireOptions::default().without_background(),
+        options: FireOptions::new().applies_updates().without_background(),
         is_silent: true,
     };
     let mut cases = Vec::new();

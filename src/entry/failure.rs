@@ -50,6 +50,9 @@ named! {
         Circular = "circular",
         /// It was approved, and has changed since then: see [`TrustStore`](crate::trust::TrustStore).
         ApprovalLost = "approval_lost",
+        /// It is in place of the hooks of an event that none of them has seen: the queue was full, no thread could be
+        /// started, the event was skipped, or the executor had been shut down.
+        NotTaken = "not_taken",
         /// It was stopped, or never started, because the host cancelled it or dropped its executor;
         /// [`HookResult::started`](crate::HookResult::started) says which.
         Cancelled = "cancelled",
@@ -105,18 +108,18 @@ impl FailureKind {
     pub(crate) fn is_of_its_run(self) -> bool {
         !matches!(
             self,
-            Self::Misconfigured | Self::ApprovalLost | Self::Cancelled
+            Self::Misconfigured | Self::ApprovalLost | Self::NotTaken | Self::Cancelled
         )
     }
 
-    /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Three
-    /// failures are never ignored. The decision of a cancelled hook is not known, and the host that cancelled
-    /// it does not want to continue. A hook that changed after its approval is not trusted to say what its
+    /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Four
+    /// failures are never ignored. The decision of a hook that was cancelled, or has not seen the event, is not known, and the
+    /// host that cancelled it does not want to continue. A hook that changed after its approval is not trusted to say what its
     /// failures mean. An invalid answer is a decision, and may be a block.
     #[must_use]
     pub fn continues_under(self, policy: FailurePolicy) -> bool {
         match self {
-            Self::Cancelled | Self::ApprovalLost | Self::InvalidAnswer => false,
+            Self::Cancelled | Self::NotTaken | Self::ApprovalLost | Self::InvalidAnswer => false,
             _ => policy == FailurePolicy::Continue,
         }
     }

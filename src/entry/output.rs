@@ -73,6 +73,12 @@ impl HookOutput {
         }
     }
 
+    /// Whether it replaces values of the input, whether or not they are the same.
+    pub(crate) fn changes_input(&self) -> bool {
+        let input = self.updated_input.as_ref();
+        input.is_some_and(|input| self.replaces_input || !input.is_empty())
+    }
+
     /// Whether nothing follows from it: reasons and the like count only beside a decision or a change.
     pub(crate) fn says_nothing(&self) -> bool {
         let rest = Self {

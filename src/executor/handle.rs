@@ -4,11 +4,13 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
+use super::error::{FROM_OBSERVER, SubmitError};
 use super::job::Submitted;
 use super::token::{CancelToken, Cancellable};
 use crate::logging::warn;
@@ -56,6 +58,8 @@ pub struct HookHandle {
     /// Once the outcome has been returned: its results that block or ask.
     returned: Option<Vec<HookResult>>,
     cancels_on_drop: bool,
+    /// Why no hook has seen the event.
+    refusal: Option<Arc<SubmitError>>,
 }
 
 impl HookHandle {
@@ -73,7 +77,29 @@ impl HookHandle {
             received,
             returned: None,
             cancels_on_drop: false,
+            refusal: None,
         }
+    }
+
+    /// The handle of an event that was not taken: it has ended, and blocks what can be blocked.
+    pub(crate) fn refused(outcome: Outcome, error: SubmitError) -> Self {
+        let results = match &error {
+            // The host itself wants it so.
+            SubmitError::Skipped(_) if !outcome.can_block() => Vec::new(),
+            SubmitError::FromObserver(_) => vec![HookResult::refused(FROM_OBSERVER)],
+            error => vec![HookResult::not_taken(&error.to_string())],
+        };
+        let mut handle = Self::ended(outcome, results);
+        handle.refusal = Some(Arc::new(error));
+        handle
+    }
+
+    /// Why no hook has seen the event: the queue was full, the event was
+    /// [skipped](crate::FireOptions::skip_while_running), and so on. None if hooks have it, or there are none. Only a handle of
+    /// [`Hooks::submit`](crate::Hooks::submit) can have one; its outcome blocks what can be blocked.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&SubmitError> {
+        self.refusal.as_deref()
     }
 
     /// [Cancels](HookHandle::cancel) the event if this handle is dropped before it has returned the

@@ -12,7 +12,7 @@ use super::handle::HookHandle;
 use super::job::submit;
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
-use crate::events::HookEvent;
+use crate::events::{EventType, HookEvent};
 use crate::hook::{Compared, Hook};
 use crate::logging::{Level, log, warn};
 use crate::outcome::{HookResult, Outcome};
@@ -103,6 +103,11 @@ impl HookExecutor {
 
     pub(super) fn core(&self) -> &Arc<Core> {
         &self.shared.core
+    }
+
+    /// The outcome of such an event without results.
+    pub(crate) fn outcome_of(&self, event_type: &EventType) -> Outcome {
+        self.core().outcome_of(event_type)
     }
 
     /// The registry whose hooks this executor runs.

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::token::CancelToken;
 use crate::events::HookEvent;
+use crate::outcome::Handles;
 use crate::pool::Priority;
 
 /// How an event is fired.
@@ -21,7 +22,7 @@ use crate::pool::Priority;
 pub struct FireOptions<'a> {
     pub(super) stop_on_failure: bool,
     pub(super) parallel: bool,
-    pub(super) handles_ask: bool,
+    pub(super) handles: Handles,
     pub(super) background: Background,
     order: Order,
     /// The hash of the key, as of [`Order::ByKey`].
@@ -67,7 +68,10 @@ impl<'a> FireOptions<'a> {
         Self {
             stop_on_failure: true,
             parallel: false,
-            handles_ask: false,
+            handles: Handles {
+                ask: false,
+                updates: false,
+            },
             background: Background::Start,
             order: Order::BySession,
             skip_key: None,
@@ -94,8 +98,26 @@ impl<'a> FireOptions<'a> {
     /// [`Outcome::answer`](crate::Outcome::answer) has the user's yes. Default: such a hook blocks, since the user
     /// would not be asked.
     pub const fn handles_ask(mut self) -> Self {
-        self.handles_ask = true;
+        self.handles.ask = true;
         self
+    }
+
+    /// Declares that the host applies what hooks change of the event's input ([`Outcome::changed_input`]), and fires the
+    /// changed event once more, so that every guard sees it. Default: a hook that changes the input blocks, since the host
+    /// would run what the hook has not allowed. [`Lifecycle::tool`](crate::Lifecycle::tool) applies changes itself.
+    ///
+    /// [`Outcome::changed_input`]: crate::Outcome::changed_input
+    pub const fn applies_updates(mut self) -> Self {
+        self.handles.updates = true;
+        self
+    }
+
+    /// What the host does with answers to an event. Of one that cannot be blocked, no change is needed for a yes.
+    pub(super) fn handles_of(self, can_block: bool) -> Handles {
+        Handles {
+            updates: self.handles.updates || !can_block,
+            ..self.handles
+        }
     }
 
     /// Skips background hooks: for an event that they have already received.

@@ -2,14 +2,14 @@
 //!
 //! Does not know what differs between actions: the [table](super::table) says so.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::{Map, Value};
 
 use super::Lifecycle;
 use super::question::{Ask, Question, agreed};
-use super::rewriting::Unfit;
-use super::table::Row;
+use super::table::{Rewrites, Row};
 use crate::events::{EventType, HookEvent, bounded_copy};
 use crate::executor::{CancelToken, FireOptions};
 use crate::logging::warn;
@@ -27,6 +27,9 @@ pub trait Action: Sized {
     }
 }
 
+/// An action that a host can begin and end by itself. A tool is none: its begin gives a permit.
+pub trait Begins: Action {}
+
 /// An action that is about to begin. It borrows nothing of the [`Lifecycle`], so a host can move it to a
 /// thread that may wait.
 #[must_use = "nothing is fired before `begin` or `run`"]
@@ -40,14 +43,14 @@ pub struct Request<'a, A> {
 impl<'a, A: Action> Request<'a, A> {
     pub(super) fn new<const N: usize>(
         lifecycle: &Lifecycle,
-        row: &'static Row,
+        row: impl Into<Cow<'static, Row>>,
         data: [(&str, Value); N],
         action: A,
     ) -> Self {
         Self {
             open: Open {
                 lifecycle: lifecycle.clone(),
-                row,
+                row: row.into(),
                 tool: None,
                 data: data
                     .map(|(key, value)| (key.to_owned(), value))
@@ -81,15 +84,7 @@ impl<'a, A: Action> Request<'a, A> {
     /// # Ok::<(), forge_hooks::HookBlockedError>(())
     /// ```
     pub fn with_field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        let (name, row) = (name.into(), self.open.row);
-        if row.has_key(&name) {
-            warn!(
-                "the field `{}` is ignored: it is one of the events' own",
-                printable(&name)
-            );
-        } else {
-            self.open.data.insert(name, value.into());
-        }
+        self.open.set_field(name.into(), value.into());
         self
     }
 
@@ -100,15 +95,8 @@ impl<'a, A: Action> Request<'a, A> {
         self
     }
 
-    /// Fires the event before the action, and runs its hooks on this thread. The host then does what it has
-    /// announced, and ends it with `finish`. An event that cannot be blocked is always allowed.
-    ///
-    /// # Errors
-    /// If a hook blocks the action or stops the turn, or the user declines when asked. Then the host does nothing, and
-    /// [gives its model the reason](super#when-a-hook-blocks). If the user has declined, the
-    /// [decision](crate::HookResult::decision) of the result in the error is `Ask`.
-    pub fn begin(mut self) -> Result<Running<A>, HookBlockedError> {
-        let event = self.open.event(self.open.row.before);
+    pub(super) fn start(mut self) -> Result<Running<A>, HookBlockedError> {
+        let event = self.open.event(&self.open.row.before);
         if !event.event_type.can_block() {
             return Ok(self.announce(event));
         }
@@ -133,42 +121,24 @@ impl<'a, A: Action> Request<'a, A> {
         if ask.is_some() || A::DECIDES {
             options = options.handles_ask();
         }
-        let name = self.open.row.before;
-        let (event, before) = self.open.fire(name, options);
-        let before = if self.applies_updates {
-            self.open.row.rewrites.first_pass(&event.data, before)
-        } else {
-            before
-        };
-        let before = before.unless_blocked()?;
-        let Some((key, value)) = self.change(&before) else {
+        let rewrites = self.open.row.rewrites;
+        if self.applies_updates && rewrites != Rewrites::Nothing {
+            options = options.applies_updates();
+        }
+        let (event, before) = self.open.fire_first(options);
+        let before = rewrites.first_pass(&event.data, before).unless_denied()?;
+        let Some((key, value)) = rewrites.change(&self.open.data, &before) else {
             return agreed(&event, before, None, ask);
         };
         self.open.data.insert(key.to_owned(), value);
-        let (changed, again) = self.open.fire(name, options.without_background());
-        let rewrites = self.open.row.rewrites;
+        let (changed, again) = self.open.fire_first(options.without_background());
         let again = rewrites.second_pass((&event.data, &before), (&changed.data, again));
-        if self.change(&again).is_some() {
+        if rewrites.change(&self.open.data, &again).is_some() {
+            let name = &changed.event_type;
             warn!("a hook has changed `{name}` twice: its second change is ignored");
         }
         // A hook that asks only once and has asked before the change means this action too.
         agreed(&changed, before, Some(again), ask)
-    }
-
-    /// Returns what hooks rewrite, with its key.
-    fn change(&self, outcome: &Outcome) -> Option<(&'static str, Value)> {
-        if !self.applies_updates {
-            return None;
-        }
-        let row = self.open.row;
-        match row.rewrites.change(&self.open.data, outcome) {
-            Ok(change) => change,
-            Err(Unfit(key)) => {
-                let name = row.before;
-                warn!("the changes of hooks to `{name}` are ignored: `{key}` is not an object");
-                None
-            }
-        }
     }
 
     fn running(mut self, before: Outcome, again: Option<Outcome>) -> Running<A> {
@@ -179,6 +149,20 @@ impl<'a, A: Action> Request<'a, A> {
             open: self.open,
             action: self.action,
         }
+    }
+}
+
+impl<A: Begins> Request<'_, A> {
+    /// Fires the event before the action, and runs its hooks on this thread. The host then does what it has
+    /// announced, and ends it with `finish`. An event that cannot be blocked is always allowed.
+    ///
+    /// # Errors
+    /// If a hook blocks the action or stops the turn, the user declines when asked, or the host
+    /// [cancels](HookBlockedError::is_cancelled) the event. Then the host does nothing, and
+    /// [gives its model the reason](super#when-a-hook-blocks). If the user has declined, the
+    /// [decision](crate::HookResult::decision) of the result in the error is `Ask`.
+    pub fn begin(self) -> Result<Running<A>, HookBlockedError> {
+        self.start()
     }
 }
 
@@ -236,7 +220,7 @@ impl<A> Running<A> {
 /// The events of one action: their common data, and whether the end is still to be fired.
 pub(super) struct Open {
     pub(super) lifecycle: Lifecycle,
-    pub(super) row: &'static Row,
+    pub(super) row: Cow<'static, Row>,
     pub(super) tool: Option<String>,
     pub(super) data: Map<String, Value>,
     is_running: bool,
@@ -250,11 +234,28 @@ impl Open {
         let mut event = HookEvent::new(event_type);
         event.tool_name.clone_from(&self.tool);
         for (key, value) in &self.data {
-            if name == self.row.before || self.row.left_out != Some(key) {
+            if name == self.row.before || self.row.left_out != Some(&**key) {
                 event.data.insert(key.clone(), bounded_copy(value));
             }
         }
         self.lifecycle.of_session(event)
+    }
+
+    /// Adds a field to the data of the events that are still to be fired.
+    pub(super) fn set_field(&mut self, name: String, value: Value) {
+        if self.row.has_key(&name) {
+            warn!(
+                "the field `{}` is ignored: it is one of the events' own",
+                printable(&name)
+            );
+        } else {
+            self.data.insert(name, value);
+        }
+    }
+
+    /// Fires the event before the action.
+    fn fire_first(&self, options: FireOptions<'_>) -> (HookEvent, Outcome) {
+        self.fire(&self.row.before, options)
     }
 
     /// Fires an event that can be blocked.
@@ -268,8 +269,8 @@ impl Open {
     pub(super) fn end(&mut self, result: Result<Value, &str>) -> Option<Outcome> {
         self.is_running = false;
         let ((name, key), value) = match result {
-            Ok(value) => (self.row.after, value),
-            Err(why) => (self.row.failed?, why.into()),
+            Ok(value) => (&self.row.after, value),
+            Err(why) => (self.row.failed.as_ref()?, why.into()),
         };
         let mut event = self.event(name);
         event.data.extend(key.map(|key| (key.to_owned(), value)));
@@ -280,7 +281,7 @@ impl Open {
 /// Hides the data, which may contain secrets.
 impl fmt::Debug for Open {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.row.before)
+        f.write_str(&self.row.before)
     }
 }
 

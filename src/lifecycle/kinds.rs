@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::Lifecycle;
-use super::action::{Action, Request, Running};
+use super::action::{Action, Begins, Request, Running};
 use super::stops::{MOST, Stops};
 use super::table;
 use crate::events::HookEvent;
@@ -33,6 +33,7 @@ use crate::outcome::{HookBlockedError, Outcome};
 pub struct Model;
 
 impl Action for Model {}
+impl Begins for Model {}
 
 impl Request<'_, Model> {
     /// Fires `llm:pre_request`, calls the model, and fires `llm:post_response` with the number of tokens that
@@ -58,7 +59,7 @@ impl Running<Model> {
         let model = self.open.data.get("llm_model").cloned();
         let data = [("llm_model", model.unwrap_or_default())];
         let request = Request::new(&self.open.lifecycle, &table::STREAM, data, Stream);
-        let event = request.open.event(table::STREAM.before);
+        let event = request.open.event(&table::STREAM.before);
         let mut stream = request.announce(event);
         stream.add_tokens(0);
         stream
@@ -116,6 +117,7 @@ impl Running<Stream> {
 pub struct Session;
 
 impl Action for Session {}
+impl Begins for Session {}
 impl Ends for Session {}
 
 impl Running<Session> {
@@ -143,11 +145,13 @@ impl Running<Session> {
         )
     }
 
-    /// Creates a turn of another agent of this type, for a part of the work.
+    /// Creates a turn of another agent of this type, for a part of the work. The events within it, by its own
+    /// [lifecycle](Running::lifecycle), have the type as `agent_type`.
     pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
-        let data = [("agent_type", Value::from(agent_type.into()))];
         let turn = Turn::of(self.lifecycle().stops.of_other_agent());
-        Request::new(self.lifecycle(), &table::SUBAGENT, data, turn)
+        let mut lifecycle = self.lifecycle().clone();
+        lifecycle.agent_type = Some(agent_type.into());
+        Request::new(&lifecycle, &table::SUBAGENT, [], turn)
     }
 
     /// Creates a shortening of the conversation. `trigger` is `manual` or `auto`.
@@ -218,8 +222,31 @@ impl Turn {
 }
 
 impl Action for Turn {}
+impl Begins for Turn {}
 
 impl Running<Turn> {
+    /// The lifecycle for calls in this turn. In that of another agent, its events have the agent's type as `agent_type`, so that
+    /// hooks know whose call a tool is.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use forge_hooks::{Hook, HookExecutor, Lifecycle};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// let command = r#"test "$FORGE_AGENT_TYPE" != explorer || { echo "an explorer only reads"; exit 1; }"#;
+    /// executor.registry().register(Hook::new("tool:pre_execute:write", command)?);
+    /// let session = Lifecycle::new(executor).session("s1").begin()?;
+    /// let turn = session.subagent("explorer").begin()?;
+    /// let write = turn.lifecycle().tool("write", "notes.txt").run(|_| Ok::<_, String>("written"));
+    /// assert!(write.is_err());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn lifecycle(&self) -> &Lifecycle {
+        &self.open.lifecycle
+    }
+
     /// The prompt for the model, with the changes of hooks; empty for an agent that works for another one.
     #[must_use]
     pub fn prompt(&self) -> &str {
@@ -239,7 +266,7 @@ impl Running<Turn> {
     /// is allowed whatever they answer: otherwise a hook could keep an agent running forever. The turns of the session's
     /// own agent count together, and those of each [`subagent`](Running::subagent) by themselves.
     pub fn finish(&mut self, last_message: impl Into<String>) -> Outcome {
-        let event = self.open.event(self.open.row.after.0);
+        let event = self.open.event(&self.open.row.after.0);
         let event = event
             .with_data("stop_hook_active", self.action.stop_was_blocked)
             .with_data("last_assistant_message", last_message.into());
@@ -261,12 +288,13 @@ impl Running<Turn> {
 pub struct Compaction;
 
 impl Action for Compaction {}
+impl Begins for Compaction {}
 impl Ends for Compaction {}
 
 /// An action without a result.
 pub trait Ends: Action {}
 
-impl<A: Ends> Request<'_, A> {
+impl<A: Begins + Ends> Request<'_, A> {
     /// Fires the event before the action, calls the function, and fires the event after it.
     ///
     /// # Errors

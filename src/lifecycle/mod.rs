@@ -3,22 +3,23 @@
 //! Knows which events come before and after an action of the host; not the action itself, nor how hooks run.
 //!
 //! Each action has the same three steps. `begin` fires the event before the action, and fails if a hook blocks. Then the
-//! host acts. `finish` fires the event after the action. `run` does all three, with a function that acts. By hand:
+//! host acts. `finish` fires the event after the action. `run` does all three, with a function that acts. For a tool, `begin`
+//! is `permit`: it also returns the [`Permit`] that the function which runs tools takes. By hand:
 //!
 //! ```
 //! use forge_hooks::lifecycle::ToolRun;
-//! use forge_hooks::{HookBlockedError, Lifecycle};
-//! use serde_json::{Value, json};
+//! use forge_hooks::{HookBlockedError, Lifecycle, Permit};
+//! use serde_json::json;
 //!
-//! # async fn list(args: &Value) -> Result<String, String> { Ok(format!("what is in {}", args["path"])) }
+//! # async fn list(permit: Permit) -> Result<String, String> { Ok(format!("what is in {}", permit.args()["path"])) }
 //! async fn call(hooks: &Lifecycle) -> Result<ToolRun<String, String>, HookBlockedError> {
-//!     let running = hooks.tool("ls", json!({"path": "."})).begin()?;
-//!     let listing = list(running.args()).await;
+//!     let (permit, running) = hooks.tool("ls", json!({"path": "."})).permit()?;
+//!     let listing = list(permit).await;
 //!     Ok(running.finish(listing))
 //! }
 //! ```
 //!
-//! `begin` and `finish` run hooks on the calling thread. An async host calls them where a thread may wait, such as
+//! `begin`, `permit` and `finish` run hooks on the calling thread. An async host calls them where a thread may wait, such as
 //! in `spawn_blocking`: a [`Request`] and a [`Running`] can be moved there.
 //!
 //! # When a hook blocks
@@ -30,7 +31,9 @@
 
 mod action;
 mod kinds;
+mod own;
 mod permission;
+mod permit;
 mod question;
 mod rewriting;
 mod stops;
@@ -49,7 +52,9 @@ use crate::outcome::Outcome;
 
 pub use action::{Request, Running};
 pub use kinds::{Compaction, Model, Session, Stream, Turn};
+pub use own::{Own, OwnAction};
 pub use permission::{Permission, PermissionRun};
+pub use permit::Permit;
 pub use question::Question;
 #[cfg(feature = "cli")]
 pub(crate) use rewriting::{changed_event, first_pass, second_pass, without_second_pass};
@@ -72,8 +77,8 @@ pub use tool::{Tool, ToolRun};
 /// let session = Lifecycle::new(executor).session("s1").begin()?;
 /// let hooks = session.lifecycle();
 ///
-/// let listing = hooks.tool("ls", json!({"path": "."})).run(|args| {
-///     Ok::<_, std::io::Error>(format!("what is in {}", args["path"]))
+/// let listing = hooks.tool("ls", json!({"path": "."})).run(|permit| {
+///     Ok::<_, std::io::Error>(format!("what is in {}", permit.args()["path"]))
 /// })?;
 /// // As hooks have left it: this is what the model gets.
 /// assert_eq!(listing.output().unwrap(), r#"what is in ".""#);
@@ -89,6 +94,8 @@ pub use tool::{Tool, ToolRun};
 pub struct Lifecycle {
     executor: HookExecutor,
     session_id: Option<String>,
+    /// Of another agent than the session's.
+    agent_type: Option<String>,
     context: Option<Arc<HostContext>>,
     waits: bool,
     token: Option<CancelToken>,
@@ -102,6 +109,7 @@ impl Lifecycle {
         Self {
             executor,
             session_id: None,
+            agent_type: None,
             context: None,
             waits: true,
             token: None,
@@ -148,12 +156,18 @@ impl Lifecycle {
         &self.executor
     }
 
-    /// Creates a call of a tool, with its arguments.
+    /// Creates a call of a tool, with its arguments. It takes them: what runs the tool gets them back, as hooks have left
+    /// them, in a [`Permit`].
     pub fn tool<'a>(&self, name: impl Into<String>, args: impl Into<Value>) -> Request<'a, Tool> {
         let mut request = Request::new(self, &table::TOOL, [("tool_args", args.into())], Tool);
         request.open.tool = Some(name.into());
-        request.applies_updates = false;
         request
+    }
+
+    /// Creates an action of the host's own, between events that it has [declared](crate::HooksBuilder::event). A change that a
+    /// hook makes blocks it: only a tool and a prompt can be changed.
+    pub fn action<'a>(&self, action: &OwnAction) -> Request<'a, Own> {
+        Request::new(self, action.row(), [], Own)
     }
 
     /// Creates a call of a model, with the number of its messages.
@@ -186,6 +200,10 @@ impl Lifecycle {
     }
 
     fn of_session(&self, event: HookEvent) -> HookEvent {
+        let event = match &self.agent_type {
+            Some(agent_type) => event.with_data("agent_type", agent_type.clone()),
+            None => event,
+        };
         let event = match &self.session_id {
             Some(id) if event.session_id.is_none() => event.with_session_id(id),
             _ => event,

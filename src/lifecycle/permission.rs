@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::action::{Action, Request, Running};
+use super::action::{Action, Begins, Request, Running};
 use super::question::Question;
 use crate::events::HookEvent;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
@@ -35,6 +35,8 @@ pub struct Permission {
     asked: Option<HookEvent>,
 }
 
+impl Begins for Permission {}
+
 impl Action for Permission {
     const DECIDES: bool = true;
 
@@ -44,7 +46,7 @@ impl Action for Permission {
         if permission.verdict == Decision::Ask {
             let options = running.open.lifecycle.options().handles_ask();
             let (event, prompt) = running.open.fire("permission:prompt", options);
-            let prompt = prompt.unless_blocked()?;
+            let prompt = prompt.unless_denied()?;
             match permission.hook_grants(&prompt) {
                 true => permission.verdict = Decision::Allow,
                 false => permission.asked = Some(event),

@@ -12,18 +12,15 @@ use super::table::Rewrites;
 #[cfg(feature = "cli")]
 use crate::events::HookEvent;
 use crate::json::kind;
-use crate::outcome::{HookResult, Outcome};
+use crate::outcome::{HookOutput, HookResult, Outcome};
 
 /// The data of an event.
 type Data = Map<String, Value>;
 
-/// Error applying the changes of hooks: the value of this key is not an object.
-pub(super) struct Unfit(pub(super) &'static str);
-
 /// What the answer of a hook sets of an event.
 struct Answer<'a> {
-    /// The data, or the object in it, whose members may be set.
-    members: &'a Data,
+    /// The data, or the object in it, whose members may be set. None if it has no members yet.
+    members: Option<&'a Data>,
     updates: &'a Data,
     /// Whether members that are not in `updates` are removed.
     replaces: bool,
@@ -50,7 +47,7 @@ impl<'a> Answer<'a> {
     fn setting(&self, name: &'a str) -> Option<Setting<'a>> {
         let setting = Setting {
             name,
-            old: self.members.get(name),
+            old: self.members.and_then(|members| members.get(name)),
             new: self.updates.get(name),
         };
         let may_set = self.only.is_none_or(|only| only == name);
@@ -61,7 +58,7 @@ impl<'a> Answer<'a> {
     /// Returns all that it sets.
     fn settings(&self) -> impl Iterator<Item = Setting<'a>> {
         let updates = self.updates;
-        let others = self.members.keys();
+        let others = self.members.into_iter().flat_map(Map::keys);
         let others = others.filter(|name| !updates.contains_key(*name));
         let names = updates.keys().chain(others);
         names.filter_map(|name| self.setting(name))
@@ -81,28 +78,19 @@ impl Setting<'_> {
 
 impl Rewrites {
     /// Returns the key that hooks have changed, with its new value.
-    ///
-    /// # Errors
-    /// If the changes do not fit the event.
-    pub(super) fn change(
-        self,
-        data: &Data,
-        outcome: &Outcome,
-    ) -> Result<Option<(&'static str, Value)>, Unfit> {
-        let Some(updates) = outcome.updated_input() else {
-            return Ok(None);
-        };
+    pub(super) fn change(self, data: &Data, outcome: &Outcome) -> Option<(&'static str, Value)> {
         let (key, value) = match self {
-            Self::Nothing => return Ok(None),
+            Self::Nothing => return None,
             Self::Members(key) => {
-                let input = data.get(key).and_then(Value::as_object);
-                let changed = outcome.changed_input(input.ok_or(Unfit(key))?);
-                (key, changed.map(Value::Object))
+                let changed = match data.get(key) {
+                    Some(input) => outcome.changed_input(input.as_object()?),
+                    None => outcome.changed_input(&Map::new()),
+                };
+                (key, Value::Object(changed?))
             }
-            Self::Text(key) => (key, updates.get(key).cloned()),
+            Self::Text(key) => (key, outcome.updated_input()?.get(key)?.clone()),
         };
-        let is_new = |value: &Value| data.get(key) != Some(value);
-        Ok(value.filter(is_new).map(|value| (key, value)))
+        (data.get(key) != Some(&value)).then_some((key, value))
     }
 
     /// Returns what the answer of a hook may set of this event.
@@ -112,13 +100,13 @@ impl Rewrites {
         match self {
             Self::Nothing => None,
             Self::Text(key) => Some(Answer {
-                members: data,
+                members: Some(data),
                 updates,
                 replaces: false,
                 only: Some(key),
             }),
             Self::Members(key) => Some(Answer {
-                members: data.get(key)?.as_object()?,
+                members: data.get(key).and_then(Value::as_object),
                 updates,
                 replaces: output.replaces_input,
                 only: None,
@@ -136,7 +124,7 @@ impl Rewrites {
     pub(super) fn first_pass(self, data: &Data, outcome: Outcome) -> Outcome {
         // A blocked event has no changes.
         let has_changes = outcome.updated_input().is_some();
-        let is_put_back = has_changes && matches!(self.change(data, &outcome), Ok(None));
+        let is_put_back = has_changes && self.change(data, &outcome).is_none();
         let results = outcome.results().to_vec();
         outcome.objecting(|result| {
             let mistyped = self.mistyped(data, result);
@@ -149,13 +137,25 @@ impl Rewrites {
 
     /// Returns why the change of a hook cannot be applied.
     fn mistyped(self, data: &Data, result: &HookResult) -> Option<String> {
-        let Self::Text(key) = self else {
-            return None;
-        };
-        let value = self.answer(data, result)?.setting(key)?.new?;
-        let found = kind(value);
-        (!value.is_string())
-            .then(|| format!("invalid change of `{key}`: expected a string, found {found}"))
+        match self {
+            Self::Nothing => None,
+            Self::Members(key) => {
+                let input = data.get(key)?;
+                let changes = result
+                    .counted_output()
+                    .is_some_and(HookOutput::changes_input);
+                (changes && !input.is_object()).then(|| {
+                    let found = kind(input);
+                    format!("cannot change `{key}`: its values have no names, since it is {found} and not an object")
+                })
+            }
+            Self::Text(key) => {
+                let value = self.answer(data, result)?.setting(key)?.new?;
+                let found = kind(value);
+                (!value.is_string())
+                    .then(|| format!("invalid change of `{key}`: expected a string, found {found}"))
+            }
+        }
     }
 
     /// Returns which hook has put back the change of this one.
@@ -257,8 +257,7 @@ fn rewrites_of(event: &HookEvent) -> Rewrites {
 /// Returns the event with the changes of hooks, for a program that applies them; none if hooks have not changed it.
 #[cfg(feature = "cli")]
 pub(crate) fn changed_event(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
-    let change = rewrites_of(event).change(&event.data, outcome);
-    let (key, value) = change.ok().flatten()?;
+    let (key, value) = rewrites_of(event).change(&event.data, outcome)?;
     Some(event.clone().with_data(key, value))
 }
 
@@ -310,7 +309,9 @@ mod tests {
             updated_input: Some(members(names, value)),
             ..HookOutput::default()
         };
-        HookResult::new(Arc::clone(hook), 0).with_output(output)
+        HookResult::new(Arc::clone(hook), 0)
+            .with_output(output)
+            .applies_updates()
     }
 
     fn outcome(results: [HookResult; 2]) -> Outcome {

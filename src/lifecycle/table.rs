@@ -2,12 +2,15 @@
 //!
 //! Knows names of events and of keys; not how an event is fired.
 
+use std::borrow::Cow;
+
 use crate::events::EventType;
 
 /// The events around an action of the host. All of them have the same tool and session.
+#[derive(Debug, Clone)]
 pub(super) struct Row {
     /// The event that announces it.
-    pub(super) before: &'static str,
+    pub(super) before: Name,
     /// The event of its end, and the key of its result.
     pub(super) after: End,
     /// The event of its failure, also of one that is dropped, and the key of the reason.
@@ -17,22 +20,47 @@ pub(super) struct Row {
     pub(super) rewrites: Rewrites,
 }
 
-impl Row {
-    /// Whether one of its events has a key of this name itself.
-    pub(super) fn has_key(&self, name: &str) -> bool {
-        let failed = self.failed.map(|(event, _)| event);
-        let events = [self.before, self.after.0].into_iter().chain(failed);
-        events
-            .map(EventType::of_name)
-            .any(|event| event.is_ok_and(|event| event.has_key(name)))
+impl<'a> From<&'a Row> for Cow<'a, Row> {
+    fn from(row: &'a Row) -> Self {
+        Self::Borrowed(row)
     }
 }
 
+impl From<Row> for Cow<'_, Row> {
+    fn from(row: Row) -> Self {
+        Self::Owned(row)
+    }
+}
+
+impl Row {
+    /// Whether one of its events has a key of this name itself.
+    pub(super) fn has_key(&self, name: &str) -> bool {
+        self.names()
+            .map(EventType::of_name)
+            .any(|event| event.is_ok_and(|event| event.has_key(name)))
+    }
+
+    /// The names of its events.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let failed = self.failed.iter().map(|(event, _)| event);
+        let events = [&self.before, &self.after.0].into_iter().chain(failed);
+        events.map(|name| &**name)
+    }
+}
+
+/// The name of an event: of a row of this table, or a host's own.
+type Name = Cow<'static, str>;
+
 /// An event, and the key in its data of what the action has returned.
-type End = (&'static str, Option<&'static str>);
+type End = (Name, Option<&'static str>);
+
+/// Returns the end of a row of this table.
+const fn end(name: &'static str, key: Option<&'static str>) -> End {
+    (Cow::Borrowed(name), key)
+}
 
 /// What `updatedInput` in the answer of a hook replaces.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rewrites {
     Nothing,
     /// The object of this key: its members.
@@ -40,14 +68,6 @@ pub(super) enum Rewrites {
     /// The text of this key.
     Text(&'static str),
 }
-
-const NONE: Row = Row {
-    before: "",
-    after: ("", None),
-    failed: None,
-    left_out: None,
-    rewrites: Rewrites::Nothing,
-};
 
 /// All rows.
 #[cfg(any(feature = "cli", test))]
@@ -63,54 +83,73 @@ pub(super) static ROWS: [&Row; 8] = [
 ];
 
 pub(super) static TOOL: Row = Row {
-    before: "tool:pre_execute",
-    after: ("tool:post_execute", Some("tool_result")),
-    failed: Some(("tool:error", Some("error"))),
+    before: Cow::Borrowed("tool:pre_execute"),
+    after: end("tool:post_execute", Some("tool_result")),
+    failed: Some(end("tool:error", Some("error"))),
+    left_out: None,
     rewrites: Rewrites::Members("tool_args"),
-    ..NONE
 };
 pub(super) static MODEL: Row = Row {
-    before: "llm:pre_request",
-    after: ("llm:post_response", Some("llm_tokens")),
-    failed: Some(("llm:error", Some("error"))),
+    before: Cow::Borrowed("llm:pre_request"),
+    after: end("llm:post_response", Some("llm_tokens")),
+    failed: Some(end("llm:error", Some("error"))),
     left_out: Some("message_count"),
-    ..NONE
+    rewrites: Rewrites::Nothing,
 };
 pub(super) static STREAM: Row = Row {
-    before: "llm:stream_start",
-    after: ("llm:stream_end", None),
-    failed: Some(("llm:stream_end", None)),
-    ..NONE
+    before: Cow::Borrowed("llm:stream_start"),
+    after: end("llm:stream_end", None),
+    failed: Some(end("llm:stream_end", None)),
+    left_out: None,
+    rewrites: Rewrites::Nothing,
 };
 pub(super) static PERMISSION: Row = Row {
-    before: "permission:check",
-    after: ("permission:granted", None),
-    failed: Some(("permission:denied", None)),
-    ..NONE
+    before: Cow::Borrowed("permission:check"),
+    after: end("permission:granted", None),
+    failed: Some(end("permission:denied", None)),
+    left_out: None,
+    rewrites: Rewrites::Nothing,
 };
 pub(super) static SESSION: Row = Row {
-    before: "session:start",
-    after: ("session:end", None),
-    failed: Some(("session:end", None)),
-    ..NONE
+    before: Cow::Borrowed("session:start"),
+    after: end("session:end", None),
+    failed: Some(end("session:end", None)),
+    left_out: None,
+    rewrites: Rewrites::Nothing,
 };
 pub(super) static TURN: Row = Row {
-    before: "user:prompt_submit",
-    after: ("agent:stop", None),
+    before: Cow::Borrowed("user:prompt_submit"),
+    after: end("agent:stop", None),
+    failed: None,
     left_out: Some("content"),
     rewrites: Rewrites::Text("content"),
-    ..NONE
 };
 pub(super) static SUBAGENT: Row = Row {
-    before: "agent:subagent_start",
-    after: ("agent:subagent_stop", None),
-    ..NONE
+    before: Cow::Borrowed("agent:subagent_start"),
+    after: end("agent:subagent_stop", None),
+    failed: None,
+    left_out: None,
+    rewrites: Rewrites::Nothing,
 };
 pub(super) static COMPACTION: Row = Row {
-    before: "context:pre_compact",
-    after: ("context:post_compact", None),
-    ..NONE
+    before: Cow::Borrowed("context:pre_compact"),
+    after: end("context:post_compact", None),
+    failed: None,
+    left_out: None,
+    rewrites: Rewrites::Nothing,
 };
+
+/// Returns the row of a host's own action.
+pub(super) fn own_row([before, after, failed]: [&EventType; 3]) -> Row {
+    let name = |event: &EventType| Cow::Owned(event.as_str().to_owned());
+    Row {
+        before: name(before),
+        after: (name(after), None),
+        failed: Some((name(failed), Some("error"))),
+        left_out: None,
+        rewrites: Rewrites::Nothing,
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -129,10 +168,7 @@ mod tests {
             "notification:show",
             "user:interrupt",
         ];
-        let around = rows.iter().flat_map(|row| {
-            let failed = row.failed.map(|(event, _)| event);
-            [row.before, row.after.0].into_iter().chain(failed)
-        });
+        let around = rows.iter().flat_map(|row| row.names());
         let placed: BTreeSet<_> = around.chain(others).collect();
         let vocabulary = Vocabulary::default();
         let events = vocabulary.events().iter();

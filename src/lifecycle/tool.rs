@@ -8,9 +8,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::action::{Action, Request, Running};
+use super::permit::Permit;
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined, texts};
 use crate::printable::printable;
+
+/// The key of the arguments in the data of an event.
+const ARGS: &str = "tool_args";
 
 /// A call of a tool; see [`Lifecycle::tool`](super::Lifecycle::tool).
 #[derive(Debug)]
@@ -24,35 +28,54 @@ impl Action for Tool {
 }
 
 impl Request<'_, Tool> {
-    /// Calls the tool with the changes that hooks have made to its arguments (`updatedInput`). The hooks run
-    /// once more on the changed call and may block it, so that every guard sees every change. A hook that then changes what
-    /// another hook has set, or reacts to its change with another, blocks; what a hook alone has set, it may set again, which is
-    /// ignored, with a warning.
-    /// Background hooks do not run twice.
+    /// Lets hooks that change the arguments (`updatedInput`) block the call.
     ///
-    /// Default: the tool is called with its original arguments; the changes are in
-    /// [`ToolRun::before`]. The same applies to arguments that are not a JSON object.
-    pub fn apply_updates(mut self) -> Self {
-        self.applies_updates = true;
+    /// Default: the permit has the changed arguments. The hooks run once more on the changed call and may block it, so that
+    /// every guard sees every change. A hook that then changes what another hook has set, or reacts to its change with another,
+    /// blocks; what a hook alone has set, it may set again, which is ignored, with a warning. Background hooks do not run
+    /// twice. A change of arguments that are not a JSON object blocks.
+    pub fn refuse_updates(mut self) -> Self {
+        self.applies_updates = false;
         self
     }
 
-    /// Fires `tool:pre_execute`, calls the tool with its arguments, and fires `tool:post_execute`
+    /// Fires `tool:pre_execute`, and runs its hooks on this thread. The host then runs the tool of the permit, and passes what
+    /// it has returned to [`finish`](Running::finish).
+    ///
+    /// For a host that cannot call its tool in a function, as an async one; any other one calls [`run`](Request::run). A batch of
+    /// calls needs no order: each permit has its own tool and arguments.
+    ///
+    /// # Errors
+    /// If a hook blocks the call or stops the turn, the user declines when asked, or the host
+    /// [cancels](HookBlockedError::is_cancelled) the event. Then the host [gives its model the
+    /// reason](super#when-a-hook-blocks). If the user has declined, the [decision](crate::HookResult::decision) of the result
+    /// in the error is `Ask`.
+    pub fn permit(self) -> Result<(Permit, Running<Tool>), HookBlockedError> {
+        let running = self.start()?;
+        let open = &running.open;
+        let permit = Permit::new(
+            open.tool.clone().unwrap_or_default(),
+            open.data.get(ARGS).cloned().unwrap_or_default(),
+        );
+        Ok((permit, running))
+    }
+
+    /// Fires `tool:pre_execute`, calls the function that runs tools with the [`Permit`], and fires `tool:post_execute`
     /// with what it returns, or `tool:error` with its error message.
     ///
     /// # Errors
-    /// As with [`begin`](Request::begin). The tool has not been called then. An error of the tool itself is in
+    /// As with [`permit`](Request::permit). The tool has not been called then. An error of the tool itself is in
     /// [`ToolRun::output`].
     ///
     /// # Panics
     /// If the tool panics, after `tool:error` has been fired with the message of the panic.
     pub fn run<T: Serialize, E: fmt::Display>(
         self,
-        tool: impl FnOnce(&Value) -> Result<T, E>,
+        tool: impl FnOnce(Permit) -> Result<T, E>,
     ) -> Result<ToolRun<T, E>, HookBlockedError> {
-        let running = self.begin()?;
+        let (permit, running) = self.permit()?;
         // Unwind safety: the panic continues, so no state that the tool left inconsistent is used.
-        match catch_unwind(AssertUnwindSafe(|| tool(running.args()))) {
+        match catch_unwind(AssertUnwindSafe(|| tool(permit))) {
             Ok(result) => Ok(running.finish(result)),
             Err(payload) => {
                 let _ = running.finish(Err::<(), _>(panic_message(&*payload)));
@@ -69,13 +92,6 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 impl Running<Tool> {
-    /// The arguments for the tool, with the changes of hooks if they are
-    /// [applied](Request::apply_updates).
-    #[must_use]
-    pub fn args(&self) -> &Value {
-        self.open.data.get("tool_args").unwrap_or(&Value::Null)
-    }
-
     /// Fires `tool:post_execute` with what the tool has returned, or `tool:error` with its error message.
     pub fn finish<T: Serialize, E: fmt::Display>(mut self, result: Result<T, E>) -> ToolRun<T, E> {
         let after = match &result {
@@ -90,8 +106,8 @@ impl Running<Tool> {
             Err(error) => self.open.end(Err(&error.to_string())),
         };
         ToolRun {
-            original: result,
-            args: self.open.data.remove("tool_args").unwrap_or_default(),
+            unmasked: result,
+            args: self.open.data.remove(ARGS).unwrap_or_default(),
             before: self.before,
             again: self.again,
             after,
@@ -103,9 +119,7 @@ impl Running<Tool> {
 #[non_exhaustive]
 #[must_use = "the tool may have failed: look at `output`"]
 pub struct ToolRun<T, E> {
-    /// What the tool returned, before its hooks. The model must not receive it: hooks may have masked or withheld
-    /// it. [`output`](Self::output) is for the model.
-    pub original: Result<T, E>,
+    unmasked: Result<T, E>,
     /// The arguments that it was called with.
     pub args: Value,
     /// The outcome before the call, of the original call.
@@ -131,8 +145,7 @@ impl<T: Serialize, E> ToolRun<T, E> {
     /// # Errors
     /// As with [`output`](Self::output).
     pub fn into_output(self) -> Result<String, E> {
-        let original = self.original?;
-        Ok(text_of(for_the_model(&original, self.after.as_ref())))
+        self.into_output_json().map(text_of)
     }
 
     /// Returns the same as JSON. `null` if the tool's own output cannot be written as JSON, as hooks receive it.
@@ -140,15 +153,24 @@ impl<T: Serialize, E> ToolRun<T, E> {
     /// # Errors
     /// As with [`output`](Self::output).
     pub fn output_json(&self) -> Result<Value, &E> {
-        let original = self.original.as_ref()?;
-        Ok(for_the_model(original, self.after.as_ref()))
+        let unmasked = self.unmasked()?;
+        Ok(for_the_model(unmasked, self.after.as_ref()))
+    }
+
+    /// Returns the same as JSON, by value.
+    ///
+    /// # Errors
+    /// As with [`output`](Self::output).
+    pub fn into_output_json(self) -> Result<Value, E> {
+        let unmasked = self.unmasked?;
+        Ok(for_the_model(&unmasked, self.after.as_ref()))
     }
 }
 
 /// Returns a tool's output as hooks have left it.
-fn for_the_model(original: &impl Serialize, after: Option<&Outcome>) -> Value {
+fn for_the_model(unmasked: &impl Serialize, after: Option<&Outcome>) -> Value {
     let updated = after.and_then(Outcome::updated_output);
-    updated.unwrap_or_else(|| serde_json::to_value(original).unwrap_or_default())
+    updated.unwrap_or_else(|| serde_json::to_value(unmasked).unwrap_or_default())
 }
 
 fn text_of(output: Value) -> String {
@@ -159,6 +181,23 @@ fn text_of(output: Value) -> String {
 }
 
 impl<T, E> ToolRun<T, E> {
+    /// What the tool itself returned. The model must not receive it: hooks may have masked or withheld it.
+    /// [`output`](Self::output) is for the model.
+    ///
+    /// # Errors
+    /// With the error of the tool, if it has failed.
+    pub fn unmasked(&self) -> Result<&T, &E> {
+        self.unmasked.as_ref()
+    }
+
+    /// Returns the same by value.
+    ///
+    /// # Errors
+    /// With the error of the tool, if it has failed.
+    pub fn into_unmasked(self) -> Result<T, E> {
+        self.unmasked
+    }
+
     /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
@@ -208,7 +247,7 @@ impl<T, E> ToolRun<T, E> {
 impl<T, E> fmt::Debug for ToolRun<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolRun")
-            .field("succeeded", &self.original.is_ok())
+            .field("succeeded", &self.unmasked.is_ok())
             .field("before", &self.before)
             .field("again", &self.again)
             .field("after", &self.after)

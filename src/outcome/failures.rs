@@ -36,7 +36,7 @@ impl<'a> Failures<'a> {
         let mut failed = Vec::new();
         for outcome in outcomes {
             // Where nothing was blocked, no failure blocks, whatever it means for the hooks after it.
-            let is_blocked = outcome.blocked().is_some();
+            let is_blocked = outcome.denied().is_some();
             for result in outcome.results() {
                 let warnings = result.warnings(outcome.can_block());
                 // An exit code is how a hook decides: only what would be decided is of interest then.

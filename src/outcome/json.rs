@@ -39,7 +39,7 @@ impl<'a> Whole<'a> {
         let both = || first.into_iter().chain([outcome]);
         let mut last_first = [outcome].into_iter().chain(first);
         let decides = last_first.find(|it| it.asks().is_some());
-        let decides = decides.filter(|_| outcome.blocked().is_none());
+        let decides = decides.filter(|_| outcome.denied().is_none());
         let decides = decides.unwrap_or(outcome);
         Self {
             allowed: decides.allowed(),

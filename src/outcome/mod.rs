@@ -26,6 +26,7 @@ pub use failures::Failures;
 pub(crate) use json::Again;
 pub use residency::Residency;
 pub use result::HookResult;
+pub(crate) use verdict::Handles;
 use verdict::Verdict;
 
 /// The most characters of a text for the model, unless the host sets another number.
@@ -89,7 +90,7 @@ impl Outcome {
     }
 
     fn with_cut_reason(mut self) -> Self {
-        let whole = self.refused().and_then(HookResult::reason);
+        let whole = self.blocked().and_then(HookResult::reason);
         self.cut_reason = whole.and_then(|reason| match limited(reason, self.text_limit) {
             Cow::Borrowed(_) => None,
             Cow::Owned(cut) => Some(cut),
@@ -97,26 +98,28 @@ impl Outcome {
         self
     }
 
-    /// Whether the host may do what it is about to do: no hook blocks, and no [question](Outcome::asks) is
-    /// open. Always true for an event that cannot [block](Outcome::can_block): what has already happened
-    /// cannot be stopped.
+    /// Whether the host may do what it is about to do: no hook blocks, no [question](Outcome::asks) is
+    /// open, and no hook has changed the input of a host that does not
+    /// [apply changes](crate::FireOptions::applies_updates). Always true for an event that cannot
+    /// [block](Outcome::can_block): what has already happened cannot be stopped.
     #[must_use]
     pub fn allowed(&self) -> bool {
-        self.refused().is_none()
+        self.blocked().is_none()
     }
 
-    /// The first result that blocks or stops the turn; none if no result does. A result that denies has priority over one that
-    /// asks in a host that does not ask its user. For `agent:stop`, none if a hook stops the turn: the agent then stops.
+    /// The result because of which the operation is not [allowed](Outcome::allowed); none if it is allowed. It denies the
+    /// operation or has failed; else it stops the turn, or changes what the host cannot change; else it asks the user. For
+    /// `agent:stop`, none if a hook stops the turn: the agent then stops.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
-        let blocking = || self.counted().filter(|it| it.stops_the_chain());
-        let denying = blocking().find(|it| it.verdict() == Verdict::Blocks);
-        denying.or_else(|| blocking().next())
+        self.denied().or_else(|| self.asks())
     }
 
-    /// The result because of which the operation is not allowed.
-    fn refused(&self) -> Option<&HookResult> {
-        self.blocked().or_else(|| self.asks())
+    /// The same, whatever the user will answer.
+    pub(crate) fn denied(&self) -> Option<&HookResult> {
+        let blocking = || self.counted().filter(|result| result.stops_the_chain());
+        let denying = blocking().find(|result| result.verdict() == Verdict::Blocks);
+        denying.or_else(|| blocking().next())
     }
 
     /// The results on which it depends whether the operation is allowed.
@@ -126,8 +129,8 @@ impl Outcome {
         self.results.iter().filter(move |_| counts)
     }
 
-    /// The first result with an open question to the host's user. None if the operation is
-    /// blocked, or the event cannot block. If the host does not
+    /// The first result with an open question to the host's user. None if the operation is not allowed whatever the user
+    /// answers, or the event cannot block. If the host does not
     /// [handle](crate::FireOptions::handles_ask) questions, a hook that asks blocks.
     ///
     /// ```
@@ -158,8 +161,8 @@ impl Outcome {
     /// All results with an open question, in order. Each may have its own reason, and the user should see
     /// all of them.
     pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
-        let is_blocked = self.blocked().is_some();
-        let results = self.counted().filter(move |_| !is_blocked);
+        let is_denied = self.denied().is_some();
+        let results = self.counted().filter(move |_| !is_denied);
         results.filter(|result| result.verdict().is_open_question())
     }
 
@@ -191,14 +194,19 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// The strictest decision of the hooks; none if no hook has decided. Unlike
-    /// [`allowed`](Outcome::allowed), this distinguishes a hook that allows from a hook that does
-    /// not decide, and one that denies from one that [only stops](HookOutput::only_stops) the turn. On an event that
-    /// can [block](Outcome::can_block), it is `Ask` only while a question is open.
+    /// Whether the operation is [allowed](Outcome::allowed), and a hook says so itself (`"decision": "allow"`) and
+    /// [may](crate::hook::May::Grant): a host can then leave out a question of its own to its user. Other hooks have no
+    /// objection at most.
     #[must_use]
-    pub fn decision(&self) -> Option<Decision> {
-        let blocked = self.blocked();
-        if blocked.is_some_and(|result| result.verdict() != Verdict::Stops) {
+    pub fn grants(&self) -> bool {
+        self.allowed() && self.results.iter().any(HookResult::grants)
+    }
+
+    /// The strictest decision of the hooks; none if no hook has decided. It is not public, since "not `Block`" would be
+    /// read as a yes: [`allowed`](Outcome::allowed) is the one question.
+    pub(crate) fn decision(&self) -> Option<Decision> {
+        let denied = self.denied();
+        if denied.is_some_and(|result| result.verdict() != Verdict::Stops) {
             return Some(Decision::Block);
         }
         let is_open = !self.can_block() || self.asks().is_some();
@@ -254,14 +262,14 @@ impl Outcome {
     /// The values with which hooks replace values of the tool's input. The answers of all
     /// successful hooks are combined key by key; a later hook has priority over earlier ones. Each
     /// hook has received the original event, without the changes of the others. None if the
-    /// operation is blocked; a question does not hide them.
+    /// operation is not allowed; a question does not hide them.
     ///
-    /// The host decides whether to apply them. If it does, it fires the changed event again, so
-    /// that every guard sees every change. [`changed_input`](Outcome::changed_input) is the whole changed input;
-    /// [`apply_updates`](crate::lifecycle::Request::apply_updates) does both.
+    /// Only for a host that [applies changes](crate::FireOptions::applies_updates); in any other one, a change blocks. The host
+    /// fires the changed event again, so that every guard sees every change. [`changed_input`](Outcome::changed_input) is
+    /// the whole changed input; [`Lifecycle::tool`](crate::Lifecycle::tool) does both.
     #[must_use]
     pub fn updated_input(&self) -> Option<Map<String, Value>> {
-        if self.blocked().is_some() {
+        if self.denied().is_some() {
             return None;
         }
         let mut all: Option<Map<String, Value>> = None;
@@ -329,7 +337,7 @@ impl Outcome {
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let cut = self.cut_reason.as_deref();
-        cut.or_else(|| self.refused().and_then(HookResult::reason))
+        cut.or_else(|| self.blocked().and_then(HookResult::reason))
     }
 
     /// The hooks that failed and did not block, on any event: what the host shows its user, who otherwise
@@ -366,18 +374,17 @@ impl Outcome {
     /// ```
     ///
     /// # Errors
-    /// If the operation is blocked or a question is open, with the result that blocks or asks and a copy of this
-    /// outcome.
+    /// If the operation is not allowed, with the result that blocks or asks and a copy of this outcome.
     pub fn check(&self) -> Result<(), HookBlockedError> {
-        match self.refused().cloned() {
+        match self.blocked().cloned() {
             Some(result) => Err(HookBlockedError::of(self.clone(), result)),
             None => Ok(()),
         }
     }
 
-    /// Returns the outcome itself if no hook blocks; a question may be open.
-    pub(crate) fn unless_blocked(self) -> Result<Self, HookBlockedError> {
-        match self.blocked().cloned() {
+    /// Returns the outcome itself unless the operation is denied; a question may be open.
+    pub(crate) fn unless_denied(self) -> Result<Self, HookBlockedError> {
+        match self.denied().cloned() {
             Some(result) => Err(HookBlockedError::of(self, result)),
             None => Ok(self),
         }
@@ -484,7 +491,8 @@ impl<'a> IntoIterator for &'a Outcome {
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 ///
-/// If a hook asks and the user has not answered, it says so.
+/// If a hook asks and the user has not answered, if the host has [cancelled](HookBlockedError::is_cancelled) the event, or if
+/// it does not apply a change, it says so.
 ///
 /// `Debug` shows the same message, since Rust prints an error that `main` returns with `Debug`.
 #[derive(Clone)]
@@ -521,6 +529,26 @@ impl HookBlockedError {
         self.outcome.as_deref()
     }
 
+    /// Whether the host itself has ended the event before its hooks had decided, by a cancellation or a shutdown: there is no
+    /// verdict about the operation, and the model should not get one. The host does not run the operation, and ends what it
+    /// has cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.result.failure == Some(FailureKind::Cancelled)
+    }
+
+    /// The context of hooks for the model; see [`Outcome::additional_context`].
+    #[must_use]
+    pub fn additional_context(&self) -> Option<String> {
+        self.outcome().and_then(Outcome::additional_context)
+    }
+
+    /// The other hooks of the event that have failed, for the user; see [`Outcome::failures`].
+    #[must_use]
+    pub fn failures(&self) -> Failures<'_> {
+        Failures::of(self.outcome())
+    }
+
     /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
@@ -538,14 +566,20 @@ impl fmt::Display for HookBlockedError {
         let limit = self.outcome().map_or(MODEL_TEXT_LIMIT, |it| it.text_limit);
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
         let reason = limited(&reason, limit);
-        if self.result.verdict().is_open_question() {
-            write!(
+        match self.result.verdict() {
+            _ if self.is_cancelled() => {
+                write!(f, "cancelled before hook `{label}` had decided")
+            }
+            Verdict::Asks { is_open: true } => write!(
                 f,
                 "hook `{label}` asks, and the user has not answered: {reason} (a host that handles `ask` asks its user, \
                  and passes the answer to `Outcome::answer`)"
-            )
-        } else {
-            write!(f, "blocked by hook `{label}`: {reason}")
+            ),
+            Verdict::ChangesInput => write!(
+                f,
+                "blocked by hook `{label}`: {reason} (a host that does fires the event with `FireOptions::applies_updates`)"
+            ),
+            _ => write!(f, "blocked by hook `{label}`: {reason}"),
         }
     }
 }

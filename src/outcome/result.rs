@@ -9,12 +9,15 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::end::{End, Trail, exit_failure};
-use super::verdict::Verdict;
+use super::verdict::{Handles, Verdict};
 use super::{EnvFile, Residency};
 use crate::entry::{Decision, Failure, FailureKind, HookOutput, Reading};
 use crate::hook::Hook;
 use crate::printable::{limited, printable};
 use crate::redact::Redactor;
+
+/// Why a change of the input blocks.
+const CHANGES_INPUT: &str = "it changes the input, and this program does not apply changes";
 
 /// The result of one hook.
 ///
@@ -55,8 +58,8 @@ pub struct HookResult {
     is_stdout_answer: bool,
     /// Whether an exit code other than 0, or a signal, counts beside its answer.
     exit_counts: bool,
-    /// Whether the host asks its user.
-    handles_ask: bool,
+    /// What the host does with its answer.
+    handles: Handles,
     verdict: Verdict,
     /// Its reason with secrets masked, if it has any.
     masked_reason: Option<String>,
@@ -99,6 +102,11 @@ impl HookResult {
         result
     }
 
+    /// Creates the result in place of those of an event that no hook has seen. It blocks what can be blocked.
+    pub(crate) fn not_taken(why: &str) -> Self {
+        Self::failing(Hook::placeholder(why), FailureKind::NotTaken, why)
+    }
+
     /// Creates the result in place of those of an event that is refused. It blocks what can be blocked.
     pub(crate) fn refused(why: &str) -> Self {
         Self::failing(Hook::placeholder(why), FailureKind::Circular, why)
@@ -124,7 +132,7 @@ impl HookResult {
             warnings: 0,
             is_stdout_answer: false,
             exit_counts: false,
-            handles_ask: false,
+            handles: Handles::default(),
             verdict: Verdict::Blocks,
             masked_reason: None,
         };
@@ -158,18 +166,25 @@ impl HookResult {
         self.output = output.map(Box::new);
         self.exit_counts = self.end.is_failure() && !reading.replaces_exit_code;
         self.masked_reason = None;
+        self.with_verdict()
+    }
+
+    /// Returns it with what follows from its end, its answer and the host.
+    fn with_verdict(mut self) -> Self {
         // Of an answer that says nothing, the exit code decides, even if the answer replaces it.
         let is_empty = self.output.is_none() && self.end.is_failure();
         let failure = self.failure.or(is_empty.then_some(FailureKind::Exit));
-        self.verdict = Verdict::of(&self.hook, failure, self.output(), self.handles_ask);
+        self.verdict = Verdict::of(&self.hook, failure, self.output(), self.handles);
         self
     }
 
-    /// Whether it ended with exit code 0 and nothing failed. It may still have answered `block`;
-    /// [`should_continue`](HookResult::should_continue) says whether the operation may continue.
+    /// Whether it ended with exit code 0, nothing failed, and it lets the operation
+    /// [continue](HookResult::should_continue): a hook that answers `block` has no success, as one that exits with 1. A hook
+    /// whose failure is ignored has none either, and lets the operation continue.
     #[must_use]
     pub fn success(&self) -> bool {
-        self.exit_code == 0 && !self.timed_out && self.failure.is_none()
+        let has_failed = self.exit_code != 0 || self.timed_out || self.failure.is_some();
+        !has_failed && self.should_continue()
     }
 
     /// Adds this text to its standard output, for the tests of a host.
@@ -197,7 +212,7 @@ impl HookResult {
     /// output.decision = Some(Decision::Block);
     /// output.reason = Some("not on a Friday".into());
     /// let result = HookResult::new(Hook::new("tool:pre_execute", "./guard.sh")?, 0).with_output(output);
-    /// assert!(result.success() && !result.should_continue());
+    /// assert!(result.failure.is_none() && !result.should_continue());
     /// assert_eq!(result.reason(), Some("not on a Friday"));
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
@@ -219,12 +234,33 @@ impl HookResult {
     /// Makes it the result of a host that [asks its user](crate::FireOptions::handles_ask), for the tests of a host: a
     /// question of the hook is [open](crate::Outcome::asks).
     #[must_use]
-    pub fn handles_ask(mut self) -> Self {
-        self.handles_ask = true;
-        if let Verdict::Asks { is_open } = &mut self.verdict {
-            *is_open = true;
+    pub fn handles_ask(self) -> Self {
+        let handles = Handles {
+            ask: true,
+            ..self.handles
+        };
+        self.handled(handles)
+    }
+
+    /// Makes it the result of a host that [applies changes](crate::FireOptions::applies_updates), for the tests of a host: a
+    /// change of the input does not block.
+    #[must_use]
+    pub fn applies_updates(self) -> Self {
+        let handles = Handles {
+            updates: true,
+            ..self.handles
+        };
+        self.handled(handles)
+    }
+
+    /// Makes it the result of a host that does this with its answer.
+    pub(crate) fn handled(mut self, handles: Handles) -> Self {
+        self.handles = handles;
+        // Only an answer can mean something else to another host.
+        match self.output {
+            Some(_) => self.with_verdict(),
+            None => self,
         }
-        self
     }
 
     /// Whether its process ended by itself, with any exit code or signal, so that its answer is read.
@@ -484,6 +520,9 @@ impl HookResult {
 
     /// The reason as the hook wrote it.
     pub(crate) fn raw_reason(&self) -> Option<&str> {
+        if self.verdict() == Verdict::ChangesInput {
+            return Some(CHANGES_INPUT);
+        }
         let error = self.error.as_deref();
         let is_of_exit = match self.failure {
             None if matches!(self.verdict(), Verdict::Allows | Verdict::Grants) => return None,

@@ -1,10 +1,19 @@
 //! What the result of a hook decides: the table of what blocks (docs/protocol.md).
 //!
-//! It follows from the end, the answer and the policy of the hook, and is set with the answer; and once more by the
-//! user's answer to its question.
+//! It follows from the end, the answer and the policy of the hook, and from what the host does with answers. It is set with
+//! the answer; and once more by the user's answer to its question.
 
 use crate::entry::{Decision, FailureKind, HookOutput};
 use crate::hook::Hook;
+
+/// What a host does with the answers of hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Handles {
+    /// It asks its user.
+    pub(crate) ask: bool,
+    /// It applies changes of the input.
+    pub(crate) updates: bool,
+}
 
 /// What a result decides about the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +30,8 @@ pub(super) enum Verdict {
     },
     /// It ends the turn, and does not deny the operation.
     Stops,
+    /// It allows the operation with another input, and the host has only this one.
+    ChangesInput,
     Blocks,
     /// It is not enforced: nothing follows, and this is what would.
     Observed {
@@ -34,9 +45,9 @@ impl Verdict {
         hook: &Hook,
         failure: Option<FailureKind>,
         output: Option<&HookOutput>,
-        handles_ask: bool,
+        handles: Handles,
     ) -> Self {
-        let verdict = Self::enforced(hook, failure, output, handles_ask);
+        let verdict = Self::enforced(hook, failure, output, handles);
         let is_of_its_run = failure.is_none_or(FailureKind::is_of_its_run);
         match verdict {
             _ if hook.enforce() || !is_of_its_run => verdict,
@@ -54,7 +65,7 @@ impl Verdict {
         hook: &Hook,
         failure: Option<FailureKind>,
         output: Option<&HookOutput>,
-        handles_ask: bool,
+        handles: Handles,
     ) -> Self {
         // The host does not wait for a hook in the background.
         let output = output.filter(|_| !hook.background());
@@ -63,8 +74,12 @@ impl Verdict {
             (Some(_), _) | (None, Some(Decision::Block)) => Self::Blocks,
             // Else it would block.
             _ if output.is_some_and(|it| it.stops_turn) => Self::Stops,
+            // The user's yes would be to the changed input.
+            _ if !handles.updates && output.is_some_and(HookOutput::changes_input) => {
+                Self::ChangesInput
+            }
             (None, Some(Decision::Ask)) => Self::Asks {
-                is_open: handles_ask,
+                is_open: handles.ask,
             },
             _ if output.is_some_and(|it| it.decision.is_some()) => Self::Grants,
             _ => Self::Allows,
@@ -77,7 +92,7 @@ impl Verdict {
                 Decision::Allow
             }
             Self::Asks { .. } => Decision::Ask,
-            Self::Blocks => Decision::Block,
+            Self::Blocks | Self::ChangesInput => Decision::Block,
         }
     }
 
@@ -85,7 +100,7 @@ impl Verdict {
     pub(super) fn continues(self) -> bool {
         match self {
             Self::Allows | Self::Grants | Self::Forgiven | Self::Observed { .. } => true,
-            Self::Asks { .. } | Self::Stops | Self::Blocks => false,
+            Self::Asks { .. } | Self::Stops | Self::ChangesInput | Self::Blocks => false,
         }
     }
 

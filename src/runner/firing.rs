@@ -10,6 +10,7 @@ use super::observer::HookRun;
 use crate::entry::Failure;
 use crate::events::HookEvent;
 use crate::hook::Hook;
+use crate::outcome::Handles;
 use crate::process::Cancel;
 use crate::protocol::{Once, too_deep};
 
@@ -52,8 +53,8 @@ pub(crate) struct Firing<'a> {
     pub(crate) cancel: Arc<Cancel>,
     /// How long the event has waited for a thread.
     pub(crate) queued: Duration,
-    /// Whether the host asks its user when a hook answers `ask`.
-    pub(crate) handles_ask: bool,
+    /// What the host does with answers.
+    pub(crate) handles: Handles,
 }
 
 impl<'a> Firing<'a> {
@@ -67,7 +68,7 @@ impl<'a> Firing<'a> {
             once: Once::default(),
             cancel,
             queued: Duration::ZERO,
-            handles_ask: false,
+            handles: Handles::default(),
         }
     }
 
@@ -91,7 +92,7 @@ impl<'a> Firing<'a> {
             once: self.once,
             cancel: self.cancel,
             queued: self.queued,
-            handles_ask: self.handles_ask,
+            handles: self.handles,
         }
     }
 

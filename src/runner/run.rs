@@ -165,9 +165,7 @@ impl Runner {
         mut result: HookResult,
         reading: Option<Reading>,
     ) -> HookResult {
-        if firing.handles_ask {
-            result = result.handles_ask();
-        }
+        result = result.handled(firing.handles);
         if let Some(mut reading) = reading {
             let (hook, event) = (&result.hook, &firing.event);
             limit(&mut reading, event, |word| hook.check_may(word));

@@ -9,7 +9,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, World, hook};
+use crate::support::{PATIENCE, World, decision, hook};
 
 fn answering(event: &str, answer: &Value) -> Hook {
     Hook::from_json(&json!({"event": event, "answer": answer})).unwrap()
@@ -54,9 +54,9 @@ fn check(ours: &Outcome, theirs: &Outcome, case: &str) {
     let (result, written) = (&ours.results()[0], &theirs.results()[0]);
     assert_eq!(result.output(), written.output(), "{case}");
     assert_eq!(result.decision(), written.decision(), "{case}");
-    let follows = |it: &Outcome| (it.allowed(), it.decision(), it.reason().map(str::to_owned));
+    let follows = |it: &Outcome| (it.allowed(), decision(it), it.reason().map(str::to_owned));
     assert_eq!(follows(ours), follows(theirs), "{case}");
-    assert!(result.success() && !result.started(), "{case}");
+    assert!(result.failure.is_none() && !result.started(), "{case}");
     assert_eq!((result.exit_code, result.pid()), (0, None), "{case}");
     assert!(result.diagnostics().is_empty(), "{case}");
 }
@@ -74,10 +74,11 @@ fn an_answer_in_doubt_only_stops() {
     world.add(answers.with_when("/tool_args/command", condition).unwrap());
     let fired = |command: &str| {
         let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
-        world.outcome(&event)
+        let options = FireOptions::new().applies_updates();
+        world.executor.execute(&event, options)
     };
     let met = fired("ls src");
-    assert_eq!(met.decision(), Some(Decision::Allow));
+    assert_eq!(decision(&met), Some(Decision::Allow));
     assert!(met.updated_input().is_some() && met.additional_context().is_some());
     // A change may have been meant to prevent something.
     let doubt = fired(&long);
@@ -92,7 +93,7 @@ fn an_answer_in_doubt_only_stops() {
     let adds = answering("tool:pre_execute", &adds);
     world.add(adds.with_when("/tool_args/command", "ls *").unwrap());
     let doubt = fired(&long);
-    assert!(doubt.allowed() && doubt.decision().is_none());
+    assert!(doubt.allowed() && decision(&doubt).is_none());
     assert_eq!(doubt.additional_context(), None);
     assert_eq!(doubt.system_messages()[0], "m");
     let blocks = json!({"decision": "block", "reason": "no"});

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, HookEvent, Outcome};
 use serde_json::{Map, json};
 
-use crate::support::{AND, World, blocking_event, hook, meets};
+use crate::support::{AND, World, blocking_event, decision, hook, meets};
 
 impl World {
     /// A hook for all events that answers so.
@@ -201,10 +201,10 @@ fn block_outranks_ask_and_ask_allow() {
             let outcome = world.executor.execute(&blocking_event(), options);
             let blocked = outcome.blocked().map(|_| Block);
             let asks = outcome.asks().map(|_| Ask);
-            let decision = blocked.or(asks).unwrap_or(Allow);
-            assert_eq!(decision, expected, "{answers:?} {options:?}");
+            let found = asks.or(blocked).unwrap_or(Allow);
+            assert_eq!(found, expected, "{answers:?} {options:?}");
             assert_eq!(outcome.allowed(), expected == Allow);
-            assert_eq!(outcome.decision(), Some(expected));
+            assert_eq!(decision(&outcome), Some(expected));
             // Nobody is asked about what is blocked in any case.
             assert_eq!(outcome.asks().is_some(), expected == Ask);
         }
@@ -230,7 +230,7 @@ fn a_stop_of_the_turn_does_not_block_the_end_of_an_agent() {
 
 fn check_open(outcome: &Outcome) {
     assert!(!outcome.allowed() && !outcome.results()[0].should_continue());
-    assert!(outcome.blocked().is_none(), "{outcome:?}");
+    assert_eq!(outcome.blocked(), outcome.asks(), "{outcome:?}");
     assert_eq!(outcome.asks().unwrap().reason(), Some("sure?"));
     assert_eq!(outcome.reason(), Some("sure?"));
     let error = outcome.check().unwrap_err().to_string();
@@ -243,10 +243,10 @@ fn check_answered(outcome: &Outcome) {
         .clone()
         .answer(|question| question.reason() == Some("sure?"));
     assert!(yes.allowed() && yes.check().is_ok() && yes.asks().is_none());
-    assert_eq!(yes.decision(), Some(Decision::Allow));
+    assert_eq!(decision(&yes), Some(Decision::Allow));
     let no = outcome.clone().answer(|_| false);
     assert!(!no.allowed() && no.asks().is_none());
-    assert_eq!(no.decision(), Some(Decision::Block));
+    assert_eq!(decision(&no), Some(Decision::Block));
     assert_eq!(no.reason(), Some("the user declined: sure?"));
     assert!(no.answer(|_| true).check().is_err(), "asked once");
 }
@@ -302,7 +302,7 @@ fn a_question_stays_open_until_each_is_answered() {
     let world = World::new();
     world.answering(json!({"decision": "ask", "reason": "one"}));
     world.answering(json!({"decision": "ask", "reason": "two", "updatedInput": {"command": "ls"}}));
-    let options = FireOptions::default().handles_ask();
+    let options = FireOptions::default().handles_ask().applies_updates();
     let mut handle = world.executor.submit(blocking_event(), options).unwrap();
     let outcome = handle.wait_timeout(Duration::MAX).unwrap();
     assert!(!handle.wait().allowed(), "a second wait is no yes either");
@@ -328,7 +328,7 @@ fn nothing_is_asked_where_a_hook_stops_the_turn() {
     world.answering(json!({"continue": false}));
     let options = FireOptions::default().handles_ask();
     let outcome = world.executor.execute(&blocking_event(), options);
-    assert!(outcome.asks().is_none() && outcome.decision() != Some(Decision::Ask));
+    assert!(outcome.asks().is_none() && decision(&outcome) != Some(Decision::Ask));
     assert!(!outcome.answer(|_| true).allowed());
     let ends = world
         .executor
@@ -349,7 +349,8 @@ fn changes_are_combined_key_by_key() {
     });
     let failed = format!("{}{AND}exit 1", world.says(&failed.to_string()));
     world.add(hook("*", &failed).with_on_failure(FailurePolicy::Continue));
-    let outcome = world.outcome(&blocking_event());
+    let options = FireOptions::new().applies_updates();
+    let outcome = world.executor.execute(&blocking_event(), options);
     let expected = json!({"command": "ls -la", "cwd": "/tmp", "nested": {"a": 1}});
     assert_eq!(json!(outcome.updated_input()), expected);
     let input = Map::from_iter([("timeout".to_owned(), json!(9))]);
@@ -357,7 +358,13 @@ fn changes_are_combined_key_by_key() {
     assert_eq!(changed["timeout"], 9, "a failed hook replaces nothing");
     assert_eq!(outcome.additional_context().as_deref(), Some("c"));
 
+    let unapplied = world.outcome(&blocking_event());
+    assert!(!unapplied.allowed() && unapplied.updated_input().is_none());
+    let results = unapplied.results();
+    assert!(!results[0].success() && !results[0].should_continue());
+    assert!(unapplied.asks().is_none() && !unapplied.answer(|_| true).allowed());
+
     world.answering(json!({"decision": "block"}));
-    let outcome = world.outcome(&blocking_event());
+    let outcome = world.executor.execute(&blocking_event(), options);
     assert_eq!(outcome.updated_input(), None, "nothing is to be run");
 }

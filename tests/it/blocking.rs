@@ -92,7 +92,7 @@ fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: 
     let case = format!("{} under {}: {result:?}", hook.command(), hook.on_failure());
     let found = result.failure.map_or("-", |failure| failure.as_str());
     assert_eq!(found, failure, "{case}");
-    let succeeds = failure == "-" && result.exit_code == 0;
+    let succeeds = failure == "-" && result.exit_code == 0 && result.should_continue();
     assert_eq!(result.success(), succeeds, "{case}");
     assert_eq!(result.error.is_some(), failure != "-", "{case}");
     if event.event_type.can_block() {

@@ -319,8 +319,12 @@ fn actions_are_cancelled_with_their_token() {
         };
         tool.run(|_| Ok::<_, String>("done"))
     };
-    let why = |call: Result<ToolRun<_, _>, HookBlockedError>| call.err().map(|it| it.to_string());
-    let expected = "blocked by hook `exit 0`: cancelled before its turn";
+    let why = |call: Result<ToolRun<_, _>, HookBlockedError>| {
+        let blocked = call.err()?;
+        assert!(blocked.is_cancelled());
+        Some(blocked.to_string())
+    };
+    let expected = "cancelled before hook `exit 0` had decided";
     assert_eq!(why(call(&turn, None)).as_deref(), Some(expected));
     let own = call(session.lifecycle(), Some(&token));
     assert_eq!(why(own).as_deref(), Some(expected));

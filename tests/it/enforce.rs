@@ -7,7 +7,7 @@ use forge_hooks::hook::May;
 use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, Outcome};
 use serde_json::json;
 
-use crate::support::{World, hook};
+use crate::support::{World, decision, hook};
 
 /// A command, and what its hook would decide.
 const HOOKS: [(&str, &str); 12] = [
@@ -17,7 +17,10 @@ const HOOKS: [(&str, &str); 12] = [
     (r#"echo '{"decision": "ask", "reason": "r"}'"#, "ask"),
     (r#"echo '{"decision": "allow"}'"#, "allow"),
     (r#"echo '{"continue": false, "stopReason": "s"}'"#, "block"),
-    (r#"echo '{"updatedInput": {"a": 1}}'"#, "allow"),
+    (
+        r#"echo '{"updatedInput": {"a": 1}}'"#,
+        "block unless applied",
+    ),
     (
         r#"echo '{"updatedOutput": 1, "systemMessage": "m"}'"#,
         "allow",
@@ -45,7 +48,7 @@ fn events() -> [HookEvent; 5] {
 fn check(outcome: &Outcome, would: &str, case: &str) {
     assert!(outcome.allowed() && outcome.check().is_ok(), "{case}");
     let follows = (
-        outcome.decision(),
+        decision(outcome),
         outcome.additional_context(),
         outcome.feedback(),
         outcome.updated_input(),
@@ -72,6 +75,12 @@ fn nothing_follows_from_a_hook_that_is_not_enforced() {
             for options in [FireOptions::default(), FireOptions::default().handles_ask()] {
                 let outcome = world.executor.execute(&event, options);
                 let case = format!("{command} on {}: {outcome:?}", event.event_type);
+                // Where nothing can be blocked, no yes is needed.
+                let would = match would {
+                    "block unless applied" if outcome.can_block() => "block",
+                    "block unless applied" => "allow",
+                    would => would,
+                };
                 check(&outcome, would, &case);
                 let after = &outcome.results()[1];
                 assert_eq!((&*after.stderr, after.would()), ("ran\n", None), "{case}");

@@ -7,7 +7,7 @@ use forge_hooks::events::Vocabulary;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
     AppProfile, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor, Hooks,
-    HooksBuilder,
+    HooksBuilder, SubmitError,
 };
 use serde_json::{Value, json};
 
@@ -49,15 +49,20 @@ fn every_way_to_fire_runs_the_hooks() {
     for outcome in [
         hooks.execute(&event),
         hooks.execute_with(&event, options),
-        hooks.clone().submit(event.clone()).unwrap().wait(),
-        hooks.submit_with(event.clone(), options).unwrap().wait(),
+        hooks.clone().submit(event.clone()).wait(),
+        hooks.submit_with(event.clone(), options).wait(),
     ] {
         assert_eq!(outcome.results()[0].exit_code, 3);
     }
     let tool = hooks.lifecycle().tool("bash", "ls");
     assert!(tool.run(|_| Ok::<_, String>("")).is_err());
     assert!(hooks.shutdown(PATIENCE));
-    assert!(hooks.submit(event).is_err());
+    let refused = hooks.submit(event);
+    assert!(matches!(refused.refusal(), Some(SubmitError::ShutDown(_))));
+    let outcome = refused.wait();
+    assert!(!outcome.allowed());
+    let reason = "executor has been shut down, tool:pre_execute was not taken";
+    assert_eq!(outcome.reason(), Some(reason));
 }
 
 /// Another program has given the approval that this one was about to ask for.
@@ -147,7 +152,7 @@ fn an_event_that_only_notifies_blocks_nothing() {
         assert_eq!(outcome.can_block(), can_block);
         let failure = outcome.results()[1].failure;
         assert_eq!(failure, Some(FailureKind::InvalidAnswer));
-        let submitted = hooks.submit(custom(name)).unwrap().wait();
+        let submitted = hooks.submit(custom(name)).wait();
         let allowed = [outcome, submitted].map(|it| it.allowed());
         assert_eq!(allowed, [!can_block; 2]);
     }

@@ -113,7 +113,7 @@ fn an_observer_knows_what_the_host_has_declared() {
         hooks.registry().register(hook("game:saved", "exit 0"));
         assert!(hooks.execute(&custom("game:saved")).allowed());
         assert!(hooks.shutdown(Duration::ZERO));
-        assert!(hooks.submit(custom("game:saved")).is_err());
+        assert!(hooks.submit(custom("game:saved")).refusal().is_some());
         assert_eq!(*seen.0.lock().unwrap(), [!is_declared; 2]);
     }
 }

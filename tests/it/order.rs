@@ -44,7 +44,7 @@ fn declared_events_of_a_session_are_ordered() {
     let executor = HookExecutor::builder().registry(world.registry().clone());
     let executor = executor.working_dir(world.directory()).workers(2);
     let hooks = builder.executor(executor).load();
-    let submit = |event: HookEvent| hooks.submit(event).unwrap();
+    let submit = |event: HookEvent| hooks.submit(event);
     let slow = submit(custom("slow:one").with_session_id("s1"));
     let mut behind = submit(custom("fast:one").with_session_id("s1"));
     world.await_file("slow");

@@ -14,7 +14,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, alone_with, blocking_event, hook_of, is_missing, meets};
+use crate::support::{World, alone_with, blocking_event, decision, hook_of, is_missing, meets};
 
 const BEFORE: &str = "PreToolUse";
 const AFTER: &str = "PostToolUse";
@@ -41,7 +41,8 @@ fn fired(event: &HookEvent, hooks: impl IntoIterator<Item = Hook>) -> Outcome {
     for hook in hooks {
         world.add(hook);
     }
-    world.outcome(event)
+    let options = FireOptions::new().applies_updates();
+    world.executor.execute(event, options)
 }
 
 #[test]
@@ -245,7 +246,7 @@ fn of_competing_rewrites_the_last_wins() {
         outcome.changed_input(first.as_object().unwrap()),
         last.as_object().cloned()
     );
-    assert_eq!(outcome.decision(), Some(Decision::Allow));
+    assert_eq!(decision(&outcome), Some(Decision::Allow));
     let results = outcome.results().iter();
     let notes: Vec<_> = results.map(|it| it.diagnostics().len()).collect();
     assert_eq!(notes, [1, 0]);
@@ -258,7 +259,7 @@ fn a_new_input_replaces_the_whole_input() {
     registry.register(rewrites(&json!({"command": "ls -l"})));
     let lifecycle = Lifecycle::new(executor);
     let args = json!({"command": "ls", "timeout": 5});
-    let run = lifecycle.tool("bash", args).apply_updates();
+    let run = lifecycle.tool("bash", args);
     let run = run.run(|_| Ok::<_, String>(())).unwrap();
     assert_eq!(run.args, json!({"command": "ls -l"}));
 }
@@ -274,7 +275,7 @@ fn after_a_tool_the_model_hears_of_it() {
         &event,
         [exits, answers(AFTER, block), answers(AFTER, replace)],
     );
-    assert!(outcome.allowed() && outcome.decision().is_none());
+    assert!(outcome.allowed() && decision(&outcome).is_none());
     assert_eq!(outcome.feedback().as_deref(), Some("lint\ntests fail"));
     assert_eq!(outcome.additional_context().as_deref(), Some("c"));
     assert_eq!(outcome.updated_output(), Some(json!("y")));
@@ -320,7 +321,7 @@ fn a_blocked_stop_has_the_agent_go_on() {
 #[test]
 fn a_stop_is_no_denial_where_the_tool_says_so() {
     let stop = json!({"continue": false, "stopReason": "enough"}).to_string();
-    for (tool, event, decision) in [
+    for (tool, event, expected) in [
         (CLAUDE, "UserPromptSubmit", Some(Decision::Block)),
         (CODEX, "UserPromptSubmit", None),
         (GEMINI, "BeforeAgent", None),
@@ -329,7 +330,7 @@ fn a_stop_is_no_denial_where_the_tool_says_so() {
         let hook = hook_of(tool, event, "", &world.says(&stop));
         world.add(hook);
         let outcome = world.outcome(&HookEvent::user_prompt_submit("fix it"));
-        assert_eq!(outcome.decision(), decision, "{tool}");
+        assert_eq!(decision(&outcome), expected, "{tool}");
         let session = Lifecycle::new(world.executor.clone()).session("s1");
         let stopped = session.begin().unwrap().prompt("fix it").begin();
         let stopped = stopped.unwrap_err();

@@ -55,7 +55,7 @@ fn does_as_it_says(example: &Example, world: &World, way: Option<Residency>) {
         };
         let result = fire(world, json!(command));
         let place = format!("{}: {command:.80}", example.place());
-        assert!(result.success(), "{place}: {result:?}");
+        assert!(result.failure.is_none(), "{place}: {result:?}");
         assert_eq!(result.should_continue(), !blocks, "{place}");
         assert_eq!(result.residency(), way, "{place}");
         assert!(result.diagnostics().is_empty(), "{place}: {result:?}");

@@ -5,7 +5,7 @@ use forge_hooks::hook::May;
 use forge_hooks::{Decision, FireOptions, Hook, HookEvent, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
-use crate::support::{World, hook, hook_of, is_missing, one_in};
+use crate::support::{World, decision, hook, hook_of, is_missing, one_in};
 
 /// How hooks print the arguments of a tool; `$ARGS` is where they are.
 const PRINTS: [&str; 20] = [
@@ -82,7 +82,7 @@ fn check(outcome: &Outcome, case: &str) {
     }
     let changes = (outcome.updated_input(), outcome.additional_context());
     assert_eq!(changes, (None, None), "{case}");
-    assert_ne!(outcome.decision(), Some(Decision::Allow), "{case}");
+    assert_ne!(decision(outcome), Some(Decision::Allow), "{case}");
     let ends = outcome.event_type().is_agent_stop() && outcome.stops_turn();
     assert!(!ends, "{case}");
 }

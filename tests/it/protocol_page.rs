@@ -43,6 +43,9 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::ApprovalLost => {
             "approved, and then changed or removed, see [Approval](#approval)"
         }
+        FailureKind::NotTaken => {
+            "in place of the hooks of an event that none of them has seen: the queue was full, or the host had been shut down"
+        }
         FailureKind::Cancelled => {
             "cancelled by the host, or at the end of the host, while running or before it started"
         }
@@ -85,6 +88,16 @@ fn table() -> String {
             "answer `ask`, and exit code 0 (`should_continue` is `true` after the user's yes)",
             "none",
             answered(Decision::Ask),
+        ),
+        row(
+            "answer with a change of the input, in a host that does not apply changes",
+            "none",
+            |hook| {
+                let mut output = HookOutput::default();
+                output.updated_input =
+                    Some([("command".to_owned(), "ls".into())].into_iter().collect());
+                ended(hook).with_output(output)
+            },
         ),
     ];
     let failures = FailureKind::ALL.iter().map(|failure| {

@@ -14,8 +14,8 @@ use forge_hooks::compat::{Agent, OtherAgents};
 use forge_hooks::executor::DropReason;
 use forge_hooks::hook::May;
 use forge_hooks::{
-    EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor, HookExecutorBuilder,
-    HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
+    Decision, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
+    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
 };
 #[cfg(feature = "cli")]
 use forge_hooks::{
@@ -411,4 +411,10 @@ pub(crate) fn run_alone(test: &str, set: impl FnOnce(&mut Command) -> &mut Comma
         printed.contains("1 passed"),
         "no test is called {test}: {printed}"
     );
+}
+
+/// The strictest decision of an outcome, as other programs receive it.
+pub(crate) fn decision(outcome: &Outcome) -> Option<Decision> {
+    let json = serde_json::to_value(outcome).unwrap();
+    serde_json::from_value(json["decision"].clone()).unwrap()
 }

@@ -90,7 +90,8 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         Some(agent) => other_agent::load(agent, args, context, terminal)?,
         None => (event::from_args(args, context, terminal)?, context.load()?),
     };
-    let mut options = FireOptions::default().stop_on_failure(!args.keep_going);
+    let options = FireOptions::default().stop_on_failure(!args.keep_going);
+    let mut options = options.applies_updates();
     if args.parallel {
         options = options.parallel();
     }

@@ -229,7 +229,7 @@ impl<'a, 'io> Show<'a, 'io> {
             0 => String::new(),
             left => format!(" ({} after it did not run)", counted(left, "hook")),
         };
-        if let Some(result) = outcome.blocked().or(outcome.asks()) {
+        if let Some(result) = outcome.blocked() {
             let reason = outcome.reason().unwrap_or("no reason given");
             return objection(result, reason, &rest);
         }

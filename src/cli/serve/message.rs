@@ -233,6 +233,8 @@ pub(crate) struct Options {
     pub(super) parallel: bool,
     /// Whether the host asks its user when a hook answers `ask`. Default: such a hook blocks.
     pub(super) handles_ask: bool,
+    /// Whether the host acts on the changed event in `again`. Default: a hook that changes the input blocks.
+    pub(super) applies_updates: bool,
     /// Whether the hooks after one that blocks or fails are skipped. Default: true.
     pub(super) stop_on_failure: Option<bool>,
     /// Events with the same key run one after the other. Default: those of a session that cannot be blocked.

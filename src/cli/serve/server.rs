@@ -405,6 +405,9 @@ impl From<Options> for FireOptions<'_> {
         if given.handles_ask {
             options = options.handles_ask();
         }
+        if given.applies_updates {
+            options = options.applies_updates();
+        }
         match given.ordered {
             Some(key) => options.ordered_by(key),
             None => options,

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use forge_hooks::lifecycle::Question;
-use forge_hooks::{Decision, HookEvent, HookResult, HookRun, Lifecycle, Observer};
+use forge_hooks::{Decision, HookEvent, HookResult, HookRun, Lifecycle, Observer, Permit};
 use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, World, meets};
@@ -91,11 +91,11 @@ impl Host {
     }
 }
 
-fn works(_args: &Value) -> Result<Value, String> {
+fn works(_permit: Permit) -> Result<Value, String> {
     Ok(json!({"lines": 3}))
 }
 
-fn never(_args: &Value) -> Result<(), String> {
+fn never(_permit: Permit) -> Result<(), String> {
     panic!("it is called")
 }
 

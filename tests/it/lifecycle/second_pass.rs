@@ -25,8 +25,8 @@ fn host(hooks: &[(&str, String)]) -> Host {
 
 fn call(host: &Host) -> Result<Value, HookBlockedError> {
     let hooks = host.lifecycle();
-    let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
-    Ok(call.run(|args| Ok::<_, String>(args.clone()))?.args)
+    let call = hooks.tool("bash", json!({"command": "ls"}));
+    Ok(call.run(|permit| Ok::<_, String>(permit.into_args()))?.args)
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_hooks::{Decision, FailurePolicy, FireOptions, HookEvent, HookExecutor, Lifecycle};
+use forge_hooks::{
+    Decision, FailurePolicy, FireOptions, HookEvent, HookExecutor, Lifecycle, Permit,
+};
 use serde_json::json;
 
 use super::{Host, PRE, never, works};
@@ -14,7 +16,7 @@ fn a_tool_has_its_events_around_it() {
     let hooks = host.lifecycle().with_session_id("s1");
     let args = json!({"path": "a"});
     let run = hooks.tool("read", args.clone()).run(works).unwrap();
-    assert_eq!(run.original.unwrap(), json!({"lines": 3}));
+    assert_eq!(run.unmasked().unwrap(), &json!({"lines": 3}));
     assert_eq!(run.args, args);
     let results = [run.before, run.after.unwrap()].map(|it| it.results().len());
     assert_eq!(results, [1, 1]);
@@ -81,9 +83,9 @@ tool:error {"error":"broken","tool_args":"x","tool_use_id":"toolu_7","turn":2}"#
 fn a_failed_tool_fires_its_error() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
-    let read = |_: &_| std::fs::read_to_string("/no/such/file");
+    let read = |_: Permit| std::fs::read_to_string("/no/such/file");
     let run = hooks.tool("read", json!({"path": "a"})).run(read);
-    let error = run.unwrap().original.unwrap_err().to_string();
+    let error = run.unwrap().into_unmasked().unwrap_err().to_string();
     for words in ["out of cheese", "out of memory"] {
         let tool = hooks.tool("bash", "ls");
         let panicking = AssertUnwindSafe(|| {
@@ -99,8 +101,9 @@ fn a_failed_tool_fires_its_error() {
         let text = text.or(payload.downcast_ref::<&str>().copied());
         assert_eq!(text, Some(words), "the panic goes on");
     }
-    let running = hooks.tool("read", "x").begin().unwrap();
+    let (permit, running) = hooks.tool("read", "x").permit().unwrap();
     drop(async move {
+        let _permit = permit;
         let result = std::future::pending::<Result<(), String>>().await;
         let _ = running.finish(result);
     });
@@ -151,7 +154,7 @@ fn answers_after_the_tool_change_nothing() {
     let large = json!({"additionalContext": "and large", "systemMessage": "m"});
     let host = Host::with([(post, slow), (post, large)]);
     let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
-    assert!(run.original.is_ok() && run.after.as_ref().unwrap().allowed());
+    assert!(run.unmasked().is_ok() && run.after.as_ref().unwrap().allowed());
     let context = run.additional_context();
     assert_eq!(context.as_deref(), Some("it was slow\nand large"));
     assert_eq!(run.system_messages(), ["m"]);
@@ -164,25 +167,28 @@ fn answers_after_the_tool_change_nothing() {
 }
 
 #[test]
-fn changes_are_applied_if_the_host_applies() {
+fn changes_are_applied_unless_the_host_refuses() {
     let change = json!({"updatedInput": {"command": "ls -l"}, "systemMessage": "longer"});
     let host = Host::with([(PRE, change)]);
     let hooks = host.lifecycle();
     let args = json!({"command": "ls", "cwd": "/"});
 
-    let run = hooks.tool("bash", args.clone()).run(works).unwrap();
-    assert_eq!(run.args, args, "the host does not apply changes");
-    assert!(run.again.is_none() && run.before.updated_input().is_some());
+    let refuses = hooks.tool("bash", args.clone()).refuse_updates();
+    let blocked = refuses.run(never).unwrap_err();
+    let reason = "it changes the input, and this program does not apply changes";
+    assert_eq!(blocked.result.reason(), Some(reason));
+    assert!(!blocked.outcome().unwrap().allowed());
 
-    let call = hooks.tool("bash", args).apply_updates();
-    let run = call.run(|args| Ok::<_, String>(args.clone())).unwrap();
+    let call = hooks.tool("bash", args);
+    let called = |permit: Permit| Ok::<_, String>(permit.into_args());
+    let run = call.run(called).unwrap();
     let changed = json!({"command": "ls -l", "cwd": "/"});
-    assert_eq!(run.original.as_ref().unwrap(), &changed);
+    assert_eq!(run.unmasked().unwrap(), &changed);
     assert_eq!(run.args, changed);
     assert!(run.again.is_some());
     let messages = run.system_messages();
     assert_eq!(messages, ["longer"], "printed twice, reported once");
-    assert_eq!(host.seen.data(4)["tool_args"], changed);
+    assert_eq!(host.seen.data(2)["tool_args"], changed);
 }
 
 /// A hook may have something to say of the changed call alone.
@@ -193,7 +199,7 @@ fn the_model_receives_the_context_of_a_changed_call() {
     let of_long = r#"case $FORGE_TOOL_ARGS in *-l*) echo '{"additionalContext": "long"}';; esac"#;
     host.world.hook(PRE, of_long);
     let call = host.lifecycle().tool("bash", json!({"command": "ls"}));
-    let run = call.apply_updates().run(works).unwrap();
+    let run = call.run(works).unwrap();
     assert_eq!(run.before.additional_context(), None);
     assert_eq!(run.additional_context().as_deref(), Some("long"));
 }
@@ -202,20 +208,32 @@ fn the_model_receives_the_context_of_a_changed_call() {
 fn changes_without_effect_are_none() {
     let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls -l"}}))]);
     let hooks = host.lifecycle();
-    for args in [json!("ls"), json!({"command": "ls -l"}), json!(["ls"])] {
-        let call = hooks.tool("bash", args.clone()).apply_updates();
-        let run = call.run(works).unwrap();
-        assert_eq!(run.args, args);
-        assert!(run.again.is_none());
-    }
+    let args = json!({"command": "ls -l"});
+    let run = hooks.tool("bash", args.clone()).run(works).unwrap();
+    assert_eq!(run.args, args);
+    assert!(run.again.is_none());
     // Guards see a change before it is applied.
     #[cfg(unix)]
     {
         let long = "case $FORGE_TOOL_ARGS in *-l*) echo too long; exit 1;; esac";
         host.world.hook(PRE, long);
-        let call = hooks.tool("bash", json!({"command": "ls"})).apply_updates();
+        let call = hooks.tool("bash", json!({"command": "ls"}));
         let blocked = call.run(never).unwrap_err();
         assert_eq!(blocked.result.reason(), Some("too long"));
+    }
+}
+
+/// Else the host would run what the hook has not allowed.
+#[test]
+fn a_change_that_cannot_be_applied_blocks() {
+    let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls -l"}}))]);
+    let hooks = host.lifecycle();
+    for (args, found) in [(json!("ls"), "a string"), (json!(["ls"]), "a list")] {
+        let blocked = hooks.tool("bash", args).run(never).unwrap_err();
+        let reason = format!(
+            "cannot change `tool_args`: its values have no names, since it is {found} and not an object"
+        );
+        assert_eq!(blocked.result.reason(), Some(&*reason));
     }
 }
 
@@ -264,7 +282,7 @@ fn debug_hides_arguments_and_results() {
     let run = call.run(|_| Ok::<_, String>(Opaque("hunter22"))).unwrap();
     let shown = format!("{before} {run:?}");
     assert!(!shown.contains("hunter22"), "{shown}");
-    assert_eq!(run.original.unwrap().0, "hunter22");
+    assert_eq!(run.unmasked().unwrap().0, "hunter22");
 }
 
 #[test]
@@ -277,9 +295,10 @@ fn an_endless_change_is_applied_once() {
     world.hook(PRE, longer);
     world.add(hook(PRE, "echo reported >>background").with_background());
     let hooks = host.lifecycle();
-    let call = hooks.tool("count", json!({"n": 1})).apply_updates();
-    let run = call.run(|args| Ok::<_, String>(args["n"].clone())).unwrap();
-    assert_eq!(run.original.unwrap(), 2);
+    let call = hooks.tool("count", json!({"n": 1}));
+    let called = |permit: Permit| Ok::<_, String>(permit.args()["n"].clone());
+    let run = call.run(called).unwrap();
+    assert_eq!(run.unmasked().unwrap(), 2);
     host.ends();
     assert_eq!(world.read("background"), "reported\n");
 }
@@ -296,7 +315,7 @@ fn the_changed_call_is_asked_about_once() {
         host.answers(PRE, json!({"updatedInput": {"n": 2}}));
         let mut asked = Vec::new();
         let hooks = host.lifecycle();
-        let call = hooks.tool("bash", json!({"n": 1})).apply_updates();
+        let call = hooks.tool("bash", json!({"n": 1}));
         let call = call.on_ask(|question| {
             assert_eq!(question.reasons(), ["sure?"]);
             asked.push(question.event.data["tool_args"]["n"].clone());
@@ -321,8 +340,11 @@ fn a_call_can_be_held_across_an_await() {
         let hooks = session.lifecycle();
         let model = hooks.llm("large", 1).begin().unwrap();
         let permission = hooks.permission("read", "read").begin();
-        let running = hooks.tool("read", json!({"path": "a"})).begin().unwrap();
-        assert_eq!(running.args()["path"], "a");
+        let (permit, running) = hooks.tool("read", json!({"path": "a"})).permit().unwrap();
+        assert_eq!(
+            (permit.tool(), &permit.args()["path"]),
+            ("read", &json!("a"))
+        );
         tokio::task::yield_now().await;
         let run = running.finish(Ok::<_, String>("read"));
         let asked = permission.unwrap();

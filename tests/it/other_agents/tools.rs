@@ -2,11 +2,11 @@
 
 use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::{AppProfile, Decision, FailureKind, HookEvent, Hooks, Outcome};
+use forge_hooks::{AppProfile, Decision, FailureKind, FireOptions, HookEvent, Hooks, Outcome};
 use serde_json::{Value, json};
 
 use super::{CLAUDE, Place, settings};
-use crate::support::{World, hook_of};
+use crate::support::{World, decision, hook_of};
 
 const NAMES: [(&str, &str); 2] = [("path", "file_path"), ("contents", "content")];
 
@@ -29,7 +29,8 @@ fn fired(tools: fn(OtherAgents) -> OtherAgents, handler: &Value, args: &Value) -
     let place = Place::new([(CLAUDE, &*settings("PreToolUse", "Write", &handler))]);
     let _ = place.load_tools(tools(place.tools()));
     let event = HookEvent::tool_pre_execute("fs_write", args.clone());
-    place.world.outcome(&event)
+    let options = FireOptions::new().applies_updates();
+    place.world.executor.execute(&event, options)
 }
 
 fn handler(command: &str) -> Value {
@@ -141,7 +142,7 @@ fn a_changed_input_has_the_hosts_names() {
     assert_eq!(json!(outcome.updated_input()), expected);
     let both = answer(json!({"file_path": "b", "path": "c"}));
     let outcome = fired(mapped, &both, &args);
-    assert_eq!(outcome.decision(), Some(Decision::Block));
+    assert_eq!(decision(&outcome), Some(Decision::Block));
     assert!(
         outcome.reason().unwrap().contains("have the name `path`"),
         "{outcome:?}"

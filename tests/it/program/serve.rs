@@ -289,7 +289,8 @@ fn a_background_hook_behind_a_change_runs_once() {
         {"event": "tool:*", "command": "echo x >>ran", "background": true},
     ]));
     let mut served = Served::new(&user);
-    let fired = served.fire("ls");
+    let fire = json!({"event": bash("ls"), "options": {"applies_updates": true}});
+    let fired = served.result("fire", &fire);
     assert_eq!(
         fired["again"]["event"]["data"]["tool_args"]["command"],
         "id"

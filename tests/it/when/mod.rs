@@ -11,7 +11,7 @@ use forge_hooks::hook::{Condition, Reads};
 use forge_hooks::pattern::PatternPart;
 use forge_hooks::{
     AppProfile, EventSpec, EventType, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
-    HookExecutor, Hooks, Lifecycle, Trace,
+    HookExecutor, Hooks, Lifecycle, Permit, Trace,
 };
 use serde_json::{Map, Value, json};
 
@@ -194,8 +194,8 @@ fn a_changed_call_is_tested_again() {
     let lifecycle = Lifecycle::new(world.executor.clone());
     let call = |command: &str| {
         let call = lifecycle.tool("bash", json!({"command": command}));
-        let called = |args: &Value| Ok::<_, String>(args.clone());
-        call.apply_updates().run(called).map(|run| run.args)
+        let called = |permit: Permit| Ok::<_, String>(permit.into_args());
+        call.run(called).map(|run| run.args)
     };
     assert!(call("ls").is_err());
     assert_eq!(call("pwd").unwrap(), json!({"command": "pwd"}));

@@ -329,7 +329,10 @@ fn compared(user: &User, row: &Row<'_>) -> String {
     is_valid("fire", &printed.json());
     let report = steady(printed.json());
     let mut served = Served::with(user, &options, &json!({}));
-    let answer = served.unchecked_result("fire", &json!({"event": event}));
+    let answer = served.unchecked_result(
+        "fire",
+        &json!({"event": event, "options": {"applies_updates": true}}),
+    );
     let answer = serde_json::from_str(&user.normal(&answer.to_string())).unwrap();
     let mut alone = report.clone();
     // The host of `serve` does not wait for them.

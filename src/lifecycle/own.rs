@@ -1,0 +1,104 @@
+//! An action of the host's own, between events that it has declared.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::action::{Action, Begins, Request, Running};
+use super::table::{Row, own_row};
+use crate::events::EventSpec;
+use crate::outcome::{HookBlockedError, Outcome};
+
+/// An action of the host's own: an event before it, one after it, and one if it fails.
+///
+/// A panic, a `?` or a cancelled future between them cannot skip the event of its end; see
+/// [`Lifecycle::action`](super::Lifecycle::action).
+///
+/// ```
+/// use forge_hooks::lifecycle::OwnAction;
+/// use forge_hooks::{AppProfile, EventSpec, Hooks};
+///
+/// # let home = tempfile::tempdir()?;
+/// # let file = home.path().join("save");
+/// let before = EventSpec::custom("game:will_save")?;
+/// let after = EventSpec::custom("game:saved")?.notify_only();
+/// let failed = EventSpec::custom("game:not_saved")?.notify_only();
+/// let saving = OwnAction::new(&before, &after, &failed);
+/// let builder = [before, after, failed].into_iter().fold(
+///     Hooks::builder(AppProfile::new("mygame")),
+///     |builder, event| builder.event(event),
+/// );
+/// # let builder = builder.config_home(home.path());
+/// let hooks = builder.load();
+///
+/// let saved = hooks.lifecycle().action(&saving).with_field("slot", 1).run(|action| {
+///     std::fs::write(&file, "level 2")?; // an error fires `game:not_saved`
+///     action.set_field("bytes", 7); // for `game:saved`
+///     std::io::Result::Ok(())
+/// });
+/// match saved {
+///     Ok(written) => written?,
+///     Err(blocked) => println!("{blocked}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct OwnAction {
+    row: Row,
+}
+
+impl OwnAction {
+    /// Creates an action of these events. Hooks can block the first one, unless it
+    /// [only notifies](EventSpec::notify_only). The last one has the message of the error as `error`.
+    #[must_use]
+    pub fn new(before: &EventSpec, after: &EventSpec, failed: &EventSpec) -> Self {
+        let events = [before, after, failed];
+        Self {
+            row: own_row(events.map(EventSpec::event_type)),
+        }
+    }
+
+    pub(super) fn row(&self) -> Row {
+        self.row.clone()
+    }
+}
+
+/// An action of the host's own; see [`Lifecycle::action`](super::Lifecycle::action).
+#[derive(Debug)]
+pub struct Own;
+
+impl Action for Own {}
+impl Begins for Own {}
+
+impl Request<'_, Own> {
+    /// Fires the event before the action, calls the function, and fires the event after it, or that of its failure with the
+    /// message of the error.
+    ///
+    /// # Errors
+    /// As with [`begin`](Request::begin). The function has not been called then.
+    pub fn run<T, E: fmt::Display>(
+        self,
+        work: impl FnOnce(&mut Running<Own>) -> Result<T, E>,
+    ) -> Result<Result<T, E>, HookBlockedError> {
+        let mut running = self.begin()?;
+        let done = work(&mut running);
+        running.finish(done.as_ref().map(|_| ()));
+        Ok(done)
+    }
+}
+
+impl Running<Own> {
+    /// Sets a field of the data of the event of its end, which is known only now.
+    pub fn set_field(&mut self, name: impl Into<String>, value: impl Into<Value>) {
+        self.open.set_field(name.into(), value.into());
+    }
+
+    /// Fires the event after the action, or that of its failure with the message of the error. Returns the outcome; none if
+    /// it was not waited for.
+    pub fn finish<E: fmt::Display>(mut self, result: Result<(), E>) -> Option<Outcome> {
+        match result {
+            Ok(()) => self.open.end(Ok(Value::Null)),
+            Err(error) => self.open.end(Err(&error.to_string())),
+        }
+    }
+}
