@@ -55,6 +55,11 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// What must not compile, and the same with one change.
+#[cfg(doctest)]
+#[doc = include_str!("../tests/it/without_a_yes.md")]
+struct WithoutAYes;
+
 use std::time::Duration;
 
 #[cfg(feature = "cli")]
@@ -133,10 +138,9 @@ pub mod fuzzing {
 }
 
 pub use config::{HookConfig, LoadReport};
-pub use events::{EventSpec, EventType, EventTypeError, HookEvent, HostContext};
+pub use events::{EventSpec, EventType, HookEvent, HostContext};
 pub use executor::{
-    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRun, Observer,
-    SubmitError,
+    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Observer, SubmitError,
 };
 pub use hook::{FailurePolicy, Hook, HookError, Sandbox};
 pub use hooks::{Hooks, HooksBuilder};

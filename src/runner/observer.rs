@@ -31,7 +31,8 @@ use crate::outcome::HookResult;
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 /// use std::sync::Arc;
-/// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookResult, HookRun, Observer};
+/// use forge_hooks::executor::HookRun;
+/// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookResult, Observer};
 ///
 /// #[derive(Default)]
 /// struct Failures(AtomicUsize);

@@ -8,13 +8,6 @@ use serde_json::{Map, json};
 
 use crate::support::{AND, World, blocking_event, decision, hook, meets};
 
-impl World {
-    /// A hook for all events that answers so.
-    fn answering(&self, answer: impl ToString) {
-        self.hook("*", &self.says(&answer.to_string()));
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn byte_order_marks_are_removed() {

@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use forge_hooks::config::{ConfigError, HooksFile};
+use forge_hooks::events::EventTypeError;
 use forge_hooks::executor::DropReason;
 use forge_hooks::hook::KeyError;
 use forge_hooks::lifecycle::ToolRun;
@@ -14,10 +15,9 @@ use forge_hooks::redact::RedactError;
 use forge_hooks::trace::TraceError;
 use forge_hooks::trust::{Approval, ApprovalStatus, Approved, TrustError};
 use forge_hooks::{
-    AppProfile, CancelToken, Decision, EventType, EventTypeError, FailureKind, FireOptions, Hook,
-    HookBlockedError, HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookId,
-    HookOutput, HookResult, Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, SubmitError,
-    Trace,
+    AppProfile, CancelToken, Decision, EventType, FailureKind, FireOptions, Hook, HookBlockedError,
+    HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookId, HookOutput, HookResult,
+    Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, SubmitError, Trace,
 };
 
 use forge_hooks::lifecycle::{

@@ -110,5 +110,6 @@ mod unapproved;
 mod watching;
 mod when;
 mod windows;
+mod without_a_yes;
 #[cfg(unix)]
 mod written_files;

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forge_hooks::executor::DropReason;
+use forge_hooks::executor::{DropReason, HookRun};
 use forge_hooks::{
     AppProfile, EventSpec, FailureKind, FailurePolicy, FireOptions, HookEvent, HookExecutor,
-    HookHandle, HookResult, HookRun, Hooks, Observer, SubmitError,
+    HookHandle, HookResult, Hooks, Observer, SubmitError,
 };
 use serde_json::json;
 

@@ -5,7 +5,8 @@ use std::thread::ThreadId;
 use std::time::Duration;
 
 use crossbeam_channel::Receiver;
-use forge_hooks::{FailureKind, FireOptions, Hook, HookResult, HookRun, Observer};
+use forge_hooks::executor::HookRun;
+use forge_hooks::{FailureKind, FireOptions, Hook, HookResult, Observer};
 use serde_json::json;
 
 use crate::support::{

@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::executor::DropReason;
+use forge_hooks::executor::{DropReason, HookRun};
 use forge_hooks::{
-    CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, HookRun, Observer,
+    CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, Observer,
     SubmitError,
 };
 

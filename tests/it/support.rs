@@ -11,11 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::compat::{Agent, OtherAgents};
-use forge_hooks::executor::DropReason;
+use forge_hooks::executor::{DropReason, HookRun};
 use forge_hooks::hook::May;
 use forge_hooks::{
     Decision, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
-    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, HookRun, Observer, Outcome,
+    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, Observer, Outcome,
 };
 #[cfg(feature = "cli")]
 use forge_hooks::{
@@ -160,6 +160,11 @@ impl World {
         self.write(&name, text);
         let print = if cfg!(windows) { "type" } else { "cat" };
         format!("{print} {name}")
+    }
+
+    /// A hook for all events that answers so.
+    pub(crate) fn answering(&self, answer: impl ToString) {
+        self.hook("*", &self.says(&answer.to_string()));
     }
 
     /// Waits until a hook has written this file.

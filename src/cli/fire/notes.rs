@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use crate::{Hook, HookResult, HookRun, Observer, Outcome};
+use crate::executor::HookRun;
+use crate::{Hook, HookResult, Observer, Outcome};
 
 /// What has happened.
 pub(super) enum Note {

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::message::{Id, OfHook};
 use super::outbox::Outbox;
-use crate::{HookEvent, HookResult, HookRun, Observer};
+use crate::executor::HookRun;
+use crate::{HookEvent, HookResult, Observer};
 
 pub(super) struct Notifier {
     outbox: Outbox,

@@ -8,8 +8,9 @@ mod tools;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
+use forge_hooks::executor::HookRun;
 use forge_hooks::lifecycle::Question;
-use forge_hooks::{Decision, HookEvent, HookResult, HookRun, Lifecycle, Observer, Permit};
+use forge_hooks::{Decision, HookEvent, HookResult, Lifecycle, Observer, Permit};
 use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, World, meets};

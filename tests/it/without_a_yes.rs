@@ -1,0 +1,344 @@
+//! Ways in which a host may run what no hook has allowed: what the API does about each, by the table in docs/embedding.md.
+//! Those that do not compile are in `without_a_yes.md`; the others run here.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use forge_hooks::lifecycle::OwnAction;
+use forge_hooks::{
+    AppProfile, CancelToken, EventSpec, FireOptions, HookResult, Hooks, Lifecycle, Permit,
+};
+use serde_json::json;
+
+use crate::support::{World, blocking_event, hook};
+
+/// The rows of the table that do not stop a host from compiling.
+const ROWS: [&str; 8] = [
+    "a batch zipped with its permits in another order",
+    "a hook changes the arguments, and the host runs the original ones",
+    "an open question is taken for a yes",
+    "a panic, `?` or a dropped future between the events",
+    "Ctrl-C during a guard is told to the model as a verdict",
+    // `other_agents/guards.rs`
+    "a guard of another agent reads an argument that the tool does not have",
+    // `deciding.rs`
+    "a tool writes a hooks file, an approval or a guard's script",
+    // `mistakes.txt`
+    "a guard in the background",
+];
+
+#[test]
+fn the_page_has_each_mistake() {
+    let page = include_str!("../../docs/embedding.md").replace("\r\n", "\n");
+    let (_, rest) = page
+        .split_once("| mistake | what happens |\n|---|---|\n")
+        .unwrap();
+    let (table, _) = rest.split_once("\n\n").unwrap();
+    let rows = table.lines().map(|line| line.split(" | ").next().unwrap());
+    let rows = rows.map(|row| row.trim_start_matches("| ").split(" (`").next().unwrap());
+    let uncompiled = include_str!("without_a_yes.md").replace("\r\n", "\n");
+    let uncompiled = uncompiled
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "));
+    let tried: BTreeSet<_> = uncompiled.chain(ROWS).collect();
+    assert_eq!(rows.collect::<BTreeSet<_>>(), tried);
+}
+
+fn runs(permit: Permit) -> Result<String, String> {
+    Ok(format!("{} {}", permit.tool(), permit.args()["n"]))
+}
+
+fn never(_: Permit) -> Result<String, String> {
+    panic!("it is called")
+}
+
+#[test]
+fn each_permit_has_its_own_call() {
+    let world = World::new();
+    world.answering(json!({"updatedInput": {"seen": true}}));
+    let hooks = Lifecycle::new(world.executor.clone());
+    let calls = [("read", 1), ("write", 2), ("bash", 3)];
+    let permits = calls.map(|(tool, n)| hooks.tool(tool, json!({"n": n})).permit().unwrap());
+    // Whatever order a host makes of them.
+    let mut ran: Vec<_> = permits
+        .into_iter()
+        .rev()
+        .map(|(permit, running)| {
+            assert_eq!(permit.args()["seen"], true);
+            running.finish(runs(permit)).into_output().unwrap()
+        })
+        .collect();
+    ran.sort();
+    assert_eq!(ran, ["bash 3", "read 1", "write 2"]);
+}
+
+#[test]
+fn a_changed_input_is_no_yes() {
+    let world = World::new();
+    world.answering(json!({"updatedInput": {"command": "rm --dry-run"}}));
+    let why = "it changes the input, and this program does not apply changes";
+    let executor = &world.executor;
+    for options in [
+        FireOptions::new(),
+        FireOptions::new().handles_ask(),
+        FireOptions::new().parallel(),
+    ] {
+        let outcome = executor.execute(&blocking_event(), options);
+        assert!(!outcome.allowed() && outcome.asks().is_none() && !outcome.grants());
+        assert_eq!(outcome.reason(), Some(why));
+        assert!(
+            outcome.updated_input().is_none(),
+            "there is nothing to forget"
+        );
+        let error = outcome.check().unwrap_err().to_string();
+        assert!(
+            error.ends_with(
+                "(a host that does fires the event with `FireOptions::applies_updates`)"
+            )
+        );
+        let results = executor.execute_hooks(&blocking_event(), options);
+        assert!(!results[0].should_continue() && !results[0].success());
+        let handle = executor.submit(blocking_event(), options).unwrap();
+        assert!(!handle.wait().allowed());
+    }
+    let refuses = Lifecycle::new(executor.clone())
+        .tool("rm", json!({}))
+        .refuse_updates();
+    assert_eq!(refuses.run(never).unwrap_err().result.reason(), Some(why));
+    let applies = FireOptions::new().applies_updates();
+    let outcome = executor.execute(&blocking_event(), applies);
+    assert_eq!(outcome.updated_input().unwrap()["command"], "rm --dry-run");
+    assert!(outcome.allowed());
+}
+
+/// Only a tool and a prompt can be changed.
+#[test]
+fn a_change_of_what_cannot_be_changed_is_no_yes() {
+    let world = World::new();
+    world.answering(json!({"updatedInput": {"command": "x"}}));
+    let hooks = Lifecycle::new(world.executor.clone());
+    assert!(hooks.llm("large", 1).begin().is_err());
+    assert!(hooks.permission("bash", "execute").begin().is_err());
+    assert!(
+        hooks.session("s1").begin().is_ok(),
+        "nothing is blocked there"
+    );
+}
+
+#[test]
+fn an_open_question_is_no_yes() {
+    let world = World::new();
+    world.answering(json!({"decision": "ask", "reason": "sure?"}));
+    let options = FireOptions::new().handles_ask();
+    let outcome = world.executor.execute(&blocking_event(), options);
+    assert!(outcome.asks().is_some() && !outcome.allowed() && outcome.check().is_err());
+    assert_eq!(outcome.blocked(), outcome.asks());
+    assert!(!outcome.results().iter().all(HookResult::success));
+    assert!(!outcome.results().iter().all(HookResult::should_continue));
+    assert!(!outcome.grants());
+    let yes = outcome.answer(|_| true);
+    assert!(yes.allowed() && yes.blocked().is_none() && yes.grants());
+    assert!(yes.results().iter().all(HookResult::success));
+}
+
+#[test]
+fn an_allow_grants_unless_another_hook_objects() {
+    let world = World::new();
+    world.answering(json!({"decision": "allow"}));
+    assert!(world.outcome(&blocking_event()).grants());
+    world.answering("plain words");
+    assert!(world.outcome(&blocking_event()).grants());
+    world.answering(json!({"decision": "block"}));
+    assert!(!world.outcome(&blocking_event()).grants());
+}
+
+fn names(world: &World) -> String {
+    world.read("seen").trim().replace('\n', " ")
+}
+
+#[cfg(unix)]
+#[test]
+fn the_end_of_an_own_action_is_fired() {
+    let world = World::new();
+    let [before, after, failed] = ["game:will_save", "game:saved", "game:not_saved"]
+        .map(|name| EventSpec::custom(name).unwrap());
+    let action = OwnAction::new(&before, &after.clone().notify_only(), &failed);
+    world.hook(
+        "game:*",
+        r#"echo "$FORGE_EVENT $FORGE_SLOT $FORGE_BYTES $FORGE_ERROR" >>seen"#,
+    );
+    let hooks = Lifecycle::new(world.executor.clone());
+    let call = || hooks.action(&action).with_field("slot", 1);
+    let fails = |broken: bool| -> Result<u8, String> {
+        let done = call().run(|action| {
+            let bytes: u8 = if broken { "x" } else { "7" }.parse()?;
+            action.set_field("bytes", bytes);
+            Ok::<_, std::num::ParseIntError>(bytes)
+        });
+        done.map_err(|blocked| blocked.to_string())?
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(fails(false), Ok(7));
+    assert!(fails(true).is_err());
+    let panics = AssertUnwindSafe(|| call().run(|_| -> Result<(), String> { panic!("broken") }));
+    assert!(catch_unwind(panics).is_err());
+    drop(async {
+        let running = call().begin().unwrap();
+        std::future::pending::<()>().await;
+        running.finish(Ok::<_, String>(()));
+    });
+    let running = call().begin().unwrap();
+    running.finish(Err("by hand"));
+    let seen = names(&world);
+    let expected = "game:will_save 1 game:saved 1 7 \
+        game:will_save 1 game:not_saved 1 invalid digit found in string \
+        game:will_save 1 game:not_saved 1 the call was dropped before its end \
+        game:will_save 1 game:not_saved 1 by hand";
+    let seen: Vec<_> = seen.split_whitespace().collect();
+    assert_eq!(seen.join(" "), expected);
+    world.hook("game:will_save", "exit 1");
+    assert!(
+        call()
+            .run(|_| -> Result<(), String> { panic!("it is called") })
+            .is_err()
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cancelled_guard_is_no_verdict() {
+    let world = World::new();
+    world.add(hook("tool:*", "touch runs; sleep 60").with_name("slow"));
+    let token = CancelToken::new();
+    let hooks = Lifecycle::new(world.executor.clone()).cancelled_by(&token);
+    let blocked = std::thread::scope(|scope| {
+        let call = scope.spawn(|| hooks.tool("bash", json!({})).run(never).unwrap_err());
+        world.await_file("runs");
+        token.cancel();
+        call.join().unwrap()
+    });
+    assert!(blocked.is_cancelled());
+    assert_eq!(
+        blocked.to_string(),
+        "cancelled before hook `slow` had decided"
+    );
+    assert!(blocked.failures().is_empty() && blocked.additional_context().is_none());
+
+    world.registry().clear();
+    world.add(hook("tool:*", "exit 1").with_name("no"));
+    let hooks = Lifecycle::new(world.executor.clone());
+    let blocked = hooks.tool("bash", json!({})).run(never).unwrap_err();
+    assert!(!blocked.is_cancelled(), "a verdict");
+}
+
+/// What hooks have said besides is not lost with the call.
+#[test]
+fn a_blocked_call_has_what_other_hooks_have_said() {
+    let world = World::new();
+    world.answering(json!({"additionalContext": "use make"}));
+    let broken = hook("tool:*", "exit 3").with_name("broken");
+    world.add(broken.with_on_failure(forge_hooks::FailurePolicy::Continue));
+    world.answering(json!({"decision": "block", "reason": "no"}));
+    let hooks = Lifecycle::new(world.executor.clone());
+    let blocked = hooks.tool("bash", json!({})).run(never).unwrap_err();
+    assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
+    let told = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
+    assert_eq!(blocked.failures().to_string(), told);
+}
+
+fn hooks_with_queue_of(world: &World, events: usize) -> Hooks {
+    let executor = forge_hooks::HookExecutor::builder()
+        .workers(1)
+        .queue_capacity(events);
+    let builder = Hooks::builder(AppProfile::new("mygame")).config_home(world.directory());
+    builder.executor(executor).load()
+}
+
+/// A refused event is a handle that has ended, and blocks what can be blocked.
+#[cfg(unix)]
+#[test]
+fn a_refused_event_is_no_yes() {
+    let world = World::new();
+    let hooks = hooks_with_queue_of(&world, 1);
+    let slow = format!(
+        "until test -e {}; do sleep 0.05; done",
+        world.path("go").display()
+    );
+    hooks.registry().register(hook("*", &slow));
+    let event = |name: &str| hooks.event(name).unwrap();
+    let mut taken = Vec::new();
+    let refused = loop {
+        let handle = hooks.submit(event("tool:pre_execute"));
+        if handle.refusal().is_some() {
+            break handle;
+        }
+        taken.push(handle);
+    };
+    assert!(refused.is_finished());
+    let outcome = refused.wait();
+    assert!(!outcome.allowed() && outcome.check().is_err());
+    let why = "queue is full, tool:pre_execute was not taken";
+    assert_eq!(outcome.reason(), Some(why));
+    let notifies = hooks.submit(event("user:interrupt")).wait();
+    assert!(notifies.allowed(), "nothing to block");
+    assert!(notifies.failures().to_string().contains("queue is full"));
+    world.write("go", "");
+    assert!(taken.into_iter().all(|handle| handle.wait().allowed()));
+}
+
+/// The host itself wants it so.
+#[cfg(unix)]
+#[test]
+fn a_skipped_event_is_no_failure_and_no_yes() {
+    let world = World::new();
+    let hooks = hooks_with_queue_of(&world, 8);
+    let slow = format!(
+        "until test -e {}; do sleep 0.05; done",
+        world.path("go").display()
+    );
+    hooks.registry().register(hook("*", &slow));
+    let submit = |name: &str| {
+        let once = FireOptions::new().skip_while_running("frame");
+        hooks.submit_with(hooks.event(name).unwrap(), once)
+    };
+    let first = submit("user:interrupt");
+    let skipped = submit("user:interrupt");
+    assert!(skipped.refusal().is_some());
+    let outcome = skipped.wait();
+    assert!(outcome.allowed() && outcome.failures().is_empty() && outcome.results().is_empty());
+    let guard = submit("tool:pre_execute").wait();
+    assert!(!guard.allowed());
+    assert!(
+        guard
+            .reason()
+            .unwrap()
+            .starts_with("an event with the same key waits or runs")
+    );
+    world.write("go", "");
+    assert!(first.wait().allowed());
+}
+
+/// Hooks know whose call a tool is.
+#[cfg(unix)]
+#[test]
+fn a_tool_of_a_subagent_names_it() {
+    let world = World::new();
+    world.hook("*", r#"echo "$FORGE_EVENT $FORGE_AGENT_TYPE" >>seen"#);
+    let session = Lifecycle::new(world.executor.clone())
+        .session("s1")
+        .begin()
+        .unwrap();
+    let turn = session.prompt("go").begin().unwrap();
+    let mut sub = session.subagent("explorer").begin().unwrap();
+    for hooks in [turn.lifecycle(), sub.lifecycle(), session.lifecycle()] {
+        let _ = hooks.tool("read", json!({"n": 1})).run(runs).unwrap();
+    }
+    assert!(sub.finish("done").allowed());
+    let seen = names(&world);
+    let seen: Vec<_> = seen.split_whitespace().collect();
+    let expected = "session:start user:prompt_submit agent:subagent_start explorer \
+        tool:pre_execute tool:post_execute \
+        tool:pre_execute explorer tool:post_execute explorer \
+        tool:pre_execute tool:post_execute agent:subagent_stop explorer";
+    assert_eq!(seen.join(" "), expected);
+}
