@@ -62,7 +62,7 @@ builtin! {
     /// assert_eq!(event, EventType::ToolPreExecute);
     /// assert_eq!((event.category(), event.action()), ("tool", "pre_execute"));
     /// assert!("tool:pre_exec".parse::<EventType>().is_err());
-    /// # Ok::<(), forge_hooks::EventTypeError>(())
+    /// # Ok::<(), forge_hooks::events::EventTypeError>(())
     /// ```
     #[derive(Debug, Clone, PartialEq, Eq, Hash)]
     #[non_exhaustive]

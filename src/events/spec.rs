@@ -17,7 +17,7 @@ use super::table::KNOWN;
 ///     .notify_only();
 /// assert!(!level_loaded.can_block());
 /// let event = level_loaded.event().with_data("level", "Cellar");
-/// # Ok::<(), forge_hooks::EventTypeError>(())
+/// # Ok::<(), forge_hooks::events::EventTypeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "it is declared with `HooksBuilder::event`"]
