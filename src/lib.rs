@@ -2,8 +2,13 @@
 //! your program does; they cannot hang or crash it.
 //!
 //! ```
-//! use forge_hooks::{AppProfile, HookEvent, Hooks};
+//! use forge_hooks::{AppProfile, Hooks, Permit};
 //! use serde_json::json;
+//!
+//! /// The only function that runs a command: hooks alone give a permit.
+//! fn run(permit: Permit) -> Result<String, String> {
+//!     Ok(format!("running {}", permit.args()["command"]))
+//! }
 //!
 //! # let home = tempfile::tempdir().unwrap();
 //! let builder = Hooks::builder(AppProfile::new("myagent")); // the name of files and variables
@@ -11,12 +16,14 @@
 //! let hooks = builder.load(); // from ~/.config/myagent/hooks.json
 //! eprint!("{}", hooks.report()); // what is wrong in the hooks files
 //!
-//! let outcome = hooks.execute(&HookEvent::tool_pre_execute("bash", json!({"command": "ls"})));
-//! eprint!("{}", outcome.failures()); // hooks that failed and did not block
-//! match outcome.check() {
-//!     Ok(()) => println!("running ls"),
+//! match hooks.lifecycle().tool("bash", json!({"command": "ls"})).run(run) {
+//!     Ok(ran) => {
+//!         eprint!("{}", ran.failures()); // hooks that failed and did not block
+//!         println!("{}", ran.output()?);
+//!     }
 //!     Err(blocked) => println!("{blocked}"),
 //! }
+//! # Ok::<(), String>(())
 //! ```
 //!
 //! A hook of a user, in `hooks.json`:
@@ -27,7 +34,7 @@
 //!
 //! | your program | page | example |
 //! |---|---|---|
-//! | agent | [what an agent needs](docs::embedding#what-an-agent-needs), [`lifecycle`] | [tool_executor.rs] |
+//! | agent | [what an agent needs](docs::embedding#what-an-agent-needs), [`Lifecycle`], [`Permit`] | [tool_executor.rs] |
 //! | editor | [ask the user](docs::embedding#ask-the-user), [`Hooks::approve_with`] | [editor.rs] |
 //! | game | [never waiting](docs::embedding#never-waiting), [`Hooks::submit`] | [game_loop.rs] |
 //! | command line | [fire an event](docs::embedding#fire-an-event), [`Hooks::execute`] | [minimal.rs] |
