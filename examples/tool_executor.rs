@@ -1,6 +1,6 @@
 //! An agent: a model asks for tools, the agent calls them and itself again with what they return, and its user's hooks
 //! block or change the calls, or ask the user. The model is a list; the tools are real, and work in a temporary directory.
-//! A plugin for Claude Code guards them, although their arguments have other names. Ctrl-C ends the hooks of one call.
+//! A plugin for Claude Code guards them, although their arguments have other names. Ctrl-C ends the hooks of a call and the turn.
 //! To use the hooks of this repository too: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example tool_executor`.
 
 use std::error::Error;
@@ -82,10 +82,11 @@ impl Agent {
         let mut returned = Vec::new();
         for (tool, args) in calls {
             println!("> {tool} {args}");
-            // An error is for the model too.
+            // An error is for the model too. After Ctrl-C there is no verdict for it, and the turn ends.
             let (text, stops_turn) = self.call(tool, args).unwrap_or_else(|blocked| {
                 println!("  {blocked}");
-                (blocked.to_string(), blocked.stops_turn())
+                let ends = blocked.stops_turn() || blocked.is_cancelled();
+                (blocked.to_string(), ends)
             });
             if stops_turn {
                 return Ok(()); // the session ends when it is dropped

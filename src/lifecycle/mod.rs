@@ -25,9 +25,11 @@
 //! # When a hook blocks
 //! The model must learn that its call was not made, and why, so that it can do something else. So the host gives it
 //! the error's message as the result of the call, marked as an error: "blocked by hook \`No sudo\`: sudo is not allowed".
-//! The [context](crate::Outcome::additional_context) in the error's [outcome](crate::HookBlockedError::outcome) is for the
-//! model too. If the error [stops the turn](crate::HookBlockedError::stops_turn), the host does not call the model again
-//! before its user has spoken. The model does not get a blocked prompt: the host shows its user the reason.
+//! The [context](crate::HookBlockedError::additional_context) of the error is for the model too, its
+//! [failures](crate::HookBlockedError::failures) are for the user. If the error
+//! [stops the turn](crate::HookBlockedError::stops_turn), the host does not call the model again before its user has spoken. The
+//! same is right if it [is cancelled](crate::HookBlockedError::is_cancelled): no hook has decided anything, so the model gets
+//! nothing. The model does not get a blocked prompt: the host shows its user the reason.
 
 mod action;
 mod kinds;
