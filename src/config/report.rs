@@ -94,6 +94,7 @@ fn file_names<S: Serializer>(files: &[PathBuf], serializer: S) -> Result<S::Ok, 
 
 named! {
     /// The severity of a problem.
+    #[non_exhaustive]
     pub enum Severity {
         /// A hook, or a whole file, cannot be used.
         Error = "error",

@@ -7,6 +7,7 @@ use super::parts::FailurePolicy;
 
 named! {
     /// Why a hook failed.
+    #[non_exhaustive]
     pub enum FailureKind {
         /// It ended with an exit code other than 0.
         Exit = "exit",

@@ -6,6 +6,7 @@ use super::named::named;
 
 named! {
     /// What the answer of a hook may do besides stopping the operation (`may`): without its word, nothing of it.
+    #[non_exhaustive]
     pub enum May {
         /// Changes the tool's input: `updatedInput`.
         ChangeInput = "change_input",

@@ -1,13 +1,13 @@
 //! Choices with names in JSON: one macro for all such enums.
 
-/// Declares an enum whose values have names in JSON, with `as_str`, `ALL`, `Display`, `Serialize`, `Deserialize`.
+/// Declares an enum whose values have names in JSON, with `as_str`, `ALL`, `Display`, `Serialize`, `Deserialize`. The
+/// declaration says whether the enum is `#[non_exhaustive]`.
 macro_rules! named {
     ($(#[$about:meta])* pub enum $type:ident {
         $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+
     }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
         pub enum $type {
             $($(#[$of_variant])* $variant,)+
         }

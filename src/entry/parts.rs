@@ -17,6 +17,7 @@ pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 named! {
     /// The effect of a hook's failure on the operation that it guards (`on_failure`).
     #[derive(Default)]
+    #[non_exhaustive]
     pub enum FailurePolicy {
         /// The failure blocks: a guard that cannot run must not let everything through. The default.
         #[default]
@@ -33,6 +34,7 @@ named! {
 named! {
     /// The standard input of a hook (`stdin`).
     #[derive(Default)]
+    #[non_exhaustive]
     pub enum Stdin {
         /// The event as one line of JSON. The default.
         #[default]
@@ -46,6 +48,7 @@ named! {
     /// Where a hook looks for the event's values (`reads`). Matters for values that are too large for an
     /// environment variable.
     #[derive(Default)]
+    #[non_exhaustive]
     pub enum Reads {
         /// In the environment: the hook fails without running if a value does not fit there. The default.
         #[default]
@@ -57,6 +60,7 @@ named! {
 
 named! {
     /// The shell that runs a hook's command (`shell`). Default: `/bin/sh` on Unix, `cmd` on Windows.
+    #[non_exhaustive]
     pub enum Shell {
         /// `sh -c`
         Sh = "sh",

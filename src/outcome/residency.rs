@@ -4,6 +4,7 @@ use crate::entry::named;
 
 named! {
     /// How a [resident](crate::Hook::with_resident) hook got an event.
+    #[non_exhaustive]
     pub enum Residency {
         /// Its process was already running.
         Kept = "kept",

@@ -108,6 +108,7 @@ pub struct HookRun<'a> {
 
 named! {
     /// Why a hook did not run.
+    #[non_exhaustive]
     pub enum DropReason {
         /// Its event was cancelled before its turn, or its executor was dropped.
         Cancelled = "cancelled",

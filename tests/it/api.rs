@@ -75,6 +75,17 @@ fn types_are_send_and_sync_and_have_debug() {
     sent::<Request<'_, Permission>>();
 }
 
+/// Another decision would be a break: a host must say what it does for each.
+#[test]
+fn a_match_of_each_decision_is_enough() {
+    let runs = |decision| match decision {
+        Decision::Allow => true,
+        Decision::Ask | Decision::Block => false,
+    };
+    let allowing: Vec<_> = Decision::ALL.iter().filter(|it| runs(**it)).collect();
+    assert_eq!(allowing, [&Decision::Allow]);
+}
+
 #[test]
 fn every_error_can_travel_in_a_box() {
     fn error<T: Error + Send + Sync + 'static>() {}
