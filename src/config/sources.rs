@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::protocol::Protocol;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// Files that have hooks in another form than hooks.json.
-pub(crate) trait Source: Any + fmt::Debug + Send + Sync {
+pub(crate) trait Source: Any + fmt::Debug + RefUnwindSafe + Send + Sync {
     /// Returns the files in the order of their hooks, whether they exist or not. Without a root, returns no project's;
     /// without `with_user`, the user's only if the user has named them.
     fn files(&self, root: Option<&Path>, with_user: bool) -> Vec<SourceFile>;

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::protocol::{Grouping, Protocol, words_of};
 use crate::redact::Redactor;
 
 /// What a person has approved, compared with what is there now. `trust` implements it, since this module does no I/O.
-pub(crate) trait ApprovalCheck: fmt::Debug + Send + Sync {
+pub(crate) trait ApprovalCheck: fmt::Debug + RefUnwindSafe + Send + Sync {
     /// Returns why the approval of this hook is lost; none if all is as it was approved. Reads files. Called on the thread
     /// that would run the hook, right before each run.
     fn lost(&self, hook: &Hook) -> Option<String>;

@@ -3,6 +3,7 @@
 //! Knows no format. `native` is the protocol of hooks.json; those of other agents are in `compat`.
 
 use std::fmt;
+use std::panic::RefUnwindSafe;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -14,7 +15,7 @@ use crate::events::HookEvent;
 
 /// How a hook is addressed and how its end is read. A hook without one of its own has the protocol of hooks.json
 /// (docs/protocol.md). A hook with its own is never [resident](crate::Hook::with_resident), and cannot be read from hooks.json.
-pub(crate) trait Protocol: fmt::Debug + Send + Sync {
+pub(crate) trait Protocol: fmt::Debug + RefUnwindSafe + Send + Sync {
     /// The name, which [`Hook::to_json`](crate::Hook::to_json) has too, such as `claude`. Hooks that run [at once](Grouping::in_parallel) are
     /// grouped by it.
     fn name(&self) -> &str;

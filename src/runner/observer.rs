@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -141,6 +141,11 @@ thread_local! {
 /// All observers of an executor.
 #[derive(Clone, Default)]
 pub(crate) struct Observers(Vec<Arc<dyn Observer>>);
+
+// Hosts hold an executor while they catch the panic of a tool. That panic reaches no observer: observers are called only
+// within `each`, which catches their own panics and holds no lock.
+impl UnwindSafe for Observers {}
+impl RefUnwindSafe for Observers {}
 
 impl Observers {
     pub(crate) fn add(&mut self, observer: impl Observer + 'static) {

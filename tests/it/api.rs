@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::fmt::Debug;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use forge_hooks::config::{ConfigError, HooksFile};
@@ -73,6 +74,14 @@ fn types_are_send_and_sync_and_have_debug() {
     sent::<Request<'_, Tool>>();
     sent::<Request<'_, Model>>();
     sent::<Request<'_, Permission>>();
+
+    // A host may run a tool within `catch_unwind` while it holds these.
+    fn kept_in_a_panic<T: UnwindSafe + RefUnwindSafe>() {}
+    kept_in_a_panic::<HookExecutor>();
+    kept_in_a_panic::<Hooks>();
+    kept_in_a_panic::<Lifecycle>();
+    kept_in_a_panic::<Running<Session>>();
+    kept_in_a_panic::<Running<Turn>>();
 }
 
 /// Another decision would be a break: a host must say what it does for each.
