@@ -108,8 +108,9 @@ fn public_items(text: &str) -> BTreeSet<String> {
         if let Some(paths) = item.strip_prefix("use ") {
             let list = paths.split(';').next().unwrap_or_default();
             let list = list.rsplit("::").next().unwrap_or_default();
-            let list = list.trim_matches(['{', '}']).split(',');
-            names.extend(list.map(|name| name.trim().to_owned()));
+            let list = list.trim_matches(['{', '}']).split(',').map(str::trim);
+            // A list may end with a comma.
+            names.extend(list.filter(|name| !name.is_empty()).map(str::to_owned));
         } else {
             let item = item.strip_prefix("const fn").unwrap_or(item);
             let mut words = item.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -240,8 +241,15 @@ fn few_names_are_at_the_root() {
     let public = public_items(&lib.unwrap().text);
     assert!(public.contains("Hook") && public.contains("templates"));
     let is_module = |name: &String| table.contains_key(name) || name == "docs" || name == "fuzzing";
-    let names = public.iter().filter(|name| !is_module(name)).count();
-    assert!(names <= 45, "{names}");
+    // Crates whose types stand in signatures.
+    let is_crate = |name: &String| name == "crossbeam_channel" || name == "serde_json";
+    let is_counted = |name: &&String| !is_module(name) && !is_crate(name);
+    let count = public.iter().filter(is_counted).count();
+    assert!(
+        count <= 40,
+        "{count} names are at the crate's root, without its modules and the crates that it re-exports. At most 40 may be: \
+         leave some in their modules"
+    );
 }
 
 #[test]
