@@ -37,10 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 impl Editor {
     fn open(workspace: &Path) -> Result<Self, Box<dyn Error>> {
-        let will_save = EventSpec::custom("file:will_save")?
+        let will_save = EventSpec::named("file:will_save")
             .with_description("A file is about to be saved")
             .with_data("file", "its path in the workspace");
-        let saved = EventSpec::custom("file:saved")?
+        let saved = EventSpec::named("file:saved")
             .with_description("A file was saved")
             .with_data("file", "its path in the workspace")
             .notify_only();

@@ -2,22 +2,21 @@
 //! before it saves. Its hooks are in `~/.config/mygame/hooks.json`; to use those of this repository:
 //! `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example game_loop`.
 
-use std::error::Error;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
 use forge_hooks::{AppProfile, EventSpec, FireOptions, HookHandle, Hooks};
 
-fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let level_loaded = EventSpec::custom("level:loaded")?
+fn main() -> ExitCode {
+    let level_loaded = EventSpec::named("level:loaded")
         .with_description("A level is ready")
         .with_data("level", "which one")
         .notify_only();
-    let game_save = EventSpec::custom("game:save")?
+    let game_save = EventSpec::named("game:save")
         .with_description("The game is about to be saved")
         .with_data("slot", "the file, without its directory");
-    let frame_drawn = EventSpec::custom("frame:drawn")?
+    let frame_drawn = EventSpec::named("frame:drawn")
         .with_description("A frame was drawn; not fired while hooks of an earlier one run")
         .with_data("frame", "its number")
         .notify_only();
@@ -30,7 +29,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if std::env::args().nth(1).as_deref() == Some("hooks") {
         use forge_hooks::cli::{Io, run};
         let args = std::env::args_os().skip(2);
-        return Ok(run(&hooks, args, &mut Io::system("mygame hooks")).into());
+        return run(&hooks, args, &mut Io::system("mygame hooks")).into();
     }
     print!("{}", hooks.report());
 
@@ -56,7 +55,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     hooks.shutdown(Duration::from_secs(5));
     pending.retain_mut(is_pending);
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }
 
 /// Shows what hooks have said of an event, once they have ended.

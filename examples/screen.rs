@@ -14,7 +14,7 @@ use forge_hooks::{AppProfile, EventSpec, Hooks};
 const FRAME: Duration = Duration::from_millis(100);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let quit = EventSpec::custom("app:quit")?.with_description("The user wants to quit");
+    let quit = EventSpec::named("app:quit").with_description("The user wants to quit");
     let hooks = Hooks::builder(AppProfile::new("myscreen"))
         .event(quit)
         .load();

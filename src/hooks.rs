@@ -34,7 +34,7 @@ use crate::trust::{Approval, TrustError, TrustStore};
 /// use serde_json::json;
 ///
 /// # let home = tempfile::tempdir()?;
-/// let level_loaded = EventSpec::custom("level:loaded")?.with_data("level", "its name").notify_only();
+/// let level_loaded = EventSpec::named("level:loaded").with_data("level", "its name").notify_only();
 /// let hooks = Hooks::builder(AppProfile::new("mygame"))
 ///     .event(level_loaded.clone())
 ///     .tools(["bash", "write", "mcp:*"])
@@ -321,7 +321,7 @@ impl Hooks {
     ///
     /// # let home = tempfile::tempdir()?;
     /// let hooks = Hooks::builder(AppProfile::new("mygame"))
-    ///     .event(EventSpec::custom("game:level_up")?)
+    ///     .event(EventSpec::named("game:level_up"))
     /// #   .config_home(home.path())
     ///     .load();
     /// let event = hooks.event("game:level_up")?.with_data("level", 2);

@@ -11,13 +11,12 @@ use super::table::KNOWN;
 /// ```
 /// use forge_hooks::EventSpec;
 ///
-/// let level_loaded = EventSpec::custom("level:loaded")?
+/// let level_loaded = EventSpec::named("level:loaded")
 ///     .with_description("A level is ready")
 ///     .with_data("level", "its name")
 ///     .notify_only();
 /// assert!(!level_loaded.can_block());
 /// let event = level_loaded.event().with_data("level", "Cellar");
-/// # Ok::<(), forge_hooks::events::EventTypeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "it is declared with `HooksBuilder::event`"]
@@ -29,7 +28,23 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
-    /// Creates the spec of an event of the host's own, without a description and without data. It can be blocked.
+    /// Creates the spec of an event of the host's own, whose name stands in its source text. Without a description and
+    /// without data; the event can be blocked.
+    ///
+    /// # Panics
+    /// If [`EventType::custom`] refuses the name. For a name that is known only at run time, use
+    /// [`custom`](EventSpec::custom).
+    // A wrong constant is a bug of the host, which its first run shows.
+    #[allow(clippy::panic)]
+    #[track_caller]
+    pub fn named(name: &'static str) -> Self {
+        match Self::custom(name) {
+            Ok(spec) => spec,
+            Err(error) => panic!("EventSpec::named: {error}"),
+        }
+    }
+
+    /// As [`named`](EventSpec::named), for a name that is known only at run time.
     ///
     /// # Errors
     /// As with [`EventType::custom`].

@@ -266,6 +266,20 @@ fn a_project_is_found_upwards_to_its_git() {
 }
 
 #[test]
+fn a_constant_name_of_an_event_is_checked() {
+    assert_eq!(EventSpec::named("game:saved"), spec("game:saved"));
+    for (name, reason) in [
+        ("game", "invalid name `game` for a custom event"),
+        ("Game:saved", "expected `category:action` of a-z, 0-9 and _"),
+        ("tool:error", "`tool:error` is a built-in event"),
+    ] {
+        let panic = std::panic::catch_unwind(|| EventSpec::named(name)).unwrap_err();
+        let message = panic.downcast_ref::<String>().unwrap();
+        assert!(message.contains(reason), "{message}");
+    }
+}
+
+#[test]
 fn an_event_is_created_by_its_declared_name() {
     let directory = tempfile::tempdir().unwrap();
     let hooks = Hooks::builder(AppProfile::new("mygame"))
