@@ -13,7 +13,7 @@ use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
 use super::report::Problem;
 use super::{script, shell};
 use crate::entry::{Decision, HookCommand, Shell};
-use crate::events::{EventType, Vocabulary};
+use crate::events::{EventSpec, EventType, Vocabulary};
 use crate::hook::{Condition, Hook};
 use crate::printable::shortened;
 use crate::profile::COMMON_PREFIX;
@@ -41,7 +41,7 @@ const MOST_NAMES: usize = 20;
 /// A probable mistake: its key, what is wrong, and what to do.
 type Finding = (String, String, String);
 
-const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 11] = [
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
     timeout,
     working_dir,
     when,
@@ -53,6 +53,7 @@ const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 11] = [
     last_test,
     relative,
     inherit,
+    background,
 ];
 
 /// Returns warnings about a hook, each with its key. If it `checks_scripts`, also about files and programs that the hook
@@ -80,6 +81,14 @@ fn guards(hook: &Hook, host: &Host) -> bool {
     let mut events = host.vocabulary.events().iter();
     let is_for = |event: &EventType| hook.pattern().matches_type(event);
     !hook.background() && events.any(|it| it.can_block() && is_for(it.event_type()))
+}
+
+/// Whether a hook is only for events that hooks can block. One for other events too probably observes.
+fn is_where_guards_are(hook: &Hook, host: &Host) -> bool {
+    let events = host.vocabulary.events().iter();
+    let events = events.filter(|event| hook.pattern().matches_type(event.event_type()));
+    let mut events = events.peekable();
+    events.peek().is_some() && events.all(EventSpec::can_block)
 }
 
 /// Returns the directory in a variable, if it is known here.
@@ -325,6 +334,50 @@ fn inherit(hook: &Hook, _: &Host) -> Option<Finding> {
         format!("the list passes on `{name}`, whose name looks like that of a secret"),
         "remove it unless the hook needs it".to_owned(),
     ))
+}
+
+/// Finds a hook that looks like a guard, and runs in the background, where it can block nothing.
+fn background(hook: &Hook, host: &Host) -> Option<Finding> {
+    if !hook.background() || !is_where_guards_are(hook, host) {
+        return None;
+    }
+    let texts = hook.command().texts();
+    let in_command = texts.iter().find_map(|text| refusal(text));
+    let refusal = match in_command {
+        Some(refusal) => format!("{refusal} in its command"),
+        None => {
+            let can_look = hook.enabled() && host.looks_at_files;
+            let directory = |name: &str| directory_in(name, hook);
+            let script = can_look.then(|| script::beginning_of_own(hook, directory));
+            let (name, text) = script.flatten()?;
+            format!("{} in `{}`", refusal(&text)?, shortened(&name))
+        }
+    };
+    let words = format!(
+        "the hook runs in the background, so nothing waits for it: {refusal} blocks nothing"
+    );
+    let help = "remove `\"background\": true`, or name an event that hooks cannot block";
+    Some(("background".to_owned(), words, help.to_owned()))
+}
+
+/// Returns what in a command or a script is meant to block: an answer that decides, or an exit code.
+fn refusal(text: &str) -> Option<String> {
+    // As JSON within quotes, or as an object of another language.
+    let unquoted = text.replace(|c: char| c.is_whitespace() || "'\"\\".contains(c), "");
+    let decisions = ["decision:block", "decision:ask"];
+    if decisions.iter().any(|decision| unquoted.contains(decision)) {
+        return Some("the decision".to_owned());
+    }
+    // The language of the text is not always known. In shells, `exit(1)` means nothing; elsewhere, `exit 1` rarely does.
+    let code = shell::exit_code(text).map(|code| format!("`exit {code}`"));
+    code.or_else(|| exit_call(text).map(|code| format!("`exit({code})`")))
+}
+
+/// Returns the code in a call such as `sys.exit(1)`, if it is not 0.
+fn exit_call(text: &str) -> Option<u8> {
+    let calls = text.split("exit(").skip(1);
+    let mut codes = calls.filter_map(|call| call.split(')').next()?.trim().parse().ok());
+    codes.find(|code| *code > 0)
 }
 
 /// Returns whether the value of a variable of this name would be masked. The two exceptions are directories.

@@ -57,6 +57,16 @@ pub(super) fn check_own(
     Some(Problem::warning(start.key, words).with_help(ABOUT_NAMES))
 }
 
+/// Returns the name of the script of a hook, and the beginning of its text, if it can be read.
+pub(super) fn beginning_of_own(
+    hook: &Hook,
+    directory: impl Fn(&str) -> Option<String>,
+) -> Option<(String, String)> {
+    let start = start_of(hook.command(), directory)?;
+    let text = beginning(hook, &start, false).ok().flatten()?;
+    Some((start.script?, text))
+}
+
 /// Returns the beginning of the script's text, if it can be read; or why the script cannot run, if that is `wanted`.
 fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>, Problem> {
     let fault = |words: String| match wanted {

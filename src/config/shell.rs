@@ -1,5 +1,5 @@
 //! Finds mistakes in the text of a shell command: variables in single quotes or outside of quotes, and tests that decide the
-//! exit code.
+//! exit code. Also finds an `exit` that decides.
 //!
 //! Looks at the command alone, not at what stands in `$(..)`.
 
@@ -80,6 +80,46 @@ pub(crate) fn last_test(text: &str) -> Option<LastTest<'_>> {
         _ => false,
     };
     (is_whole && is_test && !group.iter().any(joins)).then(|| found(program, always_fails))
+}
+
+/// Returns the code in the first `exit` with a code other than 0, unless it only passes on an error, as in `cd x || exit 1`.
+/// Behind a search or a test, `||` decides, and so does not pass on an error.
+pub(super) fn exit_code(text: &str) -> Option<u8> {
+    let lexed = lex(text);
+    let parts = parts(lexed.commands.last()?);
+    // For each `{` that is still open, whether the commands in it run only after an error: its own, or that of a group around it.
+    let mut groups = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let is_in_group = groups.last() == Some(&true);
+        let is_after_error =
+            || is_in_group || matches!(&parts[..index], [before @ .., "||"] if !is_test(before));
+        match *part {
+            "{" => groups.push(is_after_error()),
+            "}" => drop(groups.pop()),
+            "exit" if begins_command(&parts[..index]) => {
+                let code = parts.get(index + 1).and_then(|code| code.parse().ok());
+                if let Some(code) = code.filter(|code| *code > 0 && !is_after_error()) {
+                    return Some(code);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether the next word behind these parts is a program, and not an argument.
+fn begins_command(before: &[&str]) -> bool {
+    const KEYWORDS: [&str; 6] = ["then", "else", "do", "{", "!", "command"];
+    let last = before.last();
+    last.is_none_or(|part| is_operator(part) || KEYWORDS.contains(part))
+}
+
+/// Whether the last command is a search or a test.
+fn is_test(parts: &[&str]) -> bool {
+    let (program, _) = program_of(parts);
+    let is_closed = matches!(parts.last(), Some(&"]" | &"]]"));
+    is_closed || SEARCHES.contains(&program) || TESTS.contains(&program)
 }
 
 /// Returns the words and operators of a command, as they are written.
@@ -219,6 +259,33 @@ mod tests {
         ] {
             let found = last_test(text).map(|it| (it.program, it.always_fails));
             assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_exit_that_decides_is_found() {
+        for (text, expected) in [
+            ("exit 1", Some(1)),
+            ("echo no >&2; exit 2", Some(2)),
+            ("if a; then exit 3; else exit 0; fi", Some(3)),
+            ("case $x in rm*) exit 1;; esac", Some(1)),
+            ("deny() {\n  exit 2\n}\ndeny", Some(2)),
+            ("grep -q x && { echo no; exit 1; }", Some(1)),
+            ("grep -q x || exit 1", Some(1)),
+            ("cat | grep -q x || { echo no; exit 1; }", Some(1)),
+            ("[ a = b ] || exit 1", Some(1)),
+            ("[[ a || b ]] || exit 1", Some(1)),
+            ("cd x || exit 1", None),
+            ("cd x || exit 1\nexit 2", Some(2)),
+            ("cd x || { echo none; exit 1; }", None),
+            ("cd x || { { a; }; exit 1; }; b", None),
+            ("exit 0; exit; exit $?; exit 256", None),
+            ("echo exit 1 'exit 1' # exit 1", None),
+            ("x=$(exit 1)", None),
+            ("cat <<E\nexit 1\nE", None),
+            ("", None),
+        ] {
+            assert_eq!(exit_code(text), expected, "{text}");
         }
     }
 

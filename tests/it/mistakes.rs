@@ -4,8 +4,10 @@
 //! output contains, in lines that begin with `> `: at least the place, and what is wrong with its fix. Lines that begin with
 //! `! ` follow the advice: the text before ` => ` is replaced by the one behind it, and then nothing is reported.
 
+use serde_json::json;
+
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::{AppProfile, FailurePolicy, HookConfig, Hooks};
+use forge_hooks::{AppProfile, EventSpec, FailurePolicy, HookConfig, Hooks};
 
 use crate::program::User;
 use crate::support::{World, blocking_event, hook};
@@ -162,6 +164,75 @@ fn a_load_looks_at_no_programs() {
     assert_eq!(config.check(path).problems.len(), 4);
 }
 
+/// Which of a host's own events hooks can block, only the host knows; also when it loads its hooks.
+#[test]
+fn a_guard_of_a_declared_event_in_the_background_is_reported() {
+    let world = World::new();
+    world.write("guard.sh", "exit 1\n");
+    let script = format!("sh {}", world.path("guard.sh").display());
+    let hook = |event: &str, command: &str| json!({"event": event, "command": command, "background": true});
+    let hooks = [
+        hook("game:save", "exit 1"),
+        hook("game:saved", "exit 1"),
+        hook("game:save", &script),
+    ];
+    let text = json!({"hooks": hooks}).to_string();
+    world.write("config/mygame/hooks.json", &text);
+    let hooks = Hooks::builder(AppProfile::new("mygame"))
+        .event(EventSpec::named("game:save"))
+        .event(EventSpec::named("game:saved").notify_only())
+        .config_home(world.path("config"))
+        .load();
+    let report = hooks.report();
+    let keys = report.problems.iter().map(|problem| problem.key.as_deref());
+    let keys: Vec<_> = keys.flatten().collect();
+    assert_eq!(
+        keys,
+        ["hooks[0].background", "hooks[2].background"],
+        "{report}"
+    );
+}
+
+/// Hooks in the background that only observe, beside which no warning stands.
+#[test]
+fn an_observer_in_the_background_is_not_reported() {
+    let world = World::new();
+    for (event, command) in [
+        // An event that hooks cannot block, or among others one: nobody takes this hook for a guard.
+        ("tool:post_execute", "cat >> log || exit 1"),
+        ("tool:post_execute", "if grep -q x; then exit 2; fi"),
+        ("tool:*", "cat >> log; exit 1"),
+        ("*", "echo '{\"decision\": \"block\"}'"),
+        // Only an error of the hook itself.
+        ("tool:pre_execute", "cat >> log || exit 1"),
+        (
+            "tool:pre_execute",
+            "cd logs || { echo none >&2; exit 1; }; cat >> log",
+        ),
+        ("tool:pre_execute", "cat | jq -c . >> log && exit 0"),
+        ("tool:pre_execute", "jq -c . >> log; exit $?"),
+        ("tool:pre_execute", "echo exit 1 >> log"),
+        ("tool:pre_execute", "sh ./x.sh"),
+        ("tool:pre_execute", "python3 ./x.py"),
+    ] {
+        world.write(
+            "x.sh",
+            "#!/bin/sh\n# On exit 1, see the log.\nmkdir -p logs || exit 1\ncat >> logs/x\n",
+        );
+        world.write(
+            "x.py",
+            "import sys\nprint(sys.stdin.read(), file=open('log', 'a'))\nsys.exit(0)\n",
+        );
+        let hook = json!({"event": event, "command": command, "background": true});
+        let path = world.write(
+            ".src/forge/hooks.json",
+            &json!({"hooks": [hook]}).to_string(),
+        );
+        let report = HookConfig::default().check(path);
+        assert!(report.problems.is_empty(), "{event} {command}: {report}");
+    }
+}
+
 /// In a project whose path has no blanks, and in one whose path has some.
 #[cfg(unix)]
 #[test]
@@ -186,8 +257,7 @@ fn correct_settings_are_not_reported() {
                     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
                     std::fs::set_permissions(path, executable).unwrap();
                 }
-                let mut group =
-                    serde_json::json!({"hooks": [{"type": "command", "command": command}]});
+                let mut group = json!({"hooks": [{"type": "command", "command": command}]});
                 if matcher != "-" {
                     group["matcher"] = matcher.into();
                 }
@@ -196,7 +266,7 @@ fn correct_settings_are_not_reported() {
                 } else {
                     "settings.json"
                 };
-                let text = serde_json::json!({"hooks": {event: [group]}}).to_string();
+                let text = json!({"hooks": {event: [group]}}).to_string();
                 user.write(&format!("{project}/.{agent}/{name}"), &text);
                 let mut program = user.command(&["validate", "--other-agents", agent]);
                 program.current_dir(user.path(&project));
