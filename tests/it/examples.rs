@@ -96,10 +96,10 @@ fn the_agent_is_blocked_changed_and_asked() {
     assert_eq!(output, include_str!("examples/tool_executor.txt"));
 }
 
-/// A guard that was ended blocks its call, and the agent goes on.
+/// A guard that was ended has decided nothing, so its call is not made, and the model hears nothing.
 #[cfg(unix)]
 #[test]
-fn the_agent_goes_on_after_ctrl_c() {
+fn the_agent_ends_its_turn_after_ctrl_c() {
     if is_missing("jq") {
         return;
     }
@@ -119,12 +119,8 @@ fn the_agent_goes_on_after_ctrl_c() {
     let output = agent.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    let cancelled = "> write {\"path\":\"notes.txt\",\"text\":\"buy milk\"}\n  blocked by hook `slow`: cancelled";
-    assert!(text.contains(cancelled), "{text}");
-    assert!(
-        text.ends_with("/etc/passwd is not in the project\n"),
-        "{text}"
-    );
+    let cancelled = "> write {\"path\":\"notes.txt\",\"text\":\"buy milk\"}\n  cancelled before hook `slow` had decided\n";
+    assert!(text.ends_with(cancelled), "{text}");
 }
 
 /// Not the tool's own output, which may be a secret.
@@ -186,7 +182,7 @@ fn a_program_with_a_screen_asks_before_it_quits() {
         (
             "q\nc",
             &*meets("started", "never"),
-            format!("{blocked}cancelled while it ran"),
+            "stays open: cancelled before hook `guard` had decided".to_owned(),
         ),
     ] {
         let world = World::new();
