@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::compat::OtherAgents;
-use crate::config::{HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy};
+use crate::config::{Deciders, HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy};
 #[cfg(feature = "watch")]
 use crate::config::{HookWatcher, WatchError};
 use crate::entry::Sandbox;
@@ -532,6 +532,64 @@ impl Hooks {
         project
             .map(|(store, root)| self.config().review(store, root))
             .transpose()
+    }
+
+    /// Whether a path is one of the files that decide which hooks run, or what they do. A host asks this before a tool writes,
+    /// moves or removes a file, and refuses it, or asks its user: a tool that could change these files could switch off the
+    /// guards that check it.
+    ///
+    /// ```
+    /// use forge_hooks::{AppProfile, Hooks};
+    ///
+    /// # let home = tempfile::tempdir()?;
+    /// # let project = tempfile::tempdir()?;
+    /// let hooks = Hooks::builder(AppProfile::new("myagent"))
+    ///     .project(project.path())
+    /// #   .config_home(home.path())
+    ///     .load();
+    /// assert!(hooks.decides(".myagent/hooks.json"));
+    /// assert!(hooks.decides("src/../.claude/settings.json"));
+    /// assert!(!hooks.decides("src/main.rs"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// These count, whether they exist or not:
+    ///
+    /// - the hooks files of the administrator, the user and the project, and those of the agents in
+    ///   [`AGENTS`](crate::compat::AGENTS), in the user's home and in the project, also if the host does not load them;
+    /// - the directories `hooks` and `hooks.d` beside each, the extensions of agents, and the plugins that the host loads, with
+    ///   all that is in them;
+    /// - the store of approvals;
+    /// - the scripts that the registered hooks name, and their `inputs`, by the rules of [approvals](crate::docs::approval); not
+    ///   a program that is found through `PATH`, or one of the system such as `/bin/sh`;
+    /// - each directory in which one of these lies, since it could be moved as a whole. So the project's root and the
+    ///   user's home count, and the files in them do not.
+    ///
+    /// A relative path begins in the host's current directory and in the project's root: it counts if it does from either. `~/` is the
+    /// user's home. Links are followed, also where the last part of a path does not exist yet. On Unix a hard link to one of
+    /// these files counts (of directories, the first 10,000 files are compared); on macOS and Windows, the case of letters
+    /// does not matter. A path counts too if it is not known where it leads: if it is longer than 4,096 bytes, has a NUL,
+    /// leads back (`..`) out of a directory that does not exist, or passes through one that the host may not read.
+    ///
+    /// It reads the file system at each call, since links and scripts may change: this takes about half a millisecond, and
+    /// 20 microseconds more for each hook. What is true now may be false when the tool writes.
+    ///
+    /// A shell command reaches these files without any argument that is a path. Against that, only a sandbox for the
+    /// tool itself helps, or files that belong to another user, such as the administrator's.
+    #[must_use]
+    pub fn decides(&self, path: impl AsRef<Path>) -> bool {
+        let root = self.project();
+        let (files, directories) = self.config().other_agents().deciding_places(root);
+        let here = std::env::current_dir().unwrap_or_default();
+        let deciders = Deciders {
+            root,
+            host_dir: self.executor().working_dir().unwrap_or(&here),
+            stores: self.trust().iter().map(|it| it.path().to_owned()).collect(),
+            files,
+            directories,
+            hooks: self.registry().hooks(),
+        };
+        self.config().decides(path.as_ref(), &deciders)
     }
 
     /// The JSON Schema of the host's hooks.json, with its events and tools; see

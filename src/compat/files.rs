@@ -90,6 +90,26 @@ impl OtherAgents {
         self.home.clone().or_else(home::home_dir)
     }
 
+    /// Returns the files of all agents that decide which hooks run, and the directories in which every file does, in the
+    /// user's home and in the project: also those of agents whose hooks are not loaded.
+    pub(crate) fn deciding_places(&self, root: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let home = self.home();
+        let bases: Vec<&Path> = home.as_deref().into_iter().chain(root).collect();
+        let (mut files, mut directories) = (Vec::new(), Vec::new());
+        for agent in AGENTS.iter().chain(&self.agents) {
+            for base in &bases {
+                let names = agent.files.iter().copied().chain(agent.toml);
+                files.extend(names.map(|name| base.join(name)));
+                directories.extend(agent.extensions.map(|name| base.join(name)));
+            }
+        }
+        // Of a plugin that is the project itself, or a directory above it, only the files count that have hooks.
+        let is_above = |directory: &PathBuf| root.is_some_and(|root| is_within(root, directory));
+        let plugins = self.plugins.iter().map(|path| absolute(path));
+        directories.extend(plugins.filter(|directory| !is_above(directory)));
+        (files, directories)
+    }
+
     fn origin(
         &self,
         agent: &'static Agent,

@@ -4,6 +4,7 @@
 
 mod admission;
 mod content;
+mod deciding;
 mod edit;
 mod file;
 mod hooks_file;
@@ -49,6 +50,7 @@ pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use content::{Owner, Switches};
+pub(crate) use deciding::Deciders;
 pub(crate) use installed::Installed;
 pub(crate) use review::Review;
 #[cfg(feature = "cli")]

@@ -1,6 +1,7 @@
 //! `HookExecutor`: blocking calls, submitted events, shutdown, and the executor of the whole program.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -199,6 +200,11 @@ impl HookExecutor {
     /// The variable that disables this hook, if the user has set it.
     pub(super) fn disabling(&self, hook: &Hook) -> Option<&str> {
         self.disabled_by().filter(|_| !hook.is_system())
+    }
+
+    /// The working directory of hooks that set none and are of no project; none if it is the host's.
+    pub(crate) fn working_dir(&self) -> Option<&Path> {
+        self.core().runner.working_dir.as_deref()
     }
 
     /// Whether a hook would redact the tool output in this event.

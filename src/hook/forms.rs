@@ -10,7 +10,7 @@ use super::links::{Steps, followed};
 use crate::globs::with_slashes;
 
 /// The longest path, in bytes, that is looked up. No file is opened by a longer one.
-const LONGEST_PATH: usize = 4096;
+pub(super) const LONGEST_PATH: usize = 4096;
 
 /// What stands before a path for which Windows keeps its own rules.
 const DEVICES: [&str; 3] = ["//?/", "//./", "/??/"];
@@ -219,7 +219,7 @@ fn drive(path: &str) -> Option<&str> {
 
 /// Returns a path without what does not change which file it names. None if that depends on links or on the process:
 /// `..`, and on Windows `C:x` and devices.
-fn normal(text: &str, system: System) -> Option<String> {
+pub(super) fn normal(text: &str, system: System) -> Option<String> {
     let text = match system {
         System::Windows => without_device(with_slashes(text))?,
         _ => text.into(),
@@ -305,7 +305,7 @@ fn placed(normal: &str, base: Option<&Path>, system: System) -> Option<String> {
 }
 
 /// Returns what follows a directory in a path that is below it; both are absolute.
-fn below<'p>(path: &'p str, directory: &str, system: System) -> Option<&'p str> {
+pub(super) fn below<'p>(path: &'p str, directory: &str, system: System) -> Option<&'p str> {
     let mut rest = path;
     for segment in directory.trim_end_matches('/').split('/') {
         let (first, behind) = rest.split_once('/')?;
@@ -317,7 +317,7 @@ fn below<'p>(path: &'p str, directory: &str, system: System) -> Option<&'p str> 
     Some(rest).filter(|it| !it.is_empty())
 }
 
-fn is_same(one: &str, other: &str, system: System) -> bool {
+pub(super) fn is_same(one: &str, other: &str, system: System) -> bool {
     one == other || system.ignores_case() && folded(one, system) == folded(other, system)
 }
 

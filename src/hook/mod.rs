@@ -1,6 +1,6 @@
 //! Hooks as values: their settings, their form in hooks.json, the words of their commands.
 //!
-//! Does no I/O, except to see where the paths lead that a condition tests (`links.rs`), and does not know how a hook is run.
+//! Does no I/O, except to see where paths lead (`links.rs`), and does not know how a hook is run.
 
 mod canonical;
 mod compared;
@@ -17,6 +17,7 @@ mod lexer;
 mod links;
 mod matching;
 mod protocol;
+mod route;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use error::{HookError, KeyError};
 pub(crate) use interpreters::runs_file;
 pub(crate) use keys::is_variable;
 pub(crate) use lexer::{Piece, Token, Word, lex};
+pub(crate) use route::{Route, is_too_long};
 pub use source::HookSource;
 #[cfg(test)]
 pub(crate) use when::LONGEST_POINTER;

@@ -457,7 +457,7 @@ pub(crate) fn is_data(path: &Path) -> bool {
         && has_mark(path).is_ok_and(|has_mark| !has_mark)
 }
 
-fn has_ending(path: &Path) -> bool {
+pub(super) fn has_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|it| it.to_str());
     ending.is_some_and(|it| ENDINGS.contains(&&*it.to_ascii_lowercase()))
 }

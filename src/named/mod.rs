@@ -1,12 +1,14 @@
 //! What a hook names: the files behind the words of its command, behind its interpreters and its `inputs`, where their paths
-//! lead, and whether they have changed. Approvals and kept processes ask the same questions here.
+//! lead, and whether they have changed. Approvals, kept processes and `Hooks::decides` ask the same questions here.
 
+mod anywhere;
 mod content;
 mod files;
 mod look;
 mod stamp;
 mod tree;
 
+pub(crate) use anywhere::named_anywhere;
 pub(crate) use content::{Copies, digest, of_text};
 pub(crate) use look::{Files, Lookup, Named, TOO_MUCH, is_data};
 pub(crate) use stamp::Settled;

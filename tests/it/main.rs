@@ -8,6 +8,7 @@ mod blocking;
 mod cancel;
 mod circular;
 mod config;
+mod deciding;
 mod deep_data;
 mod diagnostics;
 mod direct_exec;

@@ -1,0 +1,196 @@
+//! Whether a path is one of the files that decide which hooks run or what they do: for a host that refuses or asks before a
+//! tool writes there.
+//!
+//! Knows which files there are, and not how a path is followed.
+
+#[cfg(unix)]
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::HookConfig;
+use super::places::absolute;
+use crate::hook::{Hook, Route, is_too_long};
+use crate::named::named_anywhere;
+
+/// The directories beside a hooks file that belong to it. Nothing reads `hooks.d` yet; the name is reserved, so that a host
+/// that is not updated protects it already.
+const BESIDE: [&str; 2] = ["hooks", "hooks.d"];
+
+/// The most files of directories that are compared with a path that is a hard link: a plugin may have a `node_modules`.
+#[cfg(unix)]
+const MOST_LINKED: usize = 10_000;
+
+/// What decides besides the files of a configuration.
+pub(crate) struct Deciders<'a> {
+    pub(crate) root: Option<&'a Path>,
+    /// Where a hook begins that is of no project.
+    pub(crate) host_dir: &'a Path,
+    /// The stores of approvals.
+    pub(crate) stores: Vec<PathBuf>,
+    /// Files of agents, whether their hooks are loaded or not.
+    pub(crate) files: Vec<PathBuf>,
+    /// Directories of plugins: all that is in one counts.
+    pub(crate) directories: Vec<PathBuf>,
+    pub(crate) hooks: Vec<Arc<Hook>>,
+}
+
+/// A file that decides, or a directory in which everything does.
+struct Place {
+    path: PathBuf,
+    is_directory: bool,
+}
+
+impl Place {
+    fn file(path: PathBuf) -> Self {
+        Self {
+            path,
+            is_directory: false,
+        }
+    }
+
+    fn directory(path: PathBuf) -> Self {
+        Self {
+            path,
+            is_directory: true,
+        }
+    }
+
+    /// Whether what this route leads to, is changed or moved with it is this place.
+    fn is_on(&self, route: &Route) -> bool {
+        let own = Route::of(&self.path).or_else(|| Route::without_links(&self.path));
+        // What cannot be named cannot be written either.
+        own.is_some_and(|own| route.leads_to(&own) || self.is_directory && own.leads_to(route))
+    }
+}
+
+impl HookConfig {
+    /// See [`Hooks::decides`](crate::Hooks::decides).
+    pub(crate) fn decides(&self, path: &Path, deciders: &Deciders<'_>) -> bool {
+        // Some programs read a path up to a NUL.
+        let has_nul = path.as_os_str().as_encoded_bytes().contains(&0);
+        if has_nul || is_too_long(path) || is_elsewhere(path, deciders.root) {
+            return true;
+        }
+        let paths = possible_paths(path, deciders.root);
+        let mut routes = Vec::new();
+        for path in &paths {
+            match Route::of(path) {
+                Some(route) => routes.push(route),
+                None => return true,
+            }
+        }
+        let is_any = |places: &[Place]| {
+            let is_reached = |place: &Place| routes.iter().any(|route| place.is_on(route));
+            places.iter().any(is_reached) || is_linked(&paths, places)
+        };
+        is_any(&self.places(deciders)) || is_any(&named_by(deciders))
+    }
+
+    /// Returns the hooks files of all scopes, with what belongs to them, and the stores.
+    fn places(&self, deciders: &Deciders<'_>) -> Vec<Place> {
+        let root = deciders.root.map(absolute);
+        let own = self.files(root.as_deref()).into_iter();
+        let mut files: Vec<PathBuf> = own.map(|file| file.path).collect();
+        files.extend(deciders.files.iter().cloned());
+        let mut directories = deciders.directories.clone();
+        for file in &files {
+            let beside = BESIDE.map(|name| file.with_file_name(name));
+            directories.extend(beside);
+        }
+        let own = self.trust_store().map(|store| store.path().to_owned());
+        for store in own.iter().chain(&deciders.stores) {
+            files.push(store.clone());
+            files.push(lock_of(store));
+        }
+        directories.sort_unstable();
+        directories.dedup();
+        let files = files.into_iter().map(Place::file);
+        files
+            .chain(directories.into_iter().map(Place::directory))
+            .collect()
+    }
+}
+
+/// Returns the files that the commands of hooks name.
+fn named_by(deciders: &Deciders<'_>) -> Vec<Place> {
+    let hooks = deciders.hooks.iter();
+    let named = hooks.flat_map(|hook| {
+        let named = named_anywhere(hook, deciders.host_dir);
+        named.existing.into_iter().chain(named.possible)
+    });
+    let mut paths: Vec<PathBuf> = named.collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths.into_iter().map(Place::file).collect()
+}
+
+fn lock_of(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+/// Returns the absolute paths that a path may mean: it begins in the current directory or in the project, and a tool may
+/// replace `~`.
+fn possible_paths(path: &Path, root: Option<&Path>) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let root = root.map(absolute);
+    let starts = std::env::current_dir().ok().into_iter().chain(root);
+    paths.extend(starts.map(|start| start.join(path)));
+    if let Ok(rest) = path.strip_prefix("~")
+        && let Some(home) = home::home_dir()
+    {
+        paths.push(home.join(rest));
+    }
+    paths.dedup();
+    paths
+}
+
+/// Whether a path of Windows is on another computer, or on this one by another name: a look at it may take long, and tells
+/// the other one who asks.
+fn is_elsewhere(path: &Path, root: Option<&Path>) -> bool {
+    let is_of_server = cfg!(windows) && path.to_string_lossy().replace('\\', "/").starts_with("//");
+    let here = std::env::current_dir().ok();
+    let mut known = here.iter().map(PathBuf::as_path).chain(root);
+    is_of_server && !known.any(|directory| path.starts_with(directory))
+}
+
+/// Whether one of these paths is another name of a file that decides: a hard link.
+#[cfg(unix)]
+fn is_linked(paths: &[PathBuf], places: &[Place]) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let identity = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+    let is_linked = |metadata: &Metadata| metadata.is_file() && metadata.nlink() > 1;
+    let found = paths.iter().filter_map(|path| path.metadata().ok());
+    let linked: Vec<_> = found.filter(is_linked).map(|it| identity(&it)).collect();
+    if linked.is_empty() {
+        return false;
+    }
+    let mut waiting: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+    let mut left = MOST_LINKED;
+    while let Some(path) = waiting.pop() {
+        let Ok(metadata) = path.metadata() else {
+            continue;
+        };
+        if linked.contains(&identity(&metadata)) {
+            return true;
+        }
+        if metadata.is_dir() {
+            let entries = path.read_dir().into_iter().flatten().flatten();
+            waiting.extend(entries.take(left + 1).map(|entry| entry.path()));
+        }
+        let Some(fewer) = left.checked_sub(1) else {
+            break;
+        };
+        left = fewer;
+    }
+    false
+}
+
+/// The standard library does not say which file a path leads to.
+#[cfg(not(unix))]
+fn is_linked(_paths: &[PathBuf], _places: &[Place]) -> bool {
+    false
+}

@@ -1,0 +1,72 @@
+//! Where a path leads, to compare it with other files: every place that it passes through, by the system's rules for names.
+//!
+//! Looks at files, as `links` does. Does not know what the files are for.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::forms::{LONGEST_PATH, System, below, is_same, normal};
+use super::links::{Steps, followed};
+
+/// The places of one path: as it is written, without its `..`, and before and behind each of its links. The last link leads
+/// to the file itself, or to where it would be created.
+#[derive(Debug)]
+pub(crate) struct Route {
+    places: Vec<String>,
+}
+
+impl Route {
+    /// Follows an absolute path. None if it is not known where it leads.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        if is_too_long(path) {
+            return None;
+        }
+        let mut route = Self::without_links(path)?;
+        for place in followed(path, &Steps::default())? {
+            route.add(&place);
+        }
+        Some(route)
+    }
+
+    /// The same, without a look at files. None if the path names a device.
+    pub(crate) fn without_links(path: &Path) -> Option<Self> {
+        let place = normal(&without_parents(path).to_string_lossy(), System::NATIVE)?;
+        let places = vec![place];
+        Some(Self { places })
+    }
+
+    fn add(&mut self, place: &Path) {
+        // A place in which a `..` is left has another place behind its next link.
+        if let Some(place) = normal(&place.to_string_lossy(), System::NATIVE)
+            && !self.places.contains(&place)
+        {
+            self.places.push(place);
+        }
+    }
+
+    /// Whether the two paths lead to the same file, or this one to a directory in which the other file lies.
+    pub(crate) fn leads_to(&self, other: &Self) -> bool {
+        let system = System::NATIVE;
+        let holds = |directory: &str, path: &str| {
+            is_same(directory, path, system) || below(path, directory, system).is_some()
+        };
+        let mut places = self.places.iter();
+        places.any(|place| other.places.iter().any(|path| holds(place, path)))
+    }
+}
+
+/// Whether no file can be opened by this path.
+pub(crate) fn is_too_long(path: &Path) -> bool {
+    path.as_os_str().len() > LONGEST_PATH
+}
+
+/// Returns a path with each `..` resolved by its text, as some programs do before they open a file.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
