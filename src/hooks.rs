@@ -390,6 +390,11 @@ impl Hooks {
 
     /// Loads the files again. An event sees the old hooks or the new ones, never a mixture. Hooks that the
     /// host has registered itself stay.
+    ///
+    /// The report also has a warning about the guards of the last load that are gone or switched off since: hooks that could
+    /// block an event. A tool may have removed them, so the host shows it. A guard whose entry has the same name, or without
+    /// one the same label, in the same file is the same guard, and so is an equal entry in another file. A project's guard
+    /// that was approved is not in it: it blocks until a person decides.
     pub fn reload(&self) -> Arc<LoadReport> {
         self.install(self.config().clone(), &self.shared.installed)
     }

@@ -337,7 +337,7 @@ fn about_unapproved(found: &Admission, path: &Path, command: &str) -> Option<Pro
 /// The most hooks that a message names.
 const MOST_NAMED: usize = 10;
 
-fn listed(labels: &[&str]) -> String {
+pub(super) fn listed(labels: &[&str]) -> String {
     let named = labels.iter().take(MOST_NAMED);
     let names: Vec<_> = named.map(|label| format!("`{label}`")).collect();
     let names = names.join(", ");

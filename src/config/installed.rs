@@ -1,6 +1,6 @@
 //! The hooks that files have brought into a registry. The next load replaces them, by a host or by a watcher.
 //!
-//! Two loads may overlap. So each first asks for `loads()`, then reads the files, and then calls `replace`.
+//! Two loads may overlap. So each first asks for `last()`, then reads the files, and then calls `replace`.
 //! If another load has finished meanwhile, `replace` does nothing and returns None: the other load may have
 //! read newer files, so this one must read them again.
 
@@ -22,6 +22,8 @@ struct State {
     /// The number of finished loads.
     loads: u64,
     registered: HashSet<HookId>,
+    /// The hooks of the last load that could block an event.
+    guards: Vec<Arc<Hook>>,
     report: Arc<LoadReport>,
 }
 
@@ -38,17 +40,19 @@ impl Installed {
         Arc::clone(&self.state().report)
     }
 
-    /// The number of finished loads.
-    pub(super) fn loads(&self) -> u64 {
-        self.state().loads
+    /// The number of finished loads, and the guards of the last one.
+    pub(super) fn last(&self) -> (u64, Vec<Arc<Hook>>) {
+        let state = self.state();
+        (state.loads, state.guards.clone())
     }
 
-    /// Registers hooks in place of those of the last load. Returns None if `loads` is no longer the number of
-    /// finished loads.
+    /// Registers hooks, with those that are guards, in place of those of the last load. Returns None if `loads` is no longer
+    /// the number of finished loads.
     pub(super) fn replace(
         &self,
         loads: u64,
         hooks: &[Arc<Hook>],
+        guards: Vec<Arc<Hook>>,
         report: LoadReport,
     ) -> Option<Arc<LoadReport>> {
         let mut state = self.state();
@@ -57,6 +61,7 @@ impl Installed {
         }
         state.loads += 1;
         state.registered = self.registry.replace(&state.registered, hooks.to_vec());
+        state.guards = guards;
         state.report = Arc::new(report);
         Some(Arc::clone(&state.report))
     }
@@ -76,13 +81,21 @@ mod tests {
         let installed = Installed::new(Arc::default());
         let hook = Arc::new(Hook::new("*", "true").unwrap());
         let report = LoadReport::default;
-        let slow = installed.loads();
-        let fast = installed.loads();
-        assert!(installed.replace(fast, &[hook], report()).is_some());
-        assert!(installed.replace(slow, &[], report()).is_none());
+        let (slow, _) = installed.last();
+        let (fast, _) = installed.last();
+        assert!(
+            installed
+                .replace(fast, &[hook], Vec::new(), report())
+                .is_some()
+        );
+        assert!(installed.replace(slow, &[], Vec::new(), report()).is_none());
         assert_eq!(installed.registry.len(), 1);
-        let again = installed.loads();
-        assert!(installed.replace(again, &[], report()).is_some());
+        let (again, _) = installed.last();
+        assert!(
+            installed
+                .replace(again, &[], Vec::new(), report())
+                .is_some()
+        );
         assert!(installed.registry.is_empty());
     }
 }

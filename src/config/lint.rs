@@ -68,7 +68,7 @@ pub(super) fn lint(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Proble
     let found = found.map(|(key, words, help)| Problem::warning(key, words).with_help(help));
     // The script of a hook that is switched off may come later.
     let script = match hook.enabled() && host.looks_at_files {
-        true if checks_scripts || guards(hook, host) => {
+        true if checks_scripts || guards(hook, &host.vocabulary) => {
             script::check_own(hook, checks_scripts, |name| directory_in(name, hook))
         }
         _ => None,
@@ -77,8 +77,8 @@ pub(super) fn lint(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Proble
 }
 
 /// Whether a hook can block an event of the host.
-fn guards(hook: &Hook, host: &Host) -> bool {
-    let mut events = host.vocabulary.events().iter();
+pub(super) fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
+    let mut events = vocabulary.events().iter();
     let is_for = |event: &EventType| hook.pattern().matches_type(event);
     !hook.background() && events.any(|it| it.can_block() && is_for(it.event_type()))
 }

@@ -7,6 +7,7 @@ mod content;
 mod deciding;
 mod edit;
 mod file;
+mod gone;
 mod hooks_file;
 mod installed;
 mod known_elsewhere;
@@ -360,12 +361,15 @@ impl HookConfig {
         mut change: impl FnMut(&mut [Loaded]),
     ) -> Arc<LoadReport> {
         loop {
-            let loads = installed.loads();
+            let (loads, before) = installed.last();
             let mut files = self.read_files(root, policy);
             change(&mut files);
-            let (report, hooks) = self.admit(files, root, policy);
+            let (mut report, hooks) = self.admit(files, root, policy);
+            let compared = gone::compare(&before, &hooks, &report, &self.vocabulary);
+            report.problems.extend(compared.problems.iter().cloned());
             // Fails if another load has ended at the same time.
-            if let Some(report) = installed.replace(loads, &hooks, report) {
+            if let Some(report) = installed.replace(loads, &hooks, compared.guards, report) {
+                compared.problems.iter().for_each(log_problem);
                 return report;
             }
         }

@@ -24,6 +24,7 @@ mod git;
 #[cfg(all(feature = "cli", unix))]
 mod golden;
 mod growth;
+mod guards_gone;
 mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
