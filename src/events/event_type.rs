@@ -216,6 +216,11 @@ impl EventType {
         name.split_once(':').unwrap_or((name, ""))
     }
 
+    /// Whether this crate knows the event, so that it is not a host's own.
+    pub(crate) fn is_known(&self) -> bool {
+        self.known().is_some()
+    }
+
     /// Whether this crate defines a key of this name in the data of this event.
     pub(crate) fn has_key(&self, name: &str) -> bool {
         let known = self.known();

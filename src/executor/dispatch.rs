@@ -31,7 +31,7 @@ pub(super) fn run(
     options: FireOptions<'_>,
     send: &mut dyn FnMut(HookResult),
 ) {
-    firing.handles = options.handles_of(firing.can_block);
+    firing.handles = options.handles_of(&firing.event, firing.can_block);
     let Plan { in_turn, at_once } = Plan::new(&firing.event, hooks, options);
     let blocked = Cell::new(false);
     let can_block = firing.can_block;

@@ -104,7 +104,11 @@ impl<'a> FireOptions<'a> {
 
     /// Declares that the host applies what hooks change of the event's input ([`Outcome::changed_input`]), and fires the
     /// changed event once more, so that every guard sees it. Default: a hook that changes the input blocks, since the host
-    /// would run what the hook has not allowed. [`Lifecycle::tool`](crate::Lifecycle::tool) applies changes itself.
+    /// would run what the hook has not allowed. On events other than `tool:pre_execute` and `user:prompt_submit`, and where the
+    /// arguments of a tool are no object, a change blocks in any case.
+    ///
+    /// [`Lifecycle::tool`](crate::Lifecycle::tool) does all of this. It also blocks what is easily forgotten: changes of two
+    /// hooks of which one puts back what the other has changed, and changes of the changed event.
     ///
     /// [`Outcome::changed_input`]: crate::Outcome::changed_input
     pub const fn applies_updates(mut self) -> Self {
@@ -112,10 +116,12 @@ impl<'a> FireOptions<'a> {
         self
     }
 
-    /// What the host does with answers to an event. Of one that cannot be blocked, no change is needed for a yes.
-    pub(super) fn handles_of(self, can_block: bool) -> Handles {
+    /// What the host does with answers to this event. A change of an input that cannot be changed is no yes. Where nothing can be
+    /// blocked, no yes is needed; nor for an agent to stop, which a block would let go on.
+    pub(super) fn handles_of(self, event: &HookEvent, can_block: bool) -> Handles {
+        let needs_no_yes = !can_block || event.event_type.is_agent_stop();
         Handles {
-            updates: self.handles.updates || !can_block,
+            updates: needs_no_yes || self.handles.updates && event.has_changeable_input(),
             ..self.handles
         }
     }

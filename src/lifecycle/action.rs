@@ -16,6 +16,9 @@ use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
 use crate::printable::printable;
 
+/// The key of a subagent's type, which only its turn sets.
+pub(super) const AGENT_TYPE: &str = "agent_type";
+
 /// A kind of action. Not exported, so that only this crate has some.
 pub trait Action: Sized {
     /// Whether it is a decision: hooks that ask do not block it, and a block is its failure.
@@ -102,6 +105,8 @@ impl<'a, A: Action> Request<'a, A> {
         }
         self.open.is_running = A::DECIDES;
         let (before, again) = self.ask_hooks()?;
+        // The user may have cancelled the call while hooks asked.
+        self.open.check_token()?;
         let mut running = self.running(before, again);
         A::begun(&mut running)?;
         Ok(running)
@@ -125,6 +130,7 @@ impl<'a, A: Action> Request<'a, A> {
         if self.applies_updates && rewrites != Rewrites::Nothing {
             options = options.applies_updates();
         }
+        self.open.check_token()?;
         let (event, before) = self.open.fire_first(options);
         let before = rewrites.first_pass(&event.data, before).unless_denied()?;
         let Some((key, value)) = rewrites.change(&self.open.data, &before) else {
@@ -159,8 +165,7 @@ impl<A: Begins> Request<'_, A> {
     /// # Errors
     /// If a hook blocks the action or stops the turn, the user declines when asked, or the host
     /// [cancels](HookBlockedError::is_cancelled) the event. Then the host does nothing, and
-    /// [gives its model the reason](super#when-a-hook-blocks). If the user has declined, the
-    /// [decision](crate::HookResult::decision) of the result in the error is `Ask`.
+    /// [gives its model the reason](super#when-a-hook-blocks).
     pub fn begin(self) -> Result<Running<A>, HookBlockedError> {
         self.start()
     }
@@ -189,7 +194,9 @@ pub struct Running<A> {
 }
 
 impl<A> Running<A> {
-    /// The outcome of the event before the action; empty if it was not waited for.
+    /// The outcome of the event before the action; empty if it was not waited for. If hooks have changed the action, it is about the
+    /// original one, and [`again`](Running::again) about the changed one.
+    #[must_use]
     pub fn before(&self) -> &Outcome {
         &self.before
     }
@@ -243,13 +250,22 @@ impl Open {
 
     /// Adds a field to the data of the events that are still to be fired.
     pub(super) fn set_field(&mut self, name: String, value: Value) {
-        if self.row.has_key(&name) {
+        if self.row.has_key(&name) || name == AGENT_TYPE {
             warn!(
                 "the field `{}` is ignored: it is one of the events' own",
                 printable(&name)
             );
         } else {
             self.data.insert(name, value);
+        }
+    }
+
+    /// # Errors
+    /// If the token has been cancelled: the host does not want the action any more, whether there are hooks or not.
+    fn check_token(&self) -> Result<(), HookBlockedError> {
+        match &self.lifecycle.token {
+            Some(token) if token.is_cancelled() => Err(HookBlockedError::cancelled()),
+            _ => Ok(()),
         }
     }
 

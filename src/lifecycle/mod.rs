@@ -185,6 +185,7 @@ impl Lifecycle {
     pub fn session(&self, id: impl Into<String>) -> Request<'static, Session> {
         let mut lifecycle = self.clone().with_session_id(id);
         lifecycle.stops = Stops::default();
+        lifecycle.agent_type = None;
         Request::new(&lifecycle, &table::SESSION, [], Session)
     }
 
@@ -203,7 +204,7 @@ impl Lifecycle {
 
     fn of_session(&self, event: HookEvent) -> HookEvent {
         let event = match &self.agent_type {
-            Some(agent_type) => event.with_data("agent_type", agent_type.clone()),
+            Some(agent_type) => event.with_data(action::AGENT_TYPE, agent_type.clone()),
             None => event,
         };
         let event = match &self.session_id {

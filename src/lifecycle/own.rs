@@ -48,13 +48,26 @@ pub struct OwnAction {
 }
 
 impl OwnAction {
-    /// Creates an action of these events. Hooks can block the first one, unless it
+    /// Creates an action of these events. Hooks can block the first one, unless the host has declared that it
     /// [only notifies](EventSpec::notify_only). The last one has the message of the error as `error`.
+    ///
+    /// # Panics
+    /// If one of the events is not the host's own, or is the first one again: guards of built-in events expect what
+    /// [`Lifecycle`](super::Lifecycle) gives them.
     #[must_use]
+    #[track_caller]
+    // The events are constants of the host, so its first run shows the mistake.
+    #[allow(clippy::panic)]
     pub fn new(before: &EventSpec, after: &EventSpec, failed: &EventSpec) -> Self {
-        let events = [before, after, failed];
+        let events = [before, after, failed].map(EventSpec::event_type);
+        if let Some(known) = events.iter().find(|event| event.is_known()) {
+            panic!("`{known}` is fired by `Lifecycle` itself: an own action has events of its own");
+        }
+        if events[1..].contains(&events[0]) {
+            panic!("`{}` is both before and after an action", events[0]);
+        }
         Self {
-            row: own_row(events.map(EventSpec::event_type)),
+            row: own_row(events),
         }
     }
 
@@ -72,7 +85,8 @@ impl Begins for Own {}
 
 impl Request<'_, Own> {
     /// Fires the event before the action, calls the function, and fires the event after it, or that of its failure with the
-    /// message of the error.
+    /// message of the error. A host that shows [failures](crate::Outcome::failures) of the last event calls
+    /// [`begin`](Request::begin) and [`finish`](Running::finish), which returns its outcome.
     ///
     /// # Errors
     /// As with [`begin`](Request::begin). The function has not been called then.

@@ -47,7 +47,8 @@ impl Action for Permission {
             let options = running.open.lifecycle.options().handles_ask();
             let (event, prompt) = running.open.fire("permission:prompt", options);
             let prompt = prompt.unless_denied()?;
-            match permission.hook_grants(&prompt) {
+            let is_open = running.before.asks().is_some();
+            match !is_open && permission.hook_grants(&prompt) {
                 true => permission.verdict = Decision::Allow,
                 false => permission.asked = Some(event),
             }

@@ -79,6 +79,12 @@ impl Permit {
         &self.args
     }
 
+    /// Returns the host's name of the tool, and the arguments, by value.
+    #[must_use]
+    pub fn into_parts(self) -> (String, Value) {
+        (self.tool, self.args)
+    }
+
     /// Returns the arguments by value.
     #[must_use]
     pub fn into_args(self) -> Value {

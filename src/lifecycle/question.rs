@@ -56,7 +56,10 @@ pub(super) fn agreed(
     again: Option<Outcome>,
     ask: Option<Ask<'_>>,
 ) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
-    let again = again.map(Outcome::unless_denied).transpose()?;
+    let again = match again.map(Outcome::unless_denied).transpose() {
+        Ok(again) => again,
+        Err(blocked) => return Err(blocked.after(before)),
+    };
     let question = Question::new(event, [again.as_ref(), Some(&before)]);
     let (Some(_), Some(ask)) = (question.result, ask) else {
         return Ok((before, again));

@@ -12,7 +12,8 @@ use super::table::Rewrites;
 #[cfg(feature = "cli")]
 use crate::events::HookEvent;
 use crate::json::kind;
-use crate::outcome::{HookOutput, HookResult, Outcome};
+use crate::outcome::{HookResult, Outcome};
+use crate::printable::printable;
 
 /// The data of an event.
 type Data = Map<String, Value>;
@@ -51,7 +52,7 @@ impl<'a> Answer<'a> {
             new: self.updates.get(name),
         };
         let may_set = self.only.is_none_or(|only| only == name);
-        let sets = setting.new.is_some() || (self.replaces && setting.old.is_some());
+        let sets = setting.new.is_some() || self.replaces;
         (may_set && sets).then_some(setting)
     }
 
@@ -124,43 +125,55 @@ impl Rewrites {
     pub(super) fn first_pass(self, data: &Data, outcome: Outcome) -> Outcome {
         // A blocked event has no changes.
         let has_changes = outcome.updated_input().is_some();
-        let is_put_back = has_changes && self.change(data, &outcome).is_none();
+        let after = self.change(data, &outcome).map(|(key, value)| {
+            let mut after = data.clone();
+            after.insert(key.to_owned(), value);
+            after
+        });
+        let after = after.as_ref().unwrap_or(data);
         let results = outcome.results().to_vec();
         outcome.objecting(|result| {
             let mistyped = self.mistyped(data, result);
             mistyped.or_else(|| {
-                self.put_back(data, &results, result)
-                    .filter(|_| is_put_back)
+                self.put_back((data, after), &results, result)
+                    .filter(|_| has_changes)
             })
         })
     }
 
     /// Returns why the change of a hook cannot be applied.
     fn mistyped(self, data: &Data, result: &HookResult) -> Option<String> {
-        match self {
-            Self::Nothing => None,
-            Self::Members(key) => {
-                let input = data.get(key)?;
-                let changes = result
-                    .counted_output()
-                    .is_some_and(HookOutput::changes_input);
-                (changes && !input.is_object()).then(|| {
-                    let found = kind(input);
-                    format!("cannot change `{key}`: its values have no names, since it is {found} and not an object")
-                })
-            }
-            Self::Text(key) => {
-                let value = self.answer(data, result)?.setting(key)?.new?;
-                let found = kind(value);
-                (!value.is_string())
-                    .then(|| format!("invalid change of `{key}`: expected a string, found {found}"))
-            }
+        let Self::Text(key) = self else {
+            return None;
+        };
+        let updates = result.counted_output()?.updated_input.as_ref()?;
+        if let Some(other) = updates.keys().find(|name| *name != key) {
+            let other = printable(other);
+            return Some(format!(
+                "cannot change `{other}`: only `{key}` of this event can be changed"
+            ));
         }
+        let value = self.answer(data, result)?.setting(key)?.new?;
+        let found = kind(value);
+        (!value.is_string())
+            .then(|| format!("invalid change of `{key}`: expected a string, found {found}"))
     }
 
     /// Returns which hook has put back the change of this one.
-    fn put_back(self, data: &Data, results: &[HookResult], result: &HookResult) -> Option<String> {
-        let changes: Vec<_> = self.answer(data, result)?.changes().collect();
+    fn put_back(
+        self,
+        (data, after): (&Data, &Data),
+        results: &[HookResult],
+        result: &HookResult,
+    ) -> Option<String> {
+        let answer = self.answer(data, result)?;
+        let members = match self {
+            Self::Members(key) => after.get(key).and_then(Value::as_object),
+            _ => Some(after),
+        };
+        let is_lost =
+            |change: &Setting<'_>| members.and_then(|it| it.get(change.name)) == change.old;
+        let changes: Vec<_> = answer.changes().filter(is_lost).collect();
         let others = results.iter().rev();
         let mut others = others.filter(|other| other.hook != result.hook);
         let other = others.find(|other| {

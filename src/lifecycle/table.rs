@@ -156,7 +156,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::events::Vocabulary;
+    use crate::events::{HookEvent, Vocabulary};
+
+    /// The engine blocks a change where no row applies it.
+    #[test]
+    fn the_events_that_can_be_changed_are_those_of_the_rows() {
+        for row in ROWS {
+            let event = HookEvent::new(EventType::of_name(&row.before).unwrap());
+            let rewrites = row.rewrites != Rewrites::Nothing;
+            assert_eq!(event.has_changeable_input(), rewrites, "{}", row.before);
+        }
+    }
 
     #[test]
     fn each_known_event_has_its_place() {

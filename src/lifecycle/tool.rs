@@ -47,9 +47,7 @@ impl Request<'_, Tool> {
     ///
     /// # Errors
     /// If a hook blocks the call or stops the turn, the user declines when asked, or the host
-    /// [cancels](HookBlockedError::is_cancelled) the event. Then the host [gives its model the
-    /// reason](super#when-a-hook-blocks). If the user has declined, the [decision](crate::HookResult::decision) of the result
-    /// in the error is `Ask`.
+    /// [cancels](HookBlockedError::is_cancelled) the event. Then the host [gives its model the reason](super#when-a-hook-blocks).
     pub fn permit(self) -> Result<(Permit, Running<Tool>), HookBlockedError> {
         let running = self.start()?;
         let open = &running.open;

@@ -16,6 +16,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::events::{EventKind, EventType};
+use crate::hook::Hook;
 use crate::printable::{limited, printable_lines};
 
 pub use crate::entry::{Decision, FailureKind, HookOutput};
@@ -118,7 +119,10 @@ impl Outcome {
     /// The same, whatever the user will answer.
     pub(crate) fn denied(&self) -> Option<&HookResult> {
         let blocking = || self.counted().filter(|result| result.stops_the_chain());
-        let denying = blocking().find(|result| result.verdict() == Verdict::Blocks);
+        let denying = || blocking().filter(|result| result.verdict() == Verdict::Blocks);
+        // A verdict comes before a run without one.
+        let deciding = denying().find(|result| result.failure != Some(FailureKind::Cancelled));
+        let denying = deciding.or_else(|| denying().next());
         denying.or_else(|| blocking().next())
     }
 
@@ -194,9 +198,9 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// Whether the operation is [allowed](Outcome::allowed), and a hook says so itself (`"decision": "allow"`) and
-    /// [may](crate::hook::May::Grant): a host can then leave out a question of its own to its user. Other hooks have no
-    /// objection at most.
+    /// Whether the operation is [allowed](Outcome::allowed), and someone says so: a hook (`"decision": "allow"`) that
+    /// [may](crate::hook::May::Grant), or the user in an [answer](Outcome::answer). A host can then leave out a question of its
+    /// own to its user. Other hooks have no objection at most.
     #[must_use]
     pub fn grants(&self) -> bool {
         self.allowed() && self.results.iter().any(HookResult::grants)
@@ -208,6 +212,9 @@ impl Outcome {
         let denied = self.denied();
         if denied.is_some_and(|result| result.verdict() != Verdict::Stops) {
             return Some(Decision::Block);
+        }
+        if denied.is_some() {
+            return None;
         }
         let is_open = !self.can_block() || self.asks().is_some();
         let decided = self
@@ -491,8 +498,8 @@ impl<'a> IntoIterator for &'a Outcome {
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 ///
-/// If a hook asks and the user has not answered, if the host has [cancelled](HookBlockedError::is_cancelled) the event, or if
-/// it does not apply a change, it says so.
+/// If a hook asks and the user has not answered, or if the host has [cancelled](HookBlockedError::is_cancelled) the event, it
+/// says so.
 ///
 /// `Debug` shows the same message, since Rust prints an error that `main` returns with `Debug`.
 #[derive(Clone)]
@@ -501,6 +508,8 @@ pub struct HookBlockedError {
     /// The result of the hook that blocked, or that asks.
     pub result: Box<HookResult>,
     outcome: Option<Box<Outcome>>,
+    /// That of the event before hooks have changed it.
+    first: Option<Box<Outcome>>,
 }
 
 impl HookBlockedError {
@@ -510,15 +519,37 @@ impl HookBlockedError {
         Self {
             result: Box::new(result),
             outcome: None,
+            first: None,
         }
     }
 
     /// Creates an error for this result, which is one of the outcome's.
     pub(crate) fn of(outcome: Outcome, result: HookResult) -> Self {
         Self {
-            result: Box::new(result),
             outcome: Some(Box::new(outcome)),
+            ..Self::new(result)
         }
+    }
+
+    /// Creates an error for an action that the host has cancelled before it began.
+    pub(crate) fn cancelled() -> Self {
+        let why = "cancelled by the host before it began";
+        Self::new(HookResult::failing(
+            Hook::placeholder(why),
+            FailureKind::Cancelled,
+            why,
+        ))
+    }
+
+    /// Adds the outcome of the event before hooks have changed it, whose texts count too.
+    pub(crate) fn after(mut self, first: Outcome) -> Self {
+        self.first = Some(Box::new(first));
+        self
+    }
+
+    fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        let both = [self.first.as_deref(), self.outcome()];
+        both.into_iter().flatten()
     }
 
     /// The results of all hooks of the event. Hooks that ran before the one that blocked may have
@@ -529,9 +560,9 @@ impl HookBlockedError {
         self.outcome.as_deref()
     }
 
-    /// Whether the host itself has ended the event before its hooks had decided, by a cancellation or a shutdown: there is no
-    /// verdict about the operation, and the model should not get one. The host does not run the operation, and ends what it
-    /// has cancelled.
+    /// Whether the host itself has ended the event before its hooks had decided, by a cancellation, or by a shutdown while they
+    /// ran: there is no verdict about the operation, and the model should not get one. The host does not run the operation, and
+    /// ends what it has cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.result.failure == Some(FailureKind::Cancelled)
@@ -540,13 +571,13 @@ impl HookBlockedError {
     /// The context of hooks for the model; see [`Outcome::additional_context`].
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        self.outcome().and_then(Outcome::additional_context)
+        joined(self.outcomes(), |it| it.additional_context.as_deref())
     }
 
     /// The other hooks of the event that have failed, for the user; see [`Outcome::failures`].
     #[must_use]
     pub fn failures(&self) -> Failures<'_> {
-        Failures::of(self.outcome())
+        Failures::of(self.outcomes())
     }
 
     /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
@@ -556,7 +587,7 @@ impl HookBlockedError {
             .result
             .enforced_output()
             .is_some_and(|output| output.stops_turn);
-        of_hook || self.outcome().is_some_and(Outcome::stops_turn)
+        of_hook || self.outcomes().any(Outcome::stops_turn)
     }
 }
 
@@ -567,6 +598,11 @@ impl fmt::Display for HookBlockedError {
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
         let reason = limited(&reason, limit);
         match self.result.verdict() {
+            // In place of hooks that have seen nothing: no hook has a name here.
+            _ if self.result.failure == Some(FailureKind::NotTaken) => {
+                write!(f, "not run: {reason}")
+            }
+            _ if self.is_cancelled() && self.result.hook.is_refused() => f.write_str(&reason),
             _ if self.is_cancelled() => {
                 write!(f, "cancelled before hook `{label}` had decided")
             }
@@ -574,10 +610,6 @@ impl fmt::Display for HookBlockedError {
                 f,
                 "hook `{label}` asks, and the user has not answered: {reason} (a host that handles `ask` asks its user, \
                  and passes the answer to `Outcome::answer`)"
-            ),
-            Verdict::ChangesInput => write!(
-                f,
-                "blocked by hook `{label}`: {reason} (a host that does fires the event with `FireOptions::applies_updates`)"
             ),
             _ => write!(f, "blocked by hook `{label}`: {reason}"),
         }

@@ -17,7 +17,8 @@ use crate::printable::{limited, printable};
 use crate::redact::Redactor;
 
 /// Why a change of the input blocks.
-const CHANGES_INPUT: &str = "it changes the input, and this program does not apply changes";
+const CHANGES_INPUT: &str =
+    "it changes the input, and this program applies no change to this event";
 
 /// The result of one hook.
 ///

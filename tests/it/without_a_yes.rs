@@ -6,11 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forge_hooks::lifecycle::OwnAction;
 use forge_hooks::{
-    AppProfile, CancelToken, EventSpec, FireOptions, HookResult, Hooks, Lifecycle, Permit,
+    AppProfile, CancelToken, Decision, EventSpec, EventType, FireOptions, HookEvent, HookResult,
+    Hooks, Lifecycle, Permit,
 };
 use serde_json::json;
 
-use crate::support::{World, blocking_event, hook};
+use crate::support::{World, blocking_event, custom, eventually, hook};
 
 /// The rows of the table that do not stop a host from compiling.
 const ROWS: [&str; 8] = [
@@ -43,6 +44,8 @@ fn the_page_has_each_mistake() {
     let tried: BTreeSet<_> = uncompiled.chain(ROWS).collect();
     assert_eq!(rows.collect::<BTreeSet<_>>(), tried);
 }
+
+const CHANGES: &str = "it changes the input, and this program applies no change to this event";
 
 fn runs(permit: Permit) -> Result<String, String> {
     Ok(format!("{} {}", permit.tool(), permit.args()["n"]))
@@ -80,7 +83,7 @@ fn check_results(results: &[HookResult]) {
 fn a_changed_input_is_no_yes() {
     let world = World::new();
     world.answering(json!({"updatedInput": {"command": "rm --dry-run"}}));
-    let why = "it changes the input, and this program does not apply changes";
+    let why = CHANGES;
     let executor = &world.executor;
     for options in [
         FireOptions::new(),
@@ -92,11 +95,6 @@ fn a_changed_input_is_no_yes() {
         assert_eq!(outcome.reason(), Some(why));
         let updates = outcome.updated_input();
         assert!(updates.is_none(), "there is nothing to forget");
-        let error = outcome.check().unwrap_err().to_string();
-        assert!(
-            error.ends_with("`FireOptions::applies_updates`)"),
-            "{error}"
-        );
         check_results(&executor.execute_hooks(&blocking_event(), options));
         let handle = executor.submit(blocking_event(), options).unwrap();
         check_results(handle.wait().results());
@@ -122,6 +120,135 @@ fn a_change_of_what_cannot_be_changed_is_no_yes() {
     assert!(
         hooks.session("s1").begin().is_ok(),
         "nothing is blocked there"
+    );
+    // Whatever a host declares: nothing says how the change would be applied.
+    let applies = FireOptions::new().applies_updates();
+    for event in [
+        HookEvent::tool_pre_execute("bash", "ls"),
+        HookEvent::llm_pre_request("large", 1),
+        HookEvent::permission_check("bash", "execute", None::<&str>),
+        custom("game:will_save"),
+    ] {
+        let outcome = world.executor.execute(&event, applies);
+        assert_eq!(outcome.reason(), Some(CHANGES), "{}", event.event_type);
+    }
+    // A blocked stop would let the agent go on.
+    let stop = HookEvent::agent_stop(false);
+    assert!(world.outcome(&stop).allowed());
+}
+
+/// It would be lost, and may have been meant to prevent something.
+#[test]
+fn a_change_of_a_prompt_that_is_not_its_text_is_no_yes() {
+    let world = World::new();
+    world.answering(json!({"updatedInput": {"prompt": "masked"}}));
+    let session = Lifecycle::new(world.executor.clone())
+        .session("s1")
+        .begin()
+        .unwrap();
+    let blocked = session.prompt("my secret").begin().unwrap_err();
+    let why = "cannot change `prompt`: only `content` of this event can be changed";
+    assert_eq!(blocked.result.reason(), Some(why));
+}
+
+/// Also where no hook would run: else Ctrl-C would depend on the user's hooks.
+#[test]
+fn a_cancelled_call_is_not_made() {
+    let world = World::new();
+    let token = CancelToken::new();
+    let hooks = Lifecycle::new(world.executor.clone());
+    world.answering(json!({"decision": "ask"}));
+    let asked = hooks.tool("bash", json!({})).cancelled_by(&token);
+    let asked = asked.on_ask(|_| {
+        token.cancel();
+        true
+    });
+    let blocked = asked.run(never).unwrap_err();
+    assert!(blocked.is_cancelled());
+    world.registry().clear();
+    let blocked = hooks
+        .tool("bash", json!({}))
+        .cancelled_by(&token)
+        .run(never)
+        .unwrap_err();
+    assert!(blocked.is_cancelled());
+    assert_eq!(blocked.to_string(), "cancelled by the host before it began");
+    assert!(hooks.llm("large", 1).cancelled_by(&token).begin().is_err());
+    assert!(
+        hooks
+            .tool("bash", json!({}))
+            .run(|_| Ok::<_, String>(()))
+            .is_ok()
+    );
+}
+
+/// What one hook asks, another one does not answer.
+#[test]
+fn a_question_of_the_check_is_asked_whatever_the_prompt_grants() {
+    let world = World::new();
+    let says = |event: &str, answer: serde_json::Value| {
+        world.hook(event, &world.says(&answer.to_string()))
+    };
+    says(
+        "permission:check",
+        json!({"decision": "ask", "reason": "sure?"}),
+    );
+    says("permission:prompt", json!({"decision": "allow"}));
+    let hooks = Lifecycle::new(world.executor.clone());
+    for verdict in [Decision::Ask, Decision::Allow] {
+        let mut asked = 0;
+        let request = hooks
+            .permission("bash", "execute")
+            .with_verdict(verdict)
+            .hooks_may_grant();
+        let permission = request.run(|_| {
+            asked += 1;
+            false
+        });
+        assert!(!permission.unwrap().granted);
+        assert_eq!(asked, 1, "{verdict:?}");
+    }
+}
+
+/// A verdict is one, whatever was cancelled beside it.
+#[cfg(unix)]
+#[test]
+fn a_cancelled_hook_does_not_hide_a_verdict() {
+    let world = World::new();
+    world.add(hook("tool:*", "touch runs; sleep 60").with_name("slow"));
+    world.add(
+        hook(
+            "tool:*",
+            "until test -e runs; do sleep 0.02; done; echo no; touch said; exit 1",
+        )
+        .with_name("no"),
+    );
+    let handle = world
+        .executor
+        .submit(blocking_event(), FireOptions::new().parallel())
+        .unwrap();
+    world.await_file("said");
+    // The result is there once its process has ended.
+    eventually("the guard has ended", || {
+        handle.cancel();
+        handle.is_finished()
+    });
+    let blocked = handle.wait().check().unwrap_err();
+    if blocked.result.hook.name() == Some("no") && blocked.result.exit_code == 1 {
+        assert!(!blocked.is_cancelled());
+        assert_eq!(blocked.to_string(), "blocked by hook `no`: no");
+    }
+}
+
+#[test]
+#[should_panic(expected = "`tool:pre_execute` is fired by `Lifecycle` itself")]
+fn an_own_action_has_events_of_its_own() {
+    let [before, after] =
+        ["game:will_save", "game:saved"].map(|name| EventSpec::custom(name).unwrap());
+    let builtin = EventSpec::new(EventType::ToolPreExecute);
+    let _ = (
+        OwnAction::new(&before, &after, &after),
+        OwnAction::new(&builtin, &after, &after),
     );
 }
 
@@ -231,6 +358,31 @@ fn a_cancelled_guard_is_no_verdict() {
     assert!(!blocked.is_cancelled(), "a verdict");
 }
 
+/// Nor what they have said of the call before it was changed.
+#[cfg(unix)]
+#[test]
+fn a_blocked_change_has_what_hooks_have_said_before() {
+    let world = World::new();
+    let change =
+        r#"{"updatedInput": {"n": 2}, "additionalContext": "use make", "systemMessage": "m"}"#;
+    let first = format!(
+        r#"case $FORGE_TOOL_ARGS in *2*) echo no; exit 1;; esac; {}"#,
+        world.says(change)
+    );
+    world.hook("tool:*", &first);
+    let broken = hook("tool:*", "case $FORGE_TOOL_ARGS in *1*) exit 3;; esac").with_name("broken");
+    world.add(broken.with_on_failure(forge_hooks::FailurePolicy::Continue));
+    let hooks = Lifecycle::new(world.executor.clone());
+    let blocked = hooks.tool("bash", json!({"n": 1})).run(never).unwrap_err();
+    assert_eq!(
+        blocked.to_string(),
+        format!("blocked by hook `{}`: no", blocked.result.hook.label())
+    );
+    assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
+    let told = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
+    assert_eq!(blocked.failures().to_string(), told);
+}
+
 /// What hooks have said besides is not lost with the call.
 #[test]
 fn a_blocked_call_has_what_other_hooks_have_said() {
@@ -279,6 +431,10 @@ fn a_refused_event_is_no_yes() {
     assert!(!outcome.allowed() && outcome.check().is_err());
     let why = "queue is full, tool:pre_execute was not taken";
     assert_eq!(outcome.reason(), Some(why));
+    assert_eq!(
+        outcome.check().unwrap_err().to_string(),
+        format!("not run: {why}")
+    );
     let notifies = hooks.submit(event("user:interrupt")).wait();
     assert!(notifies.allowed(), "nothing to block");
     assert!(notifies.failures().to_string().contains("queue is full"));
@@ -333,12 +489,19 @@ fn a_tool_of_a_subagent_names_it() {
     for hooks in [turn.lifecycle(), sub.lifecycle(), session.lifecycle()] {
         let _ = hooks.tool("read", json!({"n": 1})).run(runs).unwrap();
     }
+    let forged = session
+        .lifecycle()
+        .tool("read", json!({"n": 1}))
+        .with_field("agent_type", "boss");
+    let _ = forged.run(runs).unwrap();
+    drop(sub.lifecycle().session("s2").begin().unwrap());
     assert!(sub.finish("done").allowed());
     let seen = names(&world);
     let seen: Vec<_> = seen.split_whitespace().collect();
     let expected = "session:start user:prompt_submit agent:subagent_start explorer \
         tool:pre_execute tool:post_execute \
         tool:pre_execute explorer tool:post_execute explorer \
-        tool:pre_execute tool:post_execute agent:subagent_stop explorer";
+        tool:pre_execute tool:post_execute \
+        tool:pre_execute tool:post_execute session:start session:end agent:subagent_stop explorer";
     assert_eq!(seen.join(" "), expected);
 }

@@ -178,3 +178,43 @@ fn a_prompt_is_changed_by_one_hook_too() {
         "{reason}"
     );
 }
+
+/// A hook of Claude Code replaces the whole input, and so what another hook has added to it. And of two changes of one hook,
+/// one may be left and the other not.
+#[test]
+fn a_change_that_another_hook_takes_back_blocks() {
+    let adds_input = |input: Value| json!({"updatedInput": input}).to_string();
+    let replaces = |input: Value| {
+        let specific = json!({"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": input});
+        json!({"hookSpecificOutput": specific}).to_string()
+    };
+    for last in [json!({"command": "ls"}), json!({"command": "ls -v"})] {
+        let host = host(&[("boxes", adds_input(json!({"sandbox": true})))].map(
+            |(name, answer)| {
+                let answer = format!("printf '%s' '{answer}'");
+                (name, answer)
+            },
+        ));
+        let claude = crate::support::hook_of(
+            forge_hooks::compat::CLAUDE,
+            "PreToolUse",
+            "",
+            &format!("printf '%s' '{}'", replaces(last)),
+        );
+        host.world.add(claude);
+        let blocked = call(&host).unwrap_err();
+        assert!(
+            blocked.result.reason().unwrap().contains("`boxes`"),
+            "{blocked}"
+        );
+    }
+    let wraps = adds_input(json!({"command": "sandbox ls", "wrapped": true}));
+    let limits = adds_input(json!({"command": "ls", "timeout": 5}));
+    let says = |answer: &str| format!("printf '%s' '{answer}'");
+    let host = host(&[("wraps", says(&wraps)), ("limits", says(&limits))]);
+    let blocked = call(&host).unwrap_err();
+    assert_eq!(
+        blocked.result.reason(),
+        Some("hook `limits` puts back what hook `wraps` has changed")
+    );
+}

@@ -174,7 +174,7 @@ fn changes_are_applied_unless_the_host_refuses() {
 
     let refuses = hooks.tool("bash", args.clone()).refuse_updates();
     let blocked = refuses.run(never).unwrap_err();
-    let reason = "it changes the input, and this program does not apply changes";
+    let reason = "it changes the input, and this program applies no change to this event";
     assert_eq!(blocked.result.reason(), Some(reason));
     assert!(!blocked.outcome().unwrap().allowed());
 
@@ -219,20 +219,6 @@ fn changes_without_effect_are_none() {
         let call = hooks.tool("bash", json!({"command": "ls"}));
         let blocked = call.run(never).unwrap_err();
         assert_eq!(blocked.result.reason(), Some("too long"));
-    }
-}
-
-/// Else the host would run what the hook has not allowed.
-#[test]
-fn a_change_that_cannot_be_applied_blocks() {
-    let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls -l"}}))]);
-    let hooks = host.lifecycle();
-    for (args, found) in [(json!("ls"), "a string"), (json!(["ls"]), "a list")] {
-        let blocked = hooks.tool("bash", args).run(never).unwrap_err();
-        let reason = format!(
-            "cannot change `tool_args`: its values have no names, since it is {found} and not an object"
-        );
-        assert_eq!(blocked.result.reason(), Some(&*reason));
     }
 }
 
