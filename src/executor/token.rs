@@ -63,7 +63,7 @@ impl CancelToken {
 
     /// Cancels what it was given to, as [`HookHandle::cancel`](crate::HookHandle::cancel) does, without waiting. It stays
     /// cancelled: what it is given to later is cancelled at once. An event without hooks has nothing to cancel, and is
-    /// allowed.
+    /// allowed; an action of a [`Lifecycle`](crate::Lifecycle) is not begun.
     pub fn cancel(&self) {
         let mut state = self.lock();
         state.is_cancelled = true;

@@ -9,22 +9,19 @@ use serde_json::{Map, Value};
 
 use super::Lifecycle;
 use super::question::{Ask, Question, agreed};
-use super::table::{Rewrites, Row};
+use super::table::{AGENT_TYPE, Rewrites, Row};
 use crate::events::{EventType, HookEvent, bounded_copy};
 use crate::executor::{CancelToken, FireOptions};
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
 use crate::printable::printable;
 
-/// The key of a subagent's type, which only its turn sets.
-pub(super) const AGENT_TYPE: &str = "agent_type";
-
 /// A kind of action. Not exported, so that only this crate has some.
 pub trait Action: Sized {
     /// Whether it is a decision: hooks that ask do not block it, and a block is its failure.
     const DECIDES: bool = false;
 
-    /// Called when hooks have allowed it.
+    /// Called when it is allowed, and has begun.
     fn begun(_running: &mut Running<Self>) -> Result<(), HookBlockedError> {
         Ok(())
     }
@@ -101,7 +98,9 @@ impl<'a, A: Action> Request<'a, A> {
     pub(super) fn start(mut self) -> Result<Running<A>, HookBlockedError> {
         let event = self.open.event(&self.open.row.before);
         if !event.event_type.can_block() {
-            return Ok(self.announce(event));
+            let mut running = self.announce(event);
+            A::begun(&mut running)?;
+            return Ok(running);
         }
         self.open.is_running = A::DECIDES;
         let (before, again) = self.ask_hooks()?;
@@ -196,7 +195,6 @@ pub struct Running<A> {
 impl<A> Running<A> {
     /// The outcome of the event before the action; empty if it was not waited for. If hooks have changed the action, it is about the
     /// original one, and [`again`](Running::again) about the changed one.
-    #[must_use]
     pub fn before(&self) -> &Outcome {
         &self.before
     }

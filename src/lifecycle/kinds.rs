@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Lifecycle;
 use super::action::{Action, Begins, Request, Running};
 use super::stops::{MOST, Stops};
-use super::table;
+use super::table::{self, AGENT_TYPE};
 use crate::events::HookEvent;
 use crate::logging::warn;
 use crate::outcome::{HookBlockedError, Outcome};
@@ -141,17 +141,17 @@ impl Running<Session> {
             self.lifecycle(),
             &table::TURN,
             [("content", content)],
-            Turn::of(self.lifecycle().stops.clone()),
+            Turn::of(MAIN.to_owned(), self.lifecycle().stops.clone()),
         )
     }
 
-    /// Creates a turn of another agent of this type, for a part of the work. The events within it, by its own
-    /// [lifecycle](Running::lifecycle), have the type as `agent_type`.
+    /// Creates a turn of another agent of this type, for a part of the work. Its tools are called with the
+    /// [lifecycle](Running::lifecycle) of this turn.
     pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
-        let turn = Turn::of(self.lifecycle().stops.of_other_agent());
-        let mut lifecycle = self.lifecycle().clone();
-        lifecycle.agent_type = Some(agent_type.into());
-        Request::new(&lifecycle, &table::SUBAGENT, [], turn)
+        let agent_type = agent_type.into();
+        let data = [(AGENT_TYPE, Value::from(agent_type.clone()))];
+        let turn = Turn::of(agent_type, self.lifecycle().stops.of_other_agent());
+        Request::new(self.lifecycle(), &table::SUBAGENT, data, turn)
     }
 
     /// Creates a shortening of the conversation. `trigger` is `manual` or `auto`.
@@ -206,35 +206,50 @@ impl Running<Session> {
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Turn {
+    agent_type: String,
     stop_was_blocked: bool,
     stops: Stops,
+    /// For what happens in the turn; set when it has begun.
+    lifecycle: Option<Lifecycle>,
 }
 
+/// The type of a session's own agent.
+const MAIN: &str = "main";
+
 impl Turn {
-    fn of(stops: Stops) -> Self {
+    fn of(agent_type: String, stops: Stops) -> Self {
         Self {
+            agent_type,
             stop_was_blocked: false,
             stops,
+            lifecycle: None,
         }
     }
 }
 
-impl Action for Turn {}
+impl Action for Turn {
+    fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
+        let mut lifecycle = running.open.lifecycle.clone();
+        lifecycle.agent_type = Some(running.action.agent_type.clone());
+        running.action.lifecycle = Some(lifecycle);
+        Ok(())
+    }
+}
 impl Begins for Turn {}
 
 impl Running<Turn> {
-    /// The lifecycle for calls in this turn. In that of another agent, its events have the agent's type as `agent_type`, so that
-    /// hooks know whose call a tool is.
+    /// The lifecycle for calls in this turn. Its events have the agent's type as `agent_type`, so that hooks know whose call a
+    /// tool is: that of the [subagent](Running::subagent), or `main`. A token that was given to the turn cancels them too.
     ///
     /// ```
     /// # #[cfg(unix)] {
     /// use forge_hooks::{Hook, HookExecutor, Lifecycle};
     ///
     /// let executor = HookExecutor::builder().build();
-    /// let command = r#"test "$FORGE_AGENT_TYPE" != explorer || { echo "an explorer only reads"; exit 1; }"#;
-    /// executor.registry().register(Hook::new("tool:pre_execute:write", command)?);
+    /// let guard = Hook::new("tool:pre_execute:write", "echo an explorer only reads; exit 1")?;
+    /// executor.registry().register(guard.with_when("/agent_type", "explorer")?);
     /// let session = Lifecycle::new(executor).session("s1").begin()?;
     /// let turn = session.subagent("explorer").begin()?;
     /// let write = turn.lifecycle().tool("write", "notes.txt").run(|_| Ok::<_, String>("written"));
@@ -244,7 +259,8 @@ impl Running<Turn> {
     /// ```
     #[must_use]
     pub fn lifecycle(&self) -> &Lifecycle {
-        &self.open.lifecycle
+        let of_turn = self.action.lifecycle.as_ref();
+        of_turn.unwrap_or(&self.open.lifecycle)
     }
 
     /// The prompt for the model, with the changes of hooks; empty for an agent that works for another one.
@@ -259,6 +275,8 @@ impl Running<Turn> {
     /// [reason](Outcome::reason) as its next input, and the host calls this again at the next end, which then has
     /// `stop_hook_active`.
     ///
+    /// If the host cancels the event, the agent stops: a cancellation is no verdict, and the host wants it to end.
+    ///
     /// It only borrows the turn, since a blocked end does not end it: a host can keep the turn where it keeps its agent, and
     /// drop it there.
     ///
@@ -272,6 +290,9 @@ impl Running<Turn> {
             .with_data("last_assistant_message", last_message.into());
         let lifecycle = &self.open.lifecycle;
         let mut outcome = lifecycle.executor.execute(&event, lifecycle.options());
+        if outcome.is_cancelled() {
+            outcome = outcome.without_block();
+        }
         if self.action.stops.are_too_many(outcome.allowed()) {
             let name = &event.event_type;
             warn!("hooks have blocked `{name}` {MOST} times in a row: it is not blocked again");

@@ -204,7 +204,7 @@ impl Lifecycle {
 
     fn of_session(&self, event: HookEvent) -> HookEvent {
         let event = match &self.agent_type {
-            Some(agent_type) => event.with_data(action::AGENT_TYPE, agent_type.clone()),
+            Some(agent_type) => event.with_data(table::AGENT_TYPE, agent_type.clone()),
             None => event,
         };
         let event = match &self.session_id {

@@ -1,14 +1,24 @@
 //! A question of hooks to the host's user, and what the answer means.
 //!
-//! Does not know what the question is about.
+//! Knows no kind of action.
 
+use std::fmt;
+
+use serde_json::Value;
+
+use super::table::AGENT_TYPE;
 use crate::events::HookEvent;
 use crate::outcome::{HookBlockedError, HookResult, Outcome, without_duplicates};
+use crate::printable::{limited, printable, printable_lines};
 
 /// Asks the host's user; true allows the action.
 pub(super) type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 
 /// A question of a hook to the host's user.
+///
+/// `Display` has all that the user must know to answer it, in lines, made [printable](crate::printable_lines()): who asks and why,
+/// and the tool with its arguments as hooks have left them. Two questions may be open at once, of calls in parallel; a user who
+/// sees the reason alone cannot tell which call is meant.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Question<'a> {
@@ -19,7 +29,55 @@ pub struct Question<'a> {
     outcomes: [Option<&'a Outcome>; 2],
 }
 
+/// The most characters of the arguments in a question.
+const LONGEST_ARGS: usize = 2_000;
+
+impl fmt::Display for Question<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A hook may ask twice, of the call before its change and after it.
+        let mut asked = Vec::new();
+        for result in self.asking() {
+            let question = (result.hook.shown_label(), result.reason());
+            if !asked.contains(&question) {
+                asked.push(question);
+            }
+        }
+        for (label, reason) in asked {
+            let reason = printable_lines(reason.unwrap_or("no reason given"));
+            writeln!(f, "hook `{label}` asks: {reason}")?;
+        }
+        if let Some(agent) = self.event.data.get(AGENT_TYPE).and_then(Value::as_str) {
+            writeln!(f, "agent: {}", printable(agent))?;
+        }
+        if let Some(tool) = self.tool() {
+            writeln!(f, "tool: {}", printable(tool))?;
+        }
+        if let Some(args) = self.args() {
+            let args = args.to_string();
+            writeln!(f, "arguments: {}", printable(&limited(&args, LONGEST_ARGS)))?;
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Question<'a> {
+    /// The tool that the question is about, if it is about one.
+    #[must_use]
+    pub fn tool(&self) -> Option<&'a str> {
+        self.event.tool_name.as_deref()
+    }
+
+    /// The arguments of the tool, with the changes that hooks have made: what the user says yes to.
+    #[must_use]
+    pub fn args(&self) -> Option<&'a Value> {
+        self.event.data.get("tool_args")
+    }
+
+    fn asking(&self) -> impl Iterator<Item = &'a HookResult> {
+        let outcomes = self.outcomes.into_iter().flatten();
+        outcomes.flat_map(Outcome::questions)
+    }
+
     pub(super) fn new(event: &'a HookEvent, outcomes: [Option<&'a Outcome>; 2]) -> Self {
         let asked = outcomes.into_iter().flatten();
         Self {
@@ -42,9 +100,7 @@ impl<'a> Question<'a> {
     /// Secrets are masked. The rest is as the hooks wrote it: show it with [`printable_lines`](crate::printable_lines).
     #[must_use]
     pub fn reasons(&self) -> Vec<&str> {
-        let outcomes = self.outcomes.into_iter().flatten();
-        let asked = outcomes.flat_map(Outcome::questions);
-        without_duplicates(asked.filter_map(HookResult::reason))
+        without_duplicates(self.asking().filter_map(HookResult::reason))
     }
 }
 

@@ -116,7 +116,15 @@ impl Outcome {
         self.denied().or_else(|| self.asks())
     }
 
-    /// The same, whatever the user will answer.
+    /// Whether the operation is not allowed only because the host has ended the event before its hooks had decided; see
+    /// [`HookBlockedError::is_cancelled`].
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        let blocked = self.blocked();
+        blocked.is_some_and(|result| result.failure == Some(FailureKind::Cancelled))
+    }
+
+    /// The same as [`blocked`](Outcome::blocked), whatever the user will answer.
     pub(crate) fn denied(&self) -> Option<&HookResult> {
         let blocking = || self.counted().filter(|result| result.stops_the_chain());
         let denying = || blocking().filter(|result| result.verdict() == Verdict::Blocks);
@@ -571,13 +579,27 @@ impl HookBlockedError {
     /// The context of hooks for the model; see [`Outcome::additional_context`].
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        joined(self.outcomes(), |it| it.additional_context.as_deref())
+        joined(self.outcomes(), |output| {
+            output.additional_context.as_deref()
+        })
     }
 
     /// The other hooks of the event that have failed, for the user; see [`Outcome::failures`].
     #[must_use]
     pub fn failures(&self) -> Failures<'_> {
         Failures::of(self.outcomes())
+    }
+
+    /// The messages of hooks for the user; see [`Outcome::system_messages`].
+    #[must_use]
+    pub fn system_messages(&self) -> Vec<&str> {
+        texts(self.outcomes(), |output| output.system_message.as_deref())
+    }
+
+    /// The reason that a hook gives for stopping the turn; see [`Outcome::stop_reason`].
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<&str> {
+        self.outcomes().find_map(Outcome::stop_reason)
     }
 
     /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].

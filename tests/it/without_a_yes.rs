@@ -210,6 +210,59 @@ fn a_question_of_the_check_is_asked_whatever_the_prompt_grants() {
     }
 }
 
+/// A question says all that is approved, since another one may be open at the same time.
+#[test]
+fn a_question_has_what_is_approved() {
+    let world = World::new();
+    world.answering(json!({"updatedInput": {"force": true}}));
+    for (name, reason) in [("first", "sure?"), ("second", "\u{1b}[2Kreally?")] {
+        let asks = json!({"decision": "ask", "reason": reason}).to_string();
+        world.add(hook("tool:*", &world.says(&asks)).with_name(name));
+    }
+    let session = Lifecycle::new(world.executor.clone())
+        .session("s1")
+        .begin()
+        .unwrap();
+    let turn = session.subagent("cleaner").begin().unwrap();
+    let call = turn.lifecycle().tool("rm", json!({"path": "a"}));
+    let run = call.on_ask(|question| {
+        assert_eq!(question.tool(), Some("rm"));
+        assert_eq!(question.args().unwrap()["force"], true);
+        let shown = "hook `first` asks: sure?\nhook `second` asks: \\u{1b}[2Kreally?\nagent: cleaner\ntool: rm\n\
+            arguments: {\"force\":true,\"path\":\"a\"}\n";
+        assert_eq!(question.to_string(), shown);
+        true
+    });
+    assert!(run.run(runs).is_ok());
+}
+
+/// Else the agent would go on, and the model read of it.
+#[cfg(unix)]
+#[test]
+fn a_cancelled_stop_stops() {
+    let world = World::new();
+    world.hook("agent:stop", "touch runs; sleep 60");
+    let token = CancelToken::new();
+    let session = Lifecycle::new(world.executor.clone())
+        .session("s1")
+        .begin()
+        .unwrap();
+    let mut turn = session.prompt("go").cancelled_by(&token).begin().unwrap();
+    std::thread::scope(|scope| {
+        let stop = scope.spawn(|| turn.finish("done").allowed());
+        world.await_file("runs");
+        token.cancel();
+        assert!(stop.join().unwrap());
+    });
+    assert!(
+        turn.lifecycle()
+            .tool("ls", json!({}))
+            .run(never)
+            .unwrap_err()
+            .is_cancelled()
+    );
+}
+
 /// A verdict is one, whatever was cancelled beside it.
 #[cfg(unix)]
 #[test]
@@ -499,7 +552,7 @@ fn a_tool_of_a_subagent_names_it() {
     let seen = names(&world);
     let seen: Vec<_> = seen.split_whitespace().collect();
     let expected = "session:start user:prompt_submit agent:subagent_start explorer \
-        tool:pre_execute tool:post_execute \
+        tool:pre_execute main tool:post_execute main \
         tool:pre_execute explorer tool:post_execute explorer \
         tool:pre_execute tool:post_execute \
         tool:pre_execute tool:post_execute session:start session:end agent:subagent_stop explorer";

@@ -8,7 +8,7 @@ use super::notes::{Note, Notes};
 use super::show::Show;
 use crate::cli::io::start;
 use crate::cli::{Context, Failure, Terminal};
-use crate::lifecycle::{changed_event, first_pass, second_pass};
+use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
 
 /// How often the spinner turns and an interrupt is checked.
@@ -95,9 +95,11 @@ impl Firing<'_> {
         event: HookEvent,
         terminal: &mut Terminal<'_>,
     ) -> Result<(Pass, Option<Pass>), Failure> {
-        let first = self.pass(event, None, terminal)?;
-        let changed = changed_event(&first.event, &first.outcome);
-        let Some(changed) = changed.filter(|_| first.interrupted.is_none()) else {
+        let mut first = self.pass(event, None, terminal)?;
+        if first.interrupted.is_some() {
+            first.outcome = without_second_pass(&first.event, first.outcome);
+        }
+        let Some(changed) = changed_event(&first.event, &first.outcome) else {
             return Ok((first, None));
         };
         if !self.is_silent {
