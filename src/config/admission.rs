@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::content::{Item, Loaded, Owner};
 use super::places::absolute;
@@ -14,6 +15,7 @@ use crate::entry::{Off, Sandbox, Standing};
 use crate::files::quoted;
 use crate::hook::Hook;
 use crate::logging::info;
+use crate::named::scripts_since;
 use crate::printable::printable;
 use crate::profile::AppProfile;
 use crate::trust::{ApprovalStatus, ProjectApprovals, TrustError};
@@ -35,12 +37,13 @@ struct Admission {
 }
 
 impl HookConfig {
-    /// Returns the hooks in these files that `load_into` registers, and the report.
+    /// Returns the hooks in these files that `load_into` registers, and the report. The files were `loaded` no earlier.
     pub(super) fn admit(
         &self,
         mut files: Vec<Loaded>,
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
+        loaded: SystemTime,
     ) -> (LoadReport, Vec<Arc<Hook>>) {
         switch_off(&mut files, true);
         let disabled = Disabled::by(&files);
@@ -51,6 +54,7 @@ impl HookConfig {
         if let Some(sandbox) = &self.project_sandbox {
             confine(&mut files, sandbox);
         }
+        note_scripts(&mut files, loaded);
 
         let mut report = LoadReport::default();
         files.iter().for_each(|file| file.add_to(&mut report));
@@ -193,6 +197,17 @@ fn confine(files: &mut [Loaded], sandbox: &Arc<Sandbox>) {
     let of_project = files.iter_mut().filter(|file| file.is_in_project());
     for item in of_project.flat_map(|file| &mut file.items) {
         item.change(|hook| hook.with_host_sandbox(Arc::clone(sandbox)));
+    }
+}
+
+/// Has the scripts of the administrator's and the user's hooks compared with what they are now. Those of a project have
+/// approvals.
+fn note_scripts(files: &mut [Loaded], loaded: SystemTime) {
+    let files = files.iter_mut().filter(|file| !file.is_in_project());
+    for item in files.flat_map(|file| &mut file.items) {
+        if !item.is_placeholder && !item.hook.answers() {
+            item.change(|hook| hook.with_scripts(scripts_since(loaded)));
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::HookConfig;
 use super::places::absolute;
 use crate::hook::{Hook, Route, is_too_long};
-use crate::named::named_anywhere;
+use crate::named::{named_anywhere, without_links};
 
 /// The directories beside a hooks file that belong to it. Nothing reads `hooks.d` yet; the name is reserved, so that a host
 /// that is not updated protects it already.
@@ -114,9 +114,10 @@ impl HookConfig {
 
 /// Returns the files that the commands of hooks name.
 fn named_by(deciders: &Deciders<'_>) -> Vec<Place> {
+    let host_dir = without_links(deciders.host_dir);
     let hooks = deciders.hooks.iter();
     let named = hooks.flat_map(|hook| {
-        let named = named_anywhere(hook, deciders.host_dir);
+        let named = named_anywhere(hook, &host_dir);
         named.existing.into_iter().chain(named.possible)
     });
     let mut paths: Vec<PathBuf> = named.collect();

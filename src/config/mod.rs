@@ -31,6 +31,7 @@ use std::any::Any;
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -335,8 +336,9 @@ impl HookConfig {
         policy: TrustPolicy,
     ) -> LoadReport {
         let root = Some(root.as_ref());
+        let loaded = SystemTime::now();
         let files = self.read_files(root, Some(&policy));
-        let (report, hooks) = self.admit(files, root, Some(&policy));
+        let (report, hooks) = self.admit(files, root, Some(&policy), loaded);
         registry.load_hooks(hooks);
         report
     }
@@ -362,9 +364,10 @@ impl HookConfig {
     ) -> Arc<LoadReport> {
         loop {
             let (loads, before) = installed.last();
+            let loaded = SystemTime::now();
             let mut files = self.read_files(root, policy);
             change(&mut files);
-            let (mut report, hooks) = self.admit(files, root, policy);
+            let (mut report, hooks) = self.admit(files, root, policy, loaded);
             let compared = gone::compare(&before, &hooks, &report, &self.vocabulary);
             report.problems.extend(compared.problems.iter().cloned());
             // Fails if another load has ended at the same time.

@@ -32,6 +32,17 @@ pub(crate) trait ApprovalCheck: fmt::Debug + RefUnwindSafe + Send + Sync {
     fn lost(&self, hook: &Hook) -> Option<String>;
 }
 
+/// The files that the command of a hook names, compared with what they were when it was loaded. `named` implements it, since
+/// this module does no I/O.
+pub(crate) trait ScriptCheck: fmt::Debug + Send + Sync {
+    /// Returns the name of a file that has changed since the load, or since a change was last told. Looks at each file.
+    /// `host_dir` is where a hook begins that is of no project, if it is not the current directory.
+    fn changed(&self, hook: &Hook, host_dir: Option<&Path>) -> Option<String>;
+
+    /// Notes that the user is told of the change. False if another thread has noted it.
+    fn is_told(&self) -> bool;
+}
+
 /// A user's command, and the events on which it runs.
 ///
 /// ```
@@ -57,6 +68,8 @@ pub struct Hook {
     pub(super) base_dir: Option<Arc<Path>>,
     /// For a project's hook that was approved.
     pub(super) approval: Option<Arc<dyn ApprovalCheck>>,
+    /// For a hook of the user or the administrator.
+    pub(super) scripts: Option<Arc<dyn ScriptCheck>>,
     /// Whether conditions are not tested.
     pub(super) matches_by_pattern: bool,
     /// The host's own limits for it, besides its own ones.
@@ -201,6 +214,7 @@ impl Hook {
             source: None,
             base_dir: None,
             approval: None,
+            scripts: None,
             matches_by_pattern: false,
             host_sandbox: None,
             is_system: false,
@@ -278,6 +292,16 @@ impl Hook {
     /// What compares the hook with its approval, if it runs because of one.
     pub(crate) fn approval(&self) -> Option<&dyn ApprovalCheck> {
         self.approval.as_deref()
+    }
+
+    /// Sets what compares its scripts with what they were when it was loaded.
+    pub(crate) fn with_scripts(self, scripts: Arc<dyn ScriptCheck>) -> Self {
+        self.with(|hook| hook.scripts = Some(scripts))
+    }
+
+    /// What compares its scripts with what they were when it was loaded.
+    pub(crate) fn scripts(&self) -> Option<&dyn ScriptCheck> {
+        self.scripts.as_deref()
     }
 
     /// Adds limits that the hook cannot widen. Not part of its entry.

@@ -31,8 +31,8 @@ pub(crate) use canonical::canonical;
 pub(crate) use compared::{Budget, Compared};
 pub use condition::Condition;
 pub(crate) use condition::{Allowance, Lazy};
-pub(crate) use definition::ApprovalCheck;
 pub use definition::Hook;
+pub(crate) use definition::{ApprovalCheck, ScriptCheck};
 #[cfg(test)]
 pub(crate) use entry::keys;
 pub(crate) use entry::{Unusable, in_order, is_key, nearest_key, place_of};

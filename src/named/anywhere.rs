@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::look::{Lookup, has_ending};
+use super::look::{Lookup, Named, has_ending};
 use crate::hook::{Hook, Words, is_glob};
 
 /// Where the system's own programs lie, which belong to no hook.
@@ -26,56 +26,107 @@ pub(crate) struct NamedAnywhere {
     pub(crate) possible: Vec<PathBuf>,
 }
 
-/// Returns the files that a hook names now. `host_dir` is where a hook begins that is of no project. Programs that are found
-/// through `PATH`, and those of the system, do not count.
+/// Returns the files that a hook names now. `host_dir` is where a hook begins that is of no project, without links. Programs
+/// that are found through `PATH`, and those of the system, do not count.
 pub(crate) fn named_anywhere(hook: &Hook, host_dir: &Path) -> NamedAnywhere {
     if hook.answers() {
         return NamedAnywhere::default();
     }
-    let base = hook.base_dir().unwrap_or(host_dir);
-    // A lookup begins at a path without links.
-    let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
-    let working_dir = base.join(hook.working_dir().unwrap_or(Path::new("")));
-    let words = words_of(hook, &base, &working_dir);
-    let possible = possible(&words, [&working_dir, &base]);
-    let root = base.ancestors().last().unwrap_or(&base);
-    let lookup = Lookup {
-        root,
-        base: base.strip_prefix(root).unwrap_or(Path::new("")),
-        working_dir: &working_dir,
-        words: &words,
-        places: Vec::new(),
-        directories: Vec::new(),
-        is_skipped: &|_| false,
-        digest: None,
-    };
-    let named = lookup.files_of(hook);
+    let places = Places::of(hook, host_dir);
+    let words = words_of(hook, &places);
+    let possible = possible(&words, [&places.working_dir, &places.base]);
+    let named = places.look_up(&words, hook);
     let names = named.files.keys().filter(|name| !name.contains('\0'));
     NamedAnywhere {
-        existing: names.map(|name| root.join(name)).collect(),
+        existing: names.map(|name| places.root().join(name)).collect(),
         possible,
     }
 }
 
-/// Reads the words of a hook, with its home directory in place of `~`, and without the system's programs.
-fn words_of(hook: &Hook, base: &Path, working_dir: &Path) -> Words {
-    let mut words = Words::of(hook, &|name| value_of(name, hook, base, working_dir));
-    let home = home::home_dir();
+/// Returns the first files that the words of a hook's command name now, and the links that lead to them. `host_dir` has no
+/// links.
+pub(super) fn named_by_command(hook: &Hook, host_dir: &Path) -> Vec<PathBuf> {
+    if hook.answers() {
+        return Vec::new();
+    }
+    let places = Places::of(hook, host_dir);
+    let words = words_of(hook, &places);
+    // A look at files takes longer than reading the words.
+    let runs_word = words.runs.iter().any(|run| !run.words.is_empty());
+    if !runs_word && !words.names.iter().any(|name| may_be_path(name)) {
+        return Vec::new();
+    }
+    let hook = hook.clone().with_inputs([""; 0]);
+    let named = places.look_up(&words, &hook);
+    let names = named.of_command.iter().filter(|name| !name.contains('\0'));
+    let files = names.map(|name| places.root().join(name));
+    let links = named.links_of_command.iter();
+    files
+        .chain(links.map(|link| places.root().join(link)))
+        .collect()
+}
+
+fn may_be_path(name: &str) -> bool {
+    name.contains('/') || cfg!(windows) && name.contains('\\') || has_ending(Path::new(name))
+}
+
+/// Where the names of a hook begin.
+struct Places {
+    /// Without links, as a lookup needs it.
+    base: PathBuf,
+    working_dir: PathBuf,
+}
+
+impl Places {
+    fn of(hook: &Hook, host_dir: &Path) -> Self {
+        let base = match hook.base_dir() {
+            Some(base) => without_links(base),
+            None => host_dir.to_owned(),
+        };
+        let working_dir = base.join(hook.working_dir().unwrap_or(Path::new("")));
+        Self { base, working_dir }
+    }
+
+    fn root(&self) -> &Path {
+        self.base.ancestors().last().unwrap_or(&self.base)
+    }
+
+    fn look_up(&self, words: &Words, hook: &Hook) -> Named {
+        let root = self.root();
+        let lookup = Lookup {
+            root,
+            base: self.base.strip_prefix(root).unwrap_or(Path::new("")),
+            working_dir: &self.working_dir,
+            words,
+            places: Vec::new(),
+            directories: Vec::new(),
+            is_skipped: &|_| false,
+            digest: None,
+        };
+        lookup.files_of(hook)
+    }
+}
+
+/// Returns a directory's path without links, as lookups need it.
+pub(crate) fn without_links(directory: &Path) -> PathBuf {
+    directory
+        .canonicalize()
+        .unwrap_or_else(|_| directory.to_owned())
+}
+
+/// Reads the words of a hook, without the system's programs.
+fn words_of(hook: &Hook, places: &Places) -> Words {
+    let mut words = Words::of(hook, &|name| value_of(name, hook, places));
     let lists = words.runs.iter_mut().flat_map(|run| &mut run.words);
     let lists = lists.map(|word| &mut word.names);
     for names in lists.chain([&mut words.names, &mut words.written]) {
         names.retain(|name| !is_of_system(name));
-        for name in names {
-            if let (Some(rest), Some(home)) = (name.strip_prefix("~/"), &home) {
-                *name = home.join(rest).to_string_lossy().into_owned();
-            }
-        }
     }
     words
 }
 
 /// Returns the value of a variable that names a directory, or that the hook inherits.
-fn value_of(name: &str, hook: &Hook, base: &Path, working_dir: &Path) -> Option<String> {
+fn value_of(name: &str, hook: &Hook, places: &Places) -> Option<String> {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     if let Some(own) = hook.env().get(name) {
         return Some(own.clone());
@@ -85,10 +136,10 @@ fn value_of(name: &str, hook: &Hook, base: &Path, working_dir: &Path) -> Option<
         "PWD" => Some(".".to_owned()),
         "HOME" => text(home::home_dir()?),
         name if name.ends_with("_WORKING_DIR") && hook.protocol().is_none() => {
-            text(working_dir.to_owned())
+            text(places.working_dir.clone())
         }
         name => {
-            let mut directories = hook.directories(base).into_iter();
+            let mut directories = hook.directories(&places.base).into_iter();
             let of_protocol = directories.find(|(known, _)| known == name);
             of_protocol.map_or_else(|| std::env::var(name).ok(), |(_, path)| text(path))
         }

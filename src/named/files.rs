@@ -21,6 +21,7 @@ impl Lookup<'_> {
             data: Vec::new(),
             names_something: false,
             files: Vec::new(),
+            links: Vec::new(),
         };
         command.find(&self);
         command.finish()
@@ -38,6 +39,8 @@ struct Command<'a> {
     names_something: bool,
     /// The first files that it names and that count.
     files: Vec<String>,
+    /// The links that lead to these, by their paths below the root.
+    links: Vec<PathBuf>,
 }
 
 impl Command<'_> {
@@ -202,6 +205,8 @@ impl Command<'_> {
             let name = name_of(real);
             if self.files.len() < MOST_COPIES && !self.files.contains(&name) {
                 self.files.push(name);
+                let links = found.links.iter().map(|(link, _)| link.clone());
+                self.links.extend(links);
             }
         }
     }
@@ -222,6 +227,7 @@ impl Command<'_> {
         }
         Named {
             of_command: self.files,
+            links_of_command: self.links,
             ..self.look.finish()
         }
     }

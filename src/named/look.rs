@@ -47,6 +47,8 @@ pub(crate) struct Named {
     pub(crate) files: Files,
     /// The names of the first of those files that the words of the command name.
     pub(crate) of_command: Vec<String>,
+    /// The links that lead to these.
+    pub(crate) links_of_command: Vec<PathBuf>,
     /// What else a person should know.
     pub(crate) notes: Vec<String>,
     /// If none of it has changed, neither have `files`.
@@ -171,6 +173,7 @@ impl<'a> Look<'a> {
         Named {
             files: self.files,
             of_command: Vec::new(),
+            links_of_command: Vec::new(),
             notes: self.notes,
             looks: self.tree.looks(),
             seen: self.tree.into_stamps(),

@@ -5,12 +5,14 @@ mod anywhere;
 mod content;
 mod files;
 mod look;
+mod scripts;
 mod stamp;
 mod tree;
 
-pub(crate) use anywhere::named_anywhere;
+pub(crate) use anywhere::{named_anywhere, without_links};
 pub(crate) use content::{Copies, digest, of_text};
 pub(crate) use look::{Files, Lookup, Named, TOO_MUCH, is_data};
+pub(crate) use scripts::scripts_since;
 pub(crate) use stamp::Settled;
 #[cfg(unix)]
 pub(crate) use stamp::Stamps;

@@ -84,6 +84,11 @@ impl Stamp {
         }
     }
 
+    /// Whether something has changed after this time, as the system noted it.
+    pub(super) fn is_newer(&self, time: SystemTime) -> bool {
+        self.changed > time_of(time)
+    }
+
     /// The time of the last change.
     pub(super) fn newest(&self) -> Time {
         self.modified.max(self.changed)
@@ -97,9 +102,12 @@ const NEVER: Time = (0, 0);
 
 /// Whether a change now gets another time than this one.
 pub(super) fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
-    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
-    (seconds.saturating_add(RACY), nanos) <= now
+    (seconds.saturating_add(RACY), nanos) <= time_of(now)
+}
+
+fn time_of(time: SystemTime) -> Time {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    (since.as_secs() as i64, i64::from(since.subsec_nanos()))
 }
 
 /// What was looked at, with stamps; None where there was nothing.

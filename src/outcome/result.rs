@@ -51,7 +51,8 @@ pub struct HookResult {
     /// Boxed, since most hooks do not answer.
     output: Option<Box<HookOutput>>,
     diagnostics: Vec<String>,
-    /// How many of the diagnostics, from the first on, say what of its answer is not used.
+    /// How many of the diagnostics, from the first on, its user is told on each event: what of its answer is not used, and that
+    /// its script has changed.
     unused: usize,
     /// How many, with these, are [warnings](HookResult::warnings).
     warnings: usize,
@@ -358,6 +359,13 @@ impl HookResult {
         for warning in self.diagnostics.iter_mut().take(self.warnings) {
             *warning = masked(&self.hook, warning);
         }
+    }
+
+    /// Adds what the host's user is told of a hook that has not failed, whatever it has decided.
+    pub(crate) fn add_told(&mut self, words: String) {
+        self.diagnostics.insert(0, words);
+        self.unused += 1;
+        self.warnings += 1;
     }
 
     /// Adds a note for the author of the hook.

@@ -42,10 +42,15 @@ impl Reporter {
             logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), kind))
         });
         if is_new {
-            self.log(Level::Warn, hook, || {
-                format!(": {}", self.shown(hook, words))
-            });
+            self.warn(hook, words);
         }
+    }
+
+    /// Logs a warning about a hook.
+    pub(crate) fn warn(&self, hook: &Hook, words: &str) {
+        self.log(Level::Warn, hook, || {
+            format!(": {}", self.shown(hook, words))
+        });
     }
 
     /// Returns a text about this hook with its secrets masked.

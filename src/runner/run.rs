@@ -195,6 +195,10 @@ impl Runner {
             working_dir,
             once: &firing.once,
         };
+        // Before the run, which may write its own script.
+        let host_dir = self.working_dir.as_deref();
+        let scripts = hook.scripts();
+        let changed = scripts.and_then(|scripts| scripts.changed(hook, host_dir));
         let mut launch = protocol.prepare(&call)?;
         let timeout = self.timeout(hook, &launch);
         let directory = match &launch.working_dir {
@@ -210,7 +214,26 @@ impl Runner {
         } else {
             None
         };
-        Ok(self.answered(firing, result, reading))
+        let mut result = self.answered(firing, result, reading);
+        if let Some(name) = changed {
+            self.tell_of_change(&mut result, &name);
+        }
+        Ok(result)
+    }
+
+    /// Adds to a result that a script of the hook has changed. One that is not shown, since the hook blocks or fails, is said
+    /// again at the next run.
+    fn tell_of_change(&self, result: &mut HookResult, name: &str) {
+        let words = format!("its script `{name}` has changed since the hooks were loaded");
+        let words = self.reporter.without_secrets(&result.hook, &words);
+        let is_shown = result.failure.is_none() && result.should_continue();
+        if !is_shown {
+            self.reporter.diagnose_once(&result.hook, &words);
+            result.add_diagnostic(words);
+        } else if result.hook.scripts().is_some_and(|it| it.is_told()) {
+            self.reporter.warn(&result.hook, &words);
+            result.add_told(words);
+        }
     }
 
     /// Runs the process, or sends the event to the one that is kept.

@@ -88,6 +88,8 @@ mod saving;
 mod saving_at_once;
 mod schedules;
 mod schema;
+#[cfg(unix)]
+mod script_changes;
 mod shutdown;
 mod submit;
 mod support;
