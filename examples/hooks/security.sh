@@ -5,8 +5,12 @@
 # arguments that are one string) are searched for `sudo`, a recursive `rm`, `chmod` or `chown` of the root, a
 # home or a system directory, writing to a disk, `mkfs`, a fork bomb, and a download that is piped into a shell.
 # Paths (keys that end in `path`, `file`, `dir`), and paths within commands, must not be in `.git` or `.ssh`,
-# and must not be called `.env` or `.env.*` (except `.env.example`, `.sample`, `.template` and `.dist`); `../` and
-# links are resolved first. It blocks with exit code 2 and the reason on standard error.
+# and must not be called `.env` or `.env.*` (except `.env.example`, `.sample`, `.template` and `.dist`). Nor must
+# they decide which hooks run, or a tool could switch this guard off: `hooks.json`, `hooks.d`, `trust.json`,
+# `.src/forge`, `.src/opencode`, `.forge-hooks`, the settings of Claude Code, Codex and Gemini CLI, the `hooks`
+# directories beside all these, and this script. They are blocked for reading too, since the names of arguments do
+# not tell reading from writing. `../` and links are resolved first. It blocks with exit code 2 and the reason on
+# standard error.
 #
 # What it is not: a sandbox. It reads text, and text can be disguised: a variable or an alias with the command,
 # base64, a script that is written first and run later, another language, a glob such as `.e*`, a relative path
@@ -124,7 +128,8 @@ before="[a-z_][a-z0-9_]*=( ?[^ ]*)?|([0-9]+ )?([<>] )+[^ ]+|then|do|else|elif|if
 runners="env|nohup|nice|ionice|timeout|time|xargs|exec|command|builtin|eval|busybox|setsid|stdbuf|chroot|ssh|find|$shells"
 begin="^c (($before) )*(([^ ]*/)?($runners) (.* )?)?([^ ]*/)?"
 system='bin|boot|dev|etc|home|lib|lib32|lib64|opt|proc|root|sbin|srv|sys|usr|var|users|system|library|applications'
-vital="(/|/[^/ ]*[][*?\$][^ ]*|/($system)(/\\*)?|(~|\\\$home|\\\$\\{home\\})(/\\*)?|([^ ]*/)?\\.git(/\\*)?)( |\$)"
+kept='git|src|forge-hooks|claude|codex|gemini'
+vital="(/|/[^/ ]*[][*?\$][^ ]*|/($system)(/\\*)?|(~|\\\$home|\\\$\\{home\\})(/\\*)?|([^ ]*/)?\\.($kept)(/\\*)?)( |\$)"
 disk='/dev/(sd|hd|vd|xvd|nvme|mmcblk|r?disk|dm-|md|mapper/|loop|mem|kmem|nvram)'
 recursive=' (-[a-z]*r[a-z]*|--r[a-z]*)( |$)'
 
@@ -158,8 +163,28 @@ if printf '%s\n' "$lines" | grep '^o ' | tr -d ' ' | grep -q '\([^(){}|&;]\{1,\}
     block 'it is a fork bomb'
 fi
 
-# Whether one of the names in a path is protected.
+lower() {
+    printf '%s' "$1" | tr '[:upper:]' '[:lower:]'
+}
+
+own=$(lower "$(readlink -f -- "$0")")
+here=$(lower "$PWD")
+home=$(lower "${HOME-}")
+
+# Whether a path is protected, by one of its names or as this script.
 is_protected() {
+    case $1 in
+        /*) [ "$1" != "$own" ] || return 0 ;;
+        '~'/*) [ "$home${1#'~'}" != "$own" ] || return 0 ;;
+        *) [ "$here/$1" != "$own" ] || return 0 ;;
+    esac
+    case /$1/ in
+        */hooks.json/* | */hooks.d/* | */trust.json/* | */.forge-hooks/*) return 0 ;;
+        */.src/forge/* | */.src/opencode/* | */.config/*/hooks/*) return 0 ;;
+        */.claude/hooks/* | */.codex/hooks/* | */.gemini/hooks/*) return 0 ;;
+        */.claude/settings.json/* | */.claude/settings.local.json/*) return 0 ;;
+        */.codex/config.toml/* | */.gemini/settings.json/*) return 0 ;;
+    esac
     case /$1/ in
         */.git/* | */.ssh/* | */.env/*) return 0 ;;
         */.env.example/* | */.env.sample/* | */.env.template/* | */.env.dist/*) return 1 ;;
@@ -189,7 +214,7 @@ while IFS= read -r line; do
         'p '*) followed "${line#p }" ;;
         *) continue ;;
     esac
-    ! is_protected "$(printf '%s' "$real" | tr '[:upper:]' '[:lower:]')" || block "$real is protected"
+    ! is_protected "$(lower "$real")" || block "$real is protected"
 done <<EOF
 $lines
 EOF

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::symlink;
 
-use forge_hooks::hook::Stdin;
+use forge_hooks::hook::{Reads, Stdin};
 use forge_hooks::{Hook, HookEvent};
 use serde_json::{Value, json};
 
@@ -78,9 +78,12 @@ fn protected_files_are_blocked() {
     let Some(world) = with_jq() else { return };
     world.write(".git/hooks/x", "");
     world.write(".env", "");
+    world.write(".claude/x", "");
     symlink(world.path(".git/hooks"), world.path("harmless")).unwrap();
     symlink(".env", world.path("notes.txt")).unwrap();
     symlink(".env.new", world.path("not yet")).unwrap();
+    symlink(".src/forge", world.path("innocent")).unwrap();
+    symlink(".claude/settings.json", world.path("to-hooks")).unwrap();
     // In all four forms.
     for (index, path) in one_in(11, cases("protected files").iter().enumerate()) {
         let args = match index % 4 {
@@ -102,6 +105,36 @@ fn other_files_pass() {
     let Some(world) = with_jq() else { return };
     world.write(".git/x", "");
     all_pass(&world, "file_path", &cases("other files"));
+}
+
+#[test]
+fn the_guard_protects_itself() {
+    let Some(world) = with_jq() else { return };
+    let own = world.script(
+        "bin/guard.sh",
+        include_str!("../../examples/hooks/security.sh"),
+    );
+    symlink(&own, world.path("notes.md")).unwrap();
+    let own = own.to_str().unwrap();
+    let home = world.directory().to_str().unwrap();
+    let guard = || {
+        let hook = Hook::program("*", ["/bin/sh", own]).unwrap();
+        hook.with_reads(Reads::Stdin).with_env("HOME", home)
+    };
+    for (args, words) in [
+        (json!({"path": own}), "is protected"),
+        (json!({"path": "bin/guard.sh"}), "is protected"),
+        (json!({"path": "notes.md"}), "is protected"),
+        (json!({"command": format!("rm {own}")}), "is protected"),
+        (json!({"command": "echo > ./bin/guard.sh"}), "is protected"),
+        (json!({"command": "echo > ~/bin/guard.sh"}), "is protected"),
+        (json!({"path": "bin/guard.sh.md"}), ""),
+        (json!({"command": "cat guard.sh"}), ""),
+    ] {
+        let event = HookEvent::tool_pre_execute("x", args);
+        let code = if words.is_empty() { 0 } else { 2 };
+        hook_scripts::case(&world, guard(), &event, code, words);
+    }
 }
 
 #[test]
