@@ -34,7 +34,7 @@ pub(crate) trait ApprovalCheck: fmt::Debug + RefUnwindSafe + Send + Sync {
 
 /// The files that the command of a hook names, compared with what they were when it was loaded. `named` implements it, since
 /// this module does no I/O.
-pub(crate) trait ScriptCheck: fmt::Debug + Send + Sync {
+pub(crate) trait ScriptCheck: fmt::Debug + RefUnwindSafe + Send + Sync {
     /// Returns the name of a file that has changed since the load, or since a change was last told. Looks at each file.
     /// `host_dir` is where a hook begins that is of no project, if it is not the current directory.
     fn changed(&self, hook: &Hook, host_dir: Option<&Path>) -> Option<String>;

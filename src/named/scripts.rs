@@ -14,13 +14,10 @@ use crate::hook::{Hook, ScriptCheck};
 
 /// The scripts of one hook. Copies of the hook share it.
 #[derive(Debug)]
-struct Scripts(Mutex<State>);
-
-#[derive(Debug)]
-struct State {
+struct Scripts {
     loaded: SystemTime,
-    /// None before the first run.
-    files: Option<Vec<Script>>,
+    /// None before the first run. Replaced as a whole: files are looked at without the lock.
+    files: Mutex<Option<Arc<[Script]>>>,
 }
 
 #[derive(Debug)]
@@ -35,8 +32,8 @@ struct Script {
 /// Returns what compares the scripts of a hook that is loaded now. Where the system has no time of the last change that no
 /// program can set, no change is noticed.
 pub(crate) fn scripts_since(loaded: SystemTime) -> Arc<dyn ScriptCheck> {
-    let files = None;
-    Arc::new(Scripts(Mutex::new(State { loaded, files })))
+    let files = Mutex::default();
+    Arc::new(Scripts { loaded, files })
 }
 
 impl Script {
@@ -66,19 +63,18 @@ fn look_for(hook: &Hook, host_dir: Option<&Path>, loaded: SystemTime) -> Vec<Scr
 }
 
 impl Scripts {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // A panic leaves at most a script whose change is told twice.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn files(&self) -> MutexGuard<'_, Option<Arc<[Script]>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ScriptCheck for Scripts {
     fn changed(&self, hook: &Hook, host_dir: Option<&Path>) -> Option<String> {
-        let mut state = self.state();
-        let loaded = state.loaded;
-        let files = state
-            .files
-            .get_or_insert_with(|| look_for(hook, host_dir, loaded));
+        let known = self.files().clone();
+        let files = known.unwrap_or_else(|| {
+            let found = look_for(hook, host_dir, self.loaded).into();
+            Arc::clone(self.files().get_or_insert(found))
+        });
         let changed = files.iter().find(|script| script.has_changed())?;
         let name = changed.path.file_name();
         let name = name.unwrap_or(changed.path.as_os_str()).to_string_lossy();
@@ -86,11 +82,22 @@ impl ScriptCheck for Scripts {
     }
 
     fn is_told(&self) -> bool {
-        let mut is_first = false;
-        for script in self.state().files.iter_mut().flatten() {
-            is_first |= script.has_changed();
-            script.then = stamp_of(&script.path);
-            script.is_new = false;
+        let Some(files) = self.files().clone() else {
+            return false;
+        };
+        let now = files.iter().map(|script| Script {
+            path: script.path.clone(),
+            then: stamp_of(&script.path),
+            is_new: false,
+        });
+        let now: Arc<[Script]> = now.collect();
+        let mut known = self.files();
+        // Another thread tells it.
+        let is_first = known
+            .as_ref()
+            .is_some_and(|known| Arc::ptr_eq(known, &files));
+        if is_first {
+            *known = Some(now);
         }
         is_first
     }
