@@ -10,8 +10,9 @@ use crate::events::EventType;
 use crate::printable::printable;
 
 /// Hooks that failed and did not block, hooks that were probably meant to block and did not (for example, they wrote
-/// an object such as `{"block": true}`, which is not an answer), and hooks whose answer did what they
-/// [may](crate::Hook::with_may) not. See [`Outcome::failures`].
+/// an object such as `{"block": true}`, which is not an answer), hooks whose answer did what they
+/// [may](crate::Hook::with_may) not, and the user's own hooks whose script has changed since the load. See
+/// [`Outcome::failures`].
 ///
 /// `Display` writes a line for each reason, made [printable](crate::printable()): the hook's label and the first line of its reason, in
 /// both of which secrets are masked as in a trace. Without failures it writes nothing, so a host can print it after each event:
