@@ -77,7 +77,11 @@ fn nothing_follows_from_a_hook_that_is_not_enforced() {
                 let case = format!("{command} on {}: {outcome:?}", event.event_type);
                 // Where nothing can be blocked, no yes is needed.
                 let would = match would {
-                    "block unless applied" if outcome.can_block() => "block",
+                    "block unless applied"
+                        if outcome.can_block() && !outcome.event_type().is_agent_stop() =>
+                    {
+                        "block"
+                    }
                     "block unless applied" => "allow",
                     would => would,
                 };
