@@ -191,7 +191,9 @@ fn a_kept_process_ends_with_what_left_the_group() {
     std::thread::scope(|scope| {
         for (mark, does, trap, is_late) in cases {
             scope.spawn(move || {
-                let world = World::new();
+                // One that cleans up is given all the time it needs.
+                let grace = if trap.is_empty() { 1 } else { 100 };
+                let world = World::with(|builder| builder.kill_grace(grace * DEADLINE));
                 let script =
                     format!("trap '{trap}' TERM; echo $$ >ready; while :; do sleep 0.01; done");
                 world.write("stray.sh", &script);
