@@ -255,14 +255,14 @@ impl HookResult {
         self.handled(handles)
     }
 
-    /// Makes it the result of a host that does this with its answer.
-    pub(crate) fn handled(mut self, handles: Handles) -> Self {
+    fn handled(mut self, handles: Handles) -> Self {
+        self.set_handles(handles);
+        self.with_verdict()
+    }
+
+    /// Sets what the host does with the answer, before there is one.
+    pub(crate) fn set_handles(&mut self, handles: Handles) {
         self.handles = handles;
-        // Only an answer can mean something else to another host.
-        match self.output {
-            Some(_) => self.with_verdict(),
-            None => self,
-        }
     }
 
     /// Whether its process ended by itself, with any exit code or signal, so that its answer is read.
@@ -529,7 +529,7 @@ impl HookResult {
 
     /// The reason as the hook wrote it.
     pub(crate) fn raw_reason(&self) -> Option<&str> {
-        if self.verdict() == Verdict::ChangesInput {
+        if self.verdict == Verdict::ChangesInput {
             return Some(CHANGES_INPUT);
         }
         let error = self.error.as_deref();

@@ -165,7 +165,7 @@ impl Runner {
         mut result: HookResult,
         reading: Option<Reading>,
     ) -> HookResult {
-        result = result.handled(firing.handles);
+        result.set_handles(firing.handles);
         if let Some(mut reading) = reading {
             let (hook, event) = (&result.hook, &firing.event);
             limit(&mut reading, event, |word| hook.check_may(word));
