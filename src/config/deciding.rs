@@ -44,14 +44,14 @@ struct Place {
 impl Place {
     fn file(path: PathBuf) -> Self {
         Self {
-            path,
+            path: absolute(&path),
             is_directory: false,
         }
     }
 
     fn directory(path: PathBuf) -> Self {
         Self {
-            path,
+            path: absolute(&path),
             is_directory: true,
         }
     }

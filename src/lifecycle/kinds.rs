@@ -145,15 +145,6 @@ impl Running<Session> {
         )
     }
 
-    /// Creates a turn of another agent of this type, for a part of the work. Its tools are called with the
-    /// [lifecycle](Running::lifecycle) of this turn.
-    pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
-        let agent_type = agent_type.into();
-        let data = [(AGENT_TYPE, Value::from(agent_type.clone()))];
-        let turn = Turn::of(agent_type, self.lifecycle().stops.of_other_agent());
-        Request::new(self.lifecycle(), &table::SUBAGENT, data, turn)
-    }
-
     /// Creates a shortening of the conversation. `trigger` is `manual` or `auto`.
     pub fn compact<'a>(&self, trigger: impl Into<String>) -> Request<'a, Compaction> {
         let data = [("trigger", Value::from(trigger.into()))];
@@ -251,7 +242,8 @@ impl Running<Turn> {
     /// let guard = Hook::new("tool:pre_execute:write", "echo an explorer only reads; exit 1")?;
     /// executor.registry().register(guard.with_when("/agent_type", "explorer")?);
     /// let session = Lifecycle::new(executor).session("s1").begin()?;
-    /// let turn = session.subagent("explorer").begin()?;
+    /// let turn = session.prompt("explore").begin()?;
+    /// let turn = turn.subagent("explorer").begin()?;
     /// let write = turn.lifecycle().tool("write", "notes.txt").run(|_| Ok::<_, String>("written"));
     /// assert!(write.is_err());
     /// # }
@@ -261,6 +253,18 @@ impl Running<Turn> {
     pub fn lifecycle(&self) -> &Lifecycle {
         let of_turn = self.action.lifecycle.as_ref();
         of_turn.unwrap_or(&self.open.lifecycle)
+    }
+
+    /// Creates a turn of another agent of this type, for a part of the work of this one. Its tools are called with the
+    /// [lifecycle](Running::lifecycle) of that turn, which has the token of this turn.
+    ///
+    /// The type is for hooks that decide by it, so it comes from the host: a model that may choose it could choose one without
+    /// a guard.
+    pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
+        let agent_type = agent_type.into();
+        let data = [(AGENT_TYPE, Value::from(agent_type.clone()))];
+        let turn = Turn::of(agent_type, self.lifecycle().stops.of_other_agent());
+        Request::new(self.lifecycle(), &table::SUBAGENT, data, turn)
     }
 
     /// The prompt for the model, with the changes of hooks; empty for an agent that works for another one.

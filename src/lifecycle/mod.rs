@@ -204,8 +204,10 @@ impl Lifecycle {
 
     fn of_session(&self, event: HookEvent) -> HookEvent {
         let event = match &self.agent_type {
-            Some(agent_type) => event.with_data(table::AGENT_TYPE, agent_type.clone()),
-            None => event,
+            Some(agent_type) if !event.data.contains_key(table::AGENT_TYPE) => {
+                event.with_data(table::AGENT_TYPE, agent_type.clone())
+            }
+            _ => event,
         };
         let event = match &self.session_id {
             Some(id) if event.session_id.is_none() => event.with_session_id(id),

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::action::{Action, Request, Running};
 use super::permit::Permit;
+use crate::executor::CancelToken;
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined, texts};
 use crate::printable::printable;
@@ -103,8 +104,10 @@ impl Running<Tool> {
             }
             Err(error) => self.open.end(Err(&error.to_string())),
         };
+        let token = self.open.lifecycle.token.as_ref();
         ToolRun {
             unmasked: result,
+            is_cancelled: token.is_some_and(CancelToken::is_cancelled),
             args: self.open.data.remove(ARGS).unwrap_or_default(),
             before: self.before,
             again: self.again,
@@ -118,6 +121,7 @@ impl Running<Tool> {
 #[must_use = "the tool may have failed: look at `output`"]
 pub struct ToolRun<T, E> {
     unmasked: Result<T, E>,
+    is_cancelled: bool,
     /// The arguments that it was called with.
     pub args: Value,
     /// The outcome before the call, of the original call.
@@ -194,6 +198,13 @@ impl<T, E> ToolRun<T, E> {
     /// With the error of the tool, if it has failed.
     pub fn into_unmasked(self) -> Result<T, E> {
         self.unmasked
+    }
+
+    /// Whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host ends what it has cancelled, and
+    /// the model gets nothing. The tool has run, perhaps not to its end; its last hooks were cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled
     }
 
     /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].

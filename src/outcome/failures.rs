@@ -43,7 +43,11 @@ impl<'a> Failures<'a> {
                 // An exit code is how a hook decides: only what would be decided is of interest then.
                 let is_observed =
                     result.would().is_some() && result.failure == Some(FailureKind::Exit);
-                let has_failed = result.failure.is_some() && !is_observed;
+                // One that the host has ended has not failed.
+                let has_failed = result
+                    .failure
+                    .is_some_and(|it| it != FailureKind::Cancelled);
+                let has_failed = has_failed && !is_observed;
                 let is_told = has_failed || !warnings.is_empty();
                 if is_told && (!is_blocked || result.should_continue()) {
                     failed.push(Failed {

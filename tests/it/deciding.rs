@@ -181,6 +181,26 @@ fn what_hooks_name_decides() {
     }
 }
 
+/// A host may have relative directories.
+#[test]
+fn a_relative_directory_of_the_configuration_is_protected_in_all_forms() {
+    let world = world();
+    let here = std::env::current_dir().unwrap();
+    let up: std::path::PathBuf = here.components().skip(1).map(|_| "..").collect();
+    let home = world.path("home/.config");
+    let relative = up.join(home.strip_prefix("/").unwrap());
+    let builder = Hooks::builder(AppProfile::new("myagent")).config_home(&relative);
+    let hooks = builder.load();
+    for path in [
+        home.join("myagent/hooks.json"),
+        relative.join("myagent/hooks.json"),
+        home.join("myagent"),
+    ] {
+        check(&hooks, path, true);
+    }
+    check(&hooks, home.join("myagent/notes.md"), false);
+}
+
 #[test]
 fn a_change_of_the_hooks_is_seen() {
     let world = world();

@@ -312,7 +312,7 @@ fn a_blocked_stop_has_the_agent_go_on() {
     assert_eq!(turn.finish("done").reason(), Some("go on"));
     assert!(turn.finish("done").allowed());
     assert_eq!(turn.finish("done").reason(), Some("go on"));
-    let mut subagent = session.subagent("explorer").begin().unwrap();
+    let mut subagent = turn.subagent("explorer").begin().unwrap();
     assert!(subagent.finish("done").allowed());
     let mut again = session.prompt("and this").begin().unwrap();
     assert_eq!(again.finish("done").reason(), Some("go on"));

@@ -214,7 +214,8 @@ fn a_question_of_the_check_is_asked_whatever_the_prompt_grants() {
 #[test]
 fn a_question_has_what_is_approved() {
     let world = World::new();
-    world.answering(json!({"updatedInput": {"force": true}}));
+    let change = json!({"updatedInput": {"force": true}}).to_string();
+    world.hook("tool:*", &world.says(&change));
     for (name, reason) in [("first", "sure?"), ("second", "\u{1b}[2Kreally?")] {
         let asks = json!({"decision": "ask", "reason": reason}).to_string();
         world.add(hook("tool:*", &world.says(&asks)).with_name(name));
@@ -223,7 +224,8 @@ fn a_question_has_what_is_approved() {
         .session("s1")
         .begin()
         .unwrap();
-    let turn = session.subagent("cleaner").begin().unwrap();
+    let turn = session.prompt("clean").begin().unwrap();
+    let turn = turn.subagent("cleaner").begin().unwrap();
     let call = turn.lifecycle().tool("rm", json!({"path": "a"}));
     let run = call.on_ask(|question| {
         assert_eq!(question.tool(), Some("rm"));
@@ -261,6 +263,33 @@ fn a_cancelled_stop_stops() {
             .unwrap_err()
             .is_cancelled()
     );
+}
+
+/// A subagent does not go on after its turn was cancelled, and what a tool returned then is not for the model.
+#[test]
+fn a_turn_is_cancelled_with_its_subagents() {
+    let world = World::new();
+    let token = CancelToken::new();
+    let session = Lifecycle::new(world.executor.clone())
+        .session("s1")
+        .begin()
+        .unwrap();
+    let turn = session.prompt("go").cancelled_by(&token).begin().unwrap();
+    let subagent = turn.subagent("explorer").begin().unwrap();
+    let call = || subagent.lifecycle().tool("ls", json!({}));
+    assert!(
+        !call()
+            .run(|_| Ok::<_, String>("whole"))
+            .unwrap()
+            .is_cancelled()
+    );
+    let run = call().run(|_| {
+        token.cancel();
+        Ok::<_, String>("half")
+    });
+    assert!(run.unwrap().is_cancelled());
+    assert!(call().run(never).unwrap_err().is_cancelled());
+    assert!(turn.lifecycle().tool("ls", json!({})).run(never).is_err());
 }
 
 /// A verdict is one, whatever was cancelled beside it.
@@ -465,20 +494,20 @@ fn hooks_with_queue_of(world: &World, events: usize) -> Hooks {
 fn a_refused_event_is_no_yes() {
     let world = World::new();
     let hooks = hooks_with_queue_of(&world, 1);
+    let go = world.path("go");
     let slow = format!(
-        "until test -e {}; do sleep 0.05; done",
-        world.path("go").display()
+        "touch '{}'; until test -e '{}'; do sleep 0.05; done",
+        world.path("runs").display(),
+        go.display()
     );
     hooks.registry().register(hook("*", &slow));
     let event = |name: &str| hooks.event(name).unwrap();
-    let mut taken = Vec::new();
-    let refused = loop {
-        let handle = hooks.submit(event("tool:pre_execute"));
-        if handle.refusal().is_some() {
-            break handle;
-        }
-        taken.push(handle);
-    };
+    let first = hooks.submit(event("tool:pre_execute"));
+    world.await_file("runs");
+    // The one thread is busy, and one event may wait.
+    let taken = [first, hooks.submit(event("tool:pre_execute"))];
+    let refused = hooks.submit(event("tool:pre_execute"));
+    assert!(refused.refusal().is_some());
     assert!(refused.is_finished());
     let outcome = refused.wait();
     assert!(!outcome.allowed() && outcome.check().is_err());
@@ -538,7 +567,7 @@ fn a_tool_of_a_subagent_names_it() {
         .begin()
         .unwrap();
     let turn = session.prompt("go").begin().unwrap();
-    let mut sub = session.subagent("explorer").begin().unwrap();
+    let mut sub = turn.subagent("explorer").begin().unwrap();
     for hooks in [turn.lifecycle(), sub.lifecycle(), session.lifecycle()] {
         let _ = hooks.tool("read", json!({"n": 1})).run(runs).unwrap();
     }

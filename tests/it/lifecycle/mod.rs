@@ -281,7 +281,7 @@ fn each_agent_has_its_own_blocked_stops() {
     let session = hooks.session("s1").begin().unwrap();
     let other = hooks.session("s2").begin().unwrap();
     let mut turn = session.prompt("fix it").begin().unwrap();
-    let mut helper = session.subagent("tester").begin().unwrap();
+    let mut helper = turn.subagent("tester").begin().unwrap();
     for _ in 0..8 {
         assert!(!helper.finish("done").allowed());
     }
@@ -295,7 +295,7 @@ fn each_agent_has_its_own_blocked_stops() {
     assert!(!elsewhere.finish("done").allowed());
     assert!(turn.finish("done").allowed(), "the turn ends");
     assert!(
-        !session
+        !turn
             .subagent("tester")
             .begin()
             .unwrap()
