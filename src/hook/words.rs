@@ -343,7 +343,8 @@ impl Reader<'_> {
                 continue;
             }
             let before = option.take();
-            option = Some(&**text).filter(|_| is_option && !text.contains('=') && text != "--");
+            let takes_next = is_option && !text.contains('=') && text != "--";
+            option = takes_next.then_some(&**text);
             let mut found = self.run_word(word, before, kind);
             found.may_be_any |= is_input(text) || ends(text).any(is_input);
             if kind != Kind::Options {

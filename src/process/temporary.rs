@@ -55,6 +55,8 @@ impl Temporary {
         &self.0.path
     }
 
+    // A sandbox needs it, and not each system has one.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) fn directory(&self) -> &OwnedFd {
         &self.0.directory
     }
