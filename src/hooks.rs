@@ -350,7 +350,7 @@ impl Hooks {
     }
 
     /// Runs the hooks for this event on this thread, with options.
-    pub fn execute_with(&self, event: &HookEvent, options: FireOptions<'_>) -> Outcome {
+    pub fn execute_with(&self, event: &HookEvent, options: FireOptions) -> Outcome {
         self.executor().execute(event, options)
     }
 
@@ -368,7 +368,7 @@ impl Hooks {
     pub fn submit_with(
         &self,
         event: impl Into<Arc<HookEvent>>,
-        options: FireOptions<'_>,
+        options: FireOptions,
     ) -> HookHandle {
         let executor = self.executor();
         executor.submit(event, options).unwrap_or_else(|error| {

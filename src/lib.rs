@@ -99,9 +99,11 @@ mod protocol;
 pub mod redact;
 mod registry;
 mod runner;
+mod sync;
 pub mod templates;
 pub mod trace;
 pub mod trust;
+mod whereabouts;
 
 pub use crossbeam_channel;
 pub use serde_json;
@@ -182,7 +184,7 @@ pub fn fire_event_blocking(event: &HookEvent) -> Vec<HookResult> {
 
 /// Fires an event on the [global executor](HookExecutor::global), with options, and waits for its hooks.
 #[must_use = "hooks may have blocked the operation"]
-pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions<'_>) -> Vec<HookResult> {
+pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
     HookExecutor::global().execute_hooks(event, options)
 }
 

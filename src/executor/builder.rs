@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::calls::Calls;
 use super::core::Core;
 use super::hook_executor::HookExecutor;
+use super::token::CancelToken;
 use super::under_way::UnderWay;
 use crate::entry::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::events::Vocabulary;
@@ -17,6 +18,7 @@ use crate::protocol::{Naming, Native};
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::runner::{Bases, Observer, Observers, Reporter, Residents, Runner};
+use crate::sync::Mutex;
 
 /// The most background hooks that run at once; further ones wait.
 const MOST_BACKGROUND: usize = 16;
@@ -226,13 +228,15 @@ impl HookExecutorBuilder {
             reporter: Reporter::new(self.redactor),
         };
         let core = Core {
-            runner,
+            runner: Arc::new(runner),
             allow_disable: self.allow_disable,
             model_text_limit: self.model_text_limit,
             vocabulary: self.vocabulary,
             pool: Pool::new("forge-hooks", self.workers, others, capacity),
             background: Pool::new("forge-hooks-bg", MOST_BACKGROUND, MOST_BACKGROUND, capacity),
             calls: Calls::default(),
+            running: Mutex::default(),
+            in_background: CancelToken::new(),
             under_way: UnderWay::default(),
         };
         HookExecutor::with_parts(self.registry.unwrap_or_default(), core)

@@ -1,33 +1,68 @@
-//! What the calls of an executor share: the runner, the threads, and their end.
+//! What the calls of an executor share: the runner, the threads with their jobs, and their end.
 //!
-//! Knows neither events nor the order of hooks.
+//! Does not know what a job does, nor the order of hooks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::batch::Batch;
 use super::calls::Calls;
+use super::delivery::ResultSender;
+use super::options::FireOptions;
+use super::token::CancelToken;
 use super::under_way::UnderWay;
-use crate::events::{EventType, Vocabulary};
+use crate::events::{EventType, HookEvent, Vocabulary};
+use crate::hook::Hook;
 use crate::outcome::Outcome;
 use crate::pool::Pool;
-use crate::process::Cancel;
 use crate::registry::Removals;
 use crate::runner::{Fired, Firing, Runner};
+use crate::sync::Mutex;
 
 /// How long the threads may take to end, in addition to the grace period of the hooks.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) struct Core {
-    pub(super) runner: Runner,
+    pub(super) runner: Arc<Runner>,
     pub(super) allow_disable: bool,
     pub(super) model_text_limit: usize,
     pub(super) vocabulary: Arc<Vocabulary>,
-    pub(super) pool: Pool,
+    pub(super) pool: Pool<Job>,
     /// The pool of background hooks.
-    pub(super) background: Pool,
+    pub(super) background: Pool<Job>,
     pub(super) calls: Calls,
+    /// Cancels the events and calls that wait or run. Each cancellation begins a new one: later ones are not affected.
+    pub(super) running: Mutex<CancelToken>,
+    /// Cancels the background hooks.
+    pub(super) in_background: CancelToken,
     /// The keys of submitted events that are skipped while one of them waits or runs.
     pub(super) under_way: UnderWay,
+}
+
+/// What a thread of a pool runs.
+pub(super) enum Job {
+    Event(Box<EventJob>),
+    /// One hook, whose result does not matter.
+    Background(Box<Submitted>, Arc<Hook>),
+    /// The hooks complete without it too.
+    Help(Arc<Batch>),
+}
+
+/// An event that waits for a thread.
+pub(super) struct Submitted {
+    pub(super) core: Arc<Core>,
+    pub(super) event: Arc<HookEvent>,
+    pub(super) tag: Option<u64>,
+    pub(super) token: CancelToken,
+    pub(super) at: Instant,
+}
+
+/// The hooks of one submitted event.
+pub(super) struct EventJob {
+    pub(super) submitted: Submitted,
+    pub(super) hooks: Vec<Arc<Hook>>,
+    pub(super) options: FireOptions,
+    pub(super) sender: ResultSender,
 }
 
 impl Core {
@@ -37,9 +72,19 @@ impl Core {
     }
 
     /// Prepares an event that is fired at once.
-    pub(super) fn firing<'a>(&self, event: Fired<'a>, cancel: Arc<Cancel>) -> Firing<'a> {
+    pub(super) fn firing<'a>(
+        &self,
+        event: Fired<'a>,
+        tag: Option<u64>,
+        token: &CancelToken,
+    ) -> Firing<'a> {
         let can_block = self.vocabulary.can_block(&event.event_type);
-        Firing::new(event, can_block, cancel)
+        Firing::new(event, can_block, tag, token.cancellation())
+    }
+
+    /// The token of what is fired now.
+    pub(super) fn running(&self) -> CancelToken {
+        self.running.lock().clone()
     }
 
     /// Refuses further events, waits until the deadline for accepted events and blocking calls to finish, and
@@ -55,7 +100,6 @@ impl Core {
         self.runner.residents.close();
         if !ended {
             self.cut();
-            self.calls.cut();
             self.wait_for_the_end(self.patience());
         }
         self.runner.residents.wait_until_ended(LAST_PATIENCE);
@@ -64,8 +108,8 @@ impl Core {
 
     /// Cancels the events and the blocking calls that run or wait, without waiting. Later ones run.
     pub(super) fn cancel_running(&self) {
-        self.pool.cancel_all();
-        self.calls.cut();
+        let before = std::mem::take(&mut *self.running.lock());
+        before.cancel();
     }
 
     /// How long what is cut may take to end.
@@ -85,8 +129,10 @@ impl Core {
     /// Cancels everything without waiting.
     pub(super) fn cut(&self) {
         self.runner.residents.close();
-        self.pool.cut();
-        self.background.cut();
+        self.pool.close();
+        self.background.close();
+        self.cancel_running();
+        self.in_background.cancel();
     }
 }
 

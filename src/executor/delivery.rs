@@ -4,9 +4,8 @@
 //! the queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -14,6 +13,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use super::under_way::Held;
 use crate::logging::error;
 use crate::outcome::HookResult;
+use crate::sync::{Mutex, thread};
 
 /// Where the engine sends the results of an event.
 pub(super) struct ResultSender {
@@ -32,7 +32,7 @@ struct State {
     /// The task that awaits the end.
     waker: Option<Waker>,
     /// The thread that waits for the end.
-    waiter: Option<Thread>,
+    waiter: Option<thread::Thread>,
 }
 
 impl ResultSender {
@@ -59,7 +59,7 @@ impl ResultSender {
 
     pub(super) fn send(&mut self, result: HookResult) {
         self.count += 1;
-        let state = self.channel.lock();
+        let state = self.channel.0.lock();
         // If the host has dropped the receiver, the result is dropped after the lock: it may hold the host's code.
         let unsent = match &state.sender {
             Some(sender) => sender.try_send(result).err(),
@@ -73,7 +73,7 @@ impl ResultSender {
     pub(super) fn close(&mut self) {
         // Before the host can see the end: it may submit the next event with this key then.
         self.held = None;
-        let mut state = self.channel.lock();
+        let mut state = self.channel.0.lock();
         state.sender = None;
         let (waker, waiter) = (state.waker.take(), state.waiter.take());
         drop(state);
@@ -91,14 +91,14 @@ impl ResultSender {
 impl Channel {
     /// Whether the last result has been sent.
     pub(super) fn is_closed(&self) -> bool {
-        self.lock().sender.is_none()
+        self.0.lock().sender.is_none()
     }
 
     /// Waits until the last result has been sent; false if the deadline comes first. A wait for the channel itself would
     /// spin first, beside the hook, and wake up for each result.
     pub(super) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
         loop {
-            let mut state = self.lock();
+            let mut state = self.0.lock();
             if state.sender.is_none() {
                 return true;
             }
@@ -117,7 +117,7 @@ impl Channel {
     pub(super) fn wakes_at_end(&self, task: &Waker) -> bool {
         // Cloning and dropping a waker runs the host's code, so neither happens while the lock is held.
         let new = task.clone();
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.sender.is_none() {
             return false;
         }
@@ -125,27 +125,5 @@ impl Channel {
         drop(state);
         drop(old);
         true
-    }
-
-    /// Returns a receiver of all results, of which these have already been received from `rest`.
-    pub(super) fn restart(
-        &self,
-        received: Vec<HookResult>,
-        rest: &Receiver<HookResult>,
-    ) -> Receiver<HookResult> {
-        let most = received.len() + rest.capacity().unwrap_or_default();
-        let (sender, results) = bounded(most);
-        let mut state = self.lock();
-        for result in received.into_iter().chain(rest.try_iter()) {
-            let _ = sender.try_send(result);
-        }
-        if state.sender.is_some() {
-            state.sender = Some(sender);
-        }
-        results
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::core::Core;
-use super::delivery::ResultSender;
-use super::job::{Run, submit};
+use super::core::{Core, Job, Submitted};
 use super::options::FireOptions;
 use super::parallel::Shared;
 use super::plan::{Plan, Stage};
+use super::token::CancelToken;
 use crate::entry::HookOutput;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::logging::warn;
 use crate::outcome::HookResult;
+use crate::pool::Priority;
 use crate::runner::{DropReason, Firing, Reporter};
 
 /// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started
@@ -28,7 +28,7 @@ pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
     hooks: Vec<Arc<Hook>>,
-    options: FireOptions<'_>,
+    options: &FireOptions,
     send: &mut dyn FnMut(HookResult),
 ) {
     firing.handles = options.handles_of(&firing.event, firing.can_block);
@@ -125,15 +125,14 @@ fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
         let run = firing.run_of(hook);
         return core.runner.drop_run(&run, DropReason::Cancelled);
     }
-    let event = firing.event.to_shared();
-    let (hooks, (sender, _)) = (vec![Arc::clone(hook)], ResultSender::new(1, None));
-    let run: Run = |core, firing, hooks, _, send| {
-        for hook in &hooks {
-            send(core.runner.run_unless_cancelled(&firing, hook));
-        }
+    let token = CancelToken::below([Some(core.in_background.clone()), None], None);
+    let job = Submitted::now(core, firing.event.to_shared(), firing.tag, token);
+    let priority = Priority {
+        guard: false,
+        ordering_key: None,
     };
     // The job reports a hook that is not accepted.
-    let _ = submit(run, core, event, hooks, FireOptions::IN_BACKGROUND, sender);
+    let _ = Job::Background(Box::new(job), Arc::clone(hook)).submit(core, priority);
 }
 
 /// Reports each change that is lost because a later hook of the same group replaces it.

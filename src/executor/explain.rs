@@ -41,7 +41,7 @@ impl HookExecutor {
     /// the files of those that a person has approved.
     ///
     /// [`FireOptions::without_background`] leaves background hooks out.
-    pub(crate) fn explain(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<Explanation> {
+    pub(crate) fn explain(&self, event: &HookEvent, options: &FireOptions) -> Vec<Explanation> {
         let can_block = self.core().vocabulary.can_block(&event.event_type);
         let is_planned =
             |hook: &Arc<Hook>| options.background != Background::Skip || !hook.background();

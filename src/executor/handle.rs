@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
+use super::delivery::Channel;
 use super::error::{FROM_OBSERVER, SubmitError};
-use super::job::Submitted;
-use super::token::{CancelToken, Cancellable};
+use super::token::CancelToken;
 use crate::logging::warn;
 use crate::outcome::{HookResult, Outcome};
-use crate::runner::inside_a_run;
+use crate::whereabouts::Where;
 
 const WAITED: &str = "an observer of hooks cannot wait for an event: wait on another thread";
 
@@ -51,10 +51,7 @@ const WAITED: &str = "an observer of hooks cannot wait for an event: wait on ano
 pub struct HookHandle {
     /// What becomes of it, still without results.
     outcome: Outcome,
-    /// None if no thread has anything to do.
-    job: Option<(Submitted, Receiver<HookResult>)>,
-    /// What was received before the last result.
-    received: Vec<HookResult>,
+    results: Results,
     /// Once the outcome has been returned: its results that block or ask.
     returned: Option<Vec<HookResult>>,
     cancels_on_drop: bool,
@@ -62,19 +59,38 @@ pub struct HookHandle {
     refusal: Option<Arc<SubmitError>>,
 }
 
+enum Results {
+    /// All are there: no thread has anything to do.
+    Ended(Vec<HookResult>),
+    /// They stay in the channel until the last one is there.
+    Sent {
+        token: CancelToken,
+        channel: Arc<Channel>,
+        receiver: Receiver<HookResult>,
+    },
+}
+
 impl HookHandle {
-    pub(super) fn new(outcome: Outcome, job: Submitted, results: Receiver<HookResult>) -> Self {
+    pub(super) fn new(
+        outcome: Outcome,
+        token: CancelToken,
+        channel: Arc<Channel>,
+        receiver: Receiver<HookResult>,
+    ) -> Self {
         let mut handle = Self::ended(outcome, Vec::new());
-        handle.job = Some((job, results));
+        handle.results = Results::Sent {
+            token,
+            channel,
+            receiver,
+        };
         handle
     }
 
     /// The handle of an event whose results are all there.
-    pub(super) fn ended(outcome: Outcome, received: Vec<HookResult>) -> Self {
+    pub(super) fn ended(outcome: Outcome, results: Vec<HookResult>) -> Self {
         Self {
             outcome,
-            job: None,
-            received,
+            results: Results::Ended(results),
             returned: None,
             cancels_on_drop: false,
             refusal: None,
@@ -120,9 +136,8 @@ impl HookHandle {
     /// is true of [`wait_timeout`](HookHandle::wait_timeout) and [`into_receiver`](HookHandle::into_receiver), and of `await`
     /// in an observer.
     pub fn wait(mut self) -> Outcome {
-        self.receive(None);
-        let received = std::mem::take(&mut self.received);
-        let results = self.returned.take().unwrap_or(received);
+        let results = self.receive(None).unwrap_or_default();
+        let results = self.returned.take().unwrap_or(results);
         self.outcome.clone().with_results(results)
     }
 
@@ -135,8 +150,7 @@ impl HookHandle {
         if !self.is_finished() {
             return None;
         }
-        self.receive(None);
-        self.outcome()
+        self.outcome(None)
     }
 
     /// Returns the outcome, once, if the hooks end within this time.
@@ -144,17 +158,16 @@ impl HookHandle {
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Outcome> {
         // A deadline that cannot be represented means no deadline: hooks have their own deadlines.
         let deadline = Instant::now().checked_add(timeout);
-        if !self.receive(deadline) {
-            return None;
-        }
-        self.outcome()
+        self.outcome(deadline)
     }
 
     /// Whether the hooks have ended. Then the other methods do not wait.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        let job = self.job.as_ref();
-        job.is_none_or(|(job, _)| job.has_ended())
+        match &self.results {
+            Results::Ended(_) => true,
+            Results::Sent { channel, .. } => channel.is_closed(),
+        }
     }
 
     /// Cancels the event, without waiting. The running hook is asked to end, with everything it has started,
@@ -166,19 +179,18 @@ impl HookHandle {
     ///
     /// Has no effect once the hooks have ended.
     pub fn cancel(&self) {
-        if let Some((job, _)) = &self.job {
-            job.cancel();
+        if let Results::Sent { token, .. } = &self.results {
+            token.cancel();
         }
     }
 
     /// Returns a token that can cancel this event from any thread, also after this handle has been moved.
     #[must_use]
     pub fn cancel_token(&self) -> CancelToken {
-        let token = CancelToken::new();
-        if let Some((job, _)) = &self.job {
-            token.add(job.clone());
+        match &self.results {
+            Results::Ended(_) => CancelToken::new(),
+            Results::Sent { token, .. } => token.clone(),
         }
-        token
     }
 
     /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one.
@@ -191,43 +203,46 @@ impl HookHandle {
     /// finish.
     #[must_use = "hooks may have blocked the operation"]
     pub fn into_receiver(mut self) -> Receiver<HookResult> {
-        let Some((job, results)) = self.job.take() else {
-            return sent(std::mem::take(&mut self.received));
-        };
-        if job.may_need_this_thread() {
-            self.job = Some((job, results));
-            self.receive(None);
-            return sent(std::mem::take(&mut self.received));
+        self.cancels_on_drop = false;
+        if self.may_need_this_thread() {
+            return sent(self.receive(None).unwrap_or_default());
         }
-        let received = std::mem::take(&mut self.received);
-        if received.is_empty() {
-            return results;
+        match std::mem::replace(&mut self.results, Results::Ended(Vec::new())) {
+            Results::Ended(results) => sent(results),
+            Results::Sent { receiver, .. } => receiver,
         }
-        job.channel.restart(received, &results)
     }
 
-    /// Receives results up to the last one; false if the deadline comes first.
-    fn receive(&mut self, deadline: Option<Instant>) -> bool {
-        let Some((job, results)) = &self.job else {
-            return true;
-        };
-        if job.may_need_this_thread() {
-            warn!("{WAITED} ({})", self.outcome.event_type());
-            self.received.extend(results.try_iter());
-            self.received.push(HookResult::refused(WAITED));
-            return true;
+    /// Whether a wait for the end could wait for this thread.
+    fn may_need_this_thread(&self) -> bool {
+        !Where::may_wait() && !self.is_finished()
+    }
+
+    /// Waits for the last result, and takes all; none if the deadline comes first.
+    fn receive(&mut self, deadline: Option<Instant>) -> Option<Vec<HookResult>> {
+        let may_need_this_thread = self.may_need_this_thread();
+        match &mut self.results {
+            Results::Ended(results) => Some(std::mem::take(results)),
+            Results::Sent { receiver, .. } if may_need_this_thread => {
+                warn!("{WAITED} ({})", self.outcome.event_type());
+                let refused = HookResult::refused(WAITED);
+                Some(receiver.try_iter().chain([refused]).collect())
+            }
+            Results::Sent {
+                channel, receiver, ..
+            } => {
+                let has_ended = channel.wait_for_the_end(deadline);
+                has_ended.then(|| receiver.try_iter().collect())
+            }
         }
-        let has_ended = job.channel.wait_for_the_end(deadline);
-        self.received.extend(results.try_iter());
-        has_ended
     }
 
     /// Returns the outcome after the last result, once.
-    fn outcome(&mut self) -> Option<Outcome> {
+    fn outcome(&mut self, deadline: Option<Instant>) -> Option<Outcome> {
+        let results = self.receive(deadline)?;
         if self.returned.is_some() {
             return None;
         }
-        let results = std::mem::take(&mut self.received);
         let blocking = results.iter().filter(|result| !result.should_continue());
         self.returned = Some(blocking.cloned().collect());
         Some(self.outcome.clone().with_results(results))
@@ -251,14 +266,13 @@ impl Future for HookHandle {
     #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
         // A waker may poll on a thread of the pool, which waits for nothing then.
-        if !inside_a_run()
-            && let Some((job, _)) = &self.job
-            && job.channel.wakes_at_end(context.waker())
+        if Where::may_fire()
+            && let Results::Sent { channel, .. } = &self.results
+            && channel.wakes_at_end(context.waker())
         {
             return Poll::Pending;
         }
-        self.receive(None);
-        match self.outcome() {
+        match self.outcome(None) {
             Some(outcome) => Poll::Ready(outcome),
             None => panic!("the outcome of this `HookHandle` has already been returned"),
         }
@@ -267,10 +281,13 @@ impl Future for HookHandle {
 
 impl Drop for HookHandle {
     fn drop(&mut self) {
-        if let Some((job, results)) = &self.job {
-            // Otherwise the channel and the task would be kept until the event ends.
-            job.channel.wakes_at_end(Waker::noop());
-            results.try_iter().for_each(drop);
+        if let Results::Sent {
+            channel, receiver, ..
+        } = &self.results
+        {
+            // Otherwise the results and the task would be kept until the event ends.
+            channel.wakes_at_end(Waker::noop());
+            receiver.try_iter().for_each(drop);
         }
         if self.cancels_on_drop {
             self.cancel();

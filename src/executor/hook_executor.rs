@@ -5,21 +5,21 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use super::core::Core;
+use super::core::{Core, Job, Submitted};
 use super::delivery::ResultSender;
 use super::dispatch;
 use super::error::{FROM_OBSERVER, SubmitError};
 use super::handle::HookHandle;
-use super::job::submit;
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
+use super::token::CancelToken;
 use crate::events::{EventType, HookEvent};
 use crate::hook::{Compared, Hook};
 use crate::logging::{Level, log, warn};
 use crate::outcome::{HookResult, Outcome};
-use crate::pool::on_pool_thread;
 use crate::registry::HookRegistry;
-use crate::runner::{Fired, inside_a_run};
+use crate::runner::Fired;
+use crate::whereabouts::Where;
 
 static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 
@@ -75,10 +75,10 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// Waits for the hooks that are being ended, if no clone is left: no longer than that takes. Not on a thread of the pool,
-    /// which would wait for itself.
+    /// Waits for the hooks that are being ended, if no clone is left: no longer than that takes. Only in the
+    /// host's own code: a thread of the pool would wait for itself.
     pub(crate) fn wait(&self) {
-        if self.executor.strong_count() == 0 && !on_pool_thread() {
+        if self.executor.strong_count() == 0 && Where::may_wait() {
             self.core.wait_for_the_end(self.core.patience());
         }
     }
@@ -220,7 +220,7 @@ impl HookExecutor {
     ///
     /// Never fails: the failure of a hook is in its result. [`Hooks::execute`](crate::Hooks::execute) is the same with
     /// default options.
-    pub fn execute(&self, event: &HookEvent, options: FireOptions<'_>) -> Outcome {
+    pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
         let outcome = self.core().outcome_of(&event.event_type);
         outcome.with_results(self.execute_hooks(event, options))
     }
@@ -230,26 +230,24 @@ impl HookExecutor {
     /// A host that fires an event that can be blocked must check each
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
     #[must_use = "hooks may have blocked the operation"]
-    pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions<'_>) -> Vec<HookResult> {
+    pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
         let hooks = self.hooks_to_run(event);
         if !hooks.is_empty() && is_refused(event) {
             return vec![HookResult::refused(FROM_OBSERVER)];
         }
         let mut results = Vec::with_capacity(hooks.len());
         if !hooks.is_empty() {
-            if let Some(failed) = self.too_deep(event, &hooks) {
+            if let Some(failed) = self.too_deep(event, &hooks, options.tag) {
                 return failed;
             }
             let core = self.core();
-            let call = match options.token {
-                None => core.calls.begin(),
-                Some(_) => core.calls.begin_own(),
-            };
-            if let Some(token) = options.token {
-                token.add(Arc::downgrade(&call.cancel));
+            let _call = core.calls.begin();
+            let mut token = core.running();
+            if options.token.is_some() {
+                token = CancelToken::below([Some(token), options.token.clone()], None);
             }
-            let firing = core.firing(Fired::Lent(event), Arc::clone(&call.cancel));
-            dispatch::run(core, firing, hooks, options, &mut |it| results.push(it));
+            let firing = core.firing(Fired::Lent(event), options.tag, &token);
+            dispatch::run(core, firing, hooks, &options, &mut |it| results.push(it));
         }
         results
     }
@@ -268,7 +266,7 @@ impl HookExecutor {
     pub fn submit(
         &self,
         event: impl Into<Arc<HookEvent>>,
-        options: FireOptions<'_>,
+        options: FireOptions,
     ) -> Result<HookHandle, SubmitError> {
         let event = event.into();
         let outcome = self.core().outcome_of(&event.event_type);
@@ -279,7 +277,7 @@ impl HookExecutor {
         if is_refused(&event) {
             return Err(SubmitError::FromObserver(event));
         }
-        if let Some(failed) = self.too_deep(&event, &hooks) {
+        if let Some(failed) = self.too_deep(&event, &hooks, options.tag) {
             return Ok(HookHandle::ended(outcome, failed));
         }
         let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
@@ -288,15 +286,28 @@ impl HookExecutor {
             None => None,
         };
         let (sender, results) = ResultSender::new(hooks.len(), held);
-        let job = submit(dispatch::run, self.core(), event, hooks, options, sender)?;
-        Ok(HookHandle::new(outcome, job, results))
+        let (core, channel) = (self.core(), Arc::clone(&sender.channel));
+        let parents = [Some(core.running()), options.token.clone()];
+        let token = CancelToken::below(parents, Some(Arc::clone(&channel)));
+        let priority = options.priority_of(&event, outcome.can_block());
+        let submitted = Submitted::now(core, Arc::clone(&event), options.tag, token.clone());
+        let job = Job::event(submitted, hooks, options, sender);
+        match job.submit(core, priority) {
+            Ok(()) => Ok(HookHandle::new(outcome, token, channel, results)),
+            Err(refusal) => Err(SubmitError::new(event, refusal)),
+        }
     }
 
     /// Fails all hooks of an event whose data is nested too deep, on this thread: no other one could drop the data.
-    fn too_deep(&self, event: &HookEvent, hooks: &[Arc<Hook>]) -> Option<Vec<HookResult>> {
+    fn too_deep(
+        &self,
+        event: &HookEvent,
+        hooks: &[Arc<Hook>],
+        tag: Option<u64>,
+    ) -> Option<Vec<HookResult>> {
         event.too_deep_key()?;
         let core = self.core();
-        let firing = core.firing(Fired::Lent(event), Arc::default());
+        let firing = core.firing(Fired::Lent(event), tag, &CancelToken::new());
         let failed = hooks.iter().map(|hook| core.runner.run(&firing, hook));
         Some(failed.filter(|it| !it.hook.background()).collect())
     }
@@ -370,7 +381,7 @@ impl HookExecutor {
 
 /// Whether the event is fired by an observer. If so, this logs it.
 fn is_refused(event: &HookEvent) -> bool {
-    let is_refused = inside_a_run();
+    let is_refused = !Where::may_fire();
     if is_refused {
         warn!("{FROM_OBSERVER}, {} was not taken", event.event_type);
     }

@@ -1,4 +1,4 @@
-//! A submitted event, or one background hook: what a thread of a pool runs, and when it is answered.
+//! What a thread of a pool runs: a submitted event, one background hook, or help with hooks that run at once.
 //!
 //! Whatever happens to the thread or the executor, each hook that is waited for has exactly one result, except those
 //! behind a hook that stopped the chain. Knows neither the queue nor the order of hooks.
@@ -6,107 +6,127 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::core::Core;
-use super::delivery::{Channel, ResultSender};
-use super::error::{SubmitError, reason_of};
-use super::options::{Background, FireOptions};
-use super::token::{CancelToken, Cancellable};
+use super::core::{Core, EventJob, Job, Submitted};
+use super::delivery::ResultSender;
+use super::dispatch;
+use super::error::reason_of;
+use super::options::FireOptions;
+use super::token::CancelToken;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::{Job, Pool, Refusal, Ticket, on_pool_thread};
-use crate::process::Cancel;
-use crate::runner::{DropReason, Fired, Firing, HookRun, inside_a_run};
+use crate::pool::{Priority, Refusal, Runnable};
+use crate::runner::{DropReason, Fired, Firing};
 
-/// Runs the hooks of an event, and passes on each result.
-pub(super) type Run =
-    fn(&Arc<Core>, Firing<'_>, Vec<Arc<Hook>>, FireOptions<'_>, &mut dyn FnMut(HookResult));
-
-/// The hooks of one submitted event.
-pub(super) struct FireJob {
-    run: Run,
-    core: Arc<Core>,
-    event: Arc<HookEvent>,
-    hooks: Vec<Arc<Hook>>,
-    options: FireOptions<'static>,
-    sender: ResultSender,
-    submitted: Instant,
-    cancel: Arc<Cancel>,
-}
-
-/// The host's side of a job.
-#[derive(Clone)]
-pub(super) struct Submitted {
-    pub(super) channel: Arc<Channel>,
-    cancel: Arc<Cancel>,
-    pool: Pool,
-    ticket: Ticket,
-}
-
-/// Submits these hooks of an event.
-pub(super) fn submit(
-    run: Run,
-    core: &Arc<Core>,
-    event: Arc<HookEvent>,
-    hooks: Vec<Arc<Hook>>,
-    options: FireOptions<'_>,
-    sender: ResultSender,
-) -> Result<Submitted, SubmitError> {
-    let pool = match options.background {
-        Background::Run => &core.background,
-        Background::Start | Background::Skip => &core.pool,
-    };
-    let priority = options.priority_of(&event, core.vocabulary.can_block(&event.event_type));
-    let channel = Arc::clone(&sender.channel);
-    let cancel = Arc::<Cancel>::default();
-    if options.token.is_some_and(CancelToken::is_cancelled) {
-        cancel.request();
+impl Job {
+    pub(super) fn event(
+        submitted: Submitted,
+        hooks: Vec<Arc<Hook>>,
+        options: FireOptions,
+        sender: ResultSender,
+    ) -> Self {
+        Self::Event(Box::new(EventJob {
+            submitted,
+            hooks,
+            options,
+            sender,
+        }))
     }
-    let job = Box::new(FireJob {
-        run,
-        core: Arc::clone(core),
-        event: Arc::clone(&event),
-        hooks,
-        options: options.without_token(),
-        sender,
-        submitted: Instant::now(),
-        cancel: Arc::clone(&cancel),
-    });
-    let ticket = match pool.submit(priority, job) {
-        Ok(ticket) => ticket,
-        Err(refusal) => return Err(SubmitError::new(event, refusal)),
-    };
-    let submitted = Submitted {
-        channel,
-        cancel,
-        pool: pool.clone(),
-        ticket,
-    };
-    if let Some(token) = options.token {
-        token.add(submitted.clone());
-    }
-    Ok(submitted)
-}
 
-impl FireJob {
-    fn report_drop(&self, reason: DropReason) {
-        for hook in &self.hooks {
-            let run = HookRun {
-                event: &self.event,
-                fired: &self.event,
-                hook,
-                can_block: self.core.vocabulary.can_block(&self.event.event_type),
-                queued: self.submitted.elapsed(),
-            };
-            self.core.runner.drop_run(&run, reason);
+    /// Queues it in its pool, where its token may withdraw it. One that is not accepted has been abandoned.
+    pub(super) fn submit(self, core: &Core, priority: Priority) -> Result<(), Refusal> {
+        let (pool, token) = match &self {
+            Self::Event(job) => (&core.pool, Some(job.submitted.token.clone())),
+            Self::Background(job, _) => (&core.background, Some(job.token.clone())),
+            Self::Help(_) => (&core.pool, None),
+        };
+        let waiting = pool.submit(priority, self)?;
+        if let Some(token) = token {
+            token.waits_in(waiting);
         }
+        Ok(())
+    }
+}
+
+impl Runnable for Job {
+    fn run(self) {
+        match self {
+            Self::Event(mut job) => job.run(),
+            Self::Background(job, hook) => {
+                let result = job.core.runner.run_unless_cancelled(&job.firing(), &hook);
+                drop(result);
+            }
+            Self::Help(batch) => while batch.do_one() {},
+        }
+    }
+
+    fn abandon(self, refused: Option<&Refusal>) {
+        let reason = refused.map_or(DropReason::Cancelled, reason_of);
+        match self {
+            Self::Event(mut job) => job.abandon(reason),
+            Self::Background(job, hook) => job.report_drop(&[hook], reason),
+            Self::Help(_) => {}
+        }
+    }
+}
+
+impl Submitted {
+    pub(super) fn now(
+        core: &Arc<Core>,
+        event: Arc<HookEvent>,
+        tag: Option<u64>,
+        token: CancelToken,
+    ) -> Self {
+        Self {
+            core: Arc::clone(core),
+            event,
+            tag,
+            token,
+            at: Instant::now(),
+        }
+    }
+
+    fn firing(&self) -> Firing<'static> {
+        let event = Fired::Shared(Arc::clone(&self.event));
+        let mut firing = self.core.firing(event, self.tag, &self.token);
+        firing.queued = self.at.elapsed();
+        firing
+    }
+
+    fn report_drop(&self, hooks: &[Arc<Hook>], reason: DropReason) {
+        let firing = self.firing();
+        for hook in hooks {
+            self.core.runner.drop_run(&firing.run_of(hook), reason);
+        }
+    }
+}
+
+impl EventJob {
+    fn run(&mut self) {
+        let sender = &mut self.sender;
+        dispatch::run(
+            &self.submitted.core,
+            self.submitted.firing(),
+            self.hooks.clone(),
+            &self.options,
+            &mut |result| sender.send(result),
+        );
+        sender.close();
+    }
+
+    fn abandon(&mut self, reason: DropReason) {
+        self.submitted.report_drop(&self.hooks, reason);
+        if reason != DropReason::Cancelled {
+            // The host has its event back, and receives nothing else.
+            return self.sender.close();
+        }
+        let queued = self.submitted.at.elapsed();
+        self.send_missing(|hook| HookResult::never_ran(hook, queued));
     }
 
     /// Adds a result for each hook that has none yet. Results come in the order of the hooks.
     fn send_missing(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
-        let runs_all = self.options.background == Background::Run;
-        let hooks = self.hooks.iter();
-        let hooks = hooks.filter(|hook| runs_all || !hook.background());
+        let hooks = self.hooks.iter().filter(|hook| !hook.background());
         for hook in hooks.skip(self.sender.count()) {
             self.sender.send(result(hook));
         }
@@ -114,58 +134,13 @@ impl FireJob {
     }
 }
 
-impl Job for FireJob {
-    fn cancel(&self) -> Arc<Cancel> {
-        Arc::clone(&self.cancel)
-    }
-
-    fn run(mut self: Box<Self>) {
-        let event = Fired::Shared(Arc::clone(&self.event));
-        let mut firing = self.core.firing(event, self.cancel());
-        firing.queued = self.submitted.elapsed();
-        let job = &mut *self;
-        let (core, sender) = (&job.core, &mut job.sender);
-        let mut send = |result: HookResult| sender.send(result);
-        (job.run)(core, firing, job.hooks.clone(), job.options, &mut send);
-        self.sender.close();
-    }
-
-    fn abandon(mut self: Box<Self>, refused: Option<&Refusal>) {
-        self.report_drop(refused.map_or(DropReason::Cancelled, reason_of));
-        if refused.is_some() {
-            // The host has its event back, and receives nothing else.
-            return self.sender.close();
-        }
-        let queued = self.submitted.elapsed();
-        self.send_missing(|hook| HookResult::never_ran(hook, queued));
-    }
-}
-
 /// Only a job in which the engine panicked is still open here.
-impl Drop for FireJob {
+impl Drop for EventJob {
     fn drop(&mut self) {
         if !self.sender.channel.is_closed() {
-            let core = Arc::clone(&self.core);
+            let core = Arc::clone(&self.submitted.core);
             self.send_missing(|hook| core.runner.panicked(hook));
         }
-    }
-}
-
-impl Submitted {
-    /// Whether a wait for the end could wait for this thread.
-    pub(super) fn may_need_this_thread(&self) -> bool {
-        (inside_a_run() || on_pool_thread()) && !self.has_ended()
-    }
-}
-
-impl Cancellable for Submitted {
-    fn cancel(&self) {
-        self.cancel.request();
-        self.pool.withdraw(self.ticket);
-    }
-
-    fn has_ended(&self) -> bool {
-        self.channel.is_closed()
     }
 }
 
@@ -180,24 +155,21 @@ mod tests {
     use crate::executor::HookExecutor;
     use crate::outcome::FailureKind;
 
-    fn job() -> (Box<FireJob>, Receiver<HookResult>) {
+    fn job() -> (EventJob, Receiver<HookResult>) {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
         let (sender, results) = ResultSender::new(hooks.len(), None);
-        let job = FireJob {
-            run: |_, _, _, _, _| {},
-            core: Arc::clone(executor.core()),
-            event: Arc::new(HookEvent::user_interrupt()),
+        let event = Arc::new(HookEvent::user_interrupt());
+        let job = EventJob {
+            submitted: Submitted::now(executor.core(), event, None, CancelToken::new()),
             hooks: hooks.into(),
             options: FireOptions::default(),
             sender,
-            submitted: Instant::now(),
-            cancel: Arc::default(),
         };
-        (Box::new(job), results)
+        (job, results)
     }
 
-    fn result(job: &FireJob, index: usize) -> HookResult {
+    fn result(job: &EventJob, index: usize) -> HookResult {
         HookResult::new(Arc::clone(&job.hooks[index]), 0)
     }
 
@@ -226,31 +198,5 @@ mod tests {
         let first = result(&job, 0);
         job.sender.send(first);
         assert_eq!(Arc::strong_count(&job.hooks[0]), held);
-    }
-
-    #[test]
-    fn a_new_channel_starts_with_earlier_results() {
-        for closed_before in [true, false] {
-            let (mut job, old) = job();
-            let first = result(&job, 0);
-            job.sender.send(first);
-            let received = vec![old.recv().unwrap()];
-            let second = result(&job, 1);
-            let channel = Arc::clone(&job.sender.channel);
-            let results = if closed_before {
-                job.sender.send(second);
-                job.sender.close();
-                channel.restart(received, &old)
-            } else {
-                let results = channel.restart(received, &old);
-                job.sender.send(second);
-                job.sender.close();
-                results
-            };
-            let labels = results
-                .iter()
-                .map(|result| result.hook.event_pattern().to_owned());
-            assert_eq!(labels.collect::<Vec<_>>(), ["a:b", "c:d"]);
-        }
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Talks only to its caller and the log; reads no files.
 
+mod batch;
 mod builder;
 mod calls;
 mod core;

@@ -16,10 +16,10 @@ use crate::pool::Priority;
 /// let in_order = FireOptions::default().ordered_by("document 7");
 /// assert_ne!(keep_going, in_order);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]
-pub struct FireOptions<'a> {
+pub struct FireOptions {
     pub(super) stop_on_failure: bool,
     pub(super) parallel: bool,
     pub(super) handles: Handles,
@@ -27,7 +27,8 @@ pub struct FireOptions<'a> {
     order: Order,
     /// The hash of the key, as of [`Order::ByKey`].
     pub(super) skip_key: Option<u64>,
-    pub(super) token: Option<&'a CancelToken>,
+    pub(super) token: Option<CancelToken>,
+    pub(super) tag: Option<u64>,
 }
 
 /// The events that a submitted event must not overtake.
@@ -46,23 +47,15 @@ enum Order {
 pub(super) enum Background {
     Start,
     Skip,
-    /// They run here: this is a thread of the background pool.
-    Run,
 }
 
-impl Default for FireOptions<'_> {
+impl Default for FireOptions {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<'a> FireOptions<'a> {
-    /// Of a hook on the background pool.
-    pub(super) const IN_BACKGROUND: Self = Self {
-        background: Background::Run,
-        ..Self::new().unordered()
-    };
-
+impl FireOptions {
     /// Creates the default options, in a constant too.
     pub const fn new() -> Self {
         Self {
@@ -76,6 +69,7 @@ impl<'a> FireOptions<'a> {
             order: Order::BySession,
             skip_key: None,
             token: None,
+            tag: None,
         }
     }
 
@@ -118,7 +112,7 @@ impl<'a> FireOptions<'a> {
 
     /// What the host does with answers to this event. A change of an input that cannot be changed is no yes. Where nothing can be
     /// blocked, no yes is needed; nor for an agent to stop, which a block would let go on.
-    pub(super) fn handles_of(self, event: &HookEvent, can_block: bool) -> Handles {
+    pub(super) fn handles_of(&self, event: &HookEvent, can_block: bool) -> Handles {
         let needs_no_yes = !can_block || event.event_type.is_agent_stop();
         Handles {
             updates: needs_no_yes || self.handles.updates && event.has_changeable_input(),
@@ -162,26 +156,25 @@ impl<'a> FireOptions<'a> {
 
     /// Lets this token cancel the event. One token can cancel many events and calls. Default: only the handle of a submitted
     /// event and [`cancel_running`](crate::HookExecutor::cancel_running) cancel it.
-    pub const fn cancelled_by(mut self, token: &'a CancelToken) -> Self {
-        self.token = Some(token);
+    pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
+        self.token = Some(token.clone());
         self
     }
 
-    /// The same without a token, to be kept for longer.
-    pub(super) fn without_token(self) -> FireOptions<'static> {
-        FireOptions {
-            token: None,
-            ..self
-        }
+    /// Gives the event a number of the host's own. Observers receive it with each hook of the event, as
+    /// [`HookRun::tag`](crate::executor::HookRun::tag). Default: none.
+    pub const fn tag(mut self, tag: u64) -> Self {
+        self.tag = Some(tag);
+        self
     }
 
     /// Whether a failure stops the hooks that run one after the other.
-    pub(super) fn stops_own(self) -> bool {
+    pub(super) fn stops_own(&self) -> bool {
         self.stop_on_failure && !self.parallel
     }
 
     /// Returns the priority in the queue. A guard is an event that can be blocked.
-    pub(super) fn priority_of(self, event: &HookEvent, guard: bool) -> Priority {
+    pub(super) fn priority_of(&self, event: &HookEvent, guard: bool) -> Priority {
         let session = || event.session_id.as_ref().filter(|_| !guard);
         let ordering_key = match self.order {
             Order::BySession => session().map(hash),
@@ -189,7 +182,7 @@ impl<'a> FireOptions<'a> {
             Order::None => None,
         };
         Priority {
-            guard: guard && self.background != Background::Run,
+            guard,
             ordering_key,
         }
     }

@@ -3,18 +3,14 @@
 //! The calling thread takes one hook after the other, and so do threads of the pool that are free.
 //! So it never waits for a thread, only for running hooks.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Sender, bounded};
-
-use super::core::Core;
+use super::batch::Batch;
+use super::core::{Core, Job};
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::{Job, Priority, Refusal};
-use crate::process::Cancel;
+use crate::pool::Priority;
 use crate::runner::Firing;
 
 /// An event that several threads can use.
@@ -38,78 +34,32 @@ impl Shared {
             guard: self.firing.can_block,
             ordering_key: None,
         };
-        let (senders, results): (Vec<_>, Vec<_>) = hooks.iter().map(|_| bounded(1)).unzip();
-        let work = Arc::new(Work {
-            shared: self.clone(),
-            hooks: hooks.into_iter().zip(senders).collect(),
-            next: AtomicUsize::new(0),
-        });
-        let pool = &self.core.pool;
-        for _ in 1..results.len().min(pool.threads() + 1) {
+        let count = hooks.len();
+        let (runner, firing) = (Arc::clone(&self.core.runner), Arc::clone(&self.firing));
+        let batch = Arc::new(Batch::new(runner, firing, hooks));
+        for _ in 1..count.min(self.core.pool.threads() + 1) {
             // Without help this thread does everything itself.
-            if pool
-                .submit(priority, Box::new(Help(Arc::clone(&work))))
-                .is_err()
-            {
+            let help = Job::Help(Arc::clone(&batch));
+            if help.submit(&self.core, priority).is_err() {
                 break;
             }
         }
-        let mut results = results.into_iter().peekable();
-        while work.do_one() {
-            while let Some(result) = results.peek().and_then(|next| next.try_recv().ok()) {
+        let mut sent = 0;
+        while batch.do_one() {
+            while let Some(result) = batch.result(sent, Duration::ZERO) {
                 send(result);
-                results.next();
+                sent += 1;
             }
         }
         // Other threads have begun the remaining hooks, so each ends within its deadline, unless an observer hangs.
         let begun = Instant::now();
-        let done = work.hooks.len() - results.len();
-        for ((hook, _), next) in work.hooks[done..].iter().zip(results) {
+        for index in sent..count {
+            let hook = &batch.hooks()[index];
             let longest = self.core.runner.longest_run(hook);
-            let result = next.recv_deadline(begun + longest);
-            send(result.unwrap_or_else(|_| self.core.runner.hung(hook)));
+            let result = batch.result(index, longest.saturating_sub(begun.elapsed()));
+            send(result.unwrap_or_else(|| self.core.runner.hung(hook)));
         }
     }
-}
-
-struct Work {
-    shared: Shared,
-    /// Each hook, and where its result goes.
-    hooks: Vec<(Arc<Hook>, Sender<HookResult>)>,
-    /// The first hook that no thread has taken.
-    next: AtomicUsize,
-}
-
-impl Work {
-    /// Runs the next hook; false if none was left.
-    fn do_one(&self) -> bool {
-        let index = self.next.fetch_add(1, Ordering::Relaxed);
-        let Some((hook, result_to)) = self.hooks.get(index) else {
-            return false;
-        };
-        // A result is sent in every case, since the calling thread waits for it.
-        let core = &self.shared.core;
-        let run = || core.runner.run_unless_cancelled(&self.shared.firing, hook);
-        let result = catch_unwind(AssertUnwindSafe(run));
-        let result = result.unwrap_or_else(|_| core.runner.panicked(hook));
-        let _ = result_to.try_send(result);
-        true
-    }
-}
-
-/// Lets a thread of the pool help. The work completes without it too.
-struct Help(Arc<Work>);
-
-impl Job for Help {
-    fn cancel(&self) -> Arc<Cancel> {
-        Arc::clone(&self.0.shared.firing.cancel)
-    }
-
-    fn run(self: Box<Self>) {
-        while self.0.do_one() {}
-    }
-
-    fn abandon(self: Box<Self>, _refused: Option<&Refusal>) {}
 }
 
 #[cfg(test)]

@@ -37,11 +37,7 @@ enum StageOrder {
 
 impl Plan {
     /// Makes the stages of hooks that are in the order of `HookExecutor::hooks_for`.
-    pub(super) fn new(
-        event: &HookEvent,
-        mut hooks: Vec<Arc<Hook>>,
-        options: FireOptions<'_>,
-    ) -> Self {
+    pub(super) fn new(event: &HookEvent, mut hooks: Vec<Arc<Hook>>, options: &FireOptions) -> Self {
         if options.background == Background::Skip {
             hooks.retain(|hook| !hook.background());
         }

@@ -167,7 +167,7 @@ fn reached(cases: &[&Case], can_block: bool, stops: bool, knows: fn(&Case) -> bo
     all
 }
 
-fn check(cases: &[Case], can_block: bool, stops: bool, options: FireOptions<'_>) {
+fn check(cases: &[Case], can_block: bool, stops: bool, options: FireOptions) {
     let registry = Arc::new(HookRegistry::new());
     registry.load_hooks(
         cases
@@ -181,7 +181,7 @@ fn check(cases: &[Case], can_block: bool, stops: bool, options: FireOptions<'_>)
     } else {
         HookEvent::user_interrupt()
     };
-    let explained = executor.explain(&event, options);
+    let explained = executor.explain(&event, &options);
     let hooks = executor.hooks_for(&event);
     let order: Vec<usize> = hooks.iter().map(|hook| place(hook)).collect();
     let model = |knows: fn(&Case) -> bool| {

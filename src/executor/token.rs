@@ -1,11 +1,18 @@
 //! A token: what cancels calls and submitted events from any thread.
 //!
-//! Knows neither hooks nor threads.
+//! Tokens are a graph of three levels. Above are the tokens of an executor (one for what is fired, one for what runs in the
+//! background) and those of the host; below each submitted event, each background hook, and each call to which the host has
+//! given a token. A token that is cancelled requests the flags below it, and a thread that looks at one also looks at
+//! those above it. Knows neither hooks nor threads.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use super::delivery::Channel;
+use crate::pool::Waiting;
 use crate::process::Cancel;
+use crate::runner::Cancellation;
+use crate::sync::Mutex;
 
 /// Cancels calls and submitted events, from any thread. Clones cancel the same ones. Dropping it has no effect.
 ///
@@ -26,32 +33,24 @@ use crate::process::Cancel;
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct CancelToken(Arc<Mutex<State>>);
+pub struct CancelToken(Arc<Node>);
 
 #[derive(Default)]
-struct State {
-    is_cancelled: bool,
-    under_way: Vec<Arc<dyn Cancellable>>,
+struct Node {
+    /// The flag, and the pipe that a run waits for.
+    own: Cancel,
+    /// The executor's token, and the host's.
+    parents: [Option<CancelToken>; 2],
+    /// That of a submitted event, which has ended when it is closed.
+    channel: Option<Arc<Channel>>,
+    links: Mutex<Links>,
 }
 
-/// What a token cancels.
-pub(super) trait Cancellable: Send + Sync {
-    fn cancel(&self);
-
-    fn has_ended(&self) -> bool;
-}
-
-/// A blocking call, until it has ended.
-impl Cancellable for Weak<Cancel> {
-    fn cancel(&self) {
-        if let Some(cancel) = self.upgrade() {
-            cancel.request();
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.strong_count() == 0
-    }
+#[derive(Default)]
+struct Links {
+    children: Vec<Weak<Node>>,
+    /// Where a submitted event waits for a thread.
+    waits_in: Option<Waiting>,
 }
 
 impl CancelToken {
@@ -61,46 +60,98 @@ impl CancelToken {
         Self::default()
     }
 
+    /// Creates a token that these cancel too.
+    pub(super) fn below(parents: [Option<Self>; 2], channel: Option<Arc<Channel>>) -> Self {
+        let token = Self(Arc::new(Node {
+            parents,
+            channel,
+            ..Node::default()
+        }));
+        for parent in token.0.parents.iter().flatten() {
+            parent.adopt(&token);
+        }
+        // A parent may have been cancelled before it knew this one, and a run waits for its own flag.
+        if token.is_cancelled() {
+            token.0.own.request();
+        }
+        token
+    }
+
+    fn adopt(&self, child: &Self) {
+        let children = &mut self.0.links.lock().children;
+        if children.len() == children.capacity() {
+            children.retain(|child| child.strong_count() > 0);
+            // If most are left, many more may come before this is done again.
+            children.reserve(children.len() + 1);
+        }
+        children.push(Arc::downgrade(&child.0));
+    }
+
     /// Cancels what it was given to, as [`HookHandle::cancel`](crate::HookHandle::cancel) does, without waiting. It stays
     /// cancelled: what it is given to later is cancelled at once. An event without hooks has nothing to cancel, and is
     /// allowed; an action of a [`Lifecycle`](crate::Lifecycle) is not begun.
     pub fn cancel(&self) {
-        let mut state = self.lock();
-        state.is_cancelled = true;
-        let under_way = state.under_way.clone();
-        drop(state);
-        // The latest come first: they wait for the others, and would start in their place.
-        for one in under_way.iter().rev() {
-            one.cancel();
+        self.0.own.request();
+        // The latest come first: they wait for the others.
+        for child in self.children().into_iter().rev() {
+            child.cancel();
+        }
+        self.withdraw();
+    }
+
+    /// Notes where an event waits.
+    pub(super) fn waits_in(&self, queue: Waiting) {
+        self.0.links.lock().waits_in = Some(queue);
+        // It may have been cancelled before this was known.
+        if self.is_cancelled() {
+            self.withdraw();
+        }
+    }
+
+    fn withdraw(&self) {
+        let waiting = self.0.links.lock().waits_in.take();
+        if let Some(waiting) = waiting {
+            waiting.withdraw();
         }
     }
 
     /// Whether it has been cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.lock().is_cancelled
+        self.0.is_cancelled()
     }
 
     /// Whether the hooks of all that it was given to have ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.lock().under_way.iter().all(|one| one.has_ended())
+        self.0.channel.as_ref().is_none_or(|it| it.is_closed())
+            // A call that has ended has dropped its token.
+            && self.children().iter().all(|it| it.0.channel.is_some() && it.is_finished())
     }
 
-    pub(super) fn add(&self, one: impl Cancellable + 'static) {
-        let one: Arc<dyn Cancellable> = Arc::new(one);
-        let mut state = self.lock();
-        state.under_way.retain(|earlier| !earlier.has_ended());
-        state.under_way.push(Arc::clone(&one));
-        let is_cancelled = state.is_cancelled;
-        drop(state);
-        if is_cancelled {
-            one.cancel();
-        }
+    fn children(&self) -> Vec<Self> {
+        let children = self.0.links.lock().children.clone();
+        children
+            .iter()
+            .filter_map(Weak::upgrade)
+            .map(Self)
+            .collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What the hooks of an event look at.
+    pub(super) fn cancellation(&self) -> Arc<dyn Cancellation> {
+        Arc::clone(&self.0) as _
+    }
+}
+
+impl Cancellation for Node {
+    fn flag(&self) -> &Cancel {
+        &self.own
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let mut parents = self.parents.iter().flatten();
+        self.own.is_requested() || parents.any(CancelToken::is_cancelled)
     }
 }
 

@@ -3,7 +3,9 @@
 //! Knows nothing of events.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use crate::sync::Mutex;
 
 #[derive(Clone, Default)]
 pub(super) struct UnderWay(Arc<Mutex<HashSet<u64>>>);
@@ -17,20 +19,16 @@ pub(super) struct Held {
 impl UnderWay {
     /// Holds a key; none if it is under way.
     pub(super) fn hold(&self, key: u64) -> Option<Held> {
-        let is_new = self.lock().insert(key);
+        let is_new = self.0.lock().insert(key);
         is_new.then(|| Held {
             keys: self.clone(),
             key,
         })
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.keys.lock().remove(&self.key);
+        self.keys.0.lock().remove(&self.key);
     }
 }

@@ -130,7 +130,7 @@ impl<'a, A: Action> Request<'a, A> {
             options = options.applies_updates();
         }
         self.open.check_token()?;
-        let (event, before) = self.open.fire_first(options);
+        let (event, before) = self.open.fire_first(options.clone());
         let before = rewrites.first_pass(&event.data, before).unless_denied()?;
         let Some((key, value)) = rewrites.change(&self.open.data, &before) else {
             return agreed(&event, before, None, ask);
@@ -268,12 +268,12 @@ impl Open {
     }
 
     /// Fires the event before the action.
-    fn fire_first(&self, options: FireOptions<'_>) -> (HookEvent, Outcome) {
+    fn fire_first(&self, options: FireOptions) -> (HookEvent, Outcome) {
         self.fire(&self.row.before, options)
     }
 
     /// Fires an event that can be blocked.
-    pub(super) fn fire(&self, name: &str, options: FireOptions<'_>) -> (HookEvent, Outcome) {
+    pub(super) fn fire(&self, name: &str, options: FireOptions) -> (HookEvent, Outcome) {
         let event = self.event(name);
         let outcome = self.lifecycle.executor().execute(&event, options);
         (event, outcome)

@@ -219,7 +219,7 @@ impl Lifecycle {
         }
     }
 
-    fn options(&self) -> FireOptions<'_> {
+    fn options(&self) -> FireOptions {
         let options = FireOptions::default();
         match &self.token {
             Some(token) => options.cancelled_by(token),

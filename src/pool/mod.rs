@@ -6,5 +6,5 @@
 mod queue;
 mod threads;
 
-pub(crate) use queue::{Priority, Ticket};
-pub(crate) use threads::{Job, Pool, Refusal, on_pool_thread};
+pub(crate) use queue::Priority;
+pub(crate) use threads::{Pool, Refusal, Runnable, Waiting};

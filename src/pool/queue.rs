@@ -134,24 +134,6 @@ impl<T> Queue<T> {
             None => drop(self.keys.remove(&key)),
         }
     }
-
-    /// All items that wait.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (Ticket, &T)> {
-        let behind = self.keys.values().flat_map(|it| it.behind.values());
-        let behind = behind.map(|(ticket, item)| (*ticket, item));
-        let ready = self.ready.iter().map(|(ticket, item)| (*ticket, item));
-        ready.chain(behind)
-    }
-
-    /// Takes all items, oldest first.
-    pub(crate) fn drain(&mut self) -> Vec<T> {
-        self.len = 0;
-        let behind = self.keys.drain().flat_map(|(_, ordered)| ordered.behind);
-        let mut all: Vec<_> = behind.map(|(_, waiting)| waiting).collect();
-        all.extend(std::mem::take(&mut self.ready));
-        all.sort_unstable_by_key(|(ticket, _)| ticket.number);
-        all.into_iter().map(|(_, item)| item).collect()
-    }
 }
 
 #[cfg(test)]
@@ -217,13 +199,7 @@ mod tests {
                 model.under_way.extend(popped);
             }
             14..16 => remove(queue, model, which),
-            16..22 => end(queue, model, which),
-            _ => {
-                let waiting = model.waiting.drain(..).map(|ticket| ticket.number);
-                assert_eq!(queue.drain(), waiting.collect::<Vec<_>>());
-                // The keys of running items are released later, without any effect.
-                model.under_way.clear();
-            }
+            _ => end(queue, model, which),
         }
     }
 
@@ -251,14 +227,12 @@ mod tests {
 
         #[test]
         fn the_queue_behaves_like_its_model(
-            steps in proptest::collection::vec((0..23_u8, 0..20_usize, any::<bool>()), 0..200),
+            steps in proptest::collection::vec((0..22_u8, 0..20_usize, any::<bool>()), 0..200),
         ) {
             let (mut queue, mut model) = (Queue::default(), Model::default());
             for step in steps {
                 take(&mut queue, &mut model, step);
                 assert_eq!(queue.len(), model.waiting.len());
-                let waiting = model.waiting.iter().copied().collect::<BTreeSet<_>>();
-                assert_eq!(queue.waiting().map(|(ticket, _)| ticket).collect::<BTreeSet<_>>(), waiting);
                 for others_may in [false, true] {
                     assert_eq!(queue.has_next(others_may), model.next(others_may).is_some());
                 }

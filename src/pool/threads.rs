@@ -3,28 +3,22 @@
 //! A thread starts when a job could run and no thread is idle, up to the limit, and ends when the pool is closed
 //! and no job waits. Knows nothing of what a job does.
 
-use std::cell::Cell;
-use std::collections::HashMap;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use std::{io, thread};
-
-use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::queue::{Priority, Queue, Ticket};
 use crate::logging::warn;
-use crate::process::Cancel;
+use crate::sync::{Condvar, Guard, Mutex, thread};
+use crate::whereabouts::Where;
 
 /// A unit of work for a thread.
-pub(crate) trait Job: Send {
-    /// The flag that ends the job early.
-    fn cancel(&self) -> Arc<Cancel>;
+pub(crate) trait Runnable: Send + 'static {
+    fn run(self);
 
-    fn run(self: Box<Self>);
-
-    /// Ends a job that will not run: it was not accepted, or it was accepted and cancelled.
-    fn abandon(self: Box<Self>, refused: Option<&Refusal>);
+    /// Ends a job that will not run: it was not accepted, or it was accepted and withdrawn.
+    fn abandon(self, refused: Option<&Refusal>);
 }
 
 /// Why a job was not accepted.
@@ -35,11 +29,20 @@ pub(crate) enum Refusal {
     ShutDown,
 }
 
-/// A handle that is cheap to clone: clones share the threads.
-#[derive(Clone)]
-pub(crate) struct Pool(Arc<Shared>);
+/// A job that was accepted, and may still wait.
+pub(crate) struct Waiting {
+    pool: Arc<dyn Withdraw>,
+    ticket: Ticket,
+}
 
-struct Shared {
+trait Withdraw: Send + Sync {
+    fn withdraw(self: Arc<Self>, ticket: Ticket);
+}
+
+/// A handle that is cheap to clone: clones share the threads.
+pub(crate) struct Pool<J>(Arc<Shared<J>>);
+
+struct Shared<J> {
     /// The prefix of the threads' names; a number follows.
     name: &'static str,
     threads: usize,
@@ -47,49 +50,56 @@ struct Shared {
     others: usize,
     /// The most jobs that may wait.
     capacity: usize,
-    state: Mutex<State>,
-    /// Feeds the threads with calls to look into the queue, at most one for each: a channel of jobs could give guards no
-    /// priority, and keep no session in order.
-    calls: Sender<()>,
-    called: Receiver<()>,
-    /// Wakes those that wait for the end of the threads.
-    ended: Condvar,
+    state: Mutex<State<J>>,
+    /// Wakes idle threads, one for each call.
+    called: Condvar,
+    /// Wakes those that wait for a thread's start, or for the end of all.
+    changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    queue: Queue<Box<dyn Job>>,
+struct State<J> {
+    queue: Queue<J>,
     is_closed: bool,
+    /// Those that run, and one that is being started.
     threads: usize,
+    /// The first thread is being started. Until it has, no job is accepted.
+    is_starting: bool,
     busy: usize,
     busy_others: usize,
-    /// The running jobs, by the numbers of their tickets.
-    running: HashMap<u64, Arc<Cancel>>,
+    /// The threads that wait for a call.
+    idle: usize,
+    /// Calls to look into the queue that no thread has taken yet, at most one for each idle thread.
+    calls: usize,
 }
 
-thread_local! {
-    static ON_POOL: Cell<bool> = const { Cell::new(false) };
+impl<J> Clone for Pool<J> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
 }
 
-/// Whether this thread belongs to a pool of any executor. It must not wait for the turn of other jobs.
-pub(crate) fn on_pool_thread() -> bool {
-    ON_POOL.get()
-}
-
-impl Pool {
+impl<J: Runnable> Pool<J> {
     /// Creates a pool with these limits: the number of threads, of those that may run other jobs than guards, and
     /// of jobs that wait. `others` is one fewer than `threads` if no guard may wait for another job.
     pub(crate) fn new(name: &'static str, threads: usize, others: usize, capacity: usize) -> Self {
-        let (calls, called) = bounded(threads);
+        let state = State {
+            queue: Queue::default(),
+            is_closed: false,
+            threads: 0,
+            is_starting: false,
+            busy: 0,
+            busy_others: 0,
+            idle: 0,
+            calls: 0,
+        };
         Self(Arc::new(Shared {
             name,
             threads,
             others,
             capacity,
-            state: Mutex::default(),
-            calls,
-            called,
-            ended: Condvar::new(),
+            state: Mutex::new(state),
+            called: Condvar::default(),
+            changed: Condvar::default(),
         }))
     }
 
@@ -97,181 +107,169 @@ impl Pool {
         self.0.threads
     }
 
-    /// Queues a job. Never blocks. A job that is not accepted has been [abandoned](Job::abandon).
-    pub(crate) fn submit(&self, priority: Priority, job: Box<dyn Job>) -> Result<Ticket, Refusal> {
-        let mut state = self.lock();
-        if let Err(refusal) = self.admit(&mut state) {
-            drop(state);
-            job.abandon(Some(&refusal));
-            return Err(refusal);
+    /// Queues a job, and waits at most for the start of a thread. A job that is not accepted has been
+    /// [abandoned](Runnable::abandon).
+    pub(crate) fn submit(&self, priority: Priority, job: J) -> Result<Waiting, Refusal> {
+        match self.admit() {
+            Ok(mut state) => {
+                let ticket = state.queue.push(priority, job);
+                self.call_thread(state);
+                let pool = Arc::clone(&self.0) as _;
+                Ok(Waiting { pool, ticket })
+            }
+            Err(refusal) => {
+                job.abandon(Some(&refusal));
+                Err(refusal)
+            }
         }
-        let ticket = state.queue.push(priority, job);
-        self.call_thread(state);
-        Ok(ticket)
     }
 
     /// Checks whether one more job may wait. The first thread must start before its job is accepted.
-    fn admit(&self, state: &mut State) -> Result<(), Refusal> {
-        if state.is_closed {
-            return Err(Refusal::ShutDown);
+    fn admit(&self) -> Result<Guard<'_, State<J>>, Refusal> {
+        let mut state = self.0.state.lock();
+        loop {
+            if state.is_closed {
+                return Err(Refusal::ShutDown);
+            }
+            if state.queue.len() >= self.0.capacity {
+                return Err(Refusal::Busy);
+            }
+            if state.is_starting {
+                let is_starting = |state: &mut State<J>| state.is_starting;
+                state = self.0.changed.wait_while(state, is_starting);
+            } else if state.threads > 0 {
+                return Ok(state);
+            } else {
+                state.is_starting = true;
+                let started = self.start_thread(state);
+                state = self.0.state.lock();
+                state.is_starting = false;
+                self.0.changed.notify_all();
+                started.map_err(Refusal::NoThread)?;
+            }
         }
-        if state.queue.len() >= self.0.capacity {
-            return Err(Refusal::Busy);
-        }
-        if state.threads == 0 {
-            self.start_thread(state).map_err(Refusal::NoThread)?;
-        }
-        Ok(())
     }
 
-    /// Removes a job that still waits. Callers that wait for its result get a cancellation.
-    pub(crate) fn withdraw(&self, ticket: Ticket) {
-        let job = self.lock().queue.take(ticket);
-        if let Some(job) = job {
-            self.release(ticket);
-            job.abandon(None);
+    fn withdraw(&self, ticket: Ticket) {
+        let mut state = self.0.state.lock();
+        let Some(job) = state.queue.take(ticket) else {
+            return;
+        };
+        state.queue.release(ticket);
+        if state.is_closed {
+            // It may have been the last job for which the threads were waiting.
+            self.call_all(&mut state);
         }
+        self.call_thread(state);
+        job.abandon(None);
     }
 
     /// Accepts no more jobs. Those that wait still run.
     pub(crate) fn close(&self) {
-        self.lock().is_closed = true;
-        self.call_all();
+        let mut state = self.0.state.lock();
+        state.is_closed = true;
+        self.call_all(&mut state);
     }
 
     /// Waits for all threads of a closed pool to end, at most this time. Returns whether they have ended.
     pub(crate) fn wait_for_the_end(&self, time: Duration) -> bool {
-        let left = |state: &mut State| state.threads > 0;
-        let waited = self.0.ended.wait_timeout_while(self.lock(), time, left);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let left = |state: &mut State<J>| state.threads > 0;
+        let state = self.0.state.lock();
+        let state = self.0.changed.wait_timeout_while(state, time, left);
         state.threads == 0
     }
 
-    /// Cancels all jobs that run or wait, and accepts later ones. Never blocks.
-    pub(crate) fn cancel_all(&self) {
-        let state = self.lock();
-        let waiting: Vec<_> = state
-            .queue
-            .waiting()
-            .map(|(ticket, job)| (ticket, job.cancel()))
-            .collect();
-        let running: Vec<_> = state.running.values().cloned().collect();
-        drop(state);
-        // Those that wait come first: a thread whose job ends here must find the flag of the one that it takes next.
-        let flags = waiting.iter().map(|(_, cancel)| cancel).chain(&running);
-        flags.for_each(|cancel| cancel.request());
-        for (ticket, _) in waiting {
-            self.withdraw(ticket);
-        }
-    }
-
-    /// Stops all running jobs, abandons all that wait, and accepts no more. Never blocks.
-    pub(crate) fn cut(&self) {
-        let mut state = self.lock();
-        state.is_closed = true;
-        let waiting = state.queue.drain();
-        let running: Vec<_> = state.running.values().cloned().collect();
-        drop(state);
-        self.call_all();
-        for cancel in running {
-            cancel.request();
-        }
-        for job in waiting {
-            job.abandon(None);
-        }
-    }
-
-    /// Ends a job that was taken out of its turn.
-    fn release(&self, ticket: Ticket) {
-        let mut state = self.lock();
-        state.running.remove(&ticket.number);
-        state.queue.release(ticket);
-        if state.is_closed {
-            // It may have been the last job for which the threads were waiting.
-            self.call_all();
-        }
-        self.call_thread(state);
-    }
-
     /// Wakes a thread if a job could run now, or starts one if none is idle and the limit allows it.
-    fn call_thread(&self, mut state: MutexGuard<'_, State>) {
+    fn call_thread(&self, mut state: Guard<'_, State<J>>) {
         let others_may = state.busy_others < self.0.others;
         if !state.queue.has_next(others_may) {
             return;
         }
         if state.threads > state.busy {
-            // A full channel has a call for each thread.
-            let _ = self.0.calls.try_send(());
-            return;
-        }
-        if state.threads < self.0.threads
-            && let Err(error) = self.start_thread(&mut state)
+            // A thread that is neither busy nor idle is about to look into the queue.
+            if state.calls < state.idle {
+                state.calls += 1;
+                drop(state);
+                self.0.called.notify_one();
+            }
+        } else if state.threads < self.0.threads
+            && let Err(error) = self.start_thread(state)
         {
-            drop(state);
             warn!("cannot start another thread, so queued hooks wait for a running one: {error}");
         }
     }
 
-    fn call_all(&self) {
-        for _ in 0..self.0.threads {
-            let _ = self.0.calls.try_send(());
-        }
+    fn call_all(&self, state: &mut State<J>) {
+        state.calls = state.idle;
+        self.0.called.notify_all();
     }
 
-    fn start_thread(&self, state: &mut State) -> io::Result<()> {
-        let pool = self.clone();
+    /// Starts a thread, without the lock.
+    fn start_thread(&self, mut state: Guard<'_, State<J>>) -> io::Result<()> {
         let name = format!("{}-{}", self.0.name, state.threads);
-        thread::Builder::new().name(name).spawn(move || {
-            ON_POOL.set(true);
+        state.threads += 1;
+        drop(state);
+        let pool = self.clone();
+        let started = thread::Builder::new().name(name).spawn(move || {
+            let _here = Where::Pool.enter();
             while let Some((ticket, job)) = pool.next() {
                 run_caught(job);
                 pool.done(ticket);
             }
-        })?;
-        state.threads += 1;
-        Ok(())
+        });
+        if started.is_err() {
+            self.0.state.lock().threads -= 1;
+            self.0.changed.notify_all();
+        }
+        started.map(drop)
     }
 
     /// Waits for a job, and takes it. Returns none at the end of the pool; the thread then counts as ended.
-    fn next(&self) -> Option<(Ticket, Box<dyn Job>)> {
-        let mut state = self.lock();
+    fn next(&self) -> Option<(Ticket, J)> {
+        let mut state = self.0.state.lock();
         while !state.is_closed || state.queue.len() > 0 {
             let others_may = state.busy_others < self.0.others;
             if let Some((ticket, job)) = state.queue.pop(others_may) {
                 state.busy += 1;
                 state.busy_others += usize::from(ticket.is_other);
-                state.running.insert(ticket.number, job.cancel());
                 // Each thread that takes a job calls the next one.
                 self.call_thread(state);
                 return Some((ticket, job));
             }
-            drop(state);
-            // Cannot fail: the pool itself has a sender.
-            let _ = self.0.called.recv();
-            state = self.lock();
+            state.idle += 1;
+            state = self.0.called.wait_while(state, |state| state.calls == 0);
+            state.idle -= 1;
+            state.calls -= 1;
         }
         state.threads -= 1;
-        self.call_all();
-        self.0.ended.notify_all();
+        self.call_all(&mut state);
+        self.0.changed.notify_all();
         None
     }
 
     /// Ends a job. The thread that calls this looks for the next one itself.
     fn done(&self, ticket: Ticket) {
-        let mut state = self.lock();
+        let mut state = self.0.state.lock();
         state.busy -= 1;
         state.busy_others -= usize::from(ticket.is_other);
-        state.running.remove(&ticket.number);
         state.queue.release(ticket);
     }
+}
 
-    /// A panic while the lock is held leaves the state consistent.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl Waiting {
+    /// Removes the job, if it still waits, and abandons it.
+    pub(crate) fn withdraw(self) {
+        self.pool.withdraw(self.ticket);
+    }
+}
+
+impl<J: Runnable> Withdraw for Shared<J> {
+    fn withdraw(self: Arc<Self>, ticket: Ticket) {
+        Pool(self).withdraw(ticket);
     }
 }
 
 /// Runs a job. The job itself has reported a panic; the thread continues.
-fn run_caught(job: Box<dyn Job>) {
+fn run_caught(job: impl Runnable) {
     let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
 }

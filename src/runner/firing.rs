@@ -41,6 +41,15 @@ impl Fired<'_> {
     }
 }
 
+/// What cancels an event.
+pub(crate) trait Cancellation: Send + Sync {
+    /// What a run waits for.
+    fn flag(&self) -> &Cancel;
+
+    /// Whether the flag is requested, or is about to be.
+    fn is_cancelled(&self) -> bool;
+}
+
 pub(crate) struct Firing<'a> {
     pub(crate) event: Fired<'a>,
     /// As the host has fired it, if that is another one.
@@ -50,7 +59,9 @@ pub(crate) struct Firing<'a> {
     /// The failure of all hooks, if the event's data is nested too deep.
     pub(crate) too_deep: Option<Failure>,
     pub(super) once: Once,
-    pub(crate) cancel: Arc<Cancel>,
+    pub(crate) cancel: Arc<dyn Cancellation>,
+    /// The host's own number of the event.
+    pub(crate) tag: Option<u64>,
     /// How long the event has waited for a thread.
     pub(crate) queued: Duration,
     /// What the host does with answers.
@@ -59,7 +70,12 @@ pub(crate) struct Firing<'a> {
 
 impl<'a> Firing<'a> {
     /// Prepares an event that is fired at once.
-    pub(crate) fn new(event: Fired<'a>, can_block: bool, cancel: Arc<Cancel>) -> Self {
+    pub(crate) fn new(
+        event: Fired<'a>,
+        can_block: bool,
+        tag: Option<u64>,
+        cancel: Arc<dyn Cancellation>,
+    ) -> Self {
         Self {
             too_deep: too_deep(&event),
             event,
@@ -67,6 +83,7 @@ impl<'a> Firing<'a> {
             can_block,
             once: Once::default(),
             cancel,
+            tag,
             queued: Duration::ZERO,
             handles: Handles::default(),
         }
@@ -91,13 +108,14 @@ impl<'a> Firing<'a> {
             too_deep: self.too_deep,
             once: self.once,
             cancel: self.cancel,
+            tag: self.tag,
             queued: self.queued,
             handles: self.handles,
         }
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancel.is_requested()
+        self.cancel.is_cancelled()
     }
 
     pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
@@ -107,6 +125,7 @@ impl<'a> Firing<'a> {
             hook,
             can_block: self.can_block,
             queued: self.queued,
+            tag: self.tag,
         }
     }
 }

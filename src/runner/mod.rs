@@ -8,7 +8,6 @@ mod admit;
 mod direct;
 mod ending;
 mod firing;
-mod inside;
 mod observer;
 mod report;
 #[cfg(unix)]
@@ -20,8 +19,7 @@ mod run;
 mod sandbox;
 mod shell_error;
 
-pub(crate) use firing::{Fired, Firing};
-pub(crate) use inside::inside_a_run;
+pub(crate) use firing::{Cancellation, Fired, Firing};
 pub(crate) use observer::Observers;
 pub use observer::{DropReason, HookRun, Observer};
 pub(crate) use report::Reporter;

@@ -2,7 +2,6 @@
 //!
 //! Catches their panics. Knows nothing of how a hook is run.
 
-use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -104,6 +103,8 @@ pub struct HookRun<'a> {
     pub can_block: bool,
     /// How long the event, or the background hook, has waited for a thread. Zero for a blocking call.
     pub queued: Duration,
+    /// The host's own number of the event: [`FireOptions::tag`](crate::FireOptions::tag).
+    pub tag: Option<u64>,
 }
 
 named! {
@@ -133,11 +134,6 @@ impl DropReason {
     }
 }
 
-thread_local! {
-    /// Whether this thread is calling observers about a drop.
-    static DROPPING: Cell<bool> = const { Cell::new(false) };
-}
-
 /// All observers of an executor.
 #[derive(Clone, Default)]
 pub(crate) struct Observers(Vec<Arc<dyn Observer>>);
@@ -161,11 +157,7 @@ impl Observers {
     }
 
     pub(crate) fn dropped(&self, run: &HookRun<'_>, reason: DropReason) {
-        // An observer that fires an event for each drop, while the queue is full, would never end.
-        if !DROPPING.replace(true) {
-            self.each(|observer| observer.on_drop(run, reason));
-            DROPPING.set(false);
-        }
+        self.each(|observer| observer.on_drop(run, reason));
     }
 
     fn each(&self, what: impl Fn(&dyn Observer)) {

@@ -12,7 +12,6 @@ use super::admit::{Admitted, admit};
 use super::direct::direct_words;
 use super::ending::{Ran, result_of, without_answer};
 use super::firing::Firing;
-use super::inside::Inside;
 use super::observer::{DropReason, HookRun, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
@@ -24,6 +23,7 @@ use crate::hook::Hook;
 use crate::outcome::{End, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
 use crate::protocol::{Call, Exit, Launch, Native, check_answer, limit};
+use crate::whereabouts::Where;
 
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
@@ -59,10 +59,13 @@ impl Runner {
 
     /// Reports a hook that will not run, also to the observers.
     pub(crate) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
-        let _inside = Inside::enter();
+        let entered = Where::Drop.enter();
         let event_type = &run.event.event_type;
         self.reporter.dropped(run.hook, event_type, reason);
-        self.observers.dropped(run, reason);
+        // An observer that cancels another event for each drop would never end.
+        if entered.before != Where::Drop {
+            self.observers.dropped(run, reason);
+        }
     }
 
     /// The result of a hook at which this crate's own code panicked.
@@ -91,7 +94,7 @@ impl Runner {
     /// Runs the hook. A panic of the engine becomes a result.
     pub(crate) fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
         self.residents.end_idle();
-        let _inside = Inside::enter();
+        let _entered = Where::Run.enter();
         let run = firing.run_of(hook);
         self.observers.start(&run);
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook));
@@ -262,7 +265,7 @@ impl Runner {
             timeout,
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
-            cancel: Some(&firing.cancel),
+            cancel: Some(firing.cancel.flag()),
             confinement,
         };
         Ok(match &launch.id {

@@ -34,7 +34,8 @@ fn an_answer_counts_as_if_a_hook_had_written_it() {
         other.hook("*", &says);
         for event in events() {
             let options = FireOptions::default().handles_ask();
-            let [ours, theirs] = [&world, &other].map(|it| it.executor.execute(&event, options));
+            let [ours, theirs] =
+                [&world, &other].map(|it| it.executor.execute(&event, options.clone()));
             check(&ours, &theirs, &format!("{answer} on {}", event.event_type));
         }
     }

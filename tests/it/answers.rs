@@ -190,8 +190,12 @@ fn block_outranks_ask_and_ask_allow() {
         for answer in &answers {
             world.answering(json!({ "decision": answer.as_str() }));
         }
-        for options in [options, options.stop_on_failure(false), options.parallel()] {
-            let outcome = world.executor.execute(&blocking_event(), options);
+        for options in [
+            options.clone(),
+            options.clone().stop_on_failure(false),
+            options.clone().parallel(),
+        ] {
+            let outcome = world.executor.execute(&blocking_event(), options.clone());
             let blocked = outcome.blocked().map(|_| Block);
             let asks = outcome.asks().map(|_| Ask);
             let found = asks.or(blocked).unwrap_or(Allow);
@@ -255,8 +259,8 @@ fn a_question_goes_to_a_host_that_asks() {
     let error = unhandled.check().unwrap_err().to_string();
     assert!(error.ends_with(": sure?"), "{error}");
     let options = FireOptions::default().handles_ask();
-    let submitted = executor.submit(blocking_event(), options).unwrap();
-    let called = executor.execute(&blocking_event(), options);
+    let submitted = executor.submit(blocking_event(), options.clone()).unwrap();
+    let called = executor.execute(&blocking_event(), options.clone());
     for outcome in [called, submitted.wait()] {
         assert_eq!(outcome.results().len(), 2, "those behind it may block");
         check_open(&outcome);
@@ -320,7 +324,7 @@ fn nothing_is_asked_where_a_hook_stops_the_turn() {
     world.answering(json!({"decision": "ask"}));
     world.answering(json!({"continue": false}));
     let options = FireOptions::default().handles_ask();
-    let outcome = world.executor.execute(&blocking_event(), options);
+    let outcome = world.executor.execute(&blocking_event(), options.clone());
     assert!(outcome.asks().is_none() && decision(&outcome) != Some(Decision::Ask));
     assert!(!outcome.answer(|_| true).allowed());
     let ends = world
@@ -343,7 +347,7 @@ fn changes_are_combined_key_by_key() {
     let failed = format!("{}{AND}exit 1", world.says(&failed.to_string()));
     world.add(hook("*", &failed).with_on_failure(FailurePolicy::Continue));
     let options = FireOptions::new().applies_updates();
-    let outcome = world.executor.execute(&blocking_event(), options);
+    let outcome = world.executor.execute(&blocking_event(), options.clone());
     let expected = json!({"command": "ls -la", "cwd": "/tmp", "nested": {"a": 1}});
     assert_eq!(json!(outcome.updated_input()), expected);
     let input = Map::from_iter([("timeout".to_owned(), json!(9))]);

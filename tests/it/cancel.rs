@@ -157,10 +157,11 @@ fn blocked_calls<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     world: &'scope World,
     names: &[&str],
-    options: FireOptions<'scope>,
+    options: FireOptions,
 ) -> Vec<thread::ScopedJoinHandle<'scope, Vec<HookResult>>> {
     let call = |name: &&str| {
         let event = custom(name);
+        let options = options.clone();
         scope.spawn(move || world.executor.execute_hooks(&event, options))
     };
     names.iter().map(call).collect()
@@ -176,7 +177,7 @@ fn a_token_cancels_its_calls_and_events_alone() {
     drop(token.clone());
     let options = FireOptions::new().cancelled_by(&token);
     thread::scope(|scope| {
-        let calls = blocked_calls(scope, &world, &["one:x", "two:x"], options);
+        let calls = blocked_calls(scope, &world, &["one:x", "two:x"], options.clone());
         let other = blocked_calls(scope, &world, &["other:x"], FireOptions::new());
         let event = world.executor.submit(custom("three:x"), options);
         for name in ["one", "two", "three", "other"] {
@@ -227,6 +228,32 @@ fn a_cancelled_token_cancels_what_comes_later() {
     assert!(world.executor.execute(&blocking_event(), options).allowed());
 }
 
+/// It cancels its own event, and what it was given to.
+#[test]
+fn the_token_of_an_event_may_be_given_to_others() {
+    let world = World::new();
+    for name in ["one", "two"] {
+        world.hook(&format!("{name}:*"), &meets(name, "never"));
+    }
+    let upper = CancelToken::new();
+    let options = FireOptions::new().cancelled_by(&upper);
+    let one = world.executor.submit(custom("one:x"), options).unwrap();
+    let token = one.cancel_token();
+    assert_eq!(token, one.cancel_token());
+    let options = FireOptions::new().cancelled_by(&token);
+    let two = world.executor.submit(custom("two:x"), options).unwrap();
+    world.await_file("one");
+    world.await_file("two");
+    assert!(!token.is_cancelled() && !upper.is_finished());
+    upper.cancel();
+    for handle in [one, two] {
+        let outcome = handle.wait();
+        let result = &outcome.results()[0];
+        assert!(cancelled(result) && result.started());
+    }
+    assert!(token.is_cancelled() && token.is_finished() && upper.is_finished());
+}
+
 #[test]
 fn a_token_removes_its_events_from_the_queue() {
     let world = World::with(|builder| builder.workers(1));
@@ -257,8 +284,11 @@ fn what_runs_is_cancelled_and_later_calls_run() {
         let at_once = FireOptions::new().ordered_by("one");
         thread::scope(|scope| {
             let mut calls = blocked_calls(scope, &world, &["call:x"], FireOptions::new());
-            calls.extend(blocked_calls(scope, &world, &["own:x"], own));
-            let submit = || world.executor.submit(custom("long:x"), at_once).unwrap();
+            calls.extend(blocked_calls(scope, &world, &["own:x"], own.clone()));
+            let submit = || {
+                let options = at_once.clone();
+                world.executor.submit(custom("long:x"), options).unwrap()
+            };
             let events = [submit(), submit(), submit()];
             for name in ["call", "own", "submitted"] {
                 world.await_file(name);

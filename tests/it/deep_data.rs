@@ -82,7 +82,7 @@ fn every_way(event: fn(usize) -> HookEvent, levels: usize) {
     world.hook("*", "echo never");
     for options in [ALL, ALL.parallel()] {
         lent(event(levels), |event| {
-            let outcome = world.executor.execute(event, options);
+            let outcome = world.executor.execute(event, options.clone());
             all_too_large(outcome.results());
             assert_eq!(outcome.allowed(), !event.event_type.can_block());
         });

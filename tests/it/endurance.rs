@@ -123,8 +123,11 @@ mod on_linux {
         let keep_going = FireOptions::default().stop_on_failure(false);
         let fire = |turn: usize| {
             let event = [&small, &large][usize::from(turn.is_multiple_of(10))];
-            let called = world.executor.execute(event, keep_going);
-            let submitted = world.executor.submit(event.clone(), keep_going).unwrap();
+            let called = world.executor.execute(event, keep_going.clone());
+            let submitted = world
+                .executor
+                .submit(event.clone(), keep_going.clone())
+                .unwrap();
             for outcome in [called, submitted.wait()] {
                 assert_eq!(outcome.results().len(), 4);
             }

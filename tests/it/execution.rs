@@ -11,7 +11,7 @@ use forge_hooks::{
 
 use crate::support::{AND, LONG, World, blocking_event, custom, hook, printed};
 
-fn keep_going() -> FireOptions<'static> {
+fn keep_going() -> FireOptions {
     FireOptions::default().stop_on_failure(false)
 }
 

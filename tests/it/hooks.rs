@@ -48,7 +48,7 @@ fn every_way_to_fire_runs_the_hooks() {
     let options = FireOptions::default();
     for outcome in [
         hooks.execute(&event),
-        hooks.execute_with(&event, options),
+        hooks.execute_with(&event, options.clone()),
         hooks.clone().submit(event.clone()).wait(),
         hooks.submit_with(event.clone(), options).wait(),
     ] {
@@ -148,7 +148,7 @@ fn an_event_that_only_notifies_blocks_nothing() {
     let hooks = hooks.event(spec("save:begins")).load();
     let options = FireOptions::default().stop_on_failure(false);
     for (name, can_block) in [("save:done", false), ("save:begins", true)] {
-        let outcome = hooks.execute_with(&custom(name), options);
+        let outcome = hooks.execute_with(&custom(name), options.clone());
         assert_eq!(outcome.can_block(), can_block);
         let failure = outcome.results()[1].failure;
         assert_eq!(failure, Some(FailureKind::InvalidAnswer));

@@ -249,7 +249,10 @@ fn a_logger_that_panics_costs_no_answer() {
         world.add(hook("*", "exit 0").with_description("log-panics"));
     }
     for options in [FireOptions::new().parallel(), FireOptions::new()] {
-        let mut handle = world.executor.submit(blocking_event(), options).unwrap();
+        let mut handle = world
+            .executor
+            .submit(blocking_event(), options.clone())
+            .unwrap();
         let outcome = handle.wait_timeout(PATIENCE);
         let called = world.executor.execute(&blocking_event(), options);
         for outcome in [outcome.expect("an answer"), called] {

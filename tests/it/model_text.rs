@@ -16,7 +16,10 @@ fn outcomes(answer: &Value, limit: Option<usize>) -> [Outcome; 2] {
     });
     world.hook("*", &world.says(&answer.to_string()));
     let options = FireOptions::default().handles_ask();
-    let submitted = world.executor.submit(blocking_event(), options).unwrap();
+    let submitted = world
+        .executor
+        .submit(blocking_event(), options.clone())
+        .unwrap();
     let called = world.executor.execute(&blocking_event(), options);
     [called, submitted.wait()]
 }

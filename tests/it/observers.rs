@@ -86,6 +86,34 @@ fn an_observer_sees_the_event_as_fired() {
     );
 }
 
+/// Whichever thread runs or drops the hook.
+#[test]
+fn an_observer_receives_the_tag_of_the_event() {
+    let tags = Arc::new(Mutex::new(Vec::new()));
+    let received = Arc::clone(&tags);
+    let world = World::acting(
+        |builder| builder,
+        move |_, run, moment| {
+            if !matches!(moment, Moment::Start) {
+                received.lock().unwrap().push(run.tag);
+            }
+        },
+    );
+    world.hook("*", "exit 0");
+    world.hook("*", "exit 0");
+    world.add(hook("*", "exit 0").with_background());
+    let tagged = FireOptions::new().tag(7);
+    let _ = world.executor.execute(&blocking_event(), tagged.clone());
+    let at_once = tagged.clone().parallel();
+    let submitted = world.executor.submit(blocking_event(), at_once);
+    let _ = submitted.unwrap().wait();
+    assert!(world.executor.shutdown(PATIENCE));
+    assert!(world.executor.submit(blocking_event(), tagged).is_err());
+    assert_eq!(*tags.lock().unwrap(), [Some(7); 9]);
+    assert_eq!(world.fire(&blocking_event()).len(), 2);
+    assert!(tags.lock().unwrap()[9..].iter().all(Option::is_none));
+}
+
 /// Whether each hook could have blocked, when it ended or was dropped.
 #[derive(Default)]
 struct Guards(Mutex<Vec<bool>>);

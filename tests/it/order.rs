@@ -85,7 +85,10 @@ fn only_events_of_one_key_are_ordered() {
 fn a_key_continues_after_a_cancelled_event() {
     let world = slow_and_fast();
     let options = FireOptions::default().ordered_by(7);
-    let submit = |event| world.executor.submit(event, options).unwrap();
+    let submit = |event| {
+        let options = options.clone();
+        world.executor.submit(event, options).unwrap()
+    };
     let slow = submit(custom("slow:one"));
     world.await_file("slow");
     let behind = [(); 3].map(|()| submit(custom("fast:one")));
@@ -103,7 +106,7 @@ fn unordered_events_run_concurrently() {
     world.hook("session:end", &meets("b", "a"));
     let options = FireOptions::default().unordered();
     let both = [message("s1", "0"), HookEvent::session_end("s1")];
-    for handle in both.map(|event| world.executor.submit(event, options).unwrap()) {
+    for handle in both.map(|event| world.executor.submit(event, options.clone()).unwrap()) {
         assert!(handle.wait().results()[0].success());
     }
 }

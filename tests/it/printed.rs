@@ -106,7 +106,10 @@ fn arguments_stop_something_at_most() {
             HookEvent::tool_pre_execute("bash", args.clone()),
             HookEvent::agent_stop(false).with_data("tool_args", args.clone()),
         ] {
-            check(&world.executor.execute(&event, options), &args.to_string());
+            check(
+                &world.executor.execute(&event, options.clone()),
+                &args.to_string(),
+            );
         }
     }
     for args in arguments(1) {

@@ -132,11 +132,16 @@ fn two_may_shut_it_down_at_once() {
     // In order: on Windows two cannot write to a file at once.
     let options = FireOptions::new().ordered_by("log");
     for _ in 0..10 {
-        drop(world.executor.submit(blocking_event(), options).unwrap());
+        drop(
+            world
+                .executor
+                .submit(blocking_event(), options.clone())
+                .unwrap(),
+        );
     }
     thread::scope(|scope| {
         let both = [(); 2].map(|()| scope.spawn(|| world.executor.shutdown(LATER)));
-        eventually("it takes no more", || refuses(&world, options));
+        eventually("it takes no more", || refuses(&world, options.clone()));
         world.write("go", "");
         assert!(both.into_iter().all(|thread| thread.join().unwrap()));
     });

@@ -47,6 +47,7 @@ fn results_come_as_they_are_there() {
     let mut handle = world.submit(blocking_event());
     world.await_file("second");
     assert!(handle.try_wait().is_none(), "the outcome is all or nothing");
+    assert!(handle.wait_timeout(Duration::from_millis(1)).is_none());
     let results = handle.into_receiver();
     let first = results.recv_timeout(PATIENCE).unwrap();
     assert_eq!(first.stdout.trim(), "1");
@@ -250,8 +251,11 @@ fn a_key_is_free_once_the_host_sees_the_end() {
     let world = World::running(["exit 0"]);
     let options = FireOptions::new().skip_while_running(7);
     for _ in 0..20 {
-        let mut handle = world.executor.submit(blocking_event(), options).unwrap();
-        let called = world.executor.execute(&blocking_event(), options);
+        let mut handle = world
+            .executor
+            .submit(blocking_event(), options.clone())
+            .unwrap();
+        let called = world.executor.execute(&blocking_event(), options.clone());
         assert!(called.allowed(), "a blocking call is not skipped");
         assert!(world.submit(blocking_event()).wait().allowed());
         assert!(handle.wait_timeout(Duration::MAX).is_some());
@@ -264,7 +268,7 @@ fn a_refused_event_does_not_hold_its_key() {
     world.executor.shutdown(Duration::ZERO);
     let skipping = FireOptions::new().skip_while_running(1);
     for _ in 0..2 {
-        let refused = world.executor.submit(blocking_event(), skipping);
+        let refused = world.executor.submit(blocking_event(), skipping.clone());
         assert!(matches!(refused, Err(SubmitError::ShutDown(_))));
     }
 }

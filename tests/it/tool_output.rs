@@ -49,7 +49,7 @@ fn outcome(hooks: impl IntoIterator<Item = Hook>) -> Outcome {
 }
 
 /// In sequence, and all at once.
-fn both_ways() -> [FireOptions<'static>; 2] {
+fn both_ways() -> [FireOptions; 2] {
     [FireOptions::default(), FireOptions::default().parallel()]
 }
 

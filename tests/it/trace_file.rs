@@ -166,7 +166,7 @@ fn all_lines_of_a_cut_are_written_at_a_shutdown() {
     let options = FireOptions::new().ordered_by("game");
     // Few: after its deadline, a shutdown waits for one second at most until they are written.
     for _ in 0..100 {
-        drop(hooks.submit_with(custom("game:save"), options));
+        drop(hooks.submit_with(custom("game:save"), options.clone()));
     }
     assert!(!hooks.shutdown(Duration::ZERO));
     assert_eq!(lines(file.as_ref()).len(), 100);

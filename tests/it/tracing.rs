@@ -228,7 +228,12 @@ fn a_dropped_hook_has_a_line() {
     world.await_file("runs");
     let waiting = world.submit(custom("b:b"));
     let options = FireOptions::default();
-    assert!(world.executor.submit(custom("b:c"), options).is_err());
+    assert!(
+        world
+            .executor
+            .submit(custom("b:c"), options.clone())
+            .is_err()
+    );
     waiting.cancel();
     world.write("go", "");
     assert!(running.wait().allowed());

@@ -90,12 +90,12 @@ fn a_changed_input_is_no_yes() {
         FireOptions::new().handles_ask(),
         FireOptions::new().parallel(),
     ] {
-        let outcome = executor.execute(&blocking_event(), options);
+        let outcome = executor.execute(&blocking_event(), options.clone());
         assert!(!outcome.allowed() && outcome.asks().is_none() && !outcome.grants());
         assert_eq!(outcome.reason(), Some(why));
         let updates = outcome.updated_input();
         assert!(updates.is_none(), "there is nothing to forget");
-        check_results(&executor.execute_hooks(&blocking_event(), options));
+        check_results(&executor.execute_hooks(&blocking_event(), options.clone()));
         let handle = executor.submit(blocking_event(), options).unwrap();
         check_results(handle.wait().results());
     }

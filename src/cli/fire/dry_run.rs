@@ -33,7 +33,7 @@ pub(super) fn run(
     found: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Done {
-    let explained = found.executor().explain(event, options).into_iter();
+    let explained = found.executor().explain(event, &options).into_iter();
     let all = explained.chain(left_out_of(found, event));
     let report = Report {
         event,

@@ -21,7 +21,7 @@ const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) struct Firing<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) hooks: &'a Hooks,
-    pub(crate) options: FireOptions<'static>,
+    pub(crate) options: FireOptions,
     /// Whether nothing is shown.
     pub(crate) is_silent: bool,
 }
@@ -45,7 +45,7 @@ impl Firing<'_> {
     ) -> Result<Pass, Failure> {
         // From here on Ctrl-C ends the hooks, not only this program.
         let _ = terminal.interrupted();
-        let mut options = self.options;
+        let mut options = self.options.clone();
         if first.is_some() {
             options = options.without_background();
         }
@@ -56,7 +56,7 @@ impl Firing<'_> {
         let engine = self.context.engine(self.hooks, executor);
         let executor = engine.executor();
         let event = Arc::new(event);
-        let explained = executor.explain(&event, options);
+        let explained = executor.explain(&event, &options);
         let mut show = Show::new(
             (self.is_silent, first.is_none()),
             (self.context, self.hooks),
@@ -116,7 +116,7 @@ fn execute(
     executor: HookExecutor,
     event: Arc<HookEvent>,
     first: Option<(Arc<HookEvent>, Outcome)>,
-    options: FireOptions<'static>,
+    options: FireOptions,
     notes: Sender<Note>,
 ) -> Result<(), Failure> {
     start(move || {

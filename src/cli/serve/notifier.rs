@@ -4,20 +4,20 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
 use super::message::{Id, OfHook};
 use super::outbox::Outbox;
 use crate::executor::HookRun;
-use crate::{HookEvent, HookResult, Observer};
+use crate::{HookResult, Observer};
 
 pub(super) struct Notifier {
     outbox: Outbox,
     is_on: AtomicBool,
-    /// The open fires by the address of their event: the observer receives this very one.
-    ids: Mutex<HashMap<usize, Id>>,
+    /// The open fires by the tags of their events.
+    ids: Mutex<HashMap<u64, Id>>,
 }
 
 impl Notifier {
@@ -33,15 +33,15 @@ impl Notifier {
         self.is_on.store(is_on, Ordering::Relaxed);
     }
 
-    pub(super) fn open(&self, event: &Arc<HookEvent>, id: &Id) {
-        self.ids().insert(Arc::as_ptr(event).addr(), id.clone());
+    pub(super) fn open(&self, tag: u64, id: &Id) {
+        self.ids().insert(tag, id.clone());
     }
 
-    pub(super) fn close(&self, event: &Arc<HookEvent>) {
-        self.ids().remove(&Arc::as_ptr(event).addr());
+    pub(super) fn close(&self, tag: u64) {
+        self.ids().remove(&tag);
     }
 
-    fn ids(&self) -> MutexGuard<'_, HashMap<usize, Id>> {
+    fn ids(&self) -> MutexGuard<'_, HashMap<u64, Id>> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -52,7 +52,7 @@ impl Notifier {
     }
 
     fn notify_of(&self, method: &'static str, run: &HookRun<'_>) {
-        let id = self.ids().get(&(&raw const *run.fired).addr()).cloned();
+        let id = run.tag.and_then(|tag| self.ids().get(&tag).cloned());
         let hook = run.hook.label();
         self.notify(method, OfHook { id, hook });
     }

@@ -59,6 +59,8 @@ pub(super) struct Server {
     notifier: Arc<Notifier>,
     news: Sender<News>,
     fires: HashMap<Id, Open>,
+    /// The tag of the latest fire.
+    last_tag: u64,
     desk: Desk,
     /// The requests at the desk.
     asked: HashSet<Id>,
@@ -72,7 +74,9 @@ struct Open {
     /// The bytes of its request.
     size: usize,
     event: Arc<HookEvent>,
-    options: FireOptions<'static>,
+    options: FireOptions,
+    /// That of its events, by which observers know the fire.
+    tag: u64,
     handle: HookHandle,
     is_cancelled: bool,
     /// In the second pass, what came of the first.
@@ -120,6 +124,7 @@ impl Server {
             notifier,
             news,
             fires: HashMap::new(),
+            last_tag: 0,
             is_notified: None,
             ending: None,
         })
@@ -294,18 +299,22 @@ impl Server {
         &mut self,
         id: &Id,
         event: HookEvent,
-        options: FireOptions<'static>,
+        options: FireOptions,
         size: usize,
         first: Option<(Arc<HookEvent>, Outcome)>,
     ) -> Answered {
         let event = Arc::new(event);
-        self.notifier.open(&event, id);
-        let submitted = self.engine.executor().submit(Arc::clone(&event), options);
-        let handle = submitted.inspect_err(|_| self.notifier.close(&event))?;
+        self.last_tag += 1;
+        let tag = self.last_tag;
+        self.notifier.open(tag, id);
+        let tagged = options.clone().tag(tag);
+        let submitted = self.engine.executor().submit(Arc::clone(&event), tagged);
+        let handle = submitted.inspect_err(|_| self.notifier.close(tag))?;
         let open = Open {
             size,
             event,
             options,
+            tag,
             handle,
             is_cancelled: false,
             first,
@@ -328,7 +337,7 @@ impl Server {
         let Some(fire) = self.fires.remove(id) else {
             return;
         };
-        self.notifier.close(&fire.event);
+        self.notifier.close(fire.tag);
         let outcome = match (&fire.first, fire.is_cancelled) {
             (None, false) => first_pass(&fire.event, outcome),
             (None, true) => without_second_pass(&fire.event, outcome),
@@ -396,7 +405,7 @@ impl From<SubmitError> for Refusal {
     }
 }
 
-impl From<Options> for FireOptions<'_> {
+impl From<Options> for FireOptions {
     fn from(given: Options) -> Self {
         let mut options = Self::default().stop_on_failure(given.stop_on_failure.unwrap_or(true));
         if given.parallel {

@@ -1,0 +1,56 @@
+//! Where a thread is: in the host's code, in a pool, or in what a run or a drop of a hook calls, such as an observer.
+//!
+//! What a run or a drop calls fires no event: its hooks would be reported too, without end. And no thread waits for an
+//! event except in the host's own code: the thread that would run its hooks may be this one.
+
+use std::cell::Cell;
+
+use crate::sync::thread_local;
+
+/// Where a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    Host,
+    /// On a thread of a pool of any executor.
+    Pool,
+    /// It runs a hook.
+    Run,
+    /// It reports a hook that will not run. Another drop in there is not reported.
+    Drop,
+}
+
+/// This thread is there until the value is dropped.
+pub(crate) struct Entered {
+    pub(crate) before: Where,
+}
+
+thread_local! {
+    static HERE: Cell<Where> = const { Cell::new(Where::Host) };
+}
+
+impl Where {
+    pub(crate) fn now() -> Self {
+        HERE.with(Cell::get)
+    }
+
+    pub(crate) fn enter(self) -> Entered {
+        let before = HERE.with(|here| here.replace(self));
+        Entered { before }
+    }
+
+    /// Whether an event may be fired here.
+    pub(crate) fn may_fire() -> bool {
+        matches!(Self::now(), Self::Host | Self::Pool)
+    }
+
+    /// Whether this thread may wait for an event.
+    pub(crate) fn may_wait() -> bool {
+        Self::now() == Self::Host
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        HERE.with(|here| here.set(self.before));
+    }
+}
