@@ -8,12 +8,18 @@ use std::ops::{Deref, DerefMut};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-pub(crate) use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    thread, thread_local,
-};
-
+#[cfg(not(forge_hooks_shuttle))]
 use std::sync as locks;
+#[cfg(not(forge_hooks_shuttle))]
+pub(crate) use std::{thread, thread_local};
+
+// It knows no time: a wait with a limit waits until it is woken.
+#[cfg(forge_hooks_shuttle)]
+use shuttle::sync as locks;
+#[cfg(forge_hooks_shuttle)]
+pub(crate) use shuttle::{thread, thread_local};
+
+pub(crate) use locks::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 thread_local! {
     static HOLDS_ONE: Cell<bool> = const { Cell::new(false) };

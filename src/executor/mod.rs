@@ -21,6 +21,8 @@ mod parallel;
 mod plan;
 #[cfg(all(test, unix, feature = "cli"))]
 mod plan_tests;
+#[cfg(all(test, forge_hooks_shuttle))]
+mod schedule_tests;
 mod token;
 mod under_way;
 

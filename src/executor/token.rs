@@ -115,7 +115,7 @@ impl CancelToken {
         }
     }
 
-    /// Whether it has been cancelled.
+    /// Whether it has been cancelled. The token of a submitted event is cancelled with its event, however that is done.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()

@@ -1,12 +1,14 @@
 //! A request to end a run early: made by any thread, seen by the thread that waits for the process.
 
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::fence;
 #[cfg(unix)]
 use std::{
     io::{PipeReader, PipeWriter},
     os::fd::{AsFd, BorrowedFd},
     sync::{Mutex, OnceLock, PoisonError},
 };
+
+use crate::sync::{AtomicBool, Ordering};
 
 /// A cancellation flag. Once requested, it stays requested. A request costs nothing until a run waits for
 /// it: the run itself creates the pipe that wakes it.

@@ -1,0 +1,290 @@
+//! Threads that submit, cancel, drop and shut down, under a scheduler that tries one order of their steps after the other.
+//! `.ci/shuttle` builds them. A thread that waits forever is a failure too.
+//!
+//! No hook needs a process: their answers stand in their entries. The scheduler knows no time.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use shuttle::sync::mpsc::{Receiver, Sender, channel};
+use shuttle::thread;
+
+use super::{CancelToken, FireOptions, HookExecutor, HookHandle, HookRun, Observer, SubmitError};
+use crate::entry::HookOutput;
+use crate::events::HookEvent;
+use crate::hook::Hook;
+use crate::outcome::{FailureKind, HookResult};
+use crate::pool::{Pool, Priority, Refusal, Runnable};
+
+/// Each event has as many.
+const HOOKS: usize = 2;
+
+/// Without a limit: the scheduler ignores it.
+const FOR_EVER: Duration = Duration::from_secs(3600);
+
+fn try_schedules(test: fn()) {
+    let count = std::env::var("FORGE_HOOKS_TEST_SCHEDULES");
+    let count = count.map_or(1000, |count| count.parse().unwrap());
+    shuttle::check_random(test, count);
+}
+
+fn executor(workers: usize) -> HookExecutor {
+    with_hooks(HookExecutor::builder().workers(workers).build())
+}
+
+fn with_hooks(executor: HookExecutor) -> HookExecutor {
+    for _ in 0..HOOKS {
+        let answer = HookOutput {
+            additional_context: Some("x".to_owned()),
+            ..HookOutput::default()
+        };
+        executor
+            .registry()
+            .register(Hook::answering("*", answer).unwrap());
+    }
+    executor
+}
+
+fn submit(executor: &HookExecutor, options: FireOptions) -> HookHandle {
+    let event = HookEvent::tool_pre_execute("bash", "ls");
+    executor.submit(event, options).unwrap()
+}
+
+fn was_cancelled(result: &HookResult) -> bool {
+    result.failure == Some(FailureKind::Cancelled)
+}
+
+/// Waits, and returns how many of its hooks were cancelled.
+fn cancelled(handle: HookHandle) -> usize {
+    let outcome = handle.wait();
+    assert_eq!(outcome.results().len(), HOOKS);
+    let mut results = outcome.results().iter();
+    assert!(results.all(|result| result.success() || was_cancelled(result)));
+    let results = outcome.results().iter();
+    results.filter(|result| was_cancelled(result)).count()
+}
+
+/// What became of the jobs of a pool, in order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Note {
+    Begins(usize),
+    Ends(usize),
+    Abandoned(usize),
+}
+
+struct Noted {
+    number: usize,
+    notes: Arc<Mutex<Vec<Note>>>,
+}
+
+impl Noted {
+    fn note(&self, note: Note) {
+        self.notes.lock().unwrap().push(note);
+    }
+}
+
+impl Runnable for Noted {
+    fn run(self) {
+        self.note(Note::Begins(self.number));
+        thread::yield_now();
+        self.note(Note::Ends(self.number));
+    }
+
+    fn abandon(self, refused: Option<&Refusal>) {
+        assert!(refused.is_none());
+        self.note(Note::Abandoned(self.number));
+    }
+}
+
+/// Three with one key, and one without, while one of the three is withdrawn.
+#[test]
+fn jobs_with_one_key_run_in_order() {
+    try_schedules(|| {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let pool = Pool::new("test", 2, 2, 10);
+        let submit = |number, ordering_key| {
+            let notes = Arc::clone(&notes);
+            let priority = Priority {
+                guard: false,
+                ordering_key,
+            };
+            pool.submit(priority, Noted { number, notes }).unwrap()
+        };
+        let withdrawn = submit(0, Some(7));
+        let canceller = thread::spawn(move || withdrawn.withdraw());
+        let _ = [submit(1, Some(7)), submit(2, Some(7)), submit(3, None)];
+        pool.close();
+        assert!(pool.wait_for_the_end(FOR_EVER));
+        canceller.join().unwrap();
+        let notes = notes.lock().unwrap();
+        let of_key: Vec<_> = notes.iter().filter(|note| !is_of(note, 3)).collect();
+        let (first, rest) = of_key.split_at(of_key.len() - 4);
+        assert!(matches!(
+            first,
+            [Note::Begins(0), Note::Ends(0)] | [Note::Abandoned(0)]
+        ));
+        let expected = [1, 2].map(|number| [Note::Begins(number), Note::Ends(number)]);
+        assert!(
+            rest.iter().copied().eq(expected.as_flattened()),
+            "{notes:?}"
+        );
+        assert_eq!(notes.len() - of_key.len(), 2);
+    });
+}
+
+fn is_of(note: &Note, number: usize) -> bool {
+    let (Note::Begins(of) | Note::Ends(of) | Note::Abandoned(of)) = note;
+    *of == number
+}
+
+#[test]
+fn each_accepted_event_is_answered_at_a_shutdown() {
+    try_schedules(|| {
+        let executor = executor(2);
+        let clone = executor.clone();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let shut_down = Arc::clone(&is_over);
+        let submitting = thread::spawn(move || {
+            for _ in 0..2 {
+                let event = HookEvent::tool_pre_execute("bash", "ls");
+                match clone.submit(event, FireOptions::new()) {
+                    Ok(handle) => {
+                        assert!(handle.is_finished() || !is_over.load(Ordering::SeqCst));
+                        assert_eq!(cancelled(handle), 0);
+                    }
+                    Err(error) => assert!(matches!(error, SubmitError::ShutDown(_))),
+                }
+            }
+        });
+        assert!(executor.shutdown(FOR_EVER));
+        shut_down.store(true, Ordering::SeqCst);
+        submitting.join().unwrap();
+    });
+}
+
+#[test]
+fn a_cancelled_event_ends_once() {
+    try_schedules(|| {
+        let executor = executor(1);
+        let token = CancelToken::new();
+        let options = FireOptions::new().cancelled_by(&token);
+        let canceller = token.clone();
+        let canceller = thread::spawn(move || canceller.cancel());
+        let handle = submit(&executor, options.clone());
+        let called = executor.execute_hooks(&HookEvent::user_interrupt(), options);
+        assert_eq!(called.len(), HOOKS);
+        cancelled(handle);
+        canceller.join().unwrap();
+        assert!(token.is_cancelled() && token.is_finished());
+        assert!(executor.shutdown(FOR_EVER));
+    });
+}
+
+/// A run sleeps until its own flag is requested.
+#[test]
+fn a_cancellation_reaches_a_token_that_is_just_registered() {
+    try_schedules(|| {
+        let parent = CancelToken::new();
+        let canceller = parent.clone();
+        let canceller = thread::spawn(move || canceller.cancel());
+        let child = CancelToken::below([Some(CancelToken::new()), Some(parent)], None);
+        let grandchild = CancelToken::below([Some(child.clone()), None], None);
+        canceller.join().unwrap();
+        for token in [child, grandchild] {
+            assert!(token.cancellation().flag().is_requested());
+        }
+    });
+}
+
+/// Keeps the thread of the pool.
+struct Keeps(Mutex<Option<(Sender<()>, Receiver<()>)>>);
+
+impl Observer for Keeps {
+    fn on_start(&self, _: &HookRun<'_>) {
+        let first = self.0.lock().unwrap().take();
+        if let Some((begun, released)) = first {
+            begun.send(()).unwrap();
+            released.recv().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_cancellation_reaches_an_event_that_is_just_queued() {
+    try_schedules(|| {
+        let ((begins, begun), (release, released)) = (channel(), channel());
+        let keeps = Keeps(Mutex::new(Some((begins, released))));
+        let executor = HookExecutor::builder().workers(1).observer(keeps);
+        let executor = with_hooks(executor.build());
+        let first = submit(&executor, FireOptions::new());
+        begun.recv().unwrap();
+        let token = CancelToken::new();
+        let canceller = token.clone();
+        let canceller = thread::spawn(move || canceller.cancel());
+        let handle = submit(&executor, FireOptions::new().cancelled_by(&token));
+        canceller.join().unwrap();
+        assert!(handle.is_finished(), "no thread that runs it is waited for");
+        assert_eq!(cancelled(handle), HOOKS);
+        release.send(()).unwrap();
+        assert_eq!(cancelled(first), 0);
+        assert!(executor.shutdown(FOR_EVER));
+    });
+}
+
+#[test]
+fn drops_answer_all_and_end_the_threads() {
+    try_schedules(|| {
+        let executor = executor(2);
+        let remains = executor.remains();
+        let handles = [(); 3].map(|()| submit(&executor, FireOptions::new()));
+        let dropping = thread::spawn(move || drop(executor));
+        let [dropped, cancelling, kept] = handles;
+        let token = dropped.cancel_token();
+        drop(dropped);
+        drop(cancelling.cancel_on_drop());
+        cancelled(kept);
+        dropping.join().unwrap();
+        remains.wait();
+        assert!(token.is_finished());
+    });
+}
+
+#[test]
+fn a_cancellation_of_all_affects_no_later_event() {
+    try_schedules(|| {
+        let executor = executor(2);
+        let before = submit(&executor, FireOptions::new());
+        let clone = executor.clone();
+        let canceller = thread::spawn(move || clone.cancel_running());
+        let beside = submit(&executor, FireOptions::new());
+        canceller.join().unwrap();
+        let after = submit(&executor, FireOptions::new());
+        assert_eq!(cancelled(after), 0);
+        cancelled(before);
+        cancelled(beside);
+        assert!(executor.shutdown(FOR_EVER));
+    });
+}
+
+/// The threads are idle between two events, or about to be.
+#[test]
+fn no_call_of_a_thread_is_lost() {
+    try_schedules(|| {
+        let executor = executor(2);
+        let clone = executor.clone();
+        let other = thread::spawn(move || {
+            for _ in 0..2 {
+                assert_eq!(cancelled(submit(&clone, FireOptions::new())), 0);
+            }
+        });
+        for _ in 0..2 {
+            let options = FireOptions::new().parallel();
+            assert_eq!(cancelled(submit(&executor, options)), 0);
+        }
+        other.join().unwrap();
+        assert!(executor.shutdown(FOR_EVER));
+    });
+}
