@@ -212,15 +212,21 @@ impl Observer for Keeps {
     }
 }
 
+/// Returns an executor whose only thread runs this event until something is sent.
+fn kept() -> (HookExecutor, HookHandle, Sender<()>) {
+    let ((begins, begun), (release, released)) = (channel(), channel());
+    let keeps = Keeps(Mutex::new(Some((begins, released))));
+    let executor = HookExecutor::builder().workers(1).observer(keeps);
+    let executor = with_hooks(executor.build());
+    let first = submit(&executor, FireOptions::new());
+    begun.recv().unwrap();
+    (executor, first, release)
+}
+
 #[test]
 fn a_cancellation_reaches_an_event_that_is_just_queued() {
     try_schedules(|| {
-        let ((begins, begun), (release, released)) = (channel(), channel());
-        let keeps = Keeps(Mutex::new(Some((begins, released))));
-        let executor = HookExecutor::builder().workers(1).observer(keeps);
-        let executor = with_hooks(executor.build());
-        let first = submit(&executor, FireOptions::new());
-        begun.recv().unwrap();
+        let (executor, first, release) = kept();
         let token = CancelToken::new();
         let canceller = token.clone();
         let canceller = thread::spawn(move || canceller.cancel());
@@ -234,21 +240,24 @@ fn a_cancellation_reaches_an_event_that_is_just_queued() {
     });
 }
 
+/// The first hook of the event that runs has ended.
 #[test]
 fn drops_answer_all_and_end_the_threads() {
     try_schedules(|| {
-        let executor = executor(2);
+        let (executor, first, release) = kept();
         let remains = executor.remains();
-        let handles = [(); 3].map(|()| submit(&executor, FireOptions::new()));
+        let [dropped, cancelling, waiting] =
+            [(); 3].map(|()| submit(&executor, FireOptions::new()));
+        let tokens = [dropped.cancel_token(), cancelling.cancel_token()];
         let dropping = thread::spawn(move || drop(executor));
-        let [dropped, cancelling, kept] = handles;
-        let token = dropped.cancel_token();
         drop(dropped);
         drop(cancelling.cancel_on_drop());
-        cancelled(kept);
         dropping.join().unwrap();
+        assert!(waiting.is_finished() && tokens.iter().all(CancelToken::is_finished));
+        assert_eq!(cancelled(waiting), HOOKS);
+        release.send(()).unwrap();
+        assert_eq!(cancelled(first), HOOKS - 1);
         remains.wait();
-        assert!(token.is_finished());
     });
 }
 
