@@ -126,13 +126,17 @@ fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
         return core.runner.drop_run(&run, DropReason::Cancelled);
     }
     let token = CancelToken::below([Some(core.in_background.clone()), None], None);
-    let job = Submitted::now(core, firing.event.to_shared(), firing.tag, token);
+    let event = firing.event.to_shared();
+    let job = Submitted::now(core, event, firing.tag, token.clone());
     let priority = Priority {
         guard: false,
         ordering_key: None,
     };
+    let job = Job::Background(Box::new(job), Arc::clone(hook));
     // The job reports a hook that is not accepted.
-    let _ = Job::Background(Box::new(job), Arc::clone(hook)).submit(core, priority);
+    if let Ok(waiting) = job.submit(core, priority) {
+        token.waits_in(waiting);
+    }
 }
 
 /// Reports each change that is lost because a later hook of the same group replaces it.

@@ -293,7 +293,10 @@ impl HookExecutor {
         let submitted = Submitted::now(core, Arc::clone(&event), options.tag, token.clone());
         let job = Job::event(submitted, hooks, options, sender);
         match job.submit(core, priority) {
-            Ok(()) => Ok(HookHandle::new(outcome, token, channel, results)),
+            Ok(waiting) => {
+                token.waits_in(waiting);
+                Ok(HookHandle::new(outcome, token, channel, results))
+            }
             Err(refusal) => Err(SubmitError::new(event, refusal)),
         }
     }

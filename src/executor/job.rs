@@ -15,7 +15,7 @@ use super::token::CancelToken;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::{Priority, Refusal, Runnable};
+use crate::pool::{Priority, Refusal, Runnable, Waiting};
 use crate::runner::{DropReason, Fired, Firing};
 
 impl Job {
@@ -33,18 +33,13 @@ impl Job {
         }))
     }
 
-    /// Queues it in its pool, where its token may withdraw it. One that is not accepted has been abandoned.
-    pub(super) fn submit(self, core: &Core, priority: Priority) -> Result<(), Refusal> {
-        let (pool, token) = match &self {
-            Self::Event(job) => (&core.pool, Some(job.submitted.token.clone())),
-            Self::Background(job, _) => (&core.background, Some(job.token.clone())),
-            Self::Help(_) => (&core.pool, None),
+    /// Queues it in its pool, from where its token may withdraw it. One that is not accepted has been abandoned.
+    pub(super) fn submit(self, core: &Core, priority: Priority) -> Result<Waiting, Refusal> {
+        let pool = match &self {
+            Self::Event(_) | Self::Help(_) => &core.pool,
+            Self::Background(..) => &core.background,
         };
-        let waiting = pool.submit(priority, self)?;
-        if let Some(token) = token {
-            token.waits_in(waiting);
-        }
-        Ok(())
+        pool.submit(priority, self)
     }
 }
 

@@ -252,6 +252,7 @@ fn drops_answer_all_and_end_the_threads() {
         let dropping = thread::spawn(move || drop(executor));
         drop(dropped);
         drop(cancelling.cancel_on_drop());
+        assert!(tokens[1].is_cancelled());
         dropping.join().unwrap();
         assert!(waiting.is_finished() && tokens.iter().all(CancelToken::is_finished));
         assert_eq!(cancelled(waiting), HOOKS);

@@ -99,7 +99,7 @@ impl CancelToken {
         self.withdraw();
     }
 
-    /// Notes where an event waits.
+    /// Notes in which queue an event waits.
     pub(super) fn waits_in(&self, queue: Waiting) {
         self.0.links.lock().waits_in = Some(queue);
         // It may have been cancelled before this was known.

@@ -12,7 +12,7 @@ use forge_hooks::{
 use serde_json::json;
 
 use crate::support::{
-    LONG, Moment, Notes, PATIENCE, World, blocking_event, custom, eventually, hook, printed,
+    LONG, Moment, Notes, PATIENCE, World, blocking_event, custom, eventually, hook, meets, printed,
 };
 
 #[test]
@@ -276,6 +276,36 @@ fn an_observer_may_collect_what_has_ended() {
 }
 
 const ALL: FireOptions = FireOptions::new().stop_on_failure(false);
+
+/// Otherwise an observer that cancels another event at each drop would be called within its own call.
+#[test]
+fn a_drop_within_a_drop_is_not_reported() {
+    let drops = Arc::new(AtomicUsize::new(0));
+    let others = Arc::new(Mutex::new(Vec::<HookHandle>::new()));
+    let (counted, cancelled) = (Arc::clone(&drops), Arc::clone(&others));
+    let world = World::acting(
+        |builder| builder.workers(1),
+        move |_, _, moment| {
+            if let Moment::Drop(_) = moment {
+                counted.fetch_add(1, Relaxed);
+                let other = cancelled.lock().unwrap().pop();
+                other.iter().for_each(HookHandle::cancel);
+            }
+        },
+    );
+    world.hook("first:*", &meets("first", "go"));
+    world.hook("second:*", "exit 0");
+    let first = world.submit(custom("first:x"));
+    world.await_file("first");
+    let [one, other] = [(); 2].map(|()| world.submit(custom("second:x")));
+    let token = other.cancel_token();
+    others.lock().unwrap().push(other);
+    one.cancel();
+    assert!(one.is_finished() && token.is_finished());
+    assert_eq!(drops.load(Relaxed), 1);
+    world.write("go", "");
+    assert!(first.wait().allowed());
+}
 
 #[test]
 fn firing_on_a_full_queue_reports_one_drop() {
