@@ -196,7 +196,7 @@ impl HookHandle {
     /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one.
     /// A host can wait for it together with other channels in
     /// [`crossbeam_channel::select!`](https://docs.rs/crossbeam-channel/latest/crossbeam_channel/macro.select.html).
-    /// Results that were already returned are not sent again.
+    /// If the outcome was already returned, only the results that block or ask are sent again, as [`wait`](HookHandle::wait) does.
     ///
     /// A host that fires an event that can be blocked must check each
     /// [`should_continue`](HookResult::should_continue). Dropping the receiver lets the hooks
@@ -207,9 +207,11 @@ impl HookHandle {
         if self.may_need_this_thread() {
             return sent(self.receive(None).unwrap_or_default());
         }
-        match std::mem::replace(&mut self.results, Results::Ended(Vec::new())) {
-            Results::Ended(results) => sent(results),
-            Results::Sent { receiver, .. } => receiver,
+        let results = std::mem::replace(&mut self.results, Results::Ended(Vec::new()));
+        match (self.returned.take(), results) {
+            (Some(returned), _) => sent(returned),
+            (None, Results::Ended(results)) => sent(results),
+            (None, Results::Sent { receiver, .. }) => receiver,
         }
     }
 

@@ -106,6 +106,11 @@ impl HookExecutor {
         &self.shared.core
     }
 
+    /// The token that [`cancel_running`](HookExecutor::cancel_running) would cancel now.
+    pub(crate) fn running(&self) -> CancelToken {
+        self.core().running()
+    }
+
     /// The outcome of such an event without results.
     pub(crate) fn outcome_of(&self, event_type: &EventType) -> Outcome {
         self.core().outcome_of(event_type)

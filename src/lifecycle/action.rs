@@ -103,9 +103,11 @@ impl<'a, A: Action> Request<'a, A> {
             return Ok(running);
         }
         self.open.is_running = A::DECIDES;
+        let tokens = self.open.tokens();
+        check(&tokens)?;
         let (before, again) = self.ask_hooks()?;
         // The user may have cancelled the call while hooks asked.
-        self.open.check_token()?;
+        check(&tokens)?;
         let mut running = self.running(before, again);
         A::begun(&mut running)?;
         Ok(running)
@@ -129,7 +131,6 @@ impl<'a, A: Action> Request<'a, A> {
         if self.applies_updates && rewrites != Rewrites::Nothing {
             options = options.applies_updates();
         }
-        self.open.check_token()?;
         let (event, before) = self.open.fire_first(options.clone());
         let before = rewrites.first_pass(&event.data, before).unless_denied()?;
         let Some((key, value)) = rewrites.change(&self.open.data, &before) else {
@@ -222,6 +223,15 @@ impl<A> Running<A> {
     }
 }
 
+/// # Errors
+/// If a token has been cancelled: the host does not want the action any more, whether there are hooks or not.
+fn check(tokens: &[CancelToken]) -> Result<(), HookBlockedError> {
+    match tokens.iter().any(CancelToken::is_cancelled) {
+        true => Err(HookBlockedError::cancelled()),
+        false => Ok(()),
+    }
+}
+
 /// The events of one action: their common data, and whether the end is still to be fired.
 pub(super) struct Open {
     pub(super) lifecycle: Lifecycle,
@@ -258,13 +268,10 @@ impl Open {
         }
     }
 
-    /// # Errors
-    /// If the token has been cancelled: the host does not want the action any more, whether there are hooks or not.
-    fn check_token(&self) -> Result<(), HookBlockedError> {
-        match &self.lifecycle.token {
-            Some(token) if token.is_cancelled() => Err(HookBlockedError::cancelled()),
-            _ => Ok(()),
-        }
+    /// What can cancel the action: the host's token, and `cancel_running`.
+    fn tokens(&self) -> Vec<CancelToken> {
+        let own = self.lifecycle.token.iter().cloned();
+        own.chain([self.lifecycle.executor.running()]).collect()
     }
 
     /// Fires the event before the action.

@@ -129,7 +129,7 @@ fn a_change_of_what_cannot_be_changed_is_no_yes() {
         HookEvent::permission_check("bash", "execute", None::<&str>),
         custom("game:will_save"),
     ] {
-        let outcome = world.executor.execute(&event, applies);
+        let outcome = world.executor.execute(&event, applies.clone());
         assert_eq!(outcome.reason(), Some(CHANGES), "{}", event.event_type);
     }
     // A blocked stop would let the agent go on.
@@ -263,6 +263,36 @@ fn a_cancelled_stop_stops() {
             .unwrap_err()
             .is_cancelled()
     );
+}
+
+/// Ctrl-C while a question is open, and a yes after it.
+#[test]
+fn a_late_yes_is_none() {
+    let world = World::new();
+    world.answering(json!({"decision": "ask"}));
+    let hooks = Lifecycle::new(world.executor.clone());
+    let call = || hooks.tool("bash", json!({}));
+    let late = call().on_ask(|_| {
+        world.executor.cancel_running();
+        true
+    });
+    assert!(late.run(never).unwrap_err().is_cancelled());
+    assert!(call().on_ask(|_| true).run(runs).is_ok(), "a later one");
+}
+
+/// What has not been allowed stays so, however its results are looked at.
+#[test]
+fn a_handle_never_forgets_what_blocks() {
+    let world = World::new();
+    world.answering(json!({"decision": "block"}));
+    world.answering("{}");
+    let options = FireOptions::new().stop_on_failure(false);
+    let mut handle = world.executor.submit(blocking_event(), options).unwrap();
+    let outcome = handle.wait_timeout(std::time::Duration::MAX).unwrap();
+    assert_eq!(outcome.results().len(), 2);
+    let again: Vec<_> = handle.into_receiver().iter().collect();
+    assert_eq!(again.len(), 1);
+    assert!(!again[0].should_continue());
 }
 
 /// A subagent does not go on after its turn was cancelled, and what a tool returned then is not for the model.
