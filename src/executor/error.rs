@@ -57,13 +57,7 @@ impl SubmitError {
     /// The event that was not taken.
     #[must_use]
     pub fn into_event(self) -> Arc<HookEvent> {
-        match self {
-            Self::Busy(event)
-            | Self::NoThread(event, _)
-            | Self::Skipped(event)
-            | Self::FromObserver(event)
-            | Self::ShutDown(event) => event,
-        }
+        Arc::clone(self.event())
     }
 }
 

@@ -59,7 +59,8 @@ pub struct HookHandle {
     refusal: Option<Arc<SubmitError>>,
 }
 
-enum Results {
+/// Where the results of an event are.
+pub(super) enum Results {
     /// All are there: no thread has anything to do.
     Ended(Vec<HookResult>),
     /// They stay in the channel until the last one is there.
@@ -71,26 +72,10 @@ enum Results {
 }
 
 impl HookHandle {
-    pub(super) fn new(
-        outcome: Outcome,
-        token: CancelToken,
-        channel: Arc<Channel>,
-        receiver: Receiver<HookResult>,
-    ) -> Self {
-        let mut handle = Self::ended(outcome, Vec::new());
-        handle.results = Results::Sent {
-            token,
-            channel,
-            receiver,
-        };
-        handle
-    }
-
-    /// The handle of an event whose results are all there.
-    pub(super) fn ended(outcome: Outcome, results: Vec<HookResult>) -> Self {
+    pub(super) fn new(outcome: Outcome, results: Results) -> Self {
         Self {
             outcome,
-            results: Results::Ended(results),
+            results,
             returned: None,
             cancels_on_drop: false,
             refusal: None,
@@ -105,7 +90,7 @@ impl HookHandle {
             SubmitError::FromObserver(_) => vec![HookResult::refused(FROM_OBSERVER)],
             error => vec![HookResult::not_taken(&error.to_string())],
         };
-        let mut handle = Self::ended(outcome, results);
+        let mut handle = Self::new(outcome, Results::Ended(results));
         handle.refusal = Some(Arc::new(error));
         handle
     }

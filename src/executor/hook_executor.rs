@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use super::core::{Core, Job, Submitted};
+use super::core::{Core, EventJob, Job, Submitted};
 use super::delivery::ResultSender;
 use super::dispatch;
 use super::error::{FROM_OBSERVER, SubmitError};
-use super::handle::HookHandle;
+use super::handle::{HookHandle, Results};
 use super::options::FireOptions;
 use super::order::{redacts, sort_and_dedupe};
 use super::token::CancelToken;
@@ -237,23 +237,24 @@ impl HookExecutor {
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
         let hooks = self.hooks_to_run(event);
-        if !hooks.is_empty() && is_refused(event) {
+        if hooks.is_empty() {
+            return Vec::new();
+        }
+        if is_refused(event) {
             return vec![HookResult::refused(FROM_OBSERVER)];
         }
-        let mut results = Vec::with_capacity(hooks.len());
-        if !hooks.is_empty() {
-            if let Some(failed) = self.too_deep(event, &hooks, options.tag) {
-                return failed;
-            }
-            let core = self.core();
-            let _call = core.calls.begin();
-            let mut token = core.running();
-            if options.token.is_some() {
-                token = CancelToken::below([Some(token), options.token.clone()], None);
-            }
-            let firing = core.firing(Fired::Lent(event), options.tag, &token);
-            dispatch::run(core, firing, hooks, &options, &mut |it| results.push(it));
+        if let Some(failed) = self.too_deep(event, &hooks, options.tag) {
+            return failed;
         }
+        let core = self.core();
+        let _call = core.calls.begin();
+        let mut token = core.running();
+        if options.token.is_some() {
+            token = CancelToken::below([Some(token), options.token.clone()], None);
+        }
+        let firing = core.firing(Fired::Lent(event), options.tag, &token);
+        let mut results = Vec::with_capacity(hooks.len());
+        dispatch::run(core, firing, hooks, &options, &mut |it| results.push(it));
         results
     }
 
@@ -277,30 +278,40 @@ impl HookExecutor {
         let outcome = self.core().outcome_of(&event.event_type);
         let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::ended(outcome, Vec::new()));
+            return Ok(HookHandle::new(outcome, Results::Ended(Vec::new())));
         }
         if is_refused(&event) {
             return Err(SubmitError::FromObserver(event));
         }
         if let Some(failed) = self.too_deep(&event, &hooks, options.tag) {
-            return Ok(HookHandle::ended(outcome, failed));
+            return Ok(HookHandle::new(outcome, Results::Ended(failed)));
         }
         let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
             Some(None) => return Err(SubmitError::Skipped(event)),
             Some(held) => held,
             None => None,
         };
-        let (sender, results) = ResultSender::new(hooks.len(), held);
+        let (sender, receiver) = ResultSender::new(hooks.len(), held);
         let (core, channel) = (self.core(), Arc::clone(&sender.channel));
         let parents = [Some(core.running()), options.token.clone()];
         let token = CancelToken::below(parents, Some(Arc::clone(&channel)));
         let priority = options.priority_of(&event, outcome.can_block());
         let submitted = Submitted::now(core, Arc::clone(&event), options.tag, token.clone());
-        let job = Job::event(submitted, hooks, options, sender);
-        match job.submit(core, priority) {
+        let job = Box::new(EventJob {
+            submitted,
+            hooks,
+            options,
+            sender,
+        });
+        match Job::Event(job).submit(core, priority) {
             Ok(waiting) => {
                 token.waits_in(waiting);
-                Ok(HookHandle::new(outcome, token, channel, results))
+                let results = Results::Sent {
+                    token,
+                    channel,
+                    receiver,
+                };
+                Ok(HookHandle::new(outcome, results))
             }
             Err(refusal) => Err(SubmitError::new(event, refusal)),
         }

@@ -7,10 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::core::{Core, EventJob, Job, Submitted};
-use super::delivery::ResultSender;
 use super::dispatch;
 use super::error::reason_of;
-use super::options::FireOptions;
 use super::token::CancelToken;
 use crate::events::HookEvent;
 use crate::hook::Hook;
@@ -19,20 +17,6 @@ use crate::pool::{Priority, Refusal, Runnable, Waiting};
 use crate::runner::{DropReason, Fired, Firing};
 
 impl Job {
-    pub(super) fn event(
-        submitted: Submitted,
-        hooks: Vec<Arc<Hook>>,
-        options: FireOptions,
-        sender: ResultSender,
-    ) -> Self {
-        Self::Event(Box::new(EventJob {
-            submitted,
-            hooks,
-            options,
-            sender,
-        }))
-    }
-
     /// Queues it in its pool, from where its token may withdraw it. One that is not accepted has been abandoned.
     pub(super) fn submit(self, core: &Core, priority: Priority) -> Result<Waiting, Refusal> {
         let pool = match &self {
@@ -147,7 +131,8 @@ mod tests {
 
     use super::*;
     use crate::events::HookEvent;
-    use crate::executor::HookExecutor;
+    use crate::executor::delivery::ResultSender;
+    use crate::executor::{FireOptions, HookExecutor};
     use crate::outcome::FailureKind;
 
     fn job() -> (EventJob, Receiver<HookResult>) {
