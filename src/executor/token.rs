@@ -63,9 +63,10 @@ impl CancelToken {
     /// Creates a token that these cancel too.
     pub(super) fn below(parents: [Option<Self>; 2], channel: Option<Arc<Channel>>) -> Self {
         let token = Self(Arc::new(Node {
+            own: Cancel::default(),
             parents,
             channel,
-            ..Node::default()
+            links: Mutex::default(),
         }));
         for parent in token.0.parents.iter().flatten() {
             parent.adopt(&token);
@@ -91,12 +92,14 @@ impl CancelToken {
     /// cancelled: what it is given to later is cancelled at once. An event without hooks has nothing to cancel, and is
     /// allowed; an action of a [`Lifecycle`](crate::Lifecycle) is not begun.
     pub fn cancel(&self) {
-        self.0.own.request();
-        // The latest come first: they wait for the others.
-        for child in self.children().into_iter().rev() {
-            child.cancel();
+        // No call within a call: a host may give each event the token of the one before.
+        let mut waiting = vec![self.clone()];
+        while let Some(token) = waiting.pop() {
+            token.0.own.request();
+            token.withdraw();
+            // The latest come first: they wait for the others.
+            waiting.extend(token.children());
         }
-        self.withdraw();
     }
 
     /// Notes in which queue an event waits.
@@ -124,9 +127,18 @@ impl CancelToken {
     /// Whether the hooks of all that it was given to have ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.0.channel.as_ref().is_none_or(|it| it.is_closed())
+        let mut waiting = vec![self.clone()];
+        while let Some(token) = waiting.pop() {
+            let channel = token.0.channel.as_ref();
+            let children = token.children();
             // A call that has ended has dropped its token.
-            && self.children().iter().all(|it| it.0.channel.is_some() && it.is_finished())
+            let has_call = children.iter().any(|child| child.0.channel.is_none());
+            if has_call || channel.is_some_and(|channel| !channel.is_closed()) {
+                return false;
+            }
+            waiting.extend(children);
+        }
+        true
     }
 
     fn children(&self) -> Vec<Self> {
@@ -149,10 +161,35 @@ impl Cancellation for Node {
         &self.own
     }
 
+    // Of those above its parents nothing need be asked: they request the flags of the parents too.
     fn is_cancelled(&self) -> bool {
-        let mut parents = self.parents.iter().flatten();
-        self.own.is_requested() || parents.any(CancelToken::is_cancelled)
+        self.own.is_requested() || self.parents().any(|token| token.0.own.is_requested())
     }
+}
+
+impl Node {
+    fn parents(&self) -> impl Iterator<Item = &CancelToken> {
+        self.parents.iter().flatten()
+    }
+}
+
+/// Tokens above that nobody else has end one by one, and not each within the end of the one below it.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut above: Vec<CancelToken> = Vec::new();
+        let parents = std::mem::take(&mut self.parents);
+        above.extend(parents.into_iter().flatten().filter(has_parents));
+        while let Some(token) = above.pop() {
+            if let Some(mut node) = Arc::into_inner(token.0) {
+                let parents = std::mem::take(&mut node.parents);
+                above.extend(parents.into_iter().flatten().filter(has_parents));
+            }
+        }
+    }
+}
+
+fn has_parents(token: &CancelToken) -> bool {
+    token.0.parents().next().is_some()
 }
 
 /// Two tokens are equal if they are clones of one.
@@ -170,5 +207,24 @@ impl fmt::Debug for CancelToken {
             .field("is_cancelled", &self.is_cancelled())
             .field("is_finished", &self.is_finished())
             .finish()
+    }
+}
+
+#[cfg(all(test, not(forge_hooks_shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_chain_of_tokens_needs_no_deep_stack() {
+        let first = CancelToken::new();
+        let mut last = first.clone();
+        for _ in 0..100_000 {
+            last = CancelToken::below([None, Some(last)], None);
+        }
+        assert!(!last.is_cancelled() && !first.is_finished());
+        first.cancel();
+        assert!(last.is_cancelled());
+        drop(last);
+        assert!(first.is_finished());
     }
 }
