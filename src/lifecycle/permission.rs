@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::action::{Action, Begins, Request, Running};
 use super::question::Question;
 use crate::events::HookEvent;
+use crate::executor::CancelToken;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 
 /// A permission; see [`Lifecycle::permission`](super::Lifecycle::permission).
@@ -148,9 +149,14 @@ impl Running<Permission> {
     }
 
     /// Fires `permission:granted` or `permission:denied`. `answer` is the user's answer to the
-    /// [question](Running::question); without a question it does not count.
+    /// [question](Running::question); without a question it does not count, nor once the [token](Request::cancelled_by) is
+    /// cancelled: the permission is denied then.
     pub fn finish(mut self, answer: bool) -> PermissionRun {
+        let token = self.open.lifecycle.token.as_ref();
+        let is_cancelled = token.is_some_and(CancelToken::is_cancelled);
         let granted = match self.action.verdict {
+            // The host does not want it any more.
+            _ if is_cancelled => false,
             Decision::Allow => true,
             Decision::Ask => answer,
             Decision::Block => false,

@@ -80,6 +80,27 @@ fn messages<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Vec<Stri
     lines
 }
 
+/// The outcome of an event before hooks have changed it.
+#[cfg(feature = "cli")]
+pub(crate) struct First {
+    pub(crate) outcome: Outcome,
+    /// That of the changed event.
+    pub(crate) again: Option<Outcome>,
+}
+
+/// Serializes as the outcome, which is allowed only if the changed event is: a program that reads no further must not go on.
+#[cfg(feature = "cli")]
+impl Serialize for First {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = Whole::of(&self.outcome);
+        if let Some(again) = &self.again {
+            whole.allowed &= again.allowed();
+            whole.reason = whole.reason.or(again.reason().map(Cow::Borrowed));
+        }
+        whole.serialize(serializer)
+    }
+}
+
 /// The outcome of a changed event, after that of the original one.
 #[cfg(feature = "cli")]
 pub(crate) struct Again {

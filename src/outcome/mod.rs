@@ -24,7 +24,7 @@ pub(crate) use end::{End, Trail, exit_failure};
 pub use env_file::EnvFile;
 pub use failures::Failures;
 #[cfg(feature = "cli")]
-pub(crate) use json::Again;
+pub(crate) use json::{Again, First};
 pub use residency::Residency;
 pub use result::HookResult;
 pub(crate) use verdict::Handles;

@@ -278,6 +278,13 @@ fn a_late_yes_is_none() {
     });
     assert!(late.run(never).unwrap_err().is_cancelled());
     assert!(call().on_ask(|_| true).run(runs).is_ok(), "a later one");
+    let token = CancelToken::new();
+    let permission = hooks.permission("bash", "execute").cancelled_by(&token);
+    let late = permission.run(|_| {
+        token.cancel();
+        true
+    });
+    assert!(!late.unwrap().granted);
 }
 
 /// What has not been allowed stays so, however its results are looked at.

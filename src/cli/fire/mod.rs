@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cli::args::Fire;
 use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Done, Exit, Terminal};
-use crate::outcome::Again;
+use crate::outcome::{Again, First};
 use crate::{FireOptions, HookEvent, HookResult, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use firing::Firing;
@@ -26,7 +26,7 @@ pub(crate) struct Report<'a> {
     event: &'a HookEvent,
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
-    outcome: Outcome,
+    outcome: First,
     /// The hooks in the background, which decide nothing. Only `fire` waits for their end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<Vec<crate::cli::shape_tests::Result>>"))]
@@ -70,7 +70,10 @@ impl<'a> Report<'a> {
         });
         Self {
             event,
-            outcome,
+            outcome: First {
+                again: again.as_ref().map(|again| again.outcome.last.clone()),
+                outcome,
+            },
             background: None,
             again,
         }
