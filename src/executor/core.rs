@@ -95,6 +95,9 @@ impl Core {
         let mut ended = self.pool.wait_for_the_end(deadline);
         // The background pool comes last: hooks on the first pool may have started further
         // background hooks.
+        ended &= self
+            .calls
+            .wait_for_the_end(deadline.saturating_sub(begun.elapsed()));
         self.background.close();
         ended &= self.wait_for_the_end(deadline.saturating_sub(begun.elapsed()));
         self.runner.residents.close();

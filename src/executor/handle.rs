@@ -164,7 +164,9 @@ impl HookHandle {
     ///
     /// Has no effect once the hooks have ended.
     pub fn cancel(&self) {
-        if let Results::Sent { token, .. } = &self.results {
+        if let Results::Sent { token, .. } = &self.results
+            && !self.is_finished()
+        {
             token.cancel();
         }
     }
@@ -196,7 +198,16 @@ impl HookHandle {
         match (self.returned.take(), results) {
             (Some(returned), _) => sent(returned),
             (None, Results::Ended(results)) => sent(results),
-            (None, Results::Sent { receiver, .. }) => receiver,
+            (
+                None,
+                Results::Sent {
+                    channel, receiver, ..
+                },
+            ) => {
+                // A task that has polled the handle is not needed any more.
+                channel.wakes_at_end(Waker::noop());
+                receiver
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::core::{Core, Job};
 use crate::hook::Hook;
 use crate::outcome::HookResult;
-use crate::pool::Priority;
+use crate::pool::{Priority, Waiting};
 use crate::runner::Firing;
 
 /// An event that several threads can use.
@@ -37,12 +37,14 @@ impl Shared {
         let count = hooks.len();
         let (runner, firing) = (Arc::clone(&self.core.runner), Arc::clone(&self.firing));
         let batch = Arc::new(Batch::new(runner, firing, hooks));
+        let mut helps = Vec::new();
         for _ in 1..count.min(self.core.pool.threads() + 1) {
             // Without help this thread does everything itself.
             let help = Job::Help(Arc::clone(&batch));
-            if help.submit(&self.core, priority).is_err() {
+            let Ok(help) = help.submit(&self.core, priority) else {
                 break;
-            }
+            };
+            helps.push(help);
         }
         let mut sent = 0;
         while batch.do_one() {
@@ -51,6 +53,8 @@ impl Shared {
                 sent += 1;
             }
         }
+        // What still waits would do nothing.
+        helps.into_iter().for_each(Waiting::withdraw);
         // Other threads have begun the remaining hooks, so each ends within its deadline, unless an observer hangs.
         let begun = Instant::now();
         for index in sent..count {

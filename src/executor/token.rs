@@ -95,7 +95,9 @@ impl CancelToken {
         // No call within a call: a host may give each event the token of the one before.
         let mut waiting = vec![self.clone()];
         while let Some(token) = waiting.pop() {
-            token.0.own.request();
+            if !token.0.own.request() {
+                continue;
+            }
             token.withdraw();
             // The latest come first: they wait for the others.
             waiting.extend(token.children());
@@ -148,6 +150,11 @@ impl CancelToken {
             .filter_map(Weak::upgrade)
             .map(Self)
             .collect()
+    }
+
+    /// The event has ended. Its handle may be kept, and events below it.
+    pub(super) fn rest(&self) {
+        self.0.own.rest();
     }
 
     /// What the hooks of an event look at.
@@ -213,6 +220,7 @@ impl fmt::Debug for CancelToken {
 #[cfg(all(test, not(forge_hooks_shuttle)))]
 mod tests {
     use super::*;
+    use crate::growth::assert_linear;
 
     #[test]
     fn a_long_chain_of_tokens_needs_no_deep_stack() {
@@ -226,5 +234,21 @@ mod tests {
         assert!(last.is_cancelled());
         drop(last);
         assert!(first.is_finished());
+    }
+
+    /// Each is below the one of the executor and the one before.
+    #[test]
+    fn each_token_of_a_chain_is_cancelled_once() {
+        let cancel = |length: &usize| {
+            let first = CancelToken::new();
+            let mut all = vec![first.clone()];
+            for _ in 0..*length {
+                let last = all.last().cloned();
+                all.push(CancelToken::below([Some(first.clone()), last], None));
+            }
+            first.cancel();
+            assert!(all.iter().all(CancelToken::is_cancelled));
+        };
+        assert_linear("tokens", 1_000, |length| length, cancel);
     }
 }

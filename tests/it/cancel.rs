@@ -12,6 +12,8 @@ use forge_hooks::{
     compat,
 };
 
+#[cfg(target_os = "linux")]
+use crate::support::alone;
 use crate::support::{
     Notes, PATIENCE, World, blocking_event, custom, eventually, hook, hook_of, meets,
 };
@@ -384,4 +386,66 @@ fn each_event_of_an_action_has_its_token() {
     // What can be blocked is not even fired.
     assert_eq!(notes.count("drop (cancelled)"), 2);
     assert_eq!(notes.count("start"), 0);
+}
+
+/// What is cancelled later is another event.
+#[test]
+fn an_event_that_has_ended_is_not_cancelled() {
+    let world = World::running(["exit 0"]);
+    let mut ended = world.submit(blocking_event()).cancel_on_drop();
+    let token = ended.cancel_token();
+    assert!(ended.wait_timeout(PATIENCE).unwrap().allowed());
+    ended.cancel();
+    drop(ended);
+    assert!(!token.is_cancelled());
+    let options = FireOptions::new().cancelled_by(&token);
+    assert!(world.executor.execute(&blocking_event(), options).allowed());
+}
+
+/// No thread was free, and so none has helped.
+#[cfg(unix)]
+#[test]
+fn a_call_in_parallel_leaves_nothing_in_the_queue() {
+    let world = World::with(|builder| builder.workers(1).queue_capacity(4));
+    let slow = format!(
+        "until test -e '{}'; do sleep 0.02; done",
+        world.path("go").display()
+    );
+    world.add(hook("user:interrupt", &format!("touch runs; {slow}")));
+    for _ in 0..3 {
+        world.hook("tool:*", "exit 0");
+    }
+    let busy = world.submit(forge_hooks::HookEvent::user_interrupt());
+    world.await_file("runs");
+    let token = CancelToken::new();
+    for _ in 0..8 {
+        let options = FireOptions::new().parallel().cancelled_by(&token);
+        assert!(world.executor.execute(&blocking_event(), options).allowed());
+    }
+    assert!(token.is_finished());
+    let waits = world.executor.submit(blocking_event(), FireOptions::new());
+    assert!(waits.is_ok(), "the queue is empty");
+    world.write("go", "");
+    assert!(busy.wait().allowed());
+}
+
+/// A handle may be kept for long, and a process has few descriptors.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_event_that_has_ended_holds_no_descriptor() {
+    if !alone("cancel::an_event_that_has_ended_holds_no_descriptor") {
+        return;
+    }
+    let world = World::running(["exit 0"]);
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let event = || world.submit(blocking_event());
+    assert!(event().wait().allowed());
+    let before = open();
+    let handles: Vec<_> = (0..100).map(|_| event()).collect();
+    for handle in &handles {
+        eventually("it has ended", || handle.is_finished());
+    }
+    // A thread closes it just behind the end.
+    eventually("the pipes are closed", || open() < before + 10);
+    assert!(handles.into_iter().all(|handle| handle.wait().allowed()));
 }

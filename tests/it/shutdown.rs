@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, FireOptions, HookEvent, HookRegistry, SubmitError, fire_event};
 
 use crate::support::{
-    LONG, Moment, Notes, World, alone, blocking_event, custom, eventually, hook, meets,
+    LONG, Moment, Notes, PATIENCE, World, alone, blocking_event, custom, eventually, hook, meets,
 };
 
 const LATER: Duration = Duration::from_secs(30);
@@ -233,4 +233,32 @@ fn a_blocking_call_of_another_thread_is_waited_for_and_cut() {
         let late = world.outcome(&custom("a:late"));
         assert!(late.allowed() && late.results().len() == 1);
     }
+}
+
+/// The hooks in the background of a call that is under way, as those of a submitted event.
+#[cfg(unix)]
+#[test]
+fn background_hooks_of_a_call_run_before_the_end() {
+    let world = World::new();
+    let go = format!(
+        "touch runs; until test -e '{}'; do sleep 0.02; done",
+        world.path("go").display()
+    );
+    world.hook("tool:*", &go);
+    world.add(hook("tool:*", "touch in-background").with_background());
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| world.outcome(&blocking_event()).allowed());
+        world.await_file("runs");
+        let ends = scope.spawn(|| world.executor.shutdown(PATIENCE));
+        // The shutdown has begun once nothing more is accepted.
+        eventually("the executor is closed", || {
+            world
+                .executor
+                .submit(blocking_event(), FireOptions::new())
+                .is_err()
+        });
+        world.write("go", "");
+        assert!(call.join().unwrap() && ends.join().unwrap());
+    });
+    assert!(world.path("in-background").exists());
 }
