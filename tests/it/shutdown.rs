@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::{FailureKind, FireOptions, HookEvent, HookRegistry, SubmitError, fire_event};
 
 use crate::support::{
-    LONG, Moment, Notes, PATIENCE, World, alone, blocking_event, custom, eventually, hook, meets,
+    LONG, Moment, Notes, World, alone, blocking_event, custom, eventually, hook, meets,
 };
 
 const LATER: Duration = Duration::from_secs(30);
@@ -249,7 +249,7 @@ fn background_hooks_of_a_call_run_before_the_end() {
     std::thread::scope(|scope| {
         let call = scope.spawn(|| world.outcome(&blocking_event()).allowed());
         world.await_file("runs");
-        let ends = scope.spawn(|| world.executor.shutdown(PATIENCE));
+        let ends = scope.spawn(|| world.executor.shutdown(LATER));
         // The shutdown has begun once nothing more is accepted.
         eventually("the executor is closed", || {
             world

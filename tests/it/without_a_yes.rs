@@ -2,6 +2,7 @@
 //! Those that do not compile are in `without_a_yes.md`; the others run here.
 
 use std::collections::BTreeSet;
+#[cfg(unix)]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forge_hooks::lifecycle::OwnAction;
@@ -11,7 +12,9 @@ use forge_hooks::{
 };
 use serde_json::json;
 
-use crate::support::{World, blocking_event, custom, eventually, hook};
+#[cfg(unix)]
+use crate::support::eventually;
+use crate::support::{World, blocking_event, custom, hook};
 
 /// The rows of the table that do not stop a host from compiling.
 const ROWS: [&str; 8] = [
@@ -398,6 +401,7 @@ fn an_allow_grants_unless_another_hook_objects() {
     assert!(!world.outcome(&blocking_event()).grants());
 }
 
+#[cfg(unix)]
 fn names(world: &World) -> String {
     world.read("seen").trim().replace('\n', " ")
 }
