@@ -521,6 +521,7 @@ fn a_blocked_call_has_what_other_hooks_have_said() {
     assert_eq!(blocked.failures().to_string(), told);
 }
 
+#[cfg(unix)]
 fn hooks_with_queue_of(world: &World, events: usize) -> Hooks {
     let executor = forge_hooks::HookExecutor::builder()
         .workers(1)
