@@ -113,14 +113,13 @@ impl EventJob {
     }
 }
 
-/// Only a job in which the engine panicked still has to answer here.
+/// Only a job in which the engine panicked is still open here.
 impl Drop for EventJob {
     fn drop(&mut self) {
         if !self.sender.channel.is_closed() {
             let core = Arc::clone(&self.submitted.core);
             self.send_missing(|hook| core.runner.panicked(hook));
         }
-        self.submitted.token.rest();
     }
 }
 

@@ -152,11 +152,6 @@ impl CancelToken {
             .collect()
     }
 
-    /// The event has ended. Its handle may be kept, and events below it.
-    pub(super) fn rest(&self) {
-        self.0.own.rest();
-    }
-
     /// What the hooks of an event look at.
     pub(super) fn cancellation(&self) -> Arc<dyn Cancellation> {
         Arc::clone(&self.0) as _

@@ -1,10 +1,11 @@
 //! A request to end a run early: made by any thread, seen by the thread that waits for the process.
 
+use std::sync::atomic::fence;
 #[cfg(unix)]
 use std::{
     io::{PipeReader, PipeWriter},
     os::fd::{AsFd, BorrowedFd},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 use crate::sync::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ use crate::sync::{AtomicBool, Ordering};
 pub(crate) struct Cancel {
     requested: AtomicBool,
     #[cfg(unix)]
-    pipe: Mutex<Option<Arc<Pipe>>>,
+    pipe: OnceLock<Option<Pipe>>,
 }
 
 /// The pipe that wakes a run: after the request its reading end is at its end, and so readable for every run.
@@ -33,62 +34,34 @@ impl Cancel {
 
     /// Returns whether this is the first request.
     pub(crate) fn request(&self) -> bool {
-        // `wake` creates the pipe first and then reads the flag, so that one of the two threads sees what the other has done.
+        // `wake` creates the pipe first and then reads the flag. The fences of both make it certain that one of the two
+        // threads sees what the other has done: that the lock is set is known without any such order.
         let is_first = !self.requested.swap(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         #[cfg(unix)]
-        {
-            let pipe = self.pipe().clone();
-            if let Some(pipe) = pipe {
-                pipe.close();
-            }
+        if let Some(Some(pipe)) = self.pipe.get() {
+            pipe.close();
         }
         is_first
     }
 
-    /// Returns what is readable after the request. None: no pipe could be created, so the caller
+    /// Returns a descriptor that is readable after the request. None: no pipe could be created, so the caller
     /// must check `is_requested` from time to time.
     #[cfg(unix)]
-    pub(crate) fn wake(&self) -> Option<Wake> {
-        let known = self.pipe().clone();
-        let pipe = match known {
-            Some(pipe) => pipe,
-            None => {
-                let (reader, writer) = std::io::pipe().ok()?;
-                let writer = Mutex::new(Some(writer));
-                // Another run may have been faster.
-                let pipe = Arc::new(Pipe { reader, writer });
-                Arc::clone(self.pipe().get_or_insert(pipe))
-            }
+    pub(crate) fn wake(&self) -> Option<BorrowedFd<'_>> {
+        let make = || {
+            let (reader, writer) = std::io::pipe().ok()?;
+            Some(Pipe {
+                reader,
+                writer: Mutex::new(Some(writer)),
+            })
         };
+        let pipe = self.pipe.get_or_init(make).as_ref()?;
+        fence(Ordering::SeqCst);
         if self.is_requested() {
             pipe.close();
         }
-        Some(Wake(pipe))
-    }
-
-    /// Closes the pipe: no run waits any more. What is cancelled may be kept for long, and a process has few descriptors.
-    pub(crate) fn rest(&self) {
-        #[cfg(unix)]
-        {
-            let pipe = self.pipe().take();
-            drop(pipe);
-        }
-    }
-
-    #[cfg(unix)]
-    fn pipe(&self) -> MutexGuard<'_, Option<Arc<Pipe>>> {
-        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The end of the pipe that a run waits for.
-#[cfg(unix)]
-pub(crate) struct Wake(Arc<Pipe>);
-
-#[cfg(unix)]
-impl AsFd for Wake {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.reader.as_fd()
+        Some(pipe.reader.as_fd())
     }
 }
 

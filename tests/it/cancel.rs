@@ -12,8 +12,6 @@ use forge_hooks::{
     compat,
 };
 
-#[cfg(target_os = "linux")]
-use crate::support::alone;
 use crate::support::{
     Notes, PATIENCE, World, blocking_event, custom, eventually, hook, hook_of, meets,
 };
@@ -427,25 +425,4 @@ fn a_call_in_parallel_leaves_nothing_in_the_queue() {
     assert!(waits.is_ok(), "the queue is empty");
     world.write("go", "");
     assert!(busy.wait().allowed());
-}
-
-/// A handle may be kept for long, and a process has few descriptors.
-#[cfg(target_os = "linux")]
-#[test]
-fn an_event_that_has_ended_holds_no_descriptor() {
-    if !alone("cancel::an_event_that_has_ended_holds_no_descriptor") {
-        return;
-    }
-    let world = World::running(["exit 0"]);
-    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-    let event = || world.submit(blocking_event());
-    assert!(event().wait().allowed());
-    let before = open();
-    let handles: Vec<_> = (0..100).map(|_| event()).collect();
-    for handle in &handles {
-        eventually("it has ended", || handle.is_finished());
-    }
-    // A thread closes it just behind the end.
-    eventually("the pipes are closed", || open() < before + 10);
-    assert!(handles.into_iter().all(|handle| handle.wait().allowed()));
 }

@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forge_hooks::lifecycle::OwnAction;
+#[cfg(unix)]
+use forge_hooks::{AppProfile, Hooks};
 use forge_hooks::{
-    AppProfile, CancelToken, Decision, EventSpec, EventType, FireOptions, HookEvent, HookResult,
-    Hooks, Lifecycle, Permit,
+    CancelToken, Decision, EventSpec, EventType, FireOptions, HookEvent, HookResult, Lifecycle,
+    Permit,
 };
 use serde_json::json;
 

@@ -272,11 +272,7 @@ impl<'a> Running<'a> {
             (Source::Stdin, stdin, PollFlags::OUT),
             (Source::Stdout, self.stdout.fd(), PollFlags::IN),
             (Source::Stderr, self.stderr.fd(), PollFlags::IN),
-            (
-                Source::Cancel,
-                wake.as_ref().map(AsFd::as_fd),
-                PollFlags::IN,
-            ),
+            (Source::Cancel, wake, PollFlags::IN),
             (Source::Exit, exit, PollFlags::IN),
         ];
         // No descriptor reports that the group is gone.

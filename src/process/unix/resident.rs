@@ -254,7 +254,7 @@ impl Resident {
             ((), is_open.then(|| self.stdout.as_fd()), PollFlags::IN),
             ((), self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
             ((), self.leader.pidfd(), PollFlags::IN),
-            ((), wake.as_ref().map(AsFd::as_fd), PollFlags::IN),
+            ((), wake, PollFlags::IN),
         ];
         let looks = self.leader.pidfd().is_none()
             || (talk.event.cancel.is_some() && wake.is_none())
