@@ -539,7 +539,7 @@ impl Hooks {
             .transpose()
     }
 
-    /// Whether a path is one of the files that decide which hooks run, or what they do. A host asks this before a tool writes,
+    /// Returns whether a path is one of the files that decide which hooks run, or what they do. A host asks this before a tool writes,
     /// moves or removes a file, and refuses it, or asks its user: a tool that could change these files could switch off the
     /// guards that check it.
     ///
@@ -589,7 +589,11 @@ impl Hooks {
         let deciders = Deciders {
             root,
             host_dir: self.executor().working_dir().unwrap_or(&here),
-            stores: self.trust().iter().map(|it| it.path().to_owned()).collect(),
+            stores: self
+                .trust()
+                .iter()
+                .map(|store| store.path().to_owned())
+                .collect(),
             files,
             directories,
             hooks: self.registry().hooks(),

@@ -38,12 +38,12 @@ impl Where {
         Entered { before }
     }
 
-    /// Whether an event may be fired here.
+    /// Returns whether an event may be fired here.
     pub(crate) fn may_fire() -> bool {
         matches!(Self::now(), Self::Host | Self::Pool)
     }
 
-    /// Whether this thread may wait for an event.
+    /// Returns whether this thread may wait for an event.
     pub(crate) fn may_wait() -> bool {
         Self::now() == Self::Host
     }

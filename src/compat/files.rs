@@ -103,7 +103,7 @@ impl OtherAgents {
                 directories.extend(agent.extensions.map(|name| base.join(name)));
             }
         }
-        // Of a plugin that is the project itself, or a directory above it, only the files count that have hooks.
+        // A plugin may be the project itself, or a directory above it: then only its files with hooks count.
         let is_above = |directory: &PathBuf| root.is_some_and(|root| is_within(root, directory));
         let plugins = self.plugins.iter().map(|path| absolute(path));
         directories.extend(plugins.filter(|directory| !is_above(directory)));
@@ -265,7 +265,7 @@ impl Search<'_> {
     }
 
     /// Whether an agent loads this file, or those of this directory, by itself from the project: then they stay the project's,
-    /// whoever names them. So does a link in the project: the repository, or a hook that may write there, has chosen its target.
+    /// also if the host names them. So does a link in the project: the repository, or a hook that may write there, has chosen its target.
     fn is_of_project(&self, path: &Path, root: &Path) -> bool {
         // By its path without a link in the last place, too.
         let is_inside = path.parent().is_some_and(|parent| is_below(parent, root));

@@ -1,5 +1,5 @@
-//! Whether a path is one of the files that decide which hooks run or what they do: for a host that refuses or asks before a
-//! tool writes there.
+//! Answers whether a path is one of the files that decide which hooks run or what they do, for a host that refuses or asks
+//! before a tool writes there.
 //!
 //! Knows which files there are, and not how a path is followed.
 
@@ -21,10 +21,10 @@ const BESIDE: [&str; 2] = ["hooks", "hooks.d"];
 #[cfg(unix)]
 const MOST_LINKED: usize = 10_000;
 
-/// What decides besides the files of a configuration.
+/// The parts of a host that decide besides the files of its configuration.
 pub(crate) struct Deciders<'a> {
     pub(crate) root: Option<&'a Path>,
-    /// Where a hook begins that is of no project.
+    /// The directory in which a hook begins that is of no project.
     pub(crate) host_dir: &'a Path,
     /// The stores of approvals.
     pub(crate) stores: Vec<PathBuf>,
@@ -56,10 +56,10 @@ impl Place {
         }
     }
 
-    /// Whether what this route leads to, is changed or moved with it is this place.
+    /// Returns whether what this route leads to, is changed or moved with it is this place.
     fn is_on(&self, route: &Route) -> bool {
         let own = Route::of(&self.path).or_else(|| Route::without_links(&self.path));
-        // What cannot be named cannot be written either.
+        // A tool cannot write to a place that has no name.
         own.is_some_and(|own| route.leads_to(&own) || self.is_directory && own.leads_to(route))
     }
 }
@@ -148,7 +148,7 @@ fn possible_paths(path: &Path, root: Option<&Path>) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether a path of Windows is on another computer, or on this one by another name: a look at it may take long, and tells
+/// Returns whether a path of Windows is on another computer, or on this one by another name: a look at it may take long, and tells
 /// the other one who asks.
 fn is_elsewhere(path: &Path, root: Option<&Path>) -> bool {
     let is_of_server = cfg!(windows) && path.to_string_lossy().replace('\\', "/").starts_with("//");
@@ -157,15 +157,16 @@ fn is_elsewhere(path: &Path, root: Option<&Path>) -> bool {
     is_of_server && !known.any(|directory| path.starts_with(directory))
 }
 
-/// Whether one of these paths is another name of a file that decides: a hard link.
+/// Returns whether one of these paths is another name of a file that decides: a hard link.
 #[cfg(unix)]
 fn is_linked(paths: &[PathBuf], places: &[Place]) -> bool {
     use std::os::unix::fs::MetadataExt;
 
     let identity = |metadata: &Metadata| (metadata.dev(), metadata.ino());
     let is_linked = |metadata: &Metadata| metadata.is_file() && metadata.nlink() > 1;
-    let found = paths.iter().filter_map(|path| path.metadata().ok());
-    let linked: Vec<_> = found.filter(is_linked).map(|it| identity(&it)).collect();
+    let existing = paths.iter().filter_map(|path| path.metadata().ok());
+    let linked = existing.filter(is_linked);
+    let linked: Vec<_> = linked.map(|metadata| identity(&metadata)).collect();
     if linked.is_empty() {
         return false;
     }

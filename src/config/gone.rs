@@ -19,7 +19,7 @@ const HELP: &str = "if you did not remove it yourself, a tool may have: look at 
 
 /// The guards of a load, and the problems with those of the load before.
 pub(super) struct Compared {
-    /// What the next load is compared with.
+    /// The next load is compared with these.
     pub(super) guards: Vec<Arc<Hook>>,
     pub(super) problems: Vec<Problem>,
 }
@@ -64,8 +64,8 @@ pub(super) fn compare(
         }
     }
     let problems = gone.iter().map(|(path, reason, labels)| {
-        let words = words(labels, reason);
-        let problem = Problem::of_file(Severity::Warning, path, words);
+        let message = message(labels, reason);
+        let problem = Problem::of_file(Severity::Warning, path, message);
         problem.with_help(HELP).made_printable()
     });
     Compared {
@@ -74,7 +74,7 @@ pub(super) fn compare(
     }
 }
 
-fn words(labels: &[String], reason: &str) -> String {
+fn message(labels: &[String], reason: &str) -> String {
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
     let names = listed(&labels);
     match labels.len() {
@@ -83,7 +83,7 @@ fn words(labels: &[String], reason: &str) -> String {
     }
 }
 
-/// Whether a hook runs, or fails, so that it can block an event.
+/// Returns whether a hook runs, or fails, so that it can block an event.
 fn is_guard(hook: &Hook, vocabulary: &Vocabulary) -> bool {
     hook.enabled() && hook.enforce() && guards(hook, vocabulary)
 }
@@ -102,7 +102,7 @@ fn are_among(before: &[Arc<Hook>], guards: &[Arc<Hook>]) -> Vec<bool> {
     before.iter().map(is_there).collect()
 }
 
-/// What there is after a load.
+/// The hooks and the report after a load.
 struct Now<'a> {
     /// The hooks that fail on each event that they match.
     refused: &'a [Arc<Hook>],
@@ -111,7 +111,7 @@ struct Now<'a> {
 }
 
 impl Now<'_> {
-    /// Whether something stands in the guard's place that cannot be used, and blocks: the whole file, or an entry for the
+    /// Returns whether something stands in the guard's place that cannot be used, and blocks: the whole file, or an entry for the
     /// same events.
     fn has_in_its_place(&self, guard: &Hook) -> bool {
         self.refused.iter().any(|hook| {
@@ -143,7 +143,7 @@ fn switched_off(off: &Off) -> String {
     format!("switched off ({off})")
 }
 
-/// What stays the same where a hook is edited: its file and its label.
+/// Returns the parts of a hook that stay the same where it is edited: its file and its label.
 fn place_of(hook: &Hook) -> (Option<&Path>, &str) {
     (file_of(hook), hook.label())
 }

@@ -83,7 +83,7 @@ pub(super) fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
     !hook.background() && events.any(|it| it.can_block() && is_for(it.event_type()))
 }
 
-/// Whether a hook is only for events that hooks can block. One for other events too probably observes.
+/// Returns whether a hook is only for events that hooks can block. One for other events too probably observes.
 fn is_where_guards_are(hook: &Hook, host: &Host) -> bool {
     let events = host.vocabulary.events().iter();
     let events = events.filter(|event| hook.pattern().matches_type(event.event_type()));

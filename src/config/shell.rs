@@ -108,14 +108,14 @@ pub(super) fn exit_code(text: &str) -> Option<u8> {
     None
 }
 
-/// Whether the next word behind these parts is a program, and not an argument.
+/// Returns whether the next word behind these parts is a program, and not an argument.
 fn begins_command(before: &[&str]) -> bool {
     const KEYWORDS: [&str; 6] = ["then", "else", "do", "{", "!", "command"];
     let last = before.last();
     last.is_none_or(|part| is_operator(part) || KEYWORDS.contains(part))
 }
 
-/// Whether the last command is a search or a test.
+/// Returns whether the last command is a search or a test.
 fn is_test(parts: &[&str]) -> bool {
     let (program, _) = program_of(parts);
     let is_closed = matches!(parts.last(), Some(&"]" | &"]]"));

@@ -73,7 +73,7 @@ impl HookOutput {
         }
     }
 
-    /// Whether it replaces values of the input, whether or not they are the same.
+    /// Returns whether it replaces values of the input, whether or not they are the same.
     pub(crate) fn changes_input(&self) -> bool {
         let input = self.updated_input.as_ref();
         input.is_some_and(|input| self.replaces_input || !input.is_empty())

@@ -216,7 +216,7 @@ impl EventType {
         name.split_once(':').unwrap_or((name, ""))
     }
 
-    /// Whether this crate knows the event, so that it is not a host's own.
+    /// Returns whether this crate knows the event, so that it is not a host's own.
     pub(crate) fn is_known(&self) -> bool {
         self.known().is_some()
     }

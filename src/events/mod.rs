@@ -286,7 +286,7 @@ impl HookEvent {
         Self::new(event_type).with_data("llm_model", model.into())
     }
 
-    /// Whether a hook may change what the event announces: the arguments of a tool, if they are an object, or a prompt.
+    /// Returns whether a hook may change what the event announces: the arguments of a tool, if they are an object, or a prompt.
     pub(crate) fn has_changeable_input(&self) -> bool {
         match self.event_type {
             EventType::ToolPreExecute => self.data.get("tool_args").is_none_or(Value::is_object),

@@ -211,7 +211,7 @@ impl HookHandle {
         }
     }
 
-    /// Whether a wait for the end could wait for this thread.
+    /// Returns whether a wait for the end could wait for this thread.
     fn may_need_this_thread(&self) -> bool {
         !Where::may_wait() && !self.is_finished()
     }

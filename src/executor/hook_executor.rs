@@ -254,7 +254,9 @@ impl HookExecutor {
         }
         let firing = core.firing(Fired::Lent(event), options.tag, &token);
         let mut results = Vec::with_capacity(hooks.len());
-        dispatch::run(core, firing, hooks, &options, &mut |it| results.push(it));
+        dispatch::run(core, firing, hooks, &options, &mut |result| {
+            results.push(result)
+        });
         results
     }
 

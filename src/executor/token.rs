@@ -120,7 +120,7 @@ impl CancelToken {
         }
     }
 
-    /// Whether it has been cancelled. The token of a submitted event is cancelled with its event, however that is done.
+    /// Returns whether it has been cancelled. The token of a submitted event is cancelled with its event, however that is done.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
@@ -163,7 +163,7 @@ impl Cancellation for Node {
         &self.own
     }
 
-    // Of those above its parents nothing need be asked: they request the flags of the parents too.
+    // The parents are enough: a token above them requests their flags too.
     fn is_cancelled(&self) -> bool {
         self.own.is_requested() || self.parents().any(|token| token.0.own.is_requested())
     }
@@ -175,7 +175,7 @@ impl Node {
     }
 }
 
-/// Tokens above that nobody else has end one by one, and not each within the end of the one below it.
+/// Ends the tokens above that no other value holds one by one: a host may make a chain that is longer than a stack.
 impl Drop for Node {
     fn drop(&mut self) {
         let mut above: Vec<CancelToken> = Vec::new();

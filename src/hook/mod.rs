@@ -41,7 +41,7 @@ pub use error::{HookError, KeyError};
 pub(crate) use interpreters::runs_file;
 pub(crate) use keys::is_variable;
 pub(crate) use lexer::{Piece, Token, Word, lex};
-pub(crate) use route::{Route, is_too_long};
+pub(crate) use route::{Route, is_too_long, without_parents};
 pub use source::HookSource;
 #[cfg(test)]
 pub(crate) use when::LONGEST_POINTER;

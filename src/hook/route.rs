@@ -43,7 +43,7 @@ impl Route {
         }
     }
 
-    /// Whether the two paths lead to the same file, or this one to a directory in which the other file lies.
+    /// Returns whether the two paths lead to the same file, or this one to a directory in which the other file lies.
     pub(crate) fn leads_to(&self, other: &Self) -> bool {
         let system = System::NATIVE;
         let holds = |directory: &str, path: &str| {
@@ -54,13 +54,13 @@ impl Route {
     }
 }
 
-/// Whether no file can be opened by this path.
+/// Returns whether no file can be opened by this path.
 pub(crate) fn is_too_long(path: &Path) -> bool {
     path.as_os_str().len() > LONGEST_PATH
 }
 
 /// Returns a path with each `..` resolved by its text, as some programs do before they open a file.
-fn without_parents(path: &Path) -> PathBuf {
+pub(crate) fn without_parents(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -415,12 +415,12 @@ struct Place {
 }
 
 impl Place {
-    /// Whether the word is the command itself.
+    /// Returns whether the word is the command itself.
     fn is_first(&self) -> bool {
         !self.has_program
     }
 
-    /// Whether a program of this name is started: as the command, by another one, or by an option (`--filter=sh`).
+    /// Returns whether a program of this name is started: as the command, by another one, or by an option (`--filter=sh`).
     fn may_start(&self, text: &str) -> bool {
         self.is_first() || self.has_starter || text.starts_with('-')
     }
@@ -436,7 +436,7 @@ impl Place {
     }
 }
 
-/// Whether nothing of a word is known before the command runs.
+/// Returns whether nothing of a word is known before the command runs.
 fn is_unknown(word: &Word<'_>) -> bool {
     let mut pieces = word.pieces.iter();
     pieces.all(|piece| !matches!(piece, Piece::Text(_)))

@@ -226,10 +226,10 @@ impl<A> Running<A> {
 /// # Errors
 /// If a token has been cancelled: the host does not want the action any more, whether there are hooks or not.
 fn check(tokens: &[CancelToken]) -> Result<(), HookBlockedError> {
-    match tokens.iter().any(CancelToken::is_cancelled) {
-        true => Err(HookBlockedError::cancelled()),
-        false => Ok(()),
+    if tokens.iter().any(CancelToken::is_cancelled) {
+        return Err(HookBlockedError::cancelled());
     }
+    Ok(())
 }
 
 /// The events of one action: their common data, and whether the end is still to be fired.

@@ -171,8 +171,9 @@ impl Rewrites {
             Self::Members(key) => after.get(key).and_then(Value::as_object),
             _ => Some(after),
         };
-        let is_lost =
-            |change: &Setting<'_>| members.and_then(|it| it.get(change.name)) == change.old;
+        let is_lost = |change: &Setting<'_>| {
+            members.and_then(|members| members.get(change.name)) == change.old
+        };
         let changes: Vec<_> = answer.changes().filter(is_lost).collect();
         let others = results.iter().rev();
         let mut others = others.filter(|other| other.hook != result.hook);

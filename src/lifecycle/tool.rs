@@ -200,7 +200,7 @@ impl<T, E> ToolRun<T, E> {
         self.unmasked
     }
 
-    /// Whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host ends what it has cancelled, and
+    /// Returns whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host ends what it has cancelled, and
     /// the model gets nothing. The tool has run, perhaps not to its end; its last hooks were cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

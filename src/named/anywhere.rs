@@ -20,7 +20,7 @@ const SYSTEM_PROGRAMS: [&str; 6] = [
 /// The files that a hook's entry names.
 #[derive(Debug, Default)]
 pub(crate) struct NamedAnywhere {
-    /// Those that are there, and the links that lead to them: scripts, what interpreters run, `inputs`.
+    /// The files that exist, and the links that lead to them: scripts, what interpreters run, `inputs`.
     pub(crate) existing: Vec<PathBuf>,
     /// What has the name of a script, and may be created.
     pub(crate) possible: Vec<PathBuf>,

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::content::MOST_COPIES;
 use super::look::{Look, Lookup, Named, Wanted};
 use super::tree::{End, Found, name_of};
-use crate::hook::{Hook, Run, is_glob};
+use crate::hook::{Hook, Run, is_glob, without_parents};
 
 /// The most directories in which the words of a command are looked up.
 const MOST_DIRECTORIES: usize = 8;
@@ -231,18 +231,6 @@ impl Command<'_> {
             ..self.look.finish()
         }
     }
-}
-
-/// Returns a path with each `..` resolved by its text.
-fn without_parents(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// Returns the paths to look up for a word. What begins with `/` may be the rest of a name: `("sh " d "/guard")`.

@@ -84,7 +84,7 @@ impl Stamp {
         }
     }
 
-    /// Whether something has changed after this time, as the system noted it.
+    /// Returns whether something has changed after this time, as the system noted it.
     pub(super) fn is_newer(&self, time: SystemTime) -> bool {
         self.changed > time_of(time)
     }

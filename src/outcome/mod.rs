@@ -99,7 +99,7 @@ impl Outcome {
         self
     }
 
-    /// Whether the host may do what it is about to do: no hook blocks, no [question](Outcome::asks) is
+    /// Returns whether the host may do what it is about to do: no hook blocks, no [question](Outcome::asks) is
     /// open, and no hook has changed the input of a host that does not
     /// [apply changes](crate::FireOptions::applies_updates). Always true for an event that cannot
     /// [block](Outcome::can_block): what has already happened cannot be stopped.
@@ -116,7 +116,7 @@ impl Outcome {
         self.denied().or_else(|| self.asks())
     }
 
-    /// Whether the operation is not allowed only because the host has ended the event before its hooks had decided; see
+    /// Returns whether the operation is not allowed only because the host has ended the event before its hooks had decided; see
     /// [`HookBlockedError::is_cancelled`].
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -206,7 +206,7 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// Whether the operation is [allowed](Outcome::allowed), and someone says so: a hook (`"decision": "allow"`) that
+    /// Returns whether the operation is [allowed](Outcome::allowed), and someone says so: a hook (`"decision": "allow"`) that
     /// [may](crate::hook::May::Grant), or the user in an [answer](Outcome::answer). A host can then leave out a question of its
     /// own to its user. Other hooks have no objection at most.
     #[must_use]
@@ -568,7 +568,7 @@ impl HookBlockedError {
         self.outcome.as_deref()
     }
 
-    /// Whether the host itself has ended the event before its hooks had decided, by a cancellation, or by a shutdown while they
+    /// Returns whether the host itself has ended the event before its hooks had decided, by a cancellation, or by a shutdown while they
     /// ran: there is no verdict about the operation, and the model should not get one. The host does not run the operation, and
     /// ends what it has cancelled.
     #[must_use]

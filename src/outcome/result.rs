@@ -180,7 +180,7 @@ impl HookResult {
         self
     }
 
-    /// Whether it ended with exit code 0, nothing failed, and it lets the operation
+    /// Returns whether it ended with exit code 0, nothing failed, and it lets the operation
     /// [continue](HookResult::should_continue): a hook that answers `block` has no success, as one that exits with 1. A hook
     /// whose failure is ignored has none either, and lets the operation continue.
     #[must_use]

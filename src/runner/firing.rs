@@ -46,7 +46,7 @@ pub(crate) trait Cancellation: Send + Sync {
     /// What a run waits for.
     fn flag(&self) -> &Cancel;
 
-    /// Whether the flag is requested, or is about to be.
+    /// Returns whether the flag is requested, or is about to be.
     fn is_cancelled(&self) -> bool;
 }
 

@@ -227,15 +227,19 @@ impl Runner {
     /// Adds to a result that a script of the hook has changed. One that is not shown, since the hook blocks or fails, is said
     /// again at the next run.
     fn tell_of_change(&self, result: &mut HookResult, name: &str) {
-        let words = format!("its script `{name}` has changed since the hooks were loaded");
-        let words = self.reporter.without_secrets(&result.hook, &words);
+        let change = format!("its script `{name}` has changed since the hooks were loaded");
+        let change = self.reporter.without_secrets(&result.hook, &change);
         let is_shown = result.failure.is_none() && result.should_continue();
         if !is_shown {
-            self.reporter.diagnose_once(&result.hook, &words);
-            result.add_diagnostic(words);
-        } else if result.hook.scripts().is_some_and(|it| it.is_told()) {
-            self.reporter.warn(&result.hook, &words);
-            result.add_told(words);
+            self.reporter.diagnose_once(&result.hook, &change);
+            result.add_diagnostic(change);
+        } else if result
+            .hook
+            .scripts()
+            .is_some_and(|scripts| scripts.is_told())
+        {
+            self.reporter.warn(&result.hook, &change);
+            result.add_told(change);
         }
     }
 
