@@ -11,11 +11,17 @@ pub(crate) const COMMON_PREFIX: &str = "FORGE";
 /// is found, and no hook can approve.
 pub(crate) const HOOK_CHAIN: &str = "FORGE_HOOK_CHAIN";
 
+/// The files that agents and hosts with the default names share. A program that writes a new hooks file for these names writes
+/// it there.
+const SHARED_GLOBAL: &str = "forge-hooks/hooks.json";
+const SHARED_IN_PROJECT: &str = ".forge-hooks/hooks.json";
+
 /// The names of a host: the prefixes of its variables, and the paths of its hooks files.
 ///
 /// The default profile has two names, `forge` and `opencode`: variables begin with `FORGE_` and `OPENCODE_`,
-/// and the files are `src/forge/hooks.json` and `src/opencode/hooks.json` in the user's configuration
-/// directory, and `.src/forge/hooks.json` and `.src/opencode/hooks.json` in a project.
+/// and the files are `src/forge/hooks.json`, `src/opencode/hooks.json` and `forge-hooks/hooks.json` in the user's
+/// configuration directory, and `.src/forge/hooks.json`, `.src/opencode/hooks.json` and `.forge-hooks/hooks.json`
+/// in a project.
 ///
 /// ```
 /// use std::path::Path;
@@ -43,10 +49,12 @@ impl Default for AppProfile {
             global_files: vec![
                 "src/forge/hooks.json".into(),
                 "src/opencode/hooks.json".into(),
+                SHARED_GLOBAL.into(),
             ],
             project_files: vec![
                 ".src/forge/hooks.json".into(),
                 ".src/opencode/hooks.json".into(),
+                SHARED_IN_PROJECT.into(),
             ],
             short_names: true,
         }
@@ -146,6 +154,15 @@ impl AppProfile {
     pub fn short_names(&self) -> bool {
         self.short_names
     }
+}
+
+/// Returns the index of the file that a new one is, in a profile's list of files: the shared one, else the first.
+pub(crate) fn index_of_new(files: &[PathBuf]) -> usize {
+    let shared = [SHARED_GLOBAL, SHARED_IN_PROJECT].map(Path::new);
+    let mut files = files.iter();
+    files
+        .position(|file| shared.contains(&&**file))
+        .unwrap_or(0)
 }
 
 /// Returns the text with `-` for characters that a directory's name cannot contain.

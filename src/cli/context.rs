@@ -154,10 +154,14 @@ impl Context<'_> {
         })
     }
 
-    /// Returns the project's root, for a command that also has `--global`.
-    pub(crate) fn root_unless_global(&self) -> Result<PathBuf, Failure> {
+    /// Returns the project's root, for a command that edits its file; none with `--global`.
+    pub(crate) fn root_unless(&self, global: bool) -> Result<Option<PathBuf>, Failure> {
+        if global {
+            return Ok(None);
+        }
         let fix = "name one with `--project DIR`, or say `--global` for the user's file";
-        self.needed_root().map_err(|failure| failure.with_fix(fix))
+        let root = self.needed_root();
+        root.map(Some).map_err(|failure| failure.with_fix(fix))
     }
 
     /// The variable that disables all hooks, if it is set.

@@ -83,7 +83,7 @@ impl Context<'_> {
                 "fix: name another file with `--settings FILE`, or a plugin with `--plugin DIR`";
             return vec![words, fix.to_owned()];
         }
-        let looked = printable(&self.not_found(found).join("` and `"));
+        let looked = printable(&self.not_found(found).join("`, `"));
         let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
         lines.extend(self.others(found));
         if lines.len() == 1 && found.report().problems.is_empty() {
@@ -92,13 +92,10 @@ impl Context<'_> {
         lines
     }
 
-    /// Returns the usual files of these hooks that do not exist.
+    /// Returns the paths where these hooks were looked for, of the user and of the project, unless a file was there.
     pub(crate) fn not_found(&self, found: &Hooks) -> Vec<String> {
-        let config = found.config();
-        let project = found.project().and_then(|root| config.project_path(root));
-        let usual = config.global_path().into_iter().chain(project);
-        let missing = usual.filter(|path| !path.exists());
-        missing.map(|path| below_here(&path)).collect()
+        let missing = found.config().not_found(found.project());
+        missing.iter().map(|path| below_here(path)).collect()
     }
 
     /// Returns a hint for each file of another host or agent in the project, if it has no file of its own and none that is

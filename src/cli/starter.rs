@@ -16,16 +16,13 @@ const SCHEMA: &str = "hooks.schema.json";
 
 pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let config = context.hooks.config();
-    let path = match args.global {
-        true => config.global_path(),
-        false => config.project_path(context.root_unless_global()?),
-    };
-    let path = path.ok_or_else(|| {
+    let root = context.root_unless(args.global)?;
+    let path = config.path_to_edit(root.as_deref()).ok_or_else(|| {
         Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
     })?;
-    if !args.global && path.symlink_metadata().is_err() {
+    if root.is_some() && path.symlink_metadata().is_err() {
         // Refuses a link that leads out of the project.
-        config.project_file(context.needed_root()?)?;
+        config.file_to_edit(root.as_deref())?;
     }
     write_new(&path, args, context)?;
     writeln!(terminal, "wrote {}", Style::STRONG.paint(named(&path)))?;
@@ -157,11 +154,8 @@ fn add(
 
 /// Opens the file. Refuses a file with errors, and one that has this template already.
 fn file_without(name: &str, global: bool, context: &Context<'_>) -> Result<HooksFile, Failure> {
-    let config = context.hooks.config();
-    let file = match global {
-        true => config.global_file()?,
-        false => config.project_file(context.root_unless_global()?)?,
-    };
+    let root = context.root_unless(global)?;
+    let file = context.hooks.config().file_to_edit(root.as_deref())?;
     for entry in file.entries() {
         let hook = entry.hook().map_err(|_| {
             let shown = named(file.path());

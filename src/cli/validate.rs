@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Termina
 }
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
-    let names = context.not_found(hooks).join("` or `");
+    let names = context.not_found(hooks).join("`, `");
     let mut words = format!("found no hooks file, such as `{names}`");
     let report = hooks.report();
     let problems = report.problems.iter().map(ToString::to_string);

@@ -124,6 +124,15 @@ impl HookConfig {
         let path = save::place(&self.project_candidates(&root))?;
         HooksFile::read(path, Some(root))
     }
+
+    /// Opens the file of the project, or of the user without a root, that a program edits for a person: the one that
+    /// exists, else the one that is written for the person.
+    #[cfg(feature = "cli")]
+    pub(crate) fn file_to_edit(&self, root: Option<&Path>) -> Result<HooksFile, ConfigError> {
+        let root = root.map(absolute);
+        let path = save::place(&self.candidates_to_edit(root.as_deref()))?;
+        HooksFile::read(path, root)
+    }
 }
 
 /// Saves these hooks in place of those in the one of these files that exists, else in the first. If it is not a hooks

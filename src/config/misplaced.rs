@@ -20,8 +20,9 @@ impl HookConfig {
         let default = AppProfile::default();
         let mut found = Vec::new();
         let home = self.config_home.clone().or_else(config_home);
-        if let (Some(right), Some(directory)) = (self.global_path(), home)
-            && right.starts_with(&directory)
+        let right = self.candidates_to_edit(None);
+        if let Some(directory) = home
+            && right.iter().any(|path| path.starts_with(&directory))
         {
             // The user's own home directory has nothing to do with another place of the configuration.
             let own = home::home_dir().filter(|_| self.config_home.is_none());
@@ -29,7 +30,8 @@ impl HookConfig {
             let others = default.global_files();
             found.extend(self.instead_of(&right, root, near, (&directory, others)));
         }
-        if let Some((root, right)) = root.and_then(|it| Some((it, self.project_path(it)?))) {
+        if let Some(root) = root {
+            let right = self.candidates_to_edit(Some(root));
             let named = root.join(&dotted);
             let near = [root.to_owned(), named.join("hooks"), named];
             let others = default.project_files();
@@ -38,20 +40,23 @@ impl HookConfig {
         found
     }
 
-    /// Returns the files in these directories and beside the right file, and those of hosts without a name, that are there
-    /// instead of the right file.
+    /// Returns the files in these directories and beside the right files, and those of hosts without a name, if none of the
+    /// right files exists. A new file is the first of them.
     fn instead_of(
         &self,
-        right: &Path,
+        right: &[PathBuf],
         root: Option<&Path>,
         near: impl IntoIterator<Item = PathBuf>,
         (directory, of_default): (&Path, &[PathBuf]),
     ) -> Vec<Problem> {
-        if right.exists() {
+        let Some(new) = right.first() else {
+            return Vec::new();
+        };
+        if right.iter().any(|path| path.exists()) {
             return Vec::new();
         }
-        let beside = right.parent().map(Path::to_owned);
-        let near = near.into_iter().chain(beside);
+        let beside = right.iter().filter_map(|path| path.parent());
+        let near = near.into_iter().chain(beside.map(Path::to_owned));
         let named = near.flat_map(|near| NAMES.map(|name| near.join(name)));
         let of_default = of_default.iter().map(|file| directory.join(file));
         let is_read = |path: &Path| {
@@ -66,7 +71,11 @@ impl HookConfig {
         let paths = paths.filter(|path| path.is_file() && !is_read(path));
         let problem = |path: PathBuf| {
             let words = "the file is not read, since hooks are not looked for there";
-            let help = format!("move it to {}", quoted(&right.to_string_lossy()));
+            // One beside a right file only has a wrong name.
+            let mut right = right.iter();
+            let to = right.find(|right| right.parent() == path.parent());
+            let to = to.unwrap_or(new).to_string_lossy();
+            let help = format!("move it to {}", quoted(&to));
             let problem = Problem::of_file(Severity::Warning, &path, words);
             problem.with_help(printable(&help)).made_printable()
         };

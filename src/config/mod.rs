@@ -40,7 +40,7 @@ use crate::events::Vocabulary;
 use crate::files;
 use crate::hook::Hook;
 use crate::logging::{debug, warn};
-use crate::profile::AppProfile;
+use crate::profile::{AppProfile, index_of_new};
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
 use crate::trust::{Approved, TrustStore};
@@ -264,6 +264,22 @@ impl HookConfig {
     #[must_use]
     pub fn project_path(&self, root: impl AsRef<Path>) -> Option<PathBuf> {
         first_existing(self.project_candidates(root.as_ref()))
+    }
+
+    /// Returns the path of the file of the project, or of the user without a root, that a program edits for a person: the one that
+    /// exists, else the one that is written for the person.
+    #[cfg(feature = "cli")]
+    pub(crate) fn path_to_edit(&self, root: Option<&Path>) -> Option<PathBuf> {
+        first_existing(self.candidates_to_edit(root))
+    }
+
+    /// Returns the files that do not exist, of the user and of the project, unless another one of the same owner does.
+    #[cfg(feature = "cli")]
+    pub(crate) fn not_found(&self, root: Option<&Path>) -> Vec<PathBuf> {
+        let project = root.map(|root| self.project_candidates(root));
+        let mut missing = vec![self.global_candidates(), project.unwrap_or_default()];
+        missing.retain(|paths| !paths.iter().any(|path| path.exists()));
+        missing.concat()
     }
 
     /// Returns the root of the project in which `start` is, if it is in one.
@@ -630,6 +646,18 @@ impl HookConfig {
 
     fn project_candidates(&self, root: &Path) -> Vec<PathBuf> {
         below(root, self.profile.project_files())
+    }
+
+    /// Returns the files of the project, or of the user without a root. The one that a new file would be is the first.
+    fn candidates_to_edit(&self, root: Option<&Path>) -> Vec<PathBuf> {
+        let (mut candidates, files) = match root {
+            Some(root) => (self.project_candidates(root), self.profile.project_files()),
+            None => (self.global_candidates(), self.profile.global_files()),
+        };
+        if let Some(up_to_new) = candidates.get_mut(..=index_of_new(files)) {
+            up_to_new.rotate_right(1);
+        }
+        candidates
     }
 }
 

@@ -62,8 +62,12 @@ fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| absolute(path))
 }
 
+/// Returns the first of these files that exists, else the first. A link to nothing exists: a person has chosen that path.
 pub(super) fn first_existing(candidates: Vec<PathBuf>) -> Option<PathBuf> {
-    let existing = candidates.iter().find(|path| path.exists()).cloned();
+    let existing = candidates
+        .iter()
+        .find(|path| path.symlink_metadata().is_ok());
+    let existing = existing.cloned();
     existing.or_else(|| candidates.into_iter().next())
 }
 

@@ -10,6 +10,7 @@ mod circular;
 mod config;
 mod deciding;
 mod deep_data;
+mod default_places;
 mod diagnostics;
 mod direct_exec;
 mod disabling;

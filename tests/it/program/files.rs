@@ -7,8 +7,8 @@ use super::{User, with};
 #[test]
 fn init_writes_what_its_schema_describes() {
     for (args, path) in [
-        (&["init"][..], "project/.src/forge/hooks.json"),
-        (&["init", "--global"], "config/src/forge/hooks.json"),
+        (&["init"][..], "project/.forge-hooks/hooks.json"),
+        (&["init", "--global"], "config/forge-hooks/hooks.json"),
     ] {
         let user = User::new();
         assert_eq!(user.run(args).status, 0);
@@ -58,8 +58,8 @@ fn templates_added_at_once_all_arrive() {
                 assert_eq!(printed.status, 0, "{printed:?}");
             }
             let text = user.read(match global {
-                None => "project/.src/forge/hooks.json",
-                Some(_) => "config/src/forge/hooks.json",
+                None => "project/.forge-hooks/hooks.json",
+                Some(_) => "config/forge-hooks/hooks.json",
             });
             for name in &names {
                 assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
@@ -77,9 +77,39 @@ fn a_template_added_during_init_is_not_lost() {
             panic!("two commands");
         };
         assert_eq!(add.status, 0, "{add:?}");
-        let text = user.read("project/.src/forge/hooks.json");
+        let text = user.read("project/.forge-hooks/hooks.json");
         assert!(text.contains("\"log_all\""), "{init:?} {text}");
         let has_all = text.contains("\"session_log\"");
         assert_eq!(has_all, init.status == 0, "{init:?}");
     }
+}
+
+#[test]
+fn a_file_of_an_older_place_is_edited() {
+    for (global, older) in [
+        (None, "project/.src/opencode/hooks.json"),
+        (Some("--global"), "config/src/forge/hooks.json"),
+    ] {
+        let user = User::new();
+        user.write(older, r#"{"hooks": []}"#);
+        let init = user.run(&with(&["init"], global.as_slice()));
+        assert!(init.err.contains("already exists"), "{init:?}");
+        let added = user.run(&with(&["templates", "log_all", "--add"], global.as_slice()));
+        assert_eq!(added.status, 0, "{added:?}");
+        assert!(user.read(older).contains("\"log_all\""));
+    }
+}
+
+/// A link that leads nowhere is a file too: all hooks are blocked until the user has looked at it.
+#[cfg(unix)]
+#[test]
+fn init_writes_no_file_beside_a_link_to_nothing() {
+    let user = User::new();
+    let link = user
+        .write("config/src/forge/x", "")
+        .with_file_name("hooks.json");
+    std::os::unix::fs::symlink("missing", link).unwrap();
+    let init = user.run(&["init", "--global"]);
+    assert!(init.err.contains("already exists"), "{init:?}");
+    assert!(!user.path("config/forge-hooks").exists());
 }

@@ -19,7 +19,7 @@ fn few_files_of_other_hosts_are_read_for_hints() {
 fn init_follows_no_link_out_of_the_project() {
     let user = User::new();
     std::fs::create_dir(user.path("outside")).unwrap();
-    let link = user.path("project/.src");
+    let link = user.path("project/.forge-hooks");
     std::os::unix::fs::symlink(user.path("outside"), link).unwrap();
     let printed = user.run(&["init"]);
     assert_eq!(printed.status, 2, "{printed:?}");
