@@ -70,6 +70,8 @@ struct WithoutAYes;
 use std::time::Duration;
 
 #[cfg(feature = "cli")]
+mod bridge;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod compat;
 pub mod config;

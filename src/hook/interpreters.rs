@@ -87,8 +87,20 @@ pub(super) fn only_finds(words: &[String]) -> bool {
     )
 }
 
+/// Returns true if the word starts the program whose name stands behind it and its options: `sudo`, `env`.
+#[cfg(feature = "cli")]
+pub(crate) fn starts_program(word: &str) -> bool {
+    is_in(STARTERS, word.rsplit('/').next().unwrap_or(word))
+}
+
+/// Returns true if a command's program may still follow this word: `then`, `A=1`, an option.
+#[cfg(feature = "cli")]
+pub(crate) fn may_precede_program(word: &str) -> bool {
+    word.contains('=') || word.starts_with('-') || is_in(BEFORE_COMMANDS, word)
+}
+
 /// Returns true if the word behind this one is a command: `sh -c`, `eval`, `trap`.
-pub(super) fn runs_text(before: &str) -> bool {
+pub(crate) fn runs_text(before: &str) -> bool {
     matches!(before, "eval" | "trap") || is_option(before) && before.ends_with('c')
 }
 

@@ -39,6 +39,8 @@ pub(crate) use entry::{Unusable, in_order, is_key, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use interpreters::runs_file;
+#[cfg(feature = "cli")]
+pub(crate) use interpreters::{may_precede_program, runs_text, starts_program};
 pub(crate) use keys::is_variable;
 pub(crate) use lexer::{Piece, Token, Word, lex};
 pub(crate) use route::{Route, is_too_long, without_parents};

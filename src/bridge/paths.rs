@@ -1,0 +1,424 @@
+//! The path of an event as hooks see it, and back.
+//!
+//! - A path is joined with the event's `cwd`. Each `..` is resolved by name, as some programs do. If it stands behind a link
+//!   and others would be led elsewhere by the link, the path has two meanings, which is an error.
+//! - A path in the project is relative to its root, also if it goes there through a link outside of the project or
+//!   the root is spelled otherwise, as in other case. Links in the project keep their names, and so does the last part. The root is `.`.
+//! - Any other path is absolute. One that begins with `~` stays as it is, as some programs replace it, and must have no
+//!   `..`; an empty one stays empty.
+//! - On Windows, hooks see `/` between names. Names keep their case and their dots at the end, which globs see through.
+//!
+//! Looks at files, and at no more than 256 parts of a path. Does not know which argument of a tool has a path.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::files::is_missing;
+use crate::globs::with_slashes;
+use crate::hook::is_too_long;
+
+/// The most parts of a path: some are looked up, each from the first part on.
+const MOST_PARTS: usize = 256;
+
+/// The directories that the paths of an event depend on.
+pub(super) struct Places<'a> {
+    /// Where relative paths of the event begin.
+    pub(super) cwd: &'a Path,
+    /// The project's root, without links.
+    pub(super) root: &'a Path,
+}
+
+impl Places<'_> {
+    /// Returns the path as hooks see it.
+    ///
+    /// # Errors
+    /// If the path means different files to different programs, or is not known to name any: it has `..` behind a link or
+    /// behind `~`, a NUL, more than 4,096 bytes or 256 parts, or the `cwd` is not absolute.
+    pub(super) fn ours(&self, path: &str) -> Result<String, String> {
+        if path.contains('\0') {
+            return Err("the path has a NUL byte, at which some programs end it".to_owned());
+        }
+        if path.starts_with('~') {
+            let has_parent = Path::new(path)
+                .components()
+                .any(|part| part == Component::ParentDir);
+            return match has_parent {
+                true => Err(format!("{path:?} has `..` behind `~`; use the full path")),
+                false => Ok(path.to_owned()),
+            };
+        }
+        let joined = self.cwd.join(path);
+        if is_too_long(&joined) || joined.components().count() > MOST_PARTS {
+            return Err("the path has more than 4,096 bytes or 256 parts".to_owned());
+        }
+        if !joined.is_absolute() {
+            return Err(format!("{joined:?} is not an absolute path"));
+        }
+        if path.is_empty() {
+            return Ok(String::new());
+        }
+        let plain = by_name(&joined)?;
+        let place = self.in_project(&plain).unwrap_or(plain);
+        match place.to_str() {
+            None => Err(format!("{place:?} is not UTF-8")),
+            Some("") => Ok(".".to_owned()),
+            Some(text) if cfg!(windows) => Ok(with_slashes(text).into_owned()),
+            Some(text) => Ok(text.to_owned()),
+        }
+    }
+
+    /// Returns the agent's form of a path that a hook has set: the absolute path, as the agent's `cwd` need not be the root.
+    pub(super) fn theirs(&self, path: &str) -> String {
+        if path.is_empty() || path.starts_with('~') {
+            return path.to_owned();
+        }
+        // Without `.`, and on Windows with the system's separators.
+        let place: PathBuf = self.root.join(path).components().collect();
+        place.to_string_lossy().into_owned()
+    }
+
+    /// Returns what follows the root in an absolute path without `..`, if the path is in the project.
+    fn in_project(&self, plain: &Path) -> Option<PathBuf> {
+        if let Ok(rest) = plain.strip_prefix(self.root) {
+            return Some(rest.to_owned());
+        }
+        let root = fs::canonicalize(self.root).ok()?;
+        let mut start = PathBuf::new();
+        let mut parts = plain.components();
+        while let Some(part) = parts.next() {
+            start.push(part);
+            // A hook may know the last part's own name, but the `cwd` is no file.
+            if parts.clone().next().is_none() && !self.cwd.starts_with(plain) {
+                return None;
+            }
+            let real = fs::canonicalize(&start).ok()?;
+            if let Ok(rest) = real.strip_prefix(&root) {
+                return Some(rest.components().chain(parts).collect());
+            }
+        }
+        None
+    }
+}
+
+/// Returns an absolute path with each `..` resolved by name.
+fn by_name(path: &Path) -> Result<PathBuf, String> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        if part != Component::ParentDir {
+            plain.push(part);
+        } else if leads_elsewhere(&plain) {
+            return Err(format!(
+                "{path:?} has `..` behind {plain:?}, which is a link or cannot be read: programs resolve it differently; use a path without `..`"
+            ));
+        } else {
+            plain.pop();
+        }
+    }
+    Ok(plain)
+}
+
+/// Returns whether the parent of a path may be another one by name than behind its link.
+fn leads_elsewhere(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Err(error) if is_missing(&error) => false,
+        _ => {
+            let target = fs::canonicalize(path).ok();
+            let target = target.as_deref().and_then(Path::parent);
+            let parent = path
+                .parent()
+                .and_then(|parent| fs::canonicalize(parent).ok());
+            // The root is its own parent.
+            path.parent().is_some() && (target.is_none() || target != parent.as_deref())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A project with directories, and a link to its root beside it.
+    struct Site {
+        #[allow(dead_code)]
+        directory: tempfile::TempDir,
+        above: PathBuf,
+    }
+
+    impl Site {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let above = fs::canonicalize(directory.path()).unwrap();
+            // On Windows, `/` is no separator behind this prefix.
+            let above = above.to_str().unwrap().trim_start_matches(r"\\?\");
+            let above = PathBuf::from(above);
+            fs::create_dir_all(above.join("project/src/deep")).unwrap();
+            fs::create_dir(above.join("other")).unwrap();
+            fs::write(above.join("project/file"), "").unwrap();
+            Self { directory, above }
+        }
+
+        /// Returns what hooks see of a path. `@` stands for the directory above the project, in both.
+        fn ours(&self, cwd: &str, path: &str) -> String {
+            let places = Places {
+                cwd: &self.at(cwd),
+                root: &self.above.join("project"),
+            };
+            let above = with_slashes(self.above.to_str().unwrap()).into_owned();
+            match places.ours(&path.replace('@', self.above.to_str().unwrap())) {
+                Ok(path) => path.replace(&above, "@"),
+                Err(error) => {
+                    let kinds = ["is a link", "behind `~`", "NUL", "4,096", "absolute"];
+                    let kind = kinds.iter().find(|kind| error.contains(**kind));
+                    format!("error: {}", kind.unwrap_or(&error.as_str()))
+                }
+            }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            match path.strip_prefix("@/") {
+                Some(rest) => self.above.join(rest),
+                None => path.into(),
+            }
+        }
+
+        #[track_caller]
+        fn check(&self, cwd: &str, rows: &[(&str, &str)]) {
+            for (path, expected) in rows {
+                assert_eq!(self.ours(cwd, path), *expected, "{path:?} in {cwd}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_form_of_a_path() {
+        let site = Site::new();
+        site.check(
+            "@/project/src",
+            &[
+                ("a", "src/a"),
+                ("./a//b/./c", "src/a/b/c"),
+                ("a/", "src/a"),
+                ("deep/..", "src"),
+                ("../file", "file"),
+                ("missing/../a", "src/a"),
+                ("..", "."),
+                ("../", "."),
+                (".", "src"),
+                ("@/project", "."),
+                ("@/project/", "."),
+                ("@/project/a/../b", "b"),
+                ("../../other/a", "@/other/a"),
+                ("../../project/a", "a"),
+                ("@/other/../project/a", "a"),
+                ("@/projects/a", "@/projects/a"),
+                ("@/other", "@/other"),
+                ("", ""),
+                ("~", "~"),
+                ("~/a", "~/a"),
+                ("~me/a", "~me/a"),
+                ("./~/a", "src/~/a"),
+                ("~/../a", "error: behind `~`"),
+                ("a\0b", "error: NUL"),
+                ("ä ö", "src/ä ö"),
+                ("...", "src/..."),
+            ],
+        );
+        site.check(
+            "@/other",
+            &[("a", "@/other/a"), (".", "@/other"), ("../project", ".")],
+        );
+        site.check(
+            "relative",
+            &[("a", "error: absolute"), ("", "error: absolute")],
+        );
+        let long = |length: usize| "a/".repeat(length);
+        assert_eq!(site.ours("@/project", &"a".repeat(4096)), "error: 4,096");
+        assert_eq!(site.ours("@/project", &long(256)), "error: 4,096");
+        assert_eq!(
+            site.ours("@/project", &long(200)),
+            long(200).trim_end_matches('/')
+        );
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn windows_has_separators_and_drives() {
+        Site::new().check(
+            "@/project/src",
+            &[
+                ("a\\b", "src/a/b"),
+                ("..\\file", "file"),
+                ("C:a", "error: absolute"),
+                ("Z:\\a", "Z:/a"),
+            ],
+        );
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_backslash_is_a_letter() {
+        Site::new().check(
+            "@/project",
+            &[
+                ("a\\..\\b", "a\\..\\b"),
+                ("C:\\a", "C:\\a"),
+                ("/../../..", "/"),
+            ],
+        );
+    }
+
+    #[test]
+    fn paths_are_mapped_back() {
+        let root = fs::canonicalize(std::env::temp_dir()).unwrap();
+        let places = Places {
+            cwd: &root.join("sub"),
+            root: &root,
+        };
+        let at = |path: &str| root.join(path).to_str().unwrap().to_owned();
+        let elsewhere = fs::canonicalize(".").unwrap().to_str().unwrap().to_owned();
+        assert_eq!(places.theirs("a"), at("a"));
+        assert_eq!(places.theirs("./a/"), at("a"));
+        assert_eq!(
+            places.theirs("a/b"),
+            root.join("a").join("b").to_str().unwrap()
+        );
+        assert_eq!(places.theirs("."), root.to_str().unwrap());
+        assert_eq!(places.theirs(&elsewhere), elsewhere);
+        assert_eq!(places.theirs("~/a"), "~/a");
+        assert_eq!(places.theirs(""), "");
+        assert_eq!(places.ours(&places.theirs("a/b")), Ok("a/b".to_owned()));
+    }
+
+    #[cfg(unix)]
+    mod links {
+        use std::os::unix::fs::symlink;
+
+        use proptest::collection::vec;
+        use proptest::prelude::*;
+
+        use super::*;
+        use crate::hook::without_parents;
+
+        impl Site {
+            fn link(&self, target: &str, link: &str) {
+                symlink(
+                    target.replace('@', self.above.to_str().unwrap()),
+                    self.at(link),
+                )
+                .unwrap();
+            }
+        }
+
+        fn site_with_links() -> Site {
+            let site = Site::new();
+            site.link("@/project", "@/to_project");
+            site.link("@/project/src", "@/to_src");
+            site.link("@", "@/other/up");
+            site.link("@/other", "@/project/out");
+            site.link("src", "@/project/near");
+            site.link("src/deep", "@/project/far");
+            site.link("nothing", "@/project/dangling");
+            site.link("circle", "@/project/circle");
+            site.link("@/project/file", "@/other/to_file");
+            site
+        }
+
+        #[test]
+        fn a_parent_behind_a_link_has_two_meanings() {
+            let rows = [
+                ("out/../a", "error: is a link"),
+                ("far/../a", "error: is a link"),
+                ("dangling/../a", "error: is a link"),
+                ("circle/../a", "error: is a link"),
+                ("far/x/../../a", "error: is a link"),
+                // Both lead to the same directory.
+                ("near/../a", "a"),
+                ("out/x/../a", "out/a"),
+                ("src/deep/../a", "src/a"),
+            ];
+            let site = site_with_links();
+            site.check("@/project", &rows);
+            // Not known, as no name may be so long.
+            let path = format!("{}/b/../a", "a".repeat(300));
+            assert_eq!(site.ours("@/project", &path), "error: is a link");
+            let rows = [("../a", "error: is a link"), ("a", "src/a")];
+            site.check("@/to_src", &rows);
+        }
+
+        #[test]
+        fn a_project_behind_a_link_is_found() {
+            let site = site_with_links();
+            let rows = [
+                ("a", "a"),
+                (".", "."),
+                ("file/", "file"),
+                ("@/project/a", "a"),
+                // Links in the project keep their names.
+                ("out/a", "out/a"),
+                ("near", "near"),
+                ("@/to_src/a", "src/a"),
+                ("@/other/up/project/out/a", "out/a"),
+                ("@/other/up/other/a", "@/other/up/other/a"),
+                // The last part too.
+                ("@/other/to_file", "@/other/to_file"),
+                ("@/to_src", "@/to_src"),
+            ];
+            site.check("@/to_project", &rows);
+            site.check("@/other/up/project", &[("a", "a"), ("..", "@/other/up")]);
+        }
+
+        #[test]
+        fn a_directory_that_is_not_readable_has_two_meanings() {
+            use std::os::unix::fs::PermissionsExt;
+            let site = site_with_links();
+            let deep = site.at("@/project/src");
+            fs::set_permissions(&deep, fs::Permissions::from_mode(0o000)).unwrap();
+            // Root may read it all the same.
+            let expected = match deep.join("deep").symlink_metadata() {
+                Ok(_) => "src/a",
+                Err(_) => "error: is a link",
+            };
+            assert_eq!(site.ours("@/project", "src/deep/../a"), expected);
+            fs::set_permissions(&deep, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+
+        proptest! {
+            #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+            /// Hooks see a path of the same file, whether a program resolves `..` by name or by links.
+            #[test]
+            fn the_path_leads_to_the_same_file(paths in vec(
+                vec("(\\.\\.|src|deep|file|out|near|far|up|other|project|to_project|to_src|new)", 0..6),
+                32,
+            )) {
+                let site = site_with_links();
+                let root = site.at("@/project");
+                for (index, parts) in paths.into_iter().enumerate() {
+                    let cwds = ["@/project", "@/project/src", "@/to_project", "@/other/up"];
+                    let cwd = site.at(cwds[index % cwds.len()]);
+                    let start = ["", "", "@/project/", "@/"][index / 4 % 4];
+                    let start = start.replace('@', site.above.to_str().unwrap());
+                    let path = format!("{start}{}", parts.join("/"));
+                    let places = Places { cwd: &cwd, root: &root };
+                    let Ok(ours) = places.ours(&path) else {
+                        continue;
+                    };
+                    let meant = match path.as_str() {
+                        "" => continue,
+                        path => cwd.join(path),
+                    };
+                    let seen = fs::canonicalize(root.join(&ours)).ok();
+                    prop_assert_eq!(&seen, &fs::canonicalize(without_parents(&meant)).ok(), "{} {}", path, ours);
+                    if let Ok(followed) = fs::canonicalize(&meant) {
+                        prop_assert_eq!(seen, Some(followed), "{} {}", path, ours);
+                    }
+                    prop_assert!(!ours.split('/').any(|part| part == ".."));
+                    // A second time, nothing changes.
+                    let again = Places { cwd: &root, root: &root }.ours(&ours);
+                    prop_assert_eq!(again, Ok(ours.clone()));
+                    prop_assert_eq!(places.ours(&places.theirs(&ours)), Ok(ours));
+                }
+            }
+        }
+    }
+}
