@@ -597,6 +597,7 @@ impl Hooks {
             files,
             directories,
             hooks: self.registry().hooks(),
+            inherited: &|name| self.executor().variable(name),
         };
         self.config().decides(path.as_ref(), &deciders)
     }

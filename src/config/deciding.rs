@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::HookConfig;
 use super::places::absolute;
 use crate::hook::{Hook, Route, is_too_long};
-use crate::named::{named_anywhere, without_links};
+use crate::named::{GetVariable, named_anywhere, without_links};
 
 /// The directories beside a hooks file that belong to it. Nothing reads `hooks.d` yet; the name is reserved, so that a host
 /// that is not updated protects it already.
@@ -33,6 +33,7 @@ pub(crate) struct Deciders<'a> {
     /// Directories of plugins: all that is in one counts.
     pub(crate) directories: Vec<PathBuf>,
     pub(crate) hooks: Vec<Arc<Hook>>,
+    pub(crate) inherited: GetVariable<'a>,
 }
 
 /// A file that decides, or a directory in which everything does.
@@ -117,7 +118,7 @@ fn named_by(deciders: &Deciders<'_>) -> Vec<Place> {
     let host_dir = without_links(deciders.host_dir);
     let hooks = deciders.hooks.iter();
     let named = hooks.flat_map(|hook| {
-        let named = named_anywhere(hook, &host_dir);
+        let named = named_anywhere(hook, &host_dir, deciders.inherited);
         named.existing.into_iter().chain(named.possible)
     });
     let mut paths: Vec<PathBuf> = named.collect();

@@ -1,5 +1,6 @@
 //! The settings of an executor, and their defaults.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,7 @@ pub struct HookExecutorBuilder {
     output_limit: usize,
     model_text_limit: usize,
     inherit: Option<Vec<String>>,
+    variables: Option<Vec<(OsString, OsString)>>,
     profile: AppProfile,
     observers: Observers,
     redactor: Redactor,
@@ -81,6 +83,7 @@ impl Default for HookExecutorBuilder {
             output_limit: 1024 * 1024,
             model_text_limit: MODEL_TEXT_LIMIT,
             inherit: None,
+            variables: None,
             profile: AppProfile::default(),
             observers: Observers::default(),
             redactor: Redactor::default(),
@@ -138,6 +141,18 @@ impl HookExecutorBuilder {
     /// `["PATH", "HOME", "LANG", "LC_*", "TMPDIR"]`; on Windows programs also need `SystemRoot`.
     pub fn inherit<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
         self.inherit = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the variables from which hooks inherit, in place of the environment of this process, which another program may have
+    /// set. Programs are looked up in their `PATH`.
+    #[cfg(feature = "cli")]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "no command of the program calls it yet")
+    )]
+    pub(crate) fn variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
+        self.variables = Some(variables);
         self
     }
 
@@ -216,8 +231,12 @@ impl HookExecutorBuilder {
         for directory in working_dir.iter().chain(&project).chain(&home) {
             bases.real(directory);
         }
+        let mut naming = Naming::new(self.profile, self.inherit);
+        if let Some(variables) = self.variables {
+            naming = naming.with_variables(variables);
+        }
         let runner = Runner {
-            native: Native::new(Naming::new(self.profile, self.inherit)),
+            native: Native::new(naming),
             default_timeout: self.default_timeout,
             working_dir,
             bases,

@@ -1,5 +1,6 @@
 //! `HookExecutor`: blocking calls, submitted events, shutdown, and the executor of the whole program.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
@@ -132,6 +133,11 @@ impl HookExecutor {
         let core = self.core();
         let variable = core.runner.native.naming().disabled_by();
         variable.filter(|_| core.allow_disable)
+    }
+
+    /// Returns the value of a variable from which hooks inherit.
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
+        self.core().runner.native.naming().variable(name)
     }
 
     /// Returns the hooks whose pattern and conditions match this event, in the order in which they run.

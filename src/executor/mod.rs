@@ -25,6 +25,8 @@ mod plan_tests;
 mod schedule_tests;
 mod token;
 mod under_way;
+#[cfg(all(test, unix, feature = "cli"))]
+mod variables_tests;
 
 pub use builder::HookExecutorBuilder;
 pub use error::SubmitError;

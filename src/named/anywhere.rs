@@ -2,6 +2,7 @@
 //!
 //! The rule is that of approvals, which look only within a project. Does not know why it is asked.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::look::{Lookup, Named, has_ending};
@@ -26,14 +27,21 @@ pub(crate) struct NamedAnywhere {
     pub(crate) possible: Vec<PathBuf>,
 }
 
+/// Returns the value of a variable that hooks inherit.
+pub(crate) type GetVariable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
 /// Returns the files that a hook names now. `host_dir` is where a hook begins that is of no project, without links. Programs
 /// that are found through `PATH`, and those of the system, do not count.
-pub(crate) fn named_anywhere(hook: &Hook, host_dir: &Path) -> NamedAnywhere {
+pub(crate) fn named_anywhere(
+    hook: &Hook,
+    host_dir: &Path,
+    inherited: GetVariable<'_>,
+) -> NamedAnywhere {
     if hook.answers() {
         return NamedAnywhere::default();
     }
     let places = Places::of(hook, host_dir);
-    let words = words_of(hook, &places);
+    let words = words_of(hook, &places, inherited);
     let possible = possible(&words, [&places.working_dir, &places.base]);
     let named = places.look_up(&words, hook);
     let names = named.files.keys().filter(|name| !name.contains('\0'));
@@ -50,7 +58,7 @@ pub(super) fn named_by_command(hook: &Hook, host_dir: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let places = Places::of(hook, host_dir);
-    let words = words_of(hook, &places);
+    let words = words_of(hook, &places, &|name| std::env::var_os(name));
     // A look at files takes longer than reading the words.
     let runs_word = words.runs.iter().any(|run| !run.words.is_empty());
     if !runs_word && !words.names.iter().any(|name| may_be_path(name)) {
@@ -115,8 +123,8 @@ pub(crate) fn without_links(directory: &Path) -> PathBuf {
 }
 
 /// Reads the words of a hook, without the system's programs.
-fn words_of(hook: &Hook, places: &Places) -> Words {
-    let mut words = Words::of(hook, &|name| value_of(name, hook, places));
+fn words_of(hook: &Hook, places: &Places, inherited: GetVariable<'_>) -> Words {
+    let mut words = Words::of(hook, &|name| value_of(name, hook, places, inherited));
     let lists = words.runs.iter_mut().flat_map(|run| &mut run.words);
     let lists = lists.map(|word| &mut word.names);
     for names in lists.chain([&mut words.names, &mut words.written]) {
@@ -126,7 +134,12 @@ fn words_of(hook: &Hook, places: &Places) -> Words {
 }
 
 /// Returns the value of a variable that names a directory, or that the hook inherits.
-fn value_of(name: &str, hook: &Hook, places: &Places) -> Option<String> {
+fn value_of(
+    name: &str,
+    hook: &Hook,
+    places: &Places,
+    inherited: GetVariable<'_>,
+) -> Option<String> {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     if let Some(own) = hook.env().get(name) {
         return Some(own.clone());
@@ -141,7 +154,10 @@ fn value_of(name: &str, hook: &Hook, places: &Places) -> Option<String> {
         name => {
             let mut directories = hook.directories(&places.base).into_iter();
             let of_protocol = directories.find(|(known, _)| known == name);
-            of_protocol.map_or_else(|| std::env::var(name).ok(), |(_, path)| text(path))
+            match of_protocol {
+                Some((_, path)) => text(path),
+                None => inherited(name)?.into_string().ok(),
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ mod scripts;
 mod stamp;
 mod tree;
 
-pub(crate) use anywhere::{named_anywhere, without_links};
+pub(crate) use anywhere::{GetVariable, named_anywhere, without_links};
 pub(crate) use content::{Copies, digest, of_text};
 pub(crate) use look::{Files, Lookup, Named, TOO_MUCH, is_data};
 pub(crate) use scripts::scripts_since;

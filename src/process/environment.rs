@@ -31,22 +31,26 @@ pub(crate) enum Inherited<'a> {
 
 #[cfg(unix)]
 impl Inherited<'_> {
-    fn path(&self) -> Option<OsString> {
+    fn value(&self, name: &str) -> Option<OsString> {
         match self {
-            Self::AllBut(_) => std::env::var_os("PATH"),
-            Self::Only(variables) => {
-                let path = variables.iter().find(|(name, _)| name == "PATH");
-                path.map(|(_, path)| path.clone())
-            }
+            Self::AllBut(_) => std::env::var_os(name),
+            Self::Only(variables) => last_value(variables, name),
         }
     }
+}
+
+/// Returns the value of a variable: the last one, as a process has it.
+pub(crate) fn last_value(variables: &[(OsString, OsString)], name: &str) -> Option<OsString> {
+    let mut variables = variables.iter().rev();
+    let set = variables.find(|(set, _)| set == name);
+    set.map(|(_, value)| value.clone())
 }
 
 impl<'a> Environment<'a> {
     pub(crate) fn new(inherited: Inherited<'a>, set: Vec<(Cow<'a, str>, Cow<'a, str>)>) -> Self {
         Self {
             #[cfg(unix)]
-            safe_path: replacement(inherited.path().as_deref()),
+            safe_path: replacement(inherited.value("PATH").as_deref()),
             inherited,
             set,
         }
@@ -111,8 +115,17 @@ impl<'a> Environment<'a> {
         if let Some((_, path)) = self.set.iter().rev().find(|(name, _)| name == "PATH") {
             return (**path).into();
         }
-        let path = self.safe_path.clone().or_else(|| self.inherited.path());
+        let path = self
+            .safe_path
+            .clone()
+            .or_else(|| self.inherited.value("PATH"));
         path.unwrap_or_default()
+    }
+
+    /// Returns the value that the process inherits.
+    #[cfg(unix)]
+    pub(crate) fn inherited(&self, name: &str) -> Option<OsString> {
+        self.inherited.value(name)
     }
 
     /// Returns the variables, each with its length as `NAME=value`.

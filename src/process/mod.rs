@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
 pub(crate) use confinement::{Confinement, Place, Reach, Refused};
-pub(crate) use environment::{Environment, Inherited, program_directories};
+pub(crate) use environment::{Environment, Inherited, last_value, program_directories};
 pub(crate) use start::{
     StartError, StartErrorKind, directory_problem, format_problem, interpreter_problem,
     permission_problem,

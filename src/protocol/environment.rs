@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +17,7 @@ use super::names::{Names, VariableName, prefixed};
 use crate::entry::{Failure, FailureKind, FailurePolicy, Options, Reads, Stdin, inherits};
 use crate::events::{DEEPEST_DATA, HookEvent};
 use crate::logging::warn;
-use crate::process::{Environment, Inherited, LARGEST_VARIABLE};
+use crate::process::{Environment, Inherited, LARGEST_VARIABLE, last_value};
 use crate::profile::{AppProfile, COMMON_PREFIX};
 
 /// The most bytes of all variables of an event together, counting the copy of each of the profile's prefixes. This
@@ -117,6 +118,8 @@ pub(crate) struct Naming {
     above: Vec<String>,
     /// The list for hooks that do not set their own.
     inherit: Option<Vec<String>>,
+    /// The variables that were given in place of those of this process.
+    given: Option<Vec<(OsString, OsString)>>,
     chain: HookChain,
     disabled_by: Option<String>,
 }
@@ -127,10 +130,27 @@ impl Naming {
             working_dir: prefixed(&profile, "WORKING_DIR").collect(),
             above: set_above(),
             inherit,
+            given: None,
             chain: HookChain::inherited(),
             disabled_by: disabling_variable(&profile),
             names: OnceLock::new(),
             profile,
+        }
+    }
+
+    /// Replaces the environment of this process. Its list of variables that a hook above has set does not count either: it could
+    /// name `PATH`. The chain of the hooks above still counts, so that no hook runs endlessly.
+    pub(crate) fn with_variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
+        self.above.clear();
+        self.given = Some(variables);
+        self
+    }
+
+    /// Returns the value of a variable from which hooks inherit.
+    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
+        match &self.given {
+            Some(given) => last_value(given, name),
+            None => std::env::var_os(name),
         }
     }
 
@@ -155,15 +175,19 @@ impl Naming {
 
     /// Returns the variables that a hook inherits from the host; never those of an event.
     fn inherited<'a>(&'a self, hook: CalledHook<'_>) -> Inherited<'a> {
-        let Some(rule) = hook.options.inherit.as_ref().or(self.inherit.as_ref()) else {
-            return Inherited::AllBut(&self.above);
+        let rule = hook.options.inherit.as_ref().or(self.inherit.as_ref());
+        let passes = |(name, _): &(OsString, OsString)| {
+            let name = name.to_string_lossy();
+            rule.is_none_or(|rule| inherits(rule, &name))
+                && !self.above.iter().any(|above| *above == name)
         };
-        let passes = |name: &str| inherits(rule, name) && !self.above.iter().any(|it| it == name);
-        let own = std::env::vars_os();
-        Inherited::Only(
-            own.filter(|(name, _)| passes(&name.to_string_lossy()))
-                .collect(),
-        )
+        match (&self.given, rule) {
+            (None, None) => Inherited::AllBut(&self.above),
+            (None, Some(_)) => Inherited::Only(std::env::vars_os().filter(passes).collect()),
+            (Some(given), _) => {
+                Inherited::Only(given.iter().filter(|set| passes(set)).cloned().collect())
+            }
+        }
     }
 
     /// Returns the environment of a hook: what it inherits, what its protocol sets, and its own variables, which

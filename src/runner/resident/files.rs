@@ -15,7 +15,10 @@ const MOST: usize = 1000;
 /// Returns the stamps of the program, of each word of the command that could be a file, of what its interpreters run, and of
 /// the hook's `inputs`. None if the files cannot be determined, or if there are too many.
 pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
-    let words = Words::of(hook, &|name| value(name, hook));
+    let words = Words::of(hook, &|name| {
+        let own = hook.env().get(name).cloned();
+        own.or_else(|| spec.environment.inherited(name)?.into_string().ok())
+    });
     if words.is_cut || (words.has_unknown && hook.inputs().is_empty()) {
         return None;
     }
@@ -40,9 +43,4 @@ pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
     let named = lookup.files_of(hook);
     let is_known = named.files.values().all(Result::is_ok) && named.seen.len() <= MOST;
     is_known.then_some(named.seen)
-}
-
-fn value(name: &str, hook: &Hook) -> Option<String> {
-    let own = hook.env().get(name).cloned();
-    own.or_else(|| std::env::var(name).ok())
 }
