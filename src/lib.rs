@@ -118,6 +118,8 @@ pub mod fuzzing {
     use crate::protocol::{limit, read_answer};
     use crate::{HookEvent, HookOutput};
 
+    #[cfg(feature = "cli")]
+    pub use crate::bridge::check_patch;
     pub use crate::compat::answers as answers_of_other_agents;
 
     /// Returns the answer in a hook's standard output; the error is why it is invalid.

@@ -5,3 +5,6 @@
 mod patch;
 #[allow(dead_code)]
 mod paths;
+
+#[cfg(fuzzing)]
+pub use patch::check_patch;

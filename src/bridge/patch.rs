@@ -304,6 +304,25 @@ fn text_of(token: &Token<'_>) -> Option<String> {
     Some(word.pieces.iter().map(text).collect())
 }
 
+/// Checks that a line which names a file is found wherever it stands in a text, or that the text is no patch.
+///
+/// # Panics
+/// If the line is skipped.
+#[cfg(fuzzing)]
+pub fn check_patch(text: &str) {
+    let _ = (files(text), in_command(text));
+    let lines: Vec<_> = text.lines().collect();
+    for place in 0..=lines.len().min(100) {
+        let (before, behind) = lines.split_at(place);
+        let patch = [before, &["*** Delete File: NAMED"], behind]
+            .concat()
+            .join("\n");
+        if let Ok(changes) = files(&patch) {
+            assert!(changes.iter().any(|change| change.path == "NAMED"));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
