@@ -3,7 +3,7 @@
 //! These modules contain only text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
 //! [`serve`], [`other_agents`], [`trace`], [`redaction`], [`performance`]. For both: [`approval`], [`sandbox`], [`program`],
-//! [`session`], [`gotchas`].
+//! [`session`], [`gotchas`]. For users of agents: [`agents`].
 
 #[doc = include_str!("../docs/first-hook.md")]
 pub mod first_hook {}
@@ -52,6 +52,9 @@ pub mod performance {}
 
 #[doc = include_str!("../docs/gotchas.md")]
 pub mod gotchas {}
+
+#[doc = include_str!("../docs/agents.md")]
+pub mod agents {}
 
 #[doc = include_str!("../docs/other-agents.md")]
 pub mod other_agents {}

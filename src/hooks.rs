@@ -97,6 +97,7 @@ pub struct HooksBuilder {
     executor: HookExecutorBuilder,
     project: Option<ProjectRoot>,
     policy: Option<TrustPolicy>,
+    has_trace: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -230,6 +231,13 @@ impl HooksBuilder {
         hooks
     }
 
+    /// Writes no trace, whatever the environment says.
+    #[cfg(feature = "cli")]
+    pub(crate) fn without_trace(mut self) -> Self {
+        self.has_trace = false;
+        self
+    }
+
     /// Makes the report also say whether the scripts and programs that hooks need exist.
     #[cfg(feature = "cli")]
     pub(crate) fn checking_scripts(mut self) -> Self {
@@ -241,7 +249,10 @@ impl HooksBuilder {
     pub(crate) fn without_hooks(self) -> Hooks {
         let vocabulary = self.vocabulary;
         let config = self.config.with_vocabulary(Arc::clone(&vocabulary));
-        let trace = trace_of_the_user(config.profile());
+        let trace = match self.has_trace {
+            true => trace_of_the_user(config.profile()),
+            false => None,
+        };
         let mut executor = self.executor;
         if let Some(trace) = &trace {
             executor = executor.observer(trace.clone());
@@ -298,6 +309,7 @@ impl Hooks {
             executor: HookExecutor::builder(),
             project: None,
             policy: None,
+            has_trace: true,
         }
     }
 
@@ -310,6 +322,7 @@ impl Hooks {
             executor: HookExecutor::builder(),
             project: None,
             policy: None,
+            has_trace: true,
         }
     }
 
@@ -583,8 +596,20 @@ impl Hooks {
     /// tool itself helps, or files that belong to another user, such as the administrator's.
     #[must_use]
     pub fn decides(&self, path: impl AsRef<Path>) -> bool {
+        self.decides_with(path.as_ref(), &[], &[])
+    }
+
+    /// The same, where these files and directories decide too.
+    pub(crate) fn decides_with(
+        &self,
+        path: &Path,
+        own_files: &[PathBuf],
+        own_directories: &[PathBuf],
+    ) -> bool {
         let root = self.project();
-        let (files, directories) = self.config().other_agents().deciding_places(root);
+        let (mut files, mut directories) = self.config().other_agents().deciding_places(root);
+        files.extend(own_files.iter().cloned());
+        directories.extend(own_directories.iter().cloned());
         let here = std::env::current_dir().unwrap_or_default();
         let deciders = Deciders {
             root,
@@ -599,7 +624,7 @@ impl Hooks {
             hooks: self.registry().hooks(),
             inherited: &|name| self.executor().variable(name),
         };
-        self.config().decides(path.as_ref(), &deciders)
+        self.config().decides(path, &deciders)
     }
 
     /// The JSON Schema of the host's hooks.json, with its events and tools; see

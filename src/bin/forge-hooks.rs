@@ -10,8 +10,11 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 fn main() -> ExitCode {
-    // A logger costs time, so it is only installed if `RUST_LOG` is set.
-    if std::env::var_os("RUST_LOG").is_some() {
+    // A logger costs time, so it is only installed if `RUST_LOG` is set. What an agent starts writes only its answer.
+    let is_of_agent = std::env::args_os()
+        .nth(1)
+        .is_some_and(|command| command == "hook");
+    if !is_of_agent && std::env::var_os("RUST_LOG").is_some() {
         env_logger::init();
     }
     let mut interrupts: Option<Interrupts> = None;

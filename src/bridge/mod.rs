@@ -1,10 +1,78 @@
-//! Runs the hooks of hooks.json for the events of other agents.
+//! An event of another agent, through the hooks of hooks.json, to the answer that this agent reads: what `forge-hooks hook`
+//! does, which agents start as a hook of theirs.
+//!
+//! Nothing that a model can write decides here: where the user's files are and where programs are found stands in the
+//! registered command, not in the environment. What is not understood blocks.
 
-// Nothing calls them yet.
-#[allow(dead_code)]
+mod answer;
+mod background;
+mod call;
+mod dispatch;
+mod firing;
+mod guarded;
 mod patch;
-#[allow(dead_code)]
 mod paths;
+mod registered;
+mod said;
+mod session;
+mod settings;
+mod text_output;
+mod turn;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::Value;
+
+use crate::compat::Effect;
+use answer::{Answer, Dialect};
+use firing::Deadline;
 #[cfg(fuzzing)]
 pub use patch::check_patch;
+pub(crate) use registered::Registered;
+use said::Said;
+use turn::Turn;
+
+/// Returns the answer to an event on standard input. `is_interrupted` says whether a signal was received.
+pub(crate) fn answer(
+    registered: &Registered,
+    input: &str,
+    is_interrupted: &mut dyn FnMut() -> bool,
+) -> Answer {
+    // No event here is this one.
+    if registered.event.ours().is_none() {
+        return Answer::default();
+    }
+    let deadline = Deadline::below(registered.timeout());
+    let answered = catch_unwind(AssertUnwindSafe(|| {
+        Turn::new(registered, input, deadline).map(|turn| turn.answer(is_interrupted))
+    }));
+    match answered {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(why)) => fault(registered, &why),
+        Err(_) => fault(
+            registered,
+            "forge-hooks has panicked, which is a mistake in it: please report it",
+        ),
+    }
+}
+
+/// Runs the hooks in the background that the event has, to their end.
+pub(crate) fn run_background(registered: &Registered, input: &str) {
+    let deadline = Deadline::below(registered.timeout());
+    if let Ok(turn) = Turn::new(registered, input, deadline) {
+        turn.run_background();
+    }
+}
+
+/// Returns the answer where hooks could not decide. The end of a turn is not blocked then: it could be blocked for ever.
+pub(crate) fn fault(registered: &Registered, why: &str) -> Answer {
+    let reason = format!("blocked by forge-hooks: {why}");
+    if registered.event.effect != Effect::Blocks || registered.event.is_stop() {
+        return Answer::error(&reason);
+    }
+    let said = Said {
+        block: Some(reason),
+        ..Said::default()
+    };
+    Dialect::of(registered.agent).answer(registered.event, &Value::Null, said)
+}

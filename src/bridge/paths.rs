@@ -21,6 +21,7 @@ use crate::hook::is_too_long;
 const MOST_PARTS: usize = 256;
 
 /// The directories that the paths of an event depend on.
+#[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     /// Where relative paths of the event begin.
     pub(super) cwd: &'a Path,

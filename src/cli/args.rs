@@ -3,7 +3,9 @@
 //! Does not know what a command does.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
@@ -51,6 +53,7 @@ pub(crate) fn without_a_host(command: clap::Command) -> clap::Command {
         .about("Write, check and try hooks without the program that will run them")
         .mut_arg("project", |project| project.help(root))
         .mut_subcommand("serve", Vocabulary::augment_args)
+        .mut_subcommand("hook", |hook| hook.hide(false))
 }
 
 /// Returns the file of `serve --vocabulary`.
@@ -168,6 +171,9 @@ impl Common {
 pub(crate) enum Command {
     /// Fire an event with the real engine, and show what each hook does.
     Fire(Box<Fire>),
+    /// Answer one event of another agent, which has registered this command as a hook of its own.
+    #[command(hide = true)]
+    Hook(Box<Hook>),
     /// Fire the events of a table of cases, and show which decisions are not as expected.
     Test(Test),
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
@@ -302,6 +308,46 @@ impl Fire {
     pub(crate) fn only_fires(&self) -> bool {
         self.json && !self.dry_run
     }
+}
+
+/// What is registered in an agent's settings.
+#[derive(Args)]
+pub(crate) struct Hook {
+    /// The agent.
+    #[arg(value_parser = agent())]
+    pub(crate) agent: &'static Agent,
+    /// Its event, for example `PreToolUse`.
+    pub(crate) event: String,
+    /// The user's home directory; another one in the environment blocks.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) home: PathBuf,
+    /// The directory of the user's configuration [default: `.config` in the home directory].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_home: Option<PathBuf>,
+    /// Where hooks find programs, in place of `PATH`.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: OsString,
+    /// A variable of the agent that hooks inherit besides the usual ones; can be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) inherit: Vec<String>,
+    /// The timeout that is registered with this command, in seconds [default: the agent's own].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+    /// Use the file and variable names of this host.
+    #[arg(long, value_name = "NAME", value_parser = profile_name)]
+    pub(crate) profile: Option<String>,
+    /// Only run the hooks in the background.
+    #[arg(long, hide = true)]
+    pub(crate) background: bool,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text
+        .parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let seconds = seconds.filter(|seconds| !seconds.is_zero());
+    seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }
 
 #[derive(Args)]

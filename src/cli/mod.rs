@@ -15,6 +15,7 @@ mod files;
 mod fire;
 mod generate;
 mod hints;
+mod hook;
 mod io;
 mod list;
 mod remarks;
@@ -85,6 +86,10 @@ pub fn run_standalone<A: Into<OsString>>(
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
 ) -> Exit {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    if let Some(ended) = hook::run(&args, io) {
+        return ended;
+    }
     let command_line = Standalone::augment_args(args::command(&io.program, &io.version));
     let command_line = args::without_a_host(command_line);
     let program = io.program.clone();
@@ -169,6 +174,9 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
     }
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),
+        Command::Hook(_) => Err(Failure::new(
+            "only `forge-hooks` itself answers other agents",
+        )),
         Command::Test(args) => test::run(args, context, terminal),
         Command::Events(args) => events::run(args, context, terminal),
         Command::Validate(args) => validate::run(args, context, terminal),

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::events::{EventType, named_elsewhere};
 
-pub(super) type Words = &'static [&'static str];
+pub(crate) type Words = &'static [&'static str];
 
 /// Keys with their values.
-pub(super) type Pairs = &'static [(&'static str, &'static str)];
+pub(crate) type Pairs = &'static [(&'static str, &'static str)];
 
 /// Returns the value of a key.
 pub(super) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Option<T> {
@@ -36,11 +36,11 @@ pub struct Agent {
     /// What identifies a plugin of this agent.
     pub(super) manifest: &'static str,
     /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
-    pub(super) all_off: Option<(&'static str, bool)>,
+    pub(crate) all_off: Option<(&'static str, bool)>,
     /// The same, for a list of the names of hooks that are switched off.
     pub(super) disabled: Option<&'static str>,
     /// A key next to `hooks` with variables that the agent sets for its hooks, and this crate does not.
-    pub(super) environment: Option<&'static str>,
+    pub(crate) environment: Option<&'static str>,
     /// The keys within `hooks` that are settings, not events.
     pub(super) not_events: Words,
 
@@ -71,10 +71,7 @@ pub struct Agent {
     pub(super) response: fn(tool: &str, value: &Value) -> Option<Value>,
     /// The key of that form with the text of the output.
     pub(super) text_of_response: &'static str,
-    /// The usual names of tools in hosts, with their names in this one.
-    pub(super) tools: Pairs,
-    /// Tools with the arguments by which hooks know what they do.
-    pub(super) arguments: &'static [(&'static str, Words)],
+    pub(super) tools: &'static [Tool],
     /// Names of tools, each with another one that a matcher may have for it.
     pub(super) also_called: Pairs,
     pub(super) variables: &'static [(&'static str, Variable)],
@@ -95,6 +92,39 @@ pub struct Agent {
     pub(super) known: Words,
     /// What the answer must not have.
     pub(super) refused: &'static [Refused],
+}
+
+/// A tool of an agent, by its names there and here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tool {
+    pub(crate) theirs: &'static str,
+    /// Its usual names in hosts. The first row with a name has it; the first name of a row is what hooks.json calls the tool.
+    pub(crate) ours: Words,
+    /// The arguments that have other names here: the agent's name of each, and ours. A host's hooks find the agent's names
+    /// all the same, unless the host maps its arguments.
+    pub(crate) arguments: Pairs,
+    /// The arguments by which hooks of the agent know what the tool does.
+    pub(super) needs: Words,
+}
+
+/// A tool without arguments of its own names.
+pub(super) const fn tool(theirs: &'static str, ours: Words) -> Tool {
+    Tool {
+        theirs,
+        ours,
+        arguments: &[],
+        needs: &[],
+    }
+}
+
+impl Tool {
+    pub(super) const fn with_arguments(self, arguments: Pairs) -> Self {
+        Self { arguments, ..self }
+    }
+
+    pub(super) const fn needing(self, needs: Words) -> Self {
+        Self { needs, ..self }
+    }
 }
 
 /// The shell in which an agent runs a command whose handler names none.
@@ -121,8 +151,8 @@ pub(super) enum Parsing {
 
 /// An event of an agent. What a row does not say is as in [`EVENT`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Event {
-    pub(super) name: &'static str,
+pub(crate) struct Event {
+    pub(crate) name: &'static str,
     pub(super) fires: Fires,
     /// The input field that a matcher is tested against; none if the agent ignores matchers.
     pub(super) subject: Option<&'static str>,
@@ -135,10 +165,10 @@ pub(super) struct Event {
     /// Whether a hook can set variables of the session.
     pub(super) has_env_file: bool,
     /// What a hook that blocks by its exit code or its answer does.
-    pub(super) effect: Effect,
+    pub(crate) effect: Effect,
     /// What plain text on standard output is.
     pub(super) text: Text,
-    pub(super) specific: Specific,
+    pub(crate) specific: Specific,
     /// The input fields of this event alone.
     pub(super) fields: &'static [Field],
 }
@@ -196,16 +226,16 @@ impl Unset {
 
 /// The keys that an event's `hookSpecificOutput` has besides `additionalContext`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Specific {
+pub(crate) struct Specific {
     /// The object that has the keys, without which there is no decision.
-    pub(super) within: Option<&'static str>,
+    pub(crate) within: Option<&'static str>,
     /// The key of the decision, and its words.
-    pub(super) decision: Option<(&'static str, Words)>,
-    pub(super) reason: Option<&'static str>,
+    pub(crate) decision: Option<(&'static str, Words)>,
+    pub(crate) reason: Option<&'static str>,
     /// A new input.
-    pub(super) input: Option<&'static str>,
+    pub(crate) input: Option<&'static str>,
     /// A new output.
-    pub(super) output: Words,
+    pub(crate) output: Words,
     /// If there are any, another key makes the answer unusable.
     pub(super) known: Words,
 }
@@ -249,7 +279,7 @@ pub(super) enum Given {
 pub(super) const TOOL_NAME: &str = "tool_name";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     Blocks,
     /// It is too late to block: the model receives feedback.
     FeedsBack,
@@ -285,12 +315,18 @@ pub(super) enum Variable {
 
 impl Event {
     /// Returns the name of the event here; none if hosts do not fire it.
-    pub(super) fn ours(&self) -> Option<&'static str> {
+    pub(crate) fn ours(&self) -> Option<&'static str> {
         match self.fires {
             Fires::Known => named_elsewhere(self.name),
             Fires::OfHost(ours) => Some(ours),
             Fires::Never => None,
         }
+    }
+
+    /// Whether it is the end of a turn, at which a block lets the agent go on.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self.ours(), Some("agent:stop" | "agent:subagent_stop"))
     }
 
     /// Whether hooks can block what the host is about to do.
@@ -300,7 +336,7 @@ impl Event {
     }
 
     /// Whether a matcher is tested against the event's tool.
-    pub(super) fn is_of_tool(&self) -> bool {
+    pub(crate) fn is_of_tool(&self) -> bool {
         self.subject == Some(TOOL_NAME)
     }
 }
@@ -334,24 +370,49 @@ impl Agent {
         Some(name)
     }
 
+    /// The variable that the agent sets for its hooks to the root of the project.
+    #[cfg(feature = "cli")]
+    pub(crate) fn project_variable(&self) -> Option<&'static str> {
+        let mut variables = self.variables.iter();
+        let (name, _) = variables.find(|(_, value)| *value == Variable::Project)?;
+        Some(name)
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn events(&self) -> &'static [Event] {
+        self.events
+    }
+
     /// Returns the names of its events.
     pub(super) fn event_names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.events.iter().map(|event| event.name)
     }
 
     /// Returns the event of this name.
-    pub(super) fn event_named(&self, name: &str) -> Option<&'static Event> {
+    pub(crate) fn event_named(&self, name: &str) -> Option<&'static Event> {
         self.events.iter().find(|event| event.name == name)
     }
 
     /// Returns the timeout of a hook without its own.
-    pub(super) fn timeout(&self, event: &Event) -> Duration {
+    pub(crate) fn timeout(&self, event: &Event) -> Duration {
         event.timeout.unwrap_or(Duration::from_secs(self.seconds))
     }
 
-    /// Returns the name here of a tool of the host; the same name if the table does not contain it.
+    /// Returns the agent's name of a tool that hosts call so.
+    pub(super) fn named_here(&self, ours: &str) -> Option<&'static str> {
+        let mut tools = self.tools.iter();
+        let tool = tools.find(|tool| tool.ours.contains(&ours))?;
+        Some(tool.theirs)
+    }
+
+    /// Returns the agent's name of a tool of the host; the same name if the table does not contain it.
     pub(super) fn tool_name<'a>(&self, name: &'a str) -> &'a str {
-        value_of(self.tools, name).unwrap_or(name)
+        self.named_here(name).unwrap_or(name)
+    }
+
+    /// Returns the tool that the agent calls so.
+    pub(crate) fn tool(&self, theirs: &str) -> Option<&'static Tool> {
+        self.tools.iter().find(|tool| tool.theirs == theirs)
     }
 
     /// Whether a matcher of tools is a list of exact names, not a regular expression.

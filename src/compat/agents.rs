@@ -10,8 +10,8 @@ use super::agent::Given::{Flag, Word};
 use super::agent::Text::{Context, Invalid};
 use super::agent::Unset::{False, List, Null, Object, Text};
 use super::agent::{
-    Agent, EVENT, Event, Field, Parsing, REFUSED, Refused, SPECIFIC, Specific, TOOL_NAME,
-    UsualShell, Variable, Words,
+    Agent, EVENT, Event, Field, Pairs, Parsing, REFUSED, Refused, SPECIFIC, Specific, TOOL_NAME,
+    UsualShell, Variable, Words, tool,
 };
 
 // Parts of the rows below.
@@ -23,6 +23,9 @@ const TRIGGER: Field = ("trigger", Text("auto"));
 const SUBAGENT: Field = ("agent_type", Text("general-purpose"));
 const ACTIVE: Field = ("stop_hook_active", False);
 const LAST: Field = text("last_assistant_message");
+
+const FILE_PATH: Pairs = &[("file_path", "path")];
+const DIR_PATH: Pairs = &[("dir_path", "path")];
 
 /// A field that is an empty text unless the host sets it.
 const fn text(key: &'static str) -> Field {
@@ -63,6 +66,9 @@ const REQUEST: Specific = Specific {
 /// All agents.
 pub const AGENTS: [&Agent; 3] = [CLAUDE, CODEX, GEMINI];
 
+/// The tool that applies a patch, which may be for many files.
+pub(crate) const APPLY_PATCH: &str = "apply_patch";
+
 /// Claude Code. <https://code.claude.com/docs/en/hooks> Most other agents copy its format.
 pub const CLAUDE: &Agent = &CLAUDE_CODE;
 
@@ -94,14 +100,17 @@ const CLAUDE_CODE: Agent = Agent {
     },
     text_of_response: "stdout",
     tools: &[
-        ("bash", "Bash"), ("shell", "Bash"), ("read", "Read"), ("write", "Write"), ("edit", "Edit"),
-        ("multi_edit", "MultiEdit"), ("glob", "Glob"), ("grep", "Grep"), ("ls", "LS"), ("list", "LS"),
-        ("web_fetch", "WebFetch"), ("web_search", "WebSearch"), ("task", "Agent"), ("agent", "Agent"),
-    ],
-    arguments: &[
-        ("Bash", &["command"]), ("Read", &["file_path"]), ("Write", &["file_path", "content"]),
-        ("Edit", &["file_path", "new_string"]), ("MultiEdit", &["file_path"]), ("NotebookEdit", &["notebook_path"]),
-        ("WebFetch", &["url"]),
+        tool("Bash", &["bash", "shell"]).needing(&["command"]),
+        tool("PowerShell", &["bash"]), tool("Monitor", &["bash"]),
+        tool("Read", &["read"]).with_arguments(FILE_PATH).needing(&["file_path"]),
+        tool("Write", &["write"]).with_arguments(FILE_PATH).needing(&["file_path", "content"]),
+        tool("Edit", &["edit"]).with_arguments(FILE_PATH).needing(&["file_path", "new_string"]),
+        tool("MultiEdit", &["edit", "multi_edit"]).with_arguments(FILE_PATH).needing(&["file_path"]),
+        tool("NotebookEdit", &["edit"]).with_arguments(&[("notebook_path", "path"), ("new_source", "new_string")])
+            .needing(&["notebook_path"]),
+        tool("Glob", &["glob"]), tool("Grep", &["grep"]), tool("LS", &["ls", "list"]),
+        tool("WebFetch", &["web_fetch"]).needing(&["url"]), tool("WebSearch", &["web_search"]),
+        tool("Agent", &["task", "agent"]), tool("Task", &["task"]),
     ],
     also_called: &[("Task", "Agent"), ("Agent", "Task")],
     variables: &[
@@ -254,10 +263,10 @@ pub const CODEX: &Agent = &Agent {
     fields: &[text("session_id"), ("transcript_path", Null), ("permission_mode", Text("default")), text("model")],
     response: |_, _| None,
     tools: &[
-        ("bash", "Bash"), ("shell", "Bash"), ("write", "apply_patch"), ("edit", "apply_patch"),
-        ("multi_edit", "apply_patch"), ("list", "ls"), ("agent", "task"),
+        tool("Bash", &["bash", "shell"]).needing(&["command"]),
+        tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
+        tool("ls", &["ls", "list"]), tool("task", &["task", "agent"]),
     ],
-    arguments: &[("Bash", &["command"]), ("apply_patch", &["command"])],
     also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
@@ -377,13 +386,14 @@ pub const GEMINI: &Agent = &Agent {
     },
     text_of_response: "llmContent",
     tools: &[
-        ("bash", "run_shell_command"), ("shell", "run_shell_command"), ("read", "read_file"), ("write", "write_file"),
-        ("edit", "replace"), ("multi_edit", "replace"), ("grep", "grep_search"), ("ls", "list_directory"),
-        ("list", "list_directory"), ("web_search", "google_web_search"), ("agent", "task"),
-    ],
-    arguments: &[
-        ("run_shell_command", &["command"]), ("read_file", &["file_path"]), ("write_file", &["file_path", "content"]),
-        ("replace", &["file_path", "new_string"]),
+        tool("run_shell_command", &["bash", "shell"]).needing(&["command"]),
+        tool("read_file", &["read"]).with_arguments(FILE_PATH).needing(&["file_path"]),
+        tool("write_file", &["write"]).with_arguments(FILE_PATH).needing(&["file_path", "content"]),
+        tool("replace", &["edit", "multi_edit"]).with_arguments(FILE_PATH).needing(&["file_path", "new_string"]),
+        tool("grep_search", &["grep"]).with_arguments(DIR_PATH),
+        tool("search_file_content", &["grep"]).with_arguments(DIR_PATH),
+        tool("list_directory", &["ls", "list"]).with_arguments(DIR_PATH), tool("glob", &["glob"]).with_arguments(DIR_PATH),
+        tool("web_fetch", &["web_fetch"]), tool("google_web_search", &["web_search"]), tool("task", &["task", "agent"]),
     ],
     also_called: &[("grep_search", "search_file_content")],
     variables: &[

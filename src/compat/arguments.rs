@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::agent::value_of;
 use super::mapping::MappedTool;
 use super::protocol::AgentProtocol;
 use crate::entry::{Decision, HookOutput};
@@ -98,7 +97,7 @@ impl AgentProtocol {
         let (agent, theirs) = (self.origin.agent, self.tool_name(event));
         let value = event.data.get("tool_args").unwrap_or(&Value::Null);
         let read = self.arguments(event, value).ok()?;
-        let mut names = value_of(agent.arguments, theirs)?.iter();
+        let mut names = agent.tool(theirs)?.needs.iter();
         let is_text = |name: &&&str| read.get(name).is_some_and(Value::is_string);
         let name = names.find(|name| !is_text(name))?;
         let title = agent.title();

@@ -39,24 +39,19 @@ pub(super) fn meant_by(name: &str, agent: &Agent) -> Option<&'static str> {
     if is_tool_of(name, agent) {
         return None;
     }
-    let of_host = value_of(agent.tools, name);
+    let of_host = agent.named_here(name);
     let others = || AGENTS.iter().filter(|other| **other != agent);
     let of_other = || {
-        let tools = others().flat_map(|other| other.tools);
-        let mut named = tools.filter(|(_, theirs)| *theirs == name);
-        named.find_map(|(ours, _)| value_of(agent.tools, ours))
+        let tools = others().filter_map(|other| other.tool(name));
+        let mut ours = tools.flat_map(|tool| tool.ours);
+        ours.find_map(|ours| agent.named_here(ours))
     };
     of_host.or_else(of_other)
 }
 
 fn is_tool_of(name: &str, agent: &Agent) -> bool {
-    let tools = agent.tools.iter().map(|(_, theirs)| *theirs);
-    let known = agent.arguments.iter().map(|(tool, _)| *tool);
-    let others = agent
-        .also_called
-        .iter()
-        .flat_map(|(one, other)| [*one, *other]);
-    tools.chain(known).chain(others).any(|tool| tool == name)
+    let mut others = agent.also_called.iter();
+    agent.tool(name).is_some() || others.any(|(one, other)| *one == name || *other == name)
 }
 
 /// Variables for directories that agents or their plugins have, beside those of the tables.

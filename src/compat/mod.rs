@@ -35,6 +35,8 @@ mod settings;
 mod shell;
 
 pub use agent::Agent;
+#[cfg(feature = "cli")]
+pub(crate) use agent::{Effect, Event, Tool};
 pub use agents::*;
 pub use input::EventError;
 pub use settings::OtherAgents;

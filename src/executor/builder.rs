@@ -147,10 +147,6 @@ impl HookExecutorBuilder {
     /// Sets the variables from which hooks inherit, in place of the environment of this process, which another program may have
     /// set. Programs are looked up in their `PATH`.
     #[cfg(feature = "cli")]
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "no command of the program calls it yet")
-    )]
     pub(crate) fn variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
         self.variables = Some(variables);
         self

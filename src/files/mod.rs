@@ -19,9 +19,9 @@ pub(crate) use regular::{is_executable, open};
 pub(crate) use there::{
     create_directory, dangling_directory, dangling_link, is_missing, is_there, to_nothing,
 };
-#[cfg(feature = "cli")]
-pub(crate) use write::create_new;
 pub(crate) use write::{Links, append, copy_to_new, empty};
+#[cfg(feature = "cli")]
+pub(crate) use write::{create_new, create_private, remove, remove_old};
 
 /// Quotes a text as one word for a shell, for a command that a person copies.
 pub(crate) fn quoted(text: &str) -> String {

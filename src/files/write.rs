@@ -3,9 +3,13 @@
 //!
 //! A program may be started in the clone of a repository, whose author chooses which links it contains.
 
+#[cfg(feature = "cli")]
+use std::fs;
 use std::fs::{File, FileType, OpenOptions};
 use std::io;
 use std::path::Path;
+#[cfg(feature = "cli")]
+use std::time::{Duration, SystemTime};
 
 /// Whether a link at the end of a path is followed. Links above it always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +68,38 @@ pub(crate) fn empty(path: &Path, links: Links) -> io::Result<()> {
 #[cfg(feature = "cli")]
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     File::create_new(path)
+}
+
+/// Removes a file.
+#[cfg(feature = "cli")]
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
+}
+
+/// Creates a directory with those above it, for the user only.
+#[cfg(feature = "cli")]
+pub(crate) fn create_private(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+/// Removes the directories in this one in which nothing has changed for so long. Looks at so many.
+#[cfg(feature = "cli")]
+pub(crate) fn remove_old(directory: &Path, age: Duration, most: usize) -> io::Result<()> {
+    let now = SystemTime::now();
+    for entry in fs::read_dir(directory)?.flatten().take(most) {
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+        let unchanged = changed
+            .ok()
+            .and_then(|changed| now.duration_since(changed).ok());
+        if unchanged.is_some_and(|unchanged| unchanged > age) {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies a file to one that does not exist. It has the same mode from the beginning, since the file may contain secrets.

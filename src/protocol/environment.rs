@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::called_hook::CalledHook;
 use super::circular::HookChain;
@@ -30,7 +29,7 @@ impl HookEvent {
     ///
     /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals after the prefix
     /// (`FORGE_` and `OPENCODE_`). Strings are passed unchanged, and all other values as JSON.
-    /// `tool_args` and `tool_result` are always JSON. A value that is nested deeper than 128 levels is `null`.
+    /// `tool_args` and `tool_result` are always JSON; of an object `agent` with a `name`, the variable is the name. A value that is nested deeper than 128 levels is `null`.
     /// docs/protocol.md has the complete rule.
     #[must_use]
     pub fn to_env(&self) -> BTreeMap<String, String> {
@@ -76,12 +75,14 @@ fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
         add(tool_name, tool.clone());
     }
     for (name, key) in names.of_data(&event.data) {
-        match &event.data[key] {
-            Value::String(text) if !matches!(key, "tool_args" | "tool_result") => {
-                add(&name, text.clone());
-            }
-            value => add(&name, json_text(value)),
-        }
+        let value = &event.data[key];
+        let text = match key {
+            "tool_args" | "tool_result" => None,
+            // What an agent says is too much for a variable.
+            "agent" => value.as_str().or(value["name"].as_str()),
+            _ => value.as_str(),
+        };
+        add(&name, text.map_or_else(|| json_text(value), str::to_owned));
     }
     found
 }

@@ -1,5 +1,7 @@
 //! The scenario tests: real processes, real files, one binary.
 
+#[cfg(all(feature = "cli", unix))]
+mod agents;
 mod answering;
 mod answers;
 mod api;

@@ -1,0 +1,342 @@
+//! What hooks have said, in the words of the agent that asked.
+//!
+//! A block is exit code 2 with its reason as plain text; JSON says what exit codes cannot say; where hooks have decided
+//! nothing, nothing is said. The keys are those by which `compat` reads the answers of this agent's own hooks.
+
+use std::fs::File;
+
+use serde_json::{Map, Value};
+
+use super::said::Said;
+use super::text_output;
+use crate::compat::{AGENTS, Agent, CLAUDE, CODEX, Effect, Event, GEMINI};
+
+/// The answer to an agent: what its hook writes, and the exit code.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: u8,
+}
+
+impl Answer {
+    pub(super) fn block(reason: &str) -> Self {
+        Self {
+            stderr: format!("{reason}\n"),
+            code: 2,
+            ..Self::default()
+        }
+    }
+
+    /// An error that the agent shows, and that blocks nothing.
+    pub(super) fn error(reason: &str) -> Self {
+        Self {
+            code: 1,
+            ..Self::block(reason)
+        }
+    }
+}
+
+/// How an agent takes what another one takes otherwise.
+pub(super) struct Dialect {
+    agent: &'static Agent,
+    /// The events at which a context reaches the model.
+    context: &'static [&'static str],
+    questions: Questions,
+    /// Whether a tool runs with the input that a hook has changed.
+    applies_input: bool,
+    /// Whether an explicit yes before a tool is more than no objection.
+    takes_yes: bool,
+    /// The word with which the reason replaces a tool's output; none if a new output has the tool's own form.
+    replaces_output: Option<&'static str>,
+    /// The events at which the turn cannot be ended. A tool is blocked then.
+    cannot_end_turn: &'static [&'static str],
+    /// Whether the end of the turn is said in JSON where something is blocked too, and blocks it.
+    blocks_by_stop: bool,
+    /// The event at which a turn ends that could not be ended before a tool.
+    pub(super) ends_turn_later: Option<&'static str>,
+}
+
+/// How an agent asks its user a question of a hook before a tool.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Questions {
+    /// With the text as the reason.
+    Reason,
+    /// With the text as a message; without a terminal, the agent would wait for ever.
+    Message,
+    /// It does not: a question blocks.
+    Never,
+}
+
+#[rustfmt::skip]
+const DIALECTS: [Dialect; AGENTS.len()] = [
+    Dialect {
+        agent: CLAUDE,
+        // At the end of a turn, a context would make the agent go on.
+        context: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit",
+            "UserPromptExpansion", "SessionStart", "Setup", "SubagentStart", "Notification",
+        ],
+        questions: Questions::Reason,
+        applies_input: true,
+        takes_yes: true,
+        replaces_output: None,
+        cannot_end_turn: &["PreToolUse"],
+        blocks_by_stop: false,
+        ends_turn_later: Some("PostToolBatch"),
+    },
+    Dialect {
+        agent: CODEX,
+        context: &["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SubagentStart"],
+        questions: Questions::Never,
+        applies_input: false,
+        takes_yes: false,
+        replaces_output: Some("block"),
+        cannot_end_turn: &["PreToolUse", "PermissionRequest", "PostToolUse"],
+        blocks_by_stop: false,
+        ends_turn_later: None,
+    },
+    Dialect {
+        agent: GEMINI,
+        context: &["AfterTool", "BeforeAgent", "SessionStart"],
+        questions: Questions::Message,
+        applies_input: true,
+        takes_yes: false,
+        replaces_output: Some("deny"),
+        cannot_end_turn: &[],
+        blocks_by_stop: true,
+        ends_turn_later: None,
+    },
+];
+
+impl Dialect {
+    pub(super) fn of(agent: &Agent) -> &'static Self {
+        let mut dialects = DIALECTS.iter();
+        let dialect = dialects.find(|dialect| dialect.agent == agent);
+        // A test compares them with the agents.
+        dialect.unwrap_or(&DIALECTS[0])
+    }
+
+    /// Returns whether the agent asks its user what hooks ask at this event.
+    pub(super) fn asks_at(&self, event: &Event) -> bool {
+        match self.questions {
+            // The agent is about to ask.
+            _ if event.specific.within.is_some() => true,
+            Questions::Never => false,
+            Questions::Reason => is_before_tool(event),
+            Questions::Message => is_before_tool(event) && has_terminal(),
+        }
+    }
+
+    /// Returns the answer. `output` is that of the tool in its own form.
+    pub(super) fn answer(&self, event: &Event, output: &Value, mut said: Said) -> Answer {
+        self.block_what_cannot_be_said(event, &mut said);
+        let is_request = event.specific.within.is_some();
+        let is_said_with_stop = self.blocks_by_stop && said.stop.is_some();
+        match said.block.take() {
+            Some(reason) if event.effect == Effect::Blocks => {
+                // The model reads the reason alone.
+                let texts = std::iter::once(reason).chain(std::mem::take(&mut said.context));
+                let reason = texts.collect::<Vec<_>>().join("\n");
+                if !is_request && !is_said_with_stop {
+                    return Answer::block(&reason);
+                }
+                said.block = Some(reason);
+            }
+            Some(reason) => said.note(&format!("`{}` cannot be blocked: {reason}", event.name)),
+            None => {}
+        }
+        let mut members = Members {
+            dialect: self,
+            event,
+            said: &said,
+            top: Map::new(),
+            specific: Map::new(),
+        };
+        members.decide();
+        members.change_input();
+        members.change_output(output);
+        members.end_turn();
+        members.tell();
+        members.finished()
+    }
+
+    /// Blocks where the agent cannot do what hooks ask for.
+    fn block_what_cannot_be_said(&self, event: &Event, said: &mut Said) {
+        if let Some(prompt) = said.prompt.take() {
+            said.blocks(format!(
+                "a hook has changed the prompt, which this agent cannot: send this one instead:\n{prompt}"
+            ));
+        }
+        if !self.applies_input
+            && let Some(input) = said.input.take()
+        {
+            let input = Value::Object(input);
+            said.blocks(format!(
+                "a hook has changed the input, which this agent cannot: call the tool with this input instead: {input}"
+            ));
+        }
+        if self.cannot_end_turn.contains(&event.name)
+            && let Some(reason) = said.stop.take()
+        {
+            let reason = format!("a hook ends the turn: {reason}");
+            match event.effect {
+                Effect::Blocks => said.blocks(reason),
+                _ => said.note(&format!("{reason}: the agent cannot end it here")),
+            }
+        }
+    }
+}
+
+/// The members of an answer, at the top and for its event.
+struct Members<'a> {
+    dialect: &'a Dialect,
+    event: &'a Event,
+    said: &'a Said,
+    top: Map<String, Value>,
+    specific: Map<String, Value>,
+}
+
+impl Members<'_> {
+    fn decide(&mut self) {
+        let said = self.said;
+        let is_request = self.event.specific.within.is_some();
+        match &said.block {
+            Some(reason) if is_request => self.decide_as("deny", Some(reason)),
+            Some(reason) => {
+                set(&mut self.top, "decision", "deny");
+                set(&mut self.top, "reason", reason.as_str());
+            }
+            None if said.asks.is_empty() => {
+                // A yes to the agent's own question is one everywhere.
+                let is_taken = is_request || self.dialect.takes_yes;
+                if is_taken && said.grants == Some(true) {
+                    self.decide_as("allow", None);
+                }
+            }
+            // The agent is about to ask.
+            None if is_request => {}
+            None if self.dialect.questions == Questions::Message => {
+                set(&mut self.top, "decision", "ask");
+            }
+            None => self.decide_as("ask", Some(&said.asks.join("\n"))),
+        }
+    }
+
+    /// Sets a decision where the event has one.
+    fn decide_as(&mut self, decision: &str, reason: Option<&str>) {
+        let row = &self.event.specific;
+        let Some((key, _)) = row.decision.filter(|(_, known)| known.contains(&decision)) else {
+            return;
+        };
+        let mut members = Map::new();
+        set(&mut members, key, decision);
+        if let (Some(key), Some(reason)) = (row.reason, reason) {
+            set(&mut members, key, reason);
+        }
+        match row.within {
+            Some(within) => set(&mut self.specific, within, members),
+            None => self.specific.extend(members),
+        }
+    }
+
+    fn change_input(&mut self) {
+        if let (Some(key), Some(input)) = (self.event.specific.input, &self.said.input) {
+            set(&mut self.specific, key, input.clone());
+        }
+    }
+
+    /// Gives the model another output, and a context. An agent may ignore an output in another form than the tool's own.
+    fn change_output(&mut self, old: &Value) {
+        let context = self.said.context.join("\n");
+        let Some(new) = &self.said.output else {
+            return self.add_context(context);
+        };
+        let text = match new {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        if let Some(decision) = self.dialect.replaces_output {
+            // Beside a decision, a context may be lost.
+            let texts = [text, context];
+            let texts = texts.into_iter().filter(|text| !text.is_empty());
+            let texts: Vec<_> = texts.collect();
+            set(&mut self.top, "decision", decision);
+            return set(&mut self.top, "reason", texts.join("\n"));
+        }
+        self.add_context(context);
+        let shaped = match text_output::with_text(old, &text) {
+            // A hook that got another form gives it back.
+            None if !new.is_string() => Some(new.clone()),
+            shaped => shaped,
+        };
+        match (self.event.specific.output.first(), shaped) {
+            (Some(key), Some(shaped)) => set(&mut self.specific, key, shaped),
+            _ => {
+                let reason = format!(
+                    "a hook replaces this output, which is not possible for this tool: {text}"
+                );
+                set(&mut self.top, "decision", "block");
+                set(&mut self.top, "reason", reason);
+            }
+        }
+    }
+
+    fn add_context(&mut self, context: String) {
+        if self.dialect.context.contains(&self.event.name) && !context.is_empty() {
+            set(&mut self.specific, "additionalContext", context);
+        }
+    }
+
+    fn end_turn(&mut self) {
+        // There it ends anyway.
+        if let Some(reason) = self.said.stop.as_ref().filter(|_| !self.event.is_stop()) {
+            set(&mut self.top, "continue", false);
+            set(&mut self.top, "stopReason", reason.as_str());
+        }
+    }
+
+    /// Tells the user what hooks tell, and what is wrong with them.
+    fn tell(&mut self) {
+        let mut messages = self.said.messages.clone();
+        if self
+            .top
+            .get("decision")
+            .is_some_and(|decision| decision == "ask")
+        {
+            messages.extend(self.said.asks.iter().cloned());
+        }
+        if !messages.is_empty() {
+            set(&mut self.top, "systemMessage", messages.join("\n"));
+        }
+    }
+
+    fn finished(mut self) -> Answer {
+        if !self.specific.is_empty() {
+            set(&mut self.specific, "hookEventName", self.event.name);
+            set(&mut self.top, "hookSpecificOutput", self.specific);
+        }
+        let stdout = match self.top.is_empty() {
+            true => String::new(),
+            false => format!("{}\n", Value::Object(self.top)),
+        };
+        Answer {
+            stdout,
+            ..Answer::default()
+        }
+    }
+}
+
+fn is_before_tool(event: &Event) -> bool {
+    event.ours() == Some("tool:pre_execute")
+}
+
+/// Whether the agent has a terminal, on which it can ask. Hooks are in its session.
+fn has_terminal() -> bool {
+    let terminal = if cfg!(windows) { "CONIN$" } else { "/dev/tty" };
+    File::open(terminal).is_ok()
+}
+
+fn set(members: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
+    members.insert(key.to_owned(), value.into());
+}

@@ -1,0 +1,325 @@
+//! What an agent is about to do, or has done, as hooks of hooks.json see it.
+//!
+//! A call is one event under our names. A call that does several things (a patch, several edits) is also one event for each,
+//! and so is a tool that no row names: what it does is told by its arguments.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::patch::{self, Embedded};
+use super::paths::Places;
+use super::text_output;
+use crate::compat::{APPLY_PATCH, Agent, Tool};
+use crate::events::{EventType, HookEvent, HostContext, Vocabulary, known_data_keys};
+
+pub(super) type Arguments = Map<String, Value>;
+
+/// The tool whose arguments have a list of edits.
+const MULTI_EDIT: &str = "MultiEdit";
+
+/// The key of the data with what the agent says and our events have no place for.
+const AGENT: &str = "agent";
+
+const AGENT_TYPE: &str = "agent_type";
+const ARGUMENTS: &str = "tool_args";
+const RESULT: &str = "tool_result";
+
+/// The most events of one call.
+const MOST_PARTS: usize = 10_000;
+
+/// An event of an agent, under the names that hooks.json has.
+pub(super) struct Call<'a> {
+    agent: &'static Agent,
+    places: Places<'a>,
+    /// Without a tool's arguments.
+    event: HookEvent,
+    /// The row of its tool; none if it has none, or no row names it.
+    tool: Option<&'static Tool>,
+    /// The agent's name of the tool, with the arguments as the agent has them.
+    called: Option<(String, Arguments)>,
+}
+
+impl<'a> Call<'a> {
+    /// Converts an event that [`Agent::event`] has read.
+    pub(super) fn new(agent: &'static Agent, event: HookEvent, places: Places<'a>) -> Self {
+        let mut event = with_places_of_data(agent, event);
+        let tool = event.tool_name.as_deref().and_then(|name| agent.tool(name));
+        let mut called = None;
+        if let Some(theirs) = event.tool_name.clone()
+            && let Some(Value::Object(arguments)) = event.data.get(ARGUMENTS)
+        {
+            called = Some((theirs, arguments.clone()));
+            event.data.remove(ARGUMENTS);
+        }
+        Self {
+            agent,
+            places,
+            event,
+            tool,
+            called,
+        }
+    }
+
+    pub(super) fn event_type(&self) -> &EventType {
+        &self.event.event_type
+    }
+
+    /// Returns the event as a whole.
+    ///
+    /// # Errors
+    /// If it cannot be said what the call does.
+    pub(super) fn whole(&self) -> Result<HookEvent, String> {
+        let Some((theirs, arguments)) = &self.called else {
+            return Ok(self.event.clone());
+        };
+        let name = match self.tool {
+            // What has parts keeps its name: a hook for `edit` gets the parts.
+            Some(tool) if !has_parts(tool) => tool.ours[0],
+            _ => theirs,
+        };
+        let arguments = match self.tool {
+            Some(tool) => self.to_ours(tool, arguments)?,
+            None => arguments.clone(),
+        };
+        Ok(self.with(name, arguments))
+    }
+
+    /// Returns the event as it came, where [`whole`](Self::whole) fails and nothing can be blocked.
+    pub(super) fn as_it_came(&self) -> HookEvent {
+        match &self.called {
+            Some((theirs, arguments)) => self.with(theirs, arguments.clone()),
+            None => self.event.clone(),
+        }
+    }
+
+    /// Returns an event for each thing that the call does, besides the whole.
+    ///
+    /// # Errors
+    /// If it cannot be said what the call does, or it does too much.
+    pub(super) fn parts(&self) -> Result<Vec<HookEvent>, String> {
+        let Some((theirs, arguments)) = &self.called else {
+            return Ok(Vec::new());
+        };
+        let parts = match self.tool {
+            Some(tool) if tool.theirs == MULTI_EDIT => self.edits(tool, arguments)?,
+            Some(tool) => self.patched(tool, arguments)?,
+            None => self.told_by_arguments(arguments)?,
+        };
+        if parts.len() > MOST_PARTS {
+            let count = parts.len();
+            return Err(format!(
+                "the call of `{theirs}` does {count} things, expected at most {MOST_PARTS}: make several calls"
+            ));
+        }
+        let parts = parts.into_iter();
+        Ok(parts
+            .map(|(name, arguments)| self.with(name, arguments))
+            .collect())
+    }
+
+    /// Returns the arguments of the changed call under the agent's names. What hooks have not changed is as it came.
+    ///
+    /// # Errors
+    /// If two arguments have one name.
+    pub(super) fn changed(&self, event: &HookEvent) -> Result<Arguments, String> {
+        let none = Map::new();
+        let before = self.called.as_ref().map_or(&none, |(_, before)| before);
+        let after = event.data.get(ARGUMENTS).and_then(Value::as_object);
+        let shown = self.whole()?;
+        let mut arguments = Map::new();
+        for (ours, value) in after.into_iter().flatten() {
+            let theirs = self.theirs(ours);
+            let is_same =
+                shown.data.get(ARGUMENTS).and_then(|shown| shown.get(ours)) == Some(value);
+            let value = match (before.get(theirs), value.as_str()) {
+                (Some(old), _) if is_same => old.clone(),
+                (_, Some(path)) if ours == "path" && self.tool.is_some() => {
+                    self.places.theirs(path).into()
+                }
+                _ => value.clone(),
+            };
+            if arguments.insert(theirs.to_owned(), value).is_some() {
+                return Err(format!("two arguments have the name `{theirs}`"));
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Returns the call with other arguments, under the agent's names.
+    pub(super) fn with_arguments(mut self, arguments: Arguments) -> Self {
+        if let Some((_, before)) = &mut self.called {
+            *before = arguments;
+        }
+        self
+    }
+
+    fn with(&self, name: &str, arguments: Arguments) -> HookEvent {
+        let event = self.event.clone().with_tool_name(name);
+        event.with_data(ARGUMENTS, arguments)
+    }
+
+    /// Returns the agent's name of an argument.
+    fn theirs<'k>(&self, ours: &'k str) -> &'k str {
+        let rows = self.tool.map_or(&[][..], |tool| tool.arguments);
+        let row = rows.iter().find(|(_, name)| *name == ours);
+        row.map_or(ours, |(theirs, _)| theirs)
+    }
+
+    /// Returns arguments under our names, with the path as hooks see it.
+    fn to_ours(&self, tool: &Tool, arguments: &Arguments) -> Result<Arguments, String> {
+        let mut renamed = Map::new();
+        for (theirs, value) in arguments {
+            let row = tool.arguments.iter().find(|(name, _)| name == theirs);
+            let ours = row.map_or(theirs.as_str(), |(_, ours)| ours);
+            if renamed.insert(ours.to_owned(), value.clone()).is_some() {
+                return Err(format!(
+                    "the call of `{}` has two arguments that mean `{ours}`",
+                    tool.theirs
+                ));
+            }
+        }
+        if let Some(Value::String(path)) = renamed.get_mut("path") {
+            *path = self.places.ours(path)?;
+        }
+        Ok(renamed)
+    }
+
+    /// Returns the edits in a list of edits.
+    fn edits(&self, tool: &Tool, arguments: &Arguments) -> Result<Vec<Part>, String> {
+        let mut shared = self.to_ours(tool, arguments)?;
+        let Some(Value::Array(edits)) = shared.remove("edits") else {
+            return Ok(vec![("edit", shared)]);
+        };
+        let edit = |edit: Value| match edit {
+            Value::Object(own) => {
+                let mut arguments = own;
+                arguments.extend(shared.clone());
+                Ok(("edit", arguments))
+            }
+            _ => Err(format!("an edit of `{}` is not an object", tool.theirs)),
+        };
+        edits.into_iter().map(edit).collect()
+    }
+
+    /// Returns the files of a patch, if the call has one.
+    fn patched(&self, tool: &Tool, arguments: &Arguments) -> Result<Vec<Part>, String> {
+        let command = arguments.get("command");
+        let text = || {
+            let text = command.and_then(Value::as_str);
+            text.ok_or_else(|| format!("the call of `{}` has no text `command`", tool.theirs))
+        };
+        let embedded = match tool.ours[0] {
+            _ if self.agent.tool(APPLY_PATCH).is_none() => None,
+            _ if tool.theirs == APPLY_PATCH => Some(Embedded {
+                directory: None,
+                patch: text()?,
+            }),
+            "bash" => patch::in_command(text()?)?,
+            _ => None,
+        };
+        let Some(Embedded { directory, patch }) = embedded else {
+            return Ok(Vec::new());
+        };
+        let cwd = self.places.cwd.join(directory.unwrap_or_default());
+        let places = Places {
+            cwd: &cwd,
+            ..self.places
+        };
+        let mut parts = Vec::new();
+        for file in patch::files(patch)? {
+            let mut arguments = Map::new();
+            arguments.insert("path".to_owned(), places.ours(file.path)?.into());
+            let (old, new) = match file.tool {
+                "write" => (None, "content"),
+                _ => (Some(("old_string", file.old)), "new_string"),
+            };
+            arguments.extend(old.map(|(name, old)| (name.to_owned(), old.into())));
+            arguments.insert(new.to_owned(), file.new.into());
+            parts.push((file.tool, arguments));
+        }
+        Ok(parts)
+    }
+
+    /// Returns what a tool that no row names does, by its arguments.
+    fn told_by_arguments(&self, arguments: &Arguments) -> Result<Vec<Part>, String> {
+        let mut parts = Vec::new();
+        if arguments.contains_key("command") {
+            parts.push(("bash", arguments.clone()));
+        }
+        for (name, value) in arguments {
+            if let Some(path) = value.as_str().filter(|_| is_path(name)) {
+                let mut edit = arguments.clone();
+                edit.remove(name);
+                edit.insert("path".to_owned(), self.places.ours(path)?.into());
+                parts.push(("edit", edit));
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Our name of a tool, with the arguments of one thing that it does.
+type Part = (&'static str, Arguments);
+
+fn has_parts(tool: &Tool) -> bool {
+    matches!(tool.theirs, APPLY_PATCH | MULTI_EDIT)
+}
+
+/// Returns whether an argument of an unknown tool names a file.
+fn is_path(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["path", "file", "filename"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+/// Moves what our events have no key for to [`AGENT`], and gives tools of MCP servers and results of tools one form.
+fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
+    let is_known = Vocabulary::known()
+        .event(event.event_type.as_str())
+        .is_some();
+    let mut about = event
+        .context()
+        .map(|context| context.fields().clone())
+        .unwrap_or_default();
+    about.insert("name".to_owned(), agent.name().into());
+    for (key, value) in std::mem::take(&mut event.data) {
+        if !is_known || known_data_keys().any(|known| known == key) {
+            event.data.insert(key, value);
+        } else {
+            about.insert(key, value);
+        }
+    }
+    if let Some(name) = mcp_name(&about) {
+        event.tool_name = Some(name);
+    }
+    if let Some(result) = event.data.get_mut(RESULT)
+        && !result.is_string()
+        && let Some(text) = text_output::text(result)
+    {
+        about.insert(
+            "tool_response".to_owned(),
+            std::mem::replace(result, text.into()),
+        );
+    }
+    // The type is also where events of other hosts have it.
+    let kind = about
+        .get(AGENT_TYPE)
+        .cloned()
+        .unwrap_or_else(|| "main".into());
+    event.data.entry(AGENT_TYPE).or_insert(kind);
+    event.data.insert(AGENT.to_owned(), about.into());
+    event.with_context(Arc::new(HostContext::new()))
+}
+
+/// Returns the name of a tool of an MCP server, where the agent has another form of it.
+fn mcp_name(about: &Map<String, Value>) -> Option<String> {
+    let context = about.get("mcp_context")?;
+    let text = |key: &str| context.get(key)?.as_str();
+    Some(format!(
+        "mcp__{}__{}",
+        text("server_name")?,
+        text("tool_name")?
+    ))
+}

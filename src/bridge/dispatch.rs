@@ -1,0 +1,94 @@
+//! A call, fired at the hooks of one project: as a whole, and then each thing that it does.
+
+use serde_json::Value;
+
+use super::call::{Arguments, Call};
+use super::firing::Firing;
+use super::guarded::Guarded;
+use super::said::Said;
+use crate::events::HookEvent;
+use crate::hooks::Hooks;
+
+/// The events of one call, as they are fired.
+pub(super) struct Dispatch<'a> {
+    pub(super) firing: Firing<'a>,
+    pub(super) guarded: Guarded,
+    pub(super) is_tool: bool,
+    /// Whether hooks of this project may change the call: those of the projects before have seen it already.
+    pub(super) may_change: bool,
+    pub(super) has_background: bool,
+    pub(super) said: Said,
+}
+
+impl Dispatch<'_> {
+    /// Fires a call: as a whole, and then each of its parts.
+    ///
+    /// # Errors
+    /// If it cannot be said what the call does, or its hooks have not ended.
+    pub(super) fn call(&mut self, hooks: &Hooks, mut call: Call<'_>) -> Result<(), String> {
+        if let Some(changed) = &self.said.input {
+            call = call.with_arguments(changed.clone());
+        }
+        let whole = match call.whole() {
+            Ok(whole) => whole,
+            // Nothing can be blocked.
+            Err(_) if !hooks.vocabulary().can_block(call.event_type()) => {
+                return self.event(hooks, call.as_it_came()).map(drop);
+            }
+            Err(why) => return Err(why),
+        };
+        if let Some(changed) = self.event(hooks, whole)? {
+            match self.changed(&call, &changed)? {
+                Some(arguments) => call = call.with_arguments(arguments),
+                None => return Ok(()),
+            }
+        }
+        for part in call.parts()? {
+            if self.event(hooks, part)?.is_some() {
+                self.said.blocks(
+                    "a hook changes one part of a call that does several things: it cannot be changed alone",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Fires one event. Returns it as hooks have changed it, if they have.
+    fn event(&mut self, hooks: &Hooks, mut event: HookEvent) -> Result<Option<HookEvent>, String> {
+        if let Some(why) = self.guarded.objection(hooks, &event) {
+            self.said.blocks(why);
+        }
+        if self.said.block.is_some() {
+            return Ok(None);
+        }
+        // Each hook gets the output with the changes of those before.
+        if let Some(output) = &self.said.output {
+            event.data.insert("tool_result".to_owned(), output.clone());
+        }
+        let matching = hooks.registry().get_hooks(&event);
+        self.has_background |= matching.iter().any(|hook| hook.background());
+        let fired = self.firing.fire(hooks, event)?;
+        let again = fired.again;
+        self.said
+            .add(&fired.first, again.as_ref().map(|(_, outcome)| outcome));
+        Ok(again.map(|(event, _)| event))
+    }
+
+    /// Keeps what hooks have changed. Returns the arguments of a changed call.
+    fn changed(&mut self, call: &Call<'_>, event: &HookEvent) -> Result<Option<Arguments>, String> {
+        if !self.may_change {
+            return Err(
+                "a hook of another project than the session's changes the call, which the hooks of the session's project do not see"
+                    .to_owned(),
+            );
+        }
+        if !self.is_tool {
+            let content = event.data.get("content").and_then(Value::as_str);
+            self.said.prompt = content.map(str::to_owned);
+            return Ok(None);
+        }
+        let arguments = call.changed(event)?;
+        self.said.input = Some(arguments.clone());
+        Ok(Some(arguments))
+    }
+}

@@ -1,0 +1,105 @@
+//! An event, fired at its hooks before the deadline of the whole answer; and once more if hooks have changed it.
+
+use std::time::{Duration, Instant};
+
+use crate::events::HookEvent;
+use crate::executor::{FireOptions, HookHandle};
+use crate::hooks::Hooks;
+use crate::lifecycle::{changed_event, first_pass, second_pass};
+use crate::outcome::{FailureKind, Outcome};
+
+/// How often a signal is looked for.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How the events of one call are fired.
+pub(super) struct Firing<'a> {
+    pub(super) options: FireOptions,
+    pub(super) deadline: Deadline,
+    /// Returns whether a signal was received.
+    pub(super) is_interrupted: &'a mut dyn FnMut() -> bool,
+}
+
+/// When the answer is due.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline {
+    /// From the start of the program.
+    after: Duration,
+    at: Instant,
+    /// How long hooks have to end after it.
+    pub(super) grace: Duration,
+}
+
+impl Deadline {
+    /// Creates the deadline below this timeout of the agent, which lets everything pass when it is over.
+    pub(super) fn below(timeout: Duration) -> Self {
+        // Hooks must end, and be killed if they do not.
+        let reserve = (timeout / 10).clamp(Duration::from_millis(500), Duration::from_secs(10));
+        let after = timeout.saturating_sub(reserve);
+        Self {
+            after,
+            at: Instant::now() + after,
+            grace: reserve / 4,
+        }
+    }
+}
+
+/// An event, and what came of it.
+pub(super) struct Fired {
+    pub(super) first: Outcome,
+    /// The changed event, and what came of that.
+    pub(super) again: Option<(HookEvent, Outcome)>,
+}
+
+impl Firing<'_> {
+    /// Fires an event, and if hooks have changed it, the changed one.
+    ///
+    /// # Errors
+    /// If its hooks have not ended in time, or a signal has ended them.
+    pub(super) fn fire(&mut self, hooks: &Hooks, event: HookEvent) -> Result<Fired, String> {
+        let first = first_pass(&event, self.pass(hooks, event.clone())?);
+        let Some(changed) = changed_event(&event, &first) else {
+            return Ok(Fired { first, again: None });
+        };
+        let again = self.pass(hooks, changed.clone())?;
+        let again = second_pass((&event, &first), (&changed, again));
+        Ok(Fired {
+            first,
+            again: Some((changed, again)),
+        })
+    }
+
+    fn pass(&mut self, hooks: &Hooks, event: HookEvent) -> Result<Outcome, String> {
+        let mut handle = hooks.submit_with(event, self.options.clone());
+        loop {
+            let left = self.deadline.at.saturating_duration_since(Instant::now());
+            if let Some(outcome) = handle.wait_timeout(left.min(TICK)) {
+                return Ok(outcome);
+            }
+            if left.is_zero() {
+                let after = self.deadline.after.as_secs_f32();
+                return Err(self.cut(
+                    handle,
+                    &format!("has not ended within {after} seconds, the time for the whole answer"),
+                ));
+            }
+            if (self.is_interrupted)() {
+                return Err(self.cut(handle, "was ended by a signal"));
+            }
+        }
+    }
+
+    /// Ends the hooks of an event. Returns the reason, behind the name of the hook that ran.
+    fn cut(&self, mut handle: HookHandle, what: &str) -> String {
+        handle.cancel();
+        // Twice: a hook is first asked to end, and then killed.
+        let outcome = handle.wait_timeout(2 * self.deadline.grace);
+        let is_cut = |failure: Option<FailureKind>| failure == Some(FailureKind::Cancelled);
+        let results = outcome.iter().flat_map(Outcome::results);
+        let mut cut = results.filter(|result| is_cut(result.failure) && result.started());
+        let name = match cut.next() {
+            Some(result) => format!("hook `{}`", result.hook.shown_label()),
+            None => "a hook".to_owned(),
+        };
+        format!("{name} {what}")
+    }
+}

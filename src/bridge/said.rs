@@ -1,0 +1,80 @@
+//! What the hooks of a call have said, in no agent's words.
+
+use serde_json::Value;
+
+use super::call::Arguments;
+use crate::outcome::Outcome;
+use crate::printable::printable_lines;
+
+/// What the hooks of all events of a call have said. The default is that they have said nothing.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// Why the call is not allowed, behind the label of the hook.
+    pub(super) block: Option<String>,
+    /// The questions to the user.
+    pub(super) asks: Vec<String>,
+    /// Whether each event of the call is granted; none if there was none.
+    pub(super) grants: Option<bool>,
+    /// The whole input, under the agent's names.
+    pub(super) input: Option<Arguments>,
+    pub(super) prompt: Option<String>,
+    pub(super) output: Option<Value>,
+    /// For the model.
+    pub(super) context: Vec<String>,
+    /// For the user.
+    pub(super) messages: Vec<String>,
+    /// Why the turn ends.
+    pub(super) stop: Option<String>,
+}
+
+impl Said {
+    /// Adds the outcomes of one event: of the first pass, and of the second if hooks have changed it.
+    pub(super) fn add(&mut self, first: &Outcome, again: Option<&Outcome>) {
+        let last = again.unwrap_or(first);
+        match last.check() {
+            Err(error) if last.asks().is_none() => self.blocks(error.to_string()),
+            _ => {}
+        }
+        for outcome in [Some(first), again].into_iter().flatten() {
+            for question in outcome.questions() {
+                let reason = question.reason().unwrap_or("it gives no reason");
+                let label = question.hook.shown_label();
+                add(
+                    &mut self.asks,
+                    format!("hook `{label}` asks: {}", printable_lines(reason)),
+                );
+            }
+            self.context.extend(outcome.additional_context());
+            for message in outcome.system_messages() {
+                add(&mut self.messages, printable_lines(message));
+            }
+            self.note(&outcome.failures().to_string());
+            if outcome.stops_turn() {
+                let reason = outcome.stop_reason().unwrap_or("a hook stops the turn");
+                self.stop.get_or_insert_with(|| printable_lines(reason));
+            }
+        }
+        self.context.dedup();
+        self.grants = Some(self.grants.unwrap_or(true) && last.grants());
+        if let Some(output) = last.updated_output() {
+            self.output = Some(output);
+        }
+    }
+
+    pub(super) fn blocks(&mut self, reason: impl Into<String>) {
+        self.block.get_or_insert_with(|| reason.into());
+    }
+
+    /// Adds lines for the user.
+    pub(super) fn note(&mut self, lines: &str) {
+        for line in lines.lines() {
+            add(&mut self.messages, line.to_owned());
+        }
+    }
+}
+
+fn add(list: &mut Vec<String>, text: String) {
+    if !list.contains(&text) {
+        list.push(text);
+    }
+}

@@ -1,0 +1,247 @@
+//! One event of an agent: how it is read, and what follows from it for its session.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::answer::{Answer, Dialect};
+use super::background;
+use super::call::Call;
+use super::dispatch::Dispatch;
+use super::firing::{Deadline, Firing};
+use super::guarded::Guarded;
+use super::paths::Places;
+use super::registered::Registered;
+use super::said::Said;
+use super::session::Session;
+use super::settings;
+use crate::compat::Event;
+use crate::events::{EventType, HookEvent};
+use crate::executor::FireOptions;
+use crate::hooks::Hooks;
+use crate::json;
+
+/// One event of an agent, and the hooks that it may have.
+pub(super) struct Turn<'a> {
+    registered: &'a Registered,
+    input: &'a str,
+    event: HookEvent,
+    cwd: PathBuf,
+    session: Option<Session>,
+    deadline: Deadline,
+    /// Of the session's project, and of the project of `cwd` if that is another one.
+    projects: Vec<Hooks>,
+    /// The output of a tool in its own form.
+    output: Value,
+}
+
+impl<'a> Turn<'a> {
+    /// # Errors
+    /// If the input is not understood.
+    pub(super) fn new(
+        registered: &'a Registered,
+        input: &'a str,
+        deadline: Deadline,
+    ) -> Result<Self, String> {
+        registered.check_home()?;
+        let agent = registered.agent;
+        let fields: Map<String, Value> = json::read(input).map_err(|error| {
+            format!(
+                "the event of {} is not a JSON object: {error}",
+                agent.title()
+            )
+        })?;
+        check(&fields, registered.event)?;
+        let text = |key: &str| fields.get(key).and_then(Value::as_str);
+        let cwd = text("cwd").map(PathBuf::from);
+        let cwd = cwd.filter(|cwd| cwd.is_absolute());
+        let cwd = cwd.ok_or("`cwd` of the event is not an absolute path")?;
+        let session = text("session_id").map(|id| Session::new(&registered.home, agent, id));
+        let output = fields.get("tool_response").cloned().unwrap_or_default();
+        let event = agent.event(Value::Object(fields));
+        Ok(Self {
+            event: event.map_err(|error| error.to_string())?,
+            projects: registered.projects(&cwd, session.as_ref(), deadline)?,
+            registered,
+            input,
+            cwd,
+            session,
+            deadline,
+            output,
+        })
+    }
+
+    pub(super) fn answer(&self, is_interrupted: &mut dyn FnMut() -> bool) -> Answer {
+        let row = self.registered.event;
+        let dialect = Dialect::of(self.registered.agent);
+        let mut options = FireOptions::default()
+            .applies_updates()
+            .without_background();
+        if dialect.asks_at(row) {
+            options = options.handles_ask();
+        }
+        let firing = Firing {
+            options,
+            deadline: self.deadline,
+            is_interrupted,
+        };
+        let mut said = self.fire(firing);
+        self.keep_settings(&mut said);
+        if self.event.event_type == EventType::SessionStart {
+            self.note_problems(&mut said);
+        }
+        self.end_turn(dialect, &mut said);
+        self.limit_stops(&mut said);
+        dialect.answer(row, &self.output, said)
+    }
+
+    /// Returns the call at each project, with the hooks of this project.
+    fn calls(&self) -> impl Iterator<Item = (&Hooks, Call<'_>)> {
+        self.projects.iter().map(|hooks| {
+            let places = Places {
+                cwd: &self.cwd,
+                root: hooks.project().unwrap_or(&self.cwd),
+            };
+            (
+                hooks,
+                Call::new(self.registered.agent, self.event.clone(), places),
+            )
+        })
+    }
+
+    /// Fires the events of the call at the hooks of each project, and starts those in the background.
+    fn fire(&self, firing: Firing<'_>) -> Said {
+        let mut dispatch = Dispatch {
+            firing,
+            guarded: Guarded {
+                files: std::env::current_exe().into_iter().collect(),
+                directories: vec![Session::all(&self.registered.home)],
+            },
+            is_tool: self.event.tool_name.is_some(),
+            may_change: true,
+            has_background: false,
+            said: Said::default(),
+        };
+        for (hooks, call) in self.calls() {
+            if let Err(why) = dispatch.call(hooks, call) {
+                dispatch
+                    .said
+                    .blocks(format!("blocked by forge-hooks: {why}"));
+            }
+            dispatch.may_change = false;
+        }
+        let mut said = dispatch.said;
+        if dispatch.has_background
+            && said.block.is_none()
+            && let Err(error) = background::start(self.input)
+        {
+            said.note(&format!("cannot start hooks in the background: {error}"));
+        }
+        said
+    }
+
+    /// Tells the user what is wrong with hooks, and which are not approved.
+    fn note_problems(&self, said: &mut Said) {
+        for hooks in &self.projects {
+            for problem in &hooks.report().problems {
+                said.note(&problem.to_string());
+            }
+        }
+    }
+
+    /// Keeps the agent's settings from being changed so that our hooks do not run.
+    fn keep_settings(&self, said: &mut Said) {
+        let is_start = self.event.event_type == EventType::SessionStart;
+        let is_change = self.registered.event.ours() == Some(SETTINGS_CHANGED);
+        let Some(session) = self.session.as_ref().filter(|_| is_start || is_change) else {
+            return;
+        };
+        let projects = self.projects.iter().filter_map(Hooks::project);
+        let directories: Vec<_> = projects.chain([&*self.registered.home]).collect();
+        let now = settings::snapshot(self.registered.agent, &directories);
+        let before = session.settings(&now);
+        if let Some(why) = settings::objection(&before, &now).filter(|_| is_change) {
+            said.blocks(why);
+        }
+    }
+
+    /// Ends the turn where the agent lets it end, if it could not before.
+    fn end_turn(&self, dialect: &Dialect, said: &mut Said) {
+        let Some(session) = &self.session else {
+            return;
+        };
+        match &self.event.event_type {
+            EventType::UserPromptSubmit => drop(session.ended_turn()),
+            EventType::ToolPreExecute if dialect.ends_turn_later.is_some() => {
+                if let Some(reason) = &said.stop {
+                    session.end_turn(reason);
+                }
+            }
+            _ if dialect.ends_turn_later == Some(self.registered.event.name) => {
+                said.stop = said.stop.take().or_else(|| session.ended_turn());
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets a turn end that hooks have kept from it too often.
+    fn limit_stops(&self, said: &mut Said) {
+        let session = self.session.as_ref();
+        if !self.registered.event.is_stop() {
+            if self.event.event_type == EventType::ToolPreExecute {
+                session.map(Session::note_tool);
+            }
+            return;
+        }
+        if said.block.is_none() {
+            session.map(Session::note_tool);
+        } else if !session.is_some_and(Session::may_block_stop) {
+            let reason = said.block.take().unwrap_or_default();
+            said.note(&format!(
+                "hooks have kept the agent from its end too often: {reason}"
+            ));
+        }
+    }
+
+    /// Runs the hooks in the background to their end.
+    pub(super) fn run_background(&self) {
+        for (hooks, call) in self.calls() {
+            let mut own = hooks.registry().hooks();
+            own.retain(|hook| hook.background());
+            hooks.registry().clear();
+            hooks.registry().load_hooks(own);
+            let whole = call.whole().unwrap_or_else(|_| call.as_it_came());
+            for event in std::iter::once(whole).chain(call.parts().unwrap_or_default()) {
+                let _ = hooks.execute(&event);
+            }
+        }
+        for hooks in &self.projects {
+            hooks.shutdown(NO_DEADLINE);
+        }
+    }
+}
+
+/// Checks what an event must have to be understood.
+fn check(fields: &Map<String, Value>, event: &Event) -> Result<(), String> {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    let name = text("hook_event_name").unwrap_or_default();
+    if name != event.name {
+        return Err(format!(
+            "`hook_event_name` is `{name}`, expected `{}`, as the command is registered",
+            event.name
+        ));
+    }
+    let has_call =
+        text("tool_name").is_some() && fields.get("tool_input").is_some_and(Value::is_object);
+    if event.is_of_tool() && !has_call {
+        return Err("expected a text `tool_name` and an object `tool_input`".to_owned());
+    }
+    Ok(())
+}
+
+/// The event of an agent that asks before it applies a change of its settings.
+const SETTINGS_CHANGED: &str = "session:config_changed";
+
+/// Practically unlimited: every hook has its own deadline.
+const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);

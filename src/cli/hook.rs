@@ -1,0 +1,124 @@
+//! `hook`: what an agent starts as a hook of its own, for each of its events.
+//!
+//! Its command line is the registered command, so it is read apart from the others: a mistake in it is told in the agent's
+//! way.
+
+use std::ffi::OsString;
+use std::io::Read;
+
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use crate::AppProfile;
+use crate::bridge::{self, Registered};
+use crate::cli::args::Hook;
+use crate::cli::{Exit, Io};
+use crate::compat::{self};
+
+/// The most bytes of an event.
+const LONGEST_EVENT: u64 = 256 * 1024 * 1024;
+
+#[derive(Parser)]
+#[command(name = "hook")]
+struct Line {
+    #[command(flatten)]
+    hook: Hook,
+}
+
+/// Answers one event of an agent, if this is the command line of `hook`.
+pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
+    let (command, args) = args.split_first()?;
+    if command != "hook" {
+        return None;
+    }
+    let command = Line::command()
+        .bin_name(format!("{} hook", io.program))
+        .no_binary_name(true);
+    let parsed = command
+        .try_get_matches_from(args)
+        .and_then(|matches| Line::from_arg_matches(&matches));
+    let (hook, registered) = match parsed {
+        Ok(line) => match line.hook.registered() {
+            Ok(registered) => (line.hook, registered),
+            Err(why) => return Some(told(io, &why, 1)),
+        },
+        Err(help) if !help.use_stderr() => {
+            let printed = write!(io.terminal, "{}", help.render().ansi());
+            return Some(Exit(u8::from(printed.is_err())));
+        }
+        Err(error) => {
+            let code = if is_stop(args) { 1 } else { 2 };
+            return Some(told(io, &format!("blocked by forge-hooks: {error}"), code));
+        }
+    };
+    let mut input = String::new();
+    let read = (&mut io.terminal.input)
+        .take(LONGEST_EVENT)
+        .read_to_string(&mut input);
+    if hook.background {
+        bridge::run_background(&registered, &input);
+        return Some(Exit::FINE);
+    }
+    let terminal = &mut io.terminal;
+    let answer = match read {
+        Ok(_) => bridge::answer(&registered, &input, &mut || {
+            terminal.interrupted().is_some()
+        }),
+        Err(error) => bridge::fault(&registered, &format!("cannot read the event: {error}")),
+    };
+    let written = terminal.write_all(answer.stdout.as_bytes());
+    if written.and_then(|()| terminal.flush()).is_err() {
+        // Nobody reads what the agent was to be told.
+        return Some(told(
+            io,
+            "blocked by forge-hooks: cannot write the answer",
+            answer.code.max(2),
+        ));
+    }
+    Some(match answer.stderr.trim_end() {
+        "" => Exit(answer.code),
+        reason => told(io, reason, answer.code),
+    })
+}
+
+/// Writes a reason for the agent.
+fn told(io: &mut Io<'_>, reason: &str, code: u8) -> Exit {
+    // If it cannot be written either, the code alone says it.
+    let _ = io.terminal.note(reason.trim_end());
+    Exit(code)
+}
+
+/// Whether the command line is for the end of a turn, which could be blocked for ever.
+fn is_stop(args: &[OsString]) -> bool {
+    let events = || compat::AGENTS.iter().flat_map(|agent| agent.events());
+    let is_stop = |name: &OsString| events().any(|event| event.is_stop() && name == event.name);
+    args.iter().any(is_stop)
+}
+
+impl Hook {
+    /// # Errors
+    /// If the agent has no such event.
+    fn registered(&self) -> Result<Registered, String> {
+        let agent = self.agent;
+        let event = agent.event_named(&self.event);
+        let profile = self.profile.as_ref();
+        Ok(Registered {
+            agent,
+            event: event.ok_or_else(|| {
+                format!(
+                    "{} has no event `{}`, as far as forge-hooks knows: no hook runs",
+                    agent.title(),
+                    self.event
+                )
+            })?,
+            profile: profile.map_or_else(AppProfile::default, AppProfile::new),
+            home: self.home.clone(),
+            config_home: self
+                .config_home
+                .clone()
+                .unwrap_or_else(|| self.home.join(".config")),
+            path: self.path.clone(),
+            inherited: self.inherit.clone(),
+            timeout: self.timeout,
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! What is not understood, is invalid or hangs: it blocks each event that can be blocked, and never the end of a turn.
+
+use serde_json::{Value, json};
+
+use crate::golden::at_once;
+use crate::program::{Printed, User};
+use crate::support::eventually;
+
+fn call() -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": "ls"}})
+}
+
+/// The events of agents that can be blocked, each with its fields. The last ones are ends of a turn.
+fn blockable() -> Vec<(&'static str, &'static str, Value)> {
+    let shell = || json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}});
+    vec![
+        ("claude", "PreToolUse", call()),
+        ("claude", "PermissionRequest", call()),
+        ("claude", "UserPromptSubmit", json!({"prompt": "hello"})),
+        ("codex", "PreToolUse", call()),
+        ("codex", "PermissionRequest", call()),
+        ("codex", "UserPromptSubmit", json!({"prompt": "hello"})),
+        ("gemini", "BeforeTool", shell()),
+        ("gemini", "BeforeAgent", json!({"prompt": "hello"})),
+        ("claude", "Stop", json!({})),
+        ("codex", "Stop", json!({})),
+        ("codex", "SubagentStop", json!({})),
+        ("gemini", "AfterAgent", json!({"prompt": "hello"})),
+    ]
+}
+
+fn is_end(event: &str) -> bool {
+    matches!(event, "Stop" | "SubagentStop" | "AfterAgent")
+}
+
+/// Checks that an event is blocked, and returns the reason.
+#[track_caller]
+fn reason(event: &str, answer: &Printed) -> String {
+    if event == "PermissionRequest" {
+        let decision = &answer.json()["hookSpecificOutput"]["decision"];
+        assert_eq!(
+            (answer.status, &decision["behavior"]),
+            (0, &json!("deny")),
+            "{answer:?}"
+        );
+        return decision["message"].as_str().unwrap().to_owned();
+    }
+    assert_eq!(
+        (answer.status, &*answer.out),
+        (2, ""),
+        "{event}: {answer:?}"
+    );
+    answer.err.clone()
+}
+
+#[test]
+fn an_input_that_is_not_understood_blocks() {
+    let user = User::new();
+    let cwd = user.project();
+    let event = |name: &str| json!({"hook_event_name": name, "cwd": cwd, "tool_name": "Bash", "tool_input": {}});
+    let without = |name: &str, key: &str| {
+        let mut event = event(name);
+        event.as_object_mut().unwrap().remove(key);
+        event.to_string()
+    };
+    for (agent, name, _) in blockable() {
+        let mut relative = event(name);
+        relative["cwd"] = "sub".into();
+        for (input, expected) in [
+            (String::new(), "is not a JSON object"),
+            ("[]".to_owned(), "is not a JSON object"),
+            ("{\"a\":1".to_owned(), "is not a JSON object"),
+            (
+                event("Other").to_string(),
+                "`hook_event_name` is `Other`, expected",
+            ),
+            (
+                without(name, "cwd"),
+                "`cwd` of the event is not an absolute path",
+            ),
+            (
+                relative.to_string(),
+                "`cwd` of the event is not an absolute path",
+            ),
+        ] {
+            let answer = user.feed(user.registered(agent, name), &input);
+            if is_end(name) {
+                assert_eq!(answer.status, 1, "{agent} {name}: {answer:?}");
+                assert!(answer.err.contains(expected), "{answer:?}");
+            } else {
+                let reason = reason(name, &answer);
+                assert!(reason.starts_with("blocked by forge-hooks: "), "{reason}");
+                assert!(reason.contains(expected), "{reason}");
+            }
+        }
+    }
+    for key in ["tool_name", "tool_input"] {
+        let input = without("PreToolUse", key);
+        let answer = user.feed(user.registered("claude", "PreToolUse"), &input);
+        assert!(reason("PreToolUse", &answer).contains("expected a text `tool_name`"));
+    }
+}
+
+#[test]
+fn a_command_line_that_is_not_understood_blocks() {
+    let user = User::new();
+    for (words, status) in [
+        (&["hook", "claude", "PreToolUse"][..], 2),
+        (
+            &[
+                "hook",
+                "claude",
+                "PreToolUse",
+                "--home",
+                "/",
+                "--path",
+                "/bin",
+                "--timeout",
+                "0",
+            ],
+            2,
+        ),
+        (&["hook", "claude", "Stop"], 1),
+        (&["hook", "gemini", "AfterAgent"], 1),
+        (&["hook", "other", "PreToolUse"], 2),
+        (
+            &[
+                "hook", "claude", "NewEvent", "--home", "/", "--path", "/bin",
+            ],
+            1,
+        ),
+    ] {
+        let answer = user.run_with_input(words, "{}");
+        assert_eq!(
+            (answer.status, &*answer.out),
+            (status, ""),
+            "{words:?}: {answer:?}"
+        );
+        assert!(!answer.err.is_empty());
+    }
+}
+
+#[test]
+fn hooks_that_cannot_be_used_block() {
+    let user = User::new();
+    let project = "project/.forge-hooks/hooks.json";
+    let guard = r#"{"hooks": [{"event": "*", "command": "true", "name": "guard"}]}"#;
+    user.write(project, guard);
+    assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+    let is_blocked = |expected: &str| {
+        for (agent, name, fields) in blockable() {
+            let reason = reason(name, &user.fired(agent, name, &fields));
+            assert!(reason.contains(expected), "{reason}");
+        }
+    };
+    for (agent, name, fields) in blockable() {
+        assert_eq!(user.fired(agent, name, &fields).out, "");
+    }
+    // An approval is lost, or the entry is gone.
+    user.write(project, &guard.replace("true", "exit 0"));
+    is_blocked("approv");
+    user.write(project, r#"{"hooks": []}"#);
+    is_blocked("approv");
+    user.write(project, guard);
+    let _ = std::fs::remove_dir_all(user.path("home"));
+    user.write("config/src/forge/hooks.json", "{\"hooks\": [");
+    is_blocked("hooks.json");
+}
+
+#[test]
+fn a_hook_that_hangs_is_ended_and_blocks() {
+    let hangs = |user: &User, (agent, name, fields): &(&str, &str, Value)| {
+        let command = "sleep 600 & echo $! > \"$FORGE_WORKING_DIR\"/pid; wait";
+        user.has_hooks(&json!([{"event": "*", "name": "hangs", "command": command}]));
+        let answer = user.fired_with(agent, name, fields, &["--timeout", "1.5"]);
+        let reason = reason(name, &answer);
+        assert!(
+            reason.contains("hook `hangs` has not ended within 1 seconds"),
+            "{reason}"
+        );
+        let pid = user.read("project/pid");
+        let process = std::path::Path::new("/proc").join(pid.trim());
+        if cfg!(target_os = "linux") {
+            eventually("its tree is gone", || !process.exists());
+        }
+        String::new()
+    };
+    at_once(&blockable(), User::new, hangs);
+}
+
+/// A model that can set variables could send the program to a home of its own.
+#[test]
+fn another_home_blocks() {
+    let user = User::new();
+    for (agent, name, fields) in blockable() {
+        let mut command = user.registered(agent, name);
+        command.env("HOME", user.project());
+        let mut input = json!({"hook_event_name": name, "cwd": user.project()});
+        input
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        let answer = user.feed(command, &input.to_string());
+        if is_end(name) {
+            assert_eq!(answer.status, 1, "{answer:?}");
+        } else {
+            assert!(reason(name, &answer).contains("the home directory is"));
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! What lasts longer than one event: a session's root, its end, its settings, and hooks in the background. And what a model can
+//! write, which decides nothing.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::program::{Printed, User};
+use crate::support::eventually;
+
+fn shell(command: &str) -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": command}})
+}
+
+fn blocking(name: &str) -> Value {
+    json!([{"event": "agent:stop", "name": name, "answer": {"decision": "block", "reason": "go on"}}])
+}
+
+#[test]
+fn the_end_of_a_turn_is_blocked_eight_times() {
+    for (agent, stop, before) in [
+        ("claude", "Stop", "PreToolUse"),
+        ("codex", "Stop", "PreToolUse"),
+        ("gemini", "AfterAgent", "BeforeTool"),
+    ] {
+        let user = User::new();
+        user.has_hooks(&blocking("again"));
+        let end = || user.fired(agent, stop, &json!({}));
+        let blocked = |times: usize| (0..times).for_each(|_| assert_eq!(end().status, 2));
+        blocked(5);
+        // The agent works on.
+        assert_eq!(user.fired(agent, before, &shell("ls")).status, 0);
+        blocked(8);
+        let last = end();
+        assert_eq!(last.status, 0);
+        let message = last.json()["systemMessage"].as_str().unwrap().to_owned();
+        assert!(
+            message.contains("too often: blocked by hook `again`: go on"),
+            "{message}"
+        );
+        // Another session has its own count.
+        assert_eq!(
+            user.fired(agent, stop, &json!({"session_id": "s2"})).status,
+            2
+        );
+        blocked(8);
+    }
+}
+
+#[test]
+fn a_turn_that_a_hook_ends_before_a_tool_ends_after_the_batch() {
+    let user = User::new();
+    user.has_hooks(&json!([{"event": "tool:pre_execute", "answer": {"continue": false, "stopReason": "enough"}}]));
+    let batch = || user.fired("claude", "PostToolBatch", &json!({"tool_calls": []}));
+    assert_eq!(batch().out, "");
+    assert_eq!(user.fired("claude", "PreToolUse", &shell("ls")).status, 2);
+    assert_eq!(
+        batch().out,
+        "{\"continue\":false,\"stopReason\":\"enough\"}\n"
+    );
+    assert_eq!(batch().out, "");
+    // The next prompt begins a turn of its own.
+    assert_eq!(user.fired("claude", "PreToolUse", &shell("ls")).status, 2);
+    user.fired("claude", "UserPromptSubmit", &json!({"prompt": "p"}));
+    assert_eq!(batch().out, "");
+}
+
+/// A project with an approved guard, as `DIRECTORY`.
+fn project(user: &User, directory: &str, name: &str) {
+    let guard = json!({"hooks": [{"event": "tool:pre_execute:bash", "name": name, "when": {"/tool_args/command": "*rm*"},
+        "answer": {"decision": "block", "reason": "no"}}]});
+    user.write(
+        &format!("{directory}/.forge-hooks/hooks.json"),
+        &guard.to_string(),
+    );
+    let mut trust = user.command(&["trust", "--yes"]);
+    assert!(
+        trust
+            .current_dir(user.path(directory))
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+#[test]
+fn the_hooks_of_the_sessions_project_run_wherever_the_agent_is() {
+    let user = User::new();
+    project(&user, "project", "first");
+    project(&user, "other", "second");
+    fs::create_dir_all(user.path("free")).unwrap();
+    let fired = |agent: &str, directory: &str, variable: Option<(&str, &str)>| {
+        let event = if agent == "gemini" {
+            "BeforeTool"
+        } else {
+            "PreToolUse"
+        };
+        let mut command = user.registered(agent, event);
+        command.envs(variable.map(|(name, directory)| (name, user.path(directory))));
+        let mut input =
+            json!({"hook_event_name": event, "session_id": "s", "cwd": user.path(directory)});
+        input
+            .as_object_mut()
+            .unwrap()
+            .extend(shell("rm x").as_object().unwrap().clone());
+        user.feed(command, &input.to_string())
+    };
+    let name = |answer: Printed| match answer.status {
+        0 => "none".to_owned(),
+        _ => answer.err.split('`').nth(1).unwrap().to_owned(),
+    };
+    // The first event of the session is in the project.
+    assert_eq!(name(fired("codex", "project", None)), "first");
+    assert_eq!(name(fired("codex", "free", None)), "first");
+    assert_eq!(name(fired("codex", "other", None)), "first");
+    // Another agent's variable is not read, nor one that is empty or relative.
+    assert_eq!(
+        name(fired(
+            "codex",
+            "free",
+            Some(("CLAUDE_PROJECT_DIR", "other"))
+        )),
+        "first"
+    );
+    assert_eq!(
+        name(fired(
+            "claude",
+            "free",
+            Some(("CLAUDE_PROJECT_DIR", "project"))
+        )),
+        "first"
+    );
+    assert_eq!(
+        name(fired(
+            "gemini",
+            "free",
+            Some(("GEMINI_PROJECT_DIR", "other"))
+        )),
+        "second"
+    );
+    assert_eq!(
+        name(fired(
+            "claude",
+            "other",
+            Some(("CLAUDE_PROJECT_DIR", "free"))
+        )),
+        "second"
+    );
+    assert_eq!(
+        name(fired(
+            "claude",
+            "free",
+            Some(("CLAUDE_PROJECT_DIR", "free"))
+        )),
+        "none"
+    );
+}
+
+#[test]
+fn a_users_hook_runs_once_in_two_projects() {
+    let user = User::new();
+    project(&user, "other", "second");
+    let log = user.path("log");
+    user.has_hooks(&json!([{"event": "tool:pre_execute:bash", "command": format!("echo run >> {}", log.display())}]));
+    let mut command = user.registered("claude", "PreToolUse");
+    command.env("CLAUDE_PROJECT_DIR", user.project());
+    let mut input = json!({"hook_event_name": "PreToolUse", "cwd": user.path("other")});
+    input
+        .as_object_mut()
+        .unwrap()
+        .extend(shell("ls").as_object().unwrap().clone());
+    assert_eq!(user.feed(command, &input.to_string()).status, 0);
+    assert_eq!(user.read("log"), "run\n");
+}
+
+#[test]
+fn hooks_in_the_background_do_not_keep_the_agent_waiting() {
+    let user = User::new();
+    let (go, done) = (user.path("go"), user.path("done"));
+    let waits = format!(
+        "while [ ! -e {} ]; do sleep 0.05; done; cat > {}",
+        go.display(),
+        done.display()
+    );
+    user.has_hooks(&json!([{"event": "tool:post_execute", "background": true, "command": waits, "timeout": 60}]));
+    let fields =
+        json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "out"});
+    let answer = user.fired("codex", "PostToolUse", &fields);
+    assert_eq!((answer.status, &*answer.out, &*answer.err), (0, "", ""));
+    assert!(!done.exists());
+    user.write("go", "");
+    eventually("the hook has its event", || {
+        fs::read_to_string(&done).is_ok_and(|text| text.contains("\"tool_result\":\"out\""))
+    });
+}
+
+#[test]
+fn a_change_of_settings_that_would_switch_hooks_off_is_blocked() {
+    let command = "/usr/bin/forge-hooks hook claude";
+    let handler = |event: &str| json!([{"hooks": [{"type": "command", "command": format!("{command} {event} --home /h")}]}]);
+    let both = json!({"hooks": {"PreToolUse": handler("PreToolUse"), "Stop": handler("Stop")}, "model": "m"});
+    let changed = |key: &str, value: Value| {
+        let mut settings = both.clone();
+        settings[key] = value;
+        settings.to_string()
+    };
+    let one = json!({"PreToolUse": handler("PreToolUse")});
+    for (file, text, expected) in [
+        (
+            "home/.claude/settings.json",
+            changed("model", "n".into()),
+            "",
+        ),
+        (
+            "home/.claude/settings.json",
+            changed("hooks", one),
+            "removes the handler of forge-hooks for \"Stop\"",
+        ),
+        (
+            "home/.claude/settings.json",
+            "{}".to_owned(),
+            "removes the handler",
+        ),
+        (
+            "home/.claude/settings.json",
+            "{".to_owned(),
+            "switches all hooks off",
+        ),
+        (
+            "home/.claude/settings.json",
+            changed("disableAllHooks", true.into()),
+            "switches all hooks off",
+        ),
+        (
+            "home/.claude/settings.json",
+            changed("env", json!({"PATH": "."})),
+            "changes the variables",
+        ),
+        (
+            "project/.claude/settings.json",
+            "{\"disableAllHooks\":true}".to_owned(),
+            "switches all hooks off",
+        ),
+        (
+            "project/.claude/settings.local.json",
+            "{\"env\":{\"A\":\"b\"}}".to_owned(),
+            "changes the variables",
+        ),
+        (
+            "project/.claude/settings.local.json",
+            "{\"model\":\"n\"}".to_owned(),
+            "",
+        ),
+    ] {
+        let user = User::new();
+        user.write("home/.claude/settings.json", &both.to_string());
+        assert_eq!(
+            user.fired("claude", "SessionStart", &json!({"source": "startup"}))
+                .out,
+            ""
+        );
+        let path = user.write(file, &text);
+        let answer = user.fired(
+            "claude",
+            "ConfigChange",
+            &json!({"source": "user_settings", "file_path": path}),
+        );
+        assert_eq!(
+            answer.status,
+            if expected.is_empty() { 0 } else { 2 },
+            "{text}: {answer:?}"
+        );
+        assert!(answer.err.contains(expected), "{text}: {answer:?}");
+    }
+}
+
+#[test]
+fn files_that_decide_are_protected_without_a_hook() {
+    let user = User::new();
+    user.write("home/.claude/settings.json", "{}");
+    let program = crate::program::PROGRAM;
+    let home = user.path("home");
+    for (path, is_protected) in [
+        (user.path("home/.claude/settings.json"), true),
+        (user.project().join(".claude/settings.local.json"), true),
+        (".codex/hooks.json".into(), true),
+        ("sub/../.gemini/settings.json".into(), true),
+        (".forge-hooks/hooks.json".into(), true),
+        (".forge-hooks/hooks.d/new.json".into(), true),
+        (user.path("config/src/forge/trust.json"), true),
+        (home.join(".local/state/forge-hooks/sessions/x/stops"), true),
+        (program.into(), true),
+        ("src/main.rs".into(), false),
+        (home.join("notes.txt"), false),
+    ] {
+        for (agent, event, tool, arguments) in [
+            (
+                "claude",
+                "PreToolUse",
+                "Write",
+                json!({"file_path": path, "content": ""}),
+            ),
+            (
+                "claude",
+                "PreToolUse",
+                "Edit",
+                json!({"file_path": path, "old_string": "", "new_string": ""}),
+            ),
+            (
+                "gemini",
+                "BeforeTool",
+                "write_file",
+                json!({"file_path": path, "content": ""}),
+            ),
+            (
+                "codex",
+                "PreToolUse",
+                "mcp__fs__write",
+                json!({"path": path}),
+            ),
+            (
+                "codex",
+                "PreToolUse",
+                "apply_patch",
+                json!({"command": format!("*** Begin Patch\n*** Delete File: {}\n*** End Patch", path.display())}),
+            ),
+        ] {
+            let answer = user.fired(
+                agent,
+                event,
+                &json!({"tool_name": tool, "tool_input": arguments}),
+            );
+            let expected = if is_protected { 2 } else { 0 };
+            assert_eq!(
+                answer.status,
+                expected,
+                "{agent} {tool} {}: {answer:?}",
+                path.display()
+            );
+            assert_eq!(
+                answer.err.contains("files that decide which hooks run"),
+                is_protected
+            );
+        }
+    }
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": user.path("home/.claude/settings.json")}});
+    assert_eq!(user.fired("claude", "PreToolUse", &read).status, 0);
+}
+
+#[test]
+fn nothing_is_taken_from_the_environment() {
+    let user = User::new();
+    let script = user.write("bin/tool", "#!/bin/sh\necho the users\n");
+    let other = user.write("project/bin/tool", "#!/bin/sh\necho another\n");
+    for file in [&script, &other] {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let log = user.path("log");
+    user.has_hooks(&json!([{"event": "tool:pre_execute", "command": format!("tool > {0}; env >> {0}", log.display())}]));
+    let path = format!("{}:/usr/bin:/bin", user.path("bin").display());
+    let mut command = user.command(&[
+        "hook",
+        "claude",
+        "PreToolUse",
+        "--path",
+        &path,
+        "--inherit",
+        "KEPT",
+    ]);
+    command
+        .arg("--home")
+        .arg(user.path("home"))
+        .arg("--config-home")
+        .arg(user.path("config"));
+    let project = user.path("project/bin");
+    command.env("PATH", format!("{}:/usr/bin:/bin", project.display()));
+    command.envs([
+        ("XDG_CONFIG_HOME", &project),
+        ("CLAUDE_ENV_FILE", &project),
+        ("BASH_ENV", &project),
+    ]);
+    command.env("FORGE_HOOKS_TRACE", user.path("trace"));
+    command.envs([
+        ("FORGE_HOOKS_DISABLE", "1"),
+        ("OPENCODE_HOOKS_DISABLE", "1"),
+        ("FORGE_HOOKS_PROFILE", "other"),
+    ]);
+    command.envs([("KEPT", "1"), ("LANG", "C"), ("RUST_LOG", "trace")]);
+    let mut input = json!({"hook_event_name": "PreToolUse", "cwd": user.project()});
+    input
+        .as_object_mut()
+        .unwrap()
+        .extend(shell("ls").as_object().unwrap().clone());
+    let answer = user.feed(command, &input.to_string());
+    assert_eq!((answer.status, &*answer.out, &*answer.err), (0, "", ""));
+    let log = user.read("log");
+    assert!(log.starts_with("the users\n"), "{log}");
+    for (line, is_there) in [
+        (format!("PATH={path}"), true),
+        (format!("HOME={}", user.path("home").display()), true),
+        ("LANG=C".to_owned(), true),
+        ("KEPT=1".to_owned(), true),
+        ("FORGE_AGENT=claude".to_owned(), true),
+    ] {
+        assert_eq!(
+            log.lines().any(|found| found == line),
+            is_there,
+            "{line}\n{log}"
+        );
+    }
+    for name in [
+        "XDG_CONFIG_HOME",
+        "CLAUDE_ENV_FILE",
+        "BASH_ENV",
+        "FORGE_HOOKS_",
+    ] {
+        assert!(
+            !log.lines().any(|line| line.starts_with(name)),
+            "{name}\n{log}"
+        );
+    }
+    assert!(!user.path("trace").exists());
+}

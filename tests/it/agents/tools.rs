@@ -1,0 +1,458 @@
+//! One guard for all agents: their tools, arguments and paths under one name.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::program::User;
+
+/// A user with a guard for the shell, and one for files.
+fn guarded() -> User {
+    let user = User::new();
+    user.has_hooks(&json!([
+        {"event": "tool:pre_execute:bash", "name": "shell", "when": {"/tool_args/command": "*rm *"},
+            "answer": {"decision": "block", "reason": "no rm"}},
+        {"event": "tool:pre_execute:write|edit", "name": "files", "when": {"/tool_args/path": "secrets/**"},
+            "answer": {"decision": "block", "reason": "no secrets"}},
+    ]));
+    user.write("project/secrets/key", "key");
+    user.write("project/sub/a", "a");
+    symlink(user.path("project/secrets"), user.path("project/sub/link")).unwrap();
+    symlink(user.project(), user.path("elsewhere")).unwrap();
+    user
+}
+
+fn before(agent: &str) -> &'static str {
+    if agent == "gemini" {
+        "BeforeTool"
+    } else {
+        "PreToolUse"
+    }
+}
+
+fn patch(lines: &str) -> Value {
+    json!({"command": format!("*** Begin Patch\n{lines}*** End Patch\n")})
+}
+
+#[test]
+fn one_guard_sees_the_tools_of_all_agents() {
+    let user = guarded();
+    let project = user.project();
+    let absolute = project.join("secrets/key");
+    let through = user.path("elsewhere/secrets/new");
+    let up = project.join("sub/../secrets/new");
+    let edits =
+        json!([{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]);
+    for (agent, tool, arguments, expected) in [
+        ("claude", "Bash", json!({"command": "rm -r x"}), "no rm"),
+        (
+            "claude",
+            "PowerShell",
+            json!({"command": "rm -r x"}),
+            "no rm",
+        ),
+        ("claude", "Monitor", json!({"command": "rm -r x"}), "no rm"),
+        ("codex", "Bash", json!({"command": "rm -r x"}), "no rm"),
+        (
+            "gemini",
+            "run_shell_command",
+            json!({"command": "rm -r x"}),
+            "no rm",
+        ),
+        ("claude", "Bash", json!({"command": "ls"}), ""),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": absolute, "content": "x"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "secrets/new", "content": "x"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "./secrets/new", "content": "x"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": up, "content": "x"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": through, "content": "x"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "sub/link/new", "content": "x"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "sub/a", "content": "x"}),
+            "",
+        ),
+        ("claude", "Read", json!({"file_path": absolute}), ""),
+        (
+            "claude",
+            "Edit",
+            json!({"file_path": absolute, "old_string": "a", "new_string": "b"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "MultiEdit",
+            json!({"file_path": absolute, "edits": edits}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "NotebookEdit",
+            json!({"notebook_path": "secrets/a.ipynb", "new_source": "x"}),
+            "no secrets",
+        ),
+        (
+            "gemini",
+            "write_file",
+            json!({"file_path": "secrets/new", "content": "x"}),
+            "no secrets",
+        ),
+        (
+            "gemini",
+            "replace",
+            json!({"file_path": absolute, "old_string": "a", "new_string": "b"}),
+            "no secrets",
+        ),
+        (
+            "gemini",
+            "write_file",
+            json!({"file_path": "sub/a", "content": "x"}),
+            "",
+        ),
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Add File: secrets/new\n+x\n"),
+            "no secrets",
+        ),
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Add File: a\n+x\n*** Add File: b\n+x\n*** Delete File: secrets/key\n"),
+            "no secrets",
+        ),
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Update File: sub/a\n*** Move to: secrets/a\n@@\n-a\n+b\n"),
+            "no secrets",
+        ),
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Update File: sub/a\n@@\n-a\n+b\n"),
+            "",
+        ),
+        (
+            "codex",
+            "apply_patch",
+            patch("*** Add File: a\n+x\n*** Something else\n"),
+            "patch",
+        ),
+        (
+            "codex",
+            "Bash",
+            json!({"command": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: secrets/new\n+x\n*** End Patch\nEOF\n"}),
+            "no secrets",
+        ),
+        // Tools that no row names.
+        ("claude", "NewShell", json!({"command": "rm -r x"}), "no rm"),
+        (
+            "claude",
+            "NewWriter",
+            json!({"target_path": "secrets/new"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "mcp__fs__write",
+            json!({"path": absolute}),
+            "no secrets",
+        ),
+        (
+            "codex",
+            "mcp__fs__write",
+            json!({"filePath": "secrets/new"}),
+            "no secrets",
+        ),
+        (
+            "gemini",
+            "mcp_fs_write",
+            json!({"path": "secrets/new"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "NewReader",
+            json!({"url": "https://example.com"}),
+            "",
+        ),
+    ] {
+        let fields = json!({"tool_name": tool, "tool_input": arguments});
+        let answer = user.fired(agent, before(agent), &fields);
+        let status = if expected.is_empty() { 0 } else { 2 };
+        assert_eq!(
+            (answer.status, &*answer.out),
+            (status, ""),
+            "{agent} {tool} {arguments}: {answer:?}"
+        );
+        assert!(
+            answer.err.contains(expected),
+            "{agent} {tool} {arguments}: {answer:?}"
+        );
+    }
+}
+
+/// The events that hooks get for a call, as `TOOL ARGUMENTS`.
+fn events_of(user: &User, agent: &str, fields: &Value) -> Vec<String> {
+    let log = user.path("log");
+    let command = format!("cat >> {0}; echo >> {0}", log.display());
+    user.has_hooks(&json!([{"event": "tool:pre_execute", "command": command}]));
+    let _ = fs::remove_file(&log);
+    let answer = user.fired(agent, before(agent), fields);
+    assert_eq!(answer.status, 0, "{answer:?}");
+    let lines = user.read("log");
+    let event = |line: &str| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        format!(
+            "{} {}",
+            event["tool_name"].as_str().unwrap(),
+            event["data"]["tool_args"]
+        )
+    };
+    lines
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(event)
+        .collect()
+}
+
+#[test]
+fn calls_have_our_names() {
+    let user = guarded();
+    let project = user.project();
+    let row = |tool: &str, arguments: Value| json!({"tool_name": tool, "tool_input": arguments});
+    for (agent, fields, expected) in [
+        (
+            "claude",
+            row("Bash", json!({"command": "ls", "timeout": 3})),
+            &[r#"bash {"command":"ls","timeout":3}"#][..],
+        ),
+        (
+            "claude",
+            row(
+                "Read",
+                json!({"file_path": project.join("sub/a"), "limit": 3}),
+            ),
+            &[r#"read {"limit":3,"path":"sub/a"}"#],
+        ),
+        (
+            "claude",
+            row("Write", json!({"file_path": "/etc/a", "content": ""})),
+            &[r#"write {"content":"","path":"/etc/a"}"#],
+        ),
+        (
+            "claude",
+            row("Grep", json!({"pattern": "x", "path": project})),
+            &[r#"grep {"path":".","pattern":"x"}"#],
+        ),
+        (
+            "claude",
+            row("LS", json!({"path": "sub"})),
+            &[r#"ls {"path":"sub"}"#],
+        ),
+        (
+            "claude",
+            row("WebFetch", json!({"url": "u"})),
+            &[r#"web_fetch {"url":"u"}"#],
+        ),
+        (
+            "claude",
+            row("WebSearch", json!({"query": "q"})),
+            &[r#"web_search {"query":"q"}"#],
+        ),
+        (
+            "claude",
+            row("Task", json!({"prompt": "p"})),
+            &[r#"task {"prompt":"p"}"#],
+        ),
+        (
+            "claude",
+            row("Agent", json!({"prompt": "p"})),
+            &[r#"task {"prompt":"p"}"#],
+        ),
+        (
+            "claude",
+            row(
+                "NotebookEdit",
+                json!({"notebook_path": "n", "new_source": "s", "cell_id": "c"}),
+            ),
+            &[r#"edit {"cell_id":"c","new_string":"s","path":"n"}"#],
+        ),
+        (
+            "claude",
+            row(
+                "MultiEdit",
+                json!({"file_path": "sub/a", "edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d", "replace_all": true}]}),
+            ),
+            &[
+                r#"MultiEdit {"edits":[{"new_string":"b","old_string":"a"},{"new_string":"d","old_string":"c","replace_all":true}],"path":"sub/a"}"#,
+                r#"edit {"new_string":"b","old_string":"a","path":"sub/a"}"#,
+                r#"edit {"new_string":"d","old_string":"c","path":"sub/a","replace_all":true}"#,
+            ],
+        ),
+        (
+            "claude",
+            row("mcp__s__t", json!({"a": 1})),
+            &[r#"mcp__s__t {"a":1}"#],
+        ),
+        (
+            "claude",
+            row("New", json!({"command": "ls", "file": "a"})),
+            &[
+                r#"New {"command":"ls","file":"a"}"#,
+                r#"bash {"command":"ls","file":"a"}"#,
+                r#"edit {"command":"ls","path":"a"}"#,
+            ],
+        ),
+        (
+            "gemini",
+            row("run_shell_command", json!({"command": "ls"})),
+            &[r#"bash {"command":"ls"}"#],
+        ),
+        (
+            "gemini",
+            row("list_directory", json!({"dir_path": project.join("sub")})),
+            &[r#"ls {"path":"sub"}"#],
+        ),
+        (
+            "gemini",
+            row("grep_search", json!({"pattern": "x", "dir_path": "."})),
+            &[r#"grep {"path":".","pattern":"x"}"#],
+        ),
+        (
+            "gemini",
+            row("google_web_search", json!({"query": "q"})),
+            &[r#"web_search {"query":"q"}"#],
+        ),
+        (
+            "gemini",
+            json!({"tool_name": "mcp_s_t", "tool_input": {"a": 1}, "mcp_context": {"server_name": "s", "tool_name": "t"}}),
+            &[r#"mcp__s__t {"a":1}"#],
+        ),
+        (
+            "codex",
+            row(
+                "apply_patch",
+                patch(
+                    "*** Add File: a\n+x\n+y\n*** Update File: sub/a\n*** Move to: b\n@@\n-a\n+b\n",
+                ),
+            ),
+            &[
+                r#"apply_patch {"command":"*** Begin Patch\n*** Add File: a\n+x\n+y\n*** Update File: sub/a\n*** Move to: b\n@@\n-a\n+b\n*** End Patch\n"}"#,
+                r#"write {"content":"x\ny\n","path":"a"}"#,
+                r#"edit {"new_string":"b\n","old_string":"a\n","path":"sub/a"}"#,
+                r#"write {"content":"b\n","path":"b"}"#,
+            ],
+        ),
+    ] {
+        assert_eq!(
+            events_of(&user, agent, &fields),
+            expected,
+            "{agent} {fields}"
+        );
+    }
+}
+
+#[test]
+fn changes_come_back_under_the_agents_names() {
+    let user = guarded();
+    for (agent, tool, arguments, changes, expected) in [
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "./sub/../a", "content": "x"}),
+            json!({"content": "y"}),
+            json!({"file_path": "./sub/../a", "content": "y"}),
+        ),
+        (
+            "claude",
+            "NotebookEdit",
+            json!({"notebook_path": "n", "new_source": "s"}),
+            json!({"new_string": "t"}),
+            json!({"notebook_path": "n", "new_source": "t"}),
+        ),
+        (
+            "gemini",
+            "list_directory",
+            json!({"dir_path": "a"}),
+            json!({"path": "/etc"}),
+            json!({"dir_path": "/etc"}),
+        ),
+        (
+            "gemini",
+            "replace",
+            json!({"file_path": "a", "old_string": "x"}),
+            json!({"path": "b/c"}),
+            json!({"file_path": user.project().join("b/c"), "old_string": "x"}),
+        ),
+        (
+            "claude",
+            "New",
+            json!({"a": 1}),
+            json!({"a": 2, "b": 3}),
+            json!({"a": 2, "b": 3}),
+        ),
+    ] {
+        user.has_hooks(
+            &json!([{"event": format!("tool:pre_execute:*"), "answer": {"updatedInput": changes}}]),
+        );
+        let fields = json!({"tool_name": tool, "tool_input": arguments});
+        let answer = user.fired(agent, before(agent), &fields);
+        // Only parts of a call cannot be changed.
+        let output = serde_json::from_str::<Value>(&answer.out);
+        let output = output.unwrap_or_else(|error| panic!("{error} {tool}: {answer:?}"))["hookSpecificOutput"].clone();
+        let input = if agent == "gemini" {
+            &output["tool_input"]
+        } else {
+            &output["updatedInput"]
+        };
+        let expected: Value = serde_json::from_str(&user.normal(&expected.to_string())).unwrap();
+        assert_eq!(input, &expected, "{tool}");
+    }
+}
+
+#[test]
+fn what_cannot_be_changed_alone_blocks() {
+    let user = User::new();
+    user.has_hooks(&json!([{"event": "tool:pre_execute:edit", "answer": {"updatedInput": {"new_string": "z"}}}]));
+    let edits = json!({"file_path": "a", "edits": [{"old_string": "a", "new_string": "b"}]});
+    let answer = user.fired(
+        "claude",
+        "PreToolUse",
+        &json!({"tool_name": "MultiEdit", "tool_input": edits}),
+    );
+    assert_eq!(answer.status, 2);
+    assert!(answer.err.contains("cannot be changed alone"), "{answer:?}");
+}
