@@ -196,7 +196,7 @@ impl Reader<'_> {
         if !self.is_compiled {
             return Ok(hook);
         }
-        match hook.compile_when(&self.file.loaded.allowance) {
+        match hook.check_when(&self.file.loaded.allowance) {
             Ok(()) => Ok(hook),
             Err(error) => {
                 let place = place_of(entry, error.key_path());

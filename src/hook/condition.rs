@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::compared::Budget;
 use super::error::{BACKSPACE, Fault, HookError};
 use super::forms::{System, composed};
+use super::size::{most_bytes, most_bytes_of_glob};
 use crate::globs::{translated, with_slashes};
 use crate::json::Node;
 use crate::printable::shortened;
@@ -25,6 +26,10 @@ const LARGEST: usize = 256 * 1024;
 
 /// The most bytes that all compiled expressions of one owner's files may take together.
 const LARGEST_TOGETHER: usize = 16 * 1024 * 1024;
+
+/// The most bytes that the expressions of one owner's files may take which are compiled when they are first tested. They are
+/// not part of `LARGEST_TOGETHER`.
+const LARGEST_LATER: usize = 4 * 1024 * 1024;
 
 /// The first size limit that is tried. Most expressions need no more.
 const SMALLEST: usize = 1024;
@@ -64,12 +69,19 @@ pub enum Condition {
 /// The number of bytes that further compiled expressions may take. None is left when an expression has been refused since
 /// too little was left: no other one is compiled then.
 #[derive(Debug)]
-pub(crate) struct Allowance(AtomicUsize);
+pub(crate) struct Allowance {
+    now: AtomicUsize,
+    /// For expressions that are compiled when they are first tested.
+    later: AtomicUsize,
+}
 
 impl Default for Allowance {
     fn default() -> Self {
-        // One more, so that exactly all is not too much.
-        Self(AtomicUsize::new(LARGEST_TOGETHER + 1))
+        Self {
+            // One more, so that exactly all is not too much.
+            now: AtomicUsize::new(LARGEST_TOGETHER + 1),
+            later: AtomicUsize::new(LARGEST_LATER),
+        }
     }
 }
 
@@ -77,12 +89,20 @@ impl Allowance {
     fn charge(&self, bytes: usize) {
         let after = |left: usize| Some(left.saturating_sub(bytes));
         let _ = self
-            .0
+            .now
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
     }
 
+    /// Charges an expression that is compiled when it is first tested. Returns false if too little is left.
+    fn charge_later(&self, bytes: usize) -> bool {
+        let after = |left: usize| left.checked_sub(bytes);
+        self.later
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, after)
+            .is_ok()
+    }
+
     pub(crate) fn is_spent(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
+        self.now.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -174,6 +194,31 @@ impl Condition {
                 ))
             }
             Self::Glob(_) | Self::OneOf(_) => self.expression(),
+        }
+    }
+
+    /// Whether compiling the condition surely succeeds, so that it need not be compiled before it is tested.
+    fn can_wait(&self, allowance: &Allowance) -> bool {
+        let Ok(expression) = self.expression() else {
+            return false;
+        };
+        if expression.len() > LONGEST || allowance.is_spent() {
+            return false;
+        }
+        let size = if self.has_globs_without_classes() {
+            Some(most_bytes_of_glob(&expression))
+        } else {
+            most_bytes(&expression)
+        };
+        size.is_some_and(|size| size <= LARGEST && allowance.charge_later(size))
+    }
+
+    fn has_globs_without_classes(&self) -> bool {
+        match self {
+            Self::Glob(glob) => !glob.contains('['),
+            Self::OneOf(globs) => globs.iter().all(|glob| !glob.contains('[')),
+            Self::Regex(_) => false,
+            Self::Not(inner) => inner.has_globs_without_classes(),
         }
     }
 
@@ -288,7 +333,7 @@ fn built(text: &str) -> (usize, Result<Compiled, String>) {
     (size, compiled)
 }
 
-/// A condition that is compiled at load or when it is first needed.
+/// A condition that is compiled when it is first tested, or at load if only that shows whether it can be used.
 #[derive(Debug, Clone)]
 pub(crate) struct Lazy {
     pub(super) condition: Condition,
@@ -315,14 +360,23 @@ impl Lazy {
         self.compiled.get_or_init(compile)
     }
 
+    /// Returns why the condition cannot be used. Compiles it only if that is not known otherwise: most conditions are never
+    /// tested by a program that fires one event.
+    pub(super) fn check(&self, allowance: &Allowance) -> Option<&str> {
+        if !self.is_compiled() && self.condition.can_wait(allowance) {
+            return None;
+        }
+        self.fault(allowance)
+    }
+
     /// Compiles the condition if it is not compiled yet, and returns why it cannot be used.
     pub(crate) fn fault(&self, allowance: &Allowance) -> Option<&str> {
         self.compiled(allowance).as_ref().err().map(String::as_str)
     }
 
     /// Tests the condition on a value in these forms; None if it is too long, or nothing is left for it. A condition that
-    /// cannot be used counts as matched, so that a guard runs; the hook then fails. Conditions that were not compiled at
-    /// load are compiled now.
+    /// cannot be used counts as matched, so that a guard runs; the hook then fails. Conditions that are not compiled yet are
+    /// compiled now.
     pub(crate) fn test(&self, forms: &[&str], budget: &Budget) -> Option<bool> {
         self.tested(forms, budget, Condition::is_met)
     }
@@ -538,6 +592,37 @@ mod tests {
     }
 
     #[test]
+    fn a_condition_waits_until_it_is_tested() {
+        let regex = |text: &str| Lazy::new(Condition::Regex(text.to_owned()));
+        let allowance = Allowance::default();
+        for lazy in [
+            Lazy::new("src/**/*.rs".into()),
+            regex(r"\bsudo\b"),
+            Lazy::new("[ab]*".into()),
+        ] {
+            assert_eq!(lazy.check(&allowance), None);
+            assert!(!lazy.is_compiled(), "{}", lazy.condition);
+            assert_eq!(
+                lazy.test(&["sudo"], &Budget::default()),
+                Some(lazy.condition == regex(r"\bsudo\b").condition)
+            );
+            assert!(lazy.is_compiled());
+        }
+        for (text, why) in [("a(", "unclosed group"), (r"\w{2000}", "256 KiB")] {
+            let reason = regex(text).check(&allowance).map(str::to_owned);
+            assert!(reason.is_some_and(|reason| reason.contains(why)), "{text}");
+        }
+        // Only so many wait; the others are compiled, and charged.
+        let largest = || regex(r"\w");
+        let waiting = (0..1000).take_while(|_| {
+            let lazy = largest();
+            lazy.check(&allowance).is_none() && !lazy.is_compiled()
+        });
+        let count = waiting.count();
+        assert!((10..100).contains(&count), "{count}");
+    }
+
+    #[test]
     fn small_expressions_take_little() {
         for (condition, most) in [
             (Condition::from("git *"), 1024),
@@ -548,7 +633,7 @@ mod tests {
             let allowance = Allowance::default();
             condition.compile(&allowance).unwrap();
             assert!(
-                LARGEST_TOGETHER + 1 - allowance.0.into_inner() <= most,
+                LARGEST_TOGETHER + 1 - allowance.now.into_inner() <= most,
                 "{condition}"
             );
         }

@@ -113,7 +113,7 @@ impl Hook {
             let first = unusable.faults.into_iter().next();
             first.map_or(HookError::EmptyCommand, |fault| fault.error)
         })?;
-        hook.compile_when(&Allowance::default())?;
+        hook.check_when(&Allowance::default())?;
         Ok(hook)
     }
 

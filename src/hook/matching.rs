@@ -172,13 +172,13 @@ impl Hook {
         }
     }
 
-    /// Compiles the conditions, so that errors are known before they are needed.
+    /// Checks the conditions, so that errors are known before they are needed.
     ///
     /// # Errors
     /// If a condition cannot be used, or the allowance is spent.
-    pub(crate) fn compile_when(&self, allowance: &Allowance) -> Result<(), HookError> {
+    pub(crate) fn check_when(&self, allowance: &Allowance) -> Result<(), HookError> {
         let when = self.settings.when.as_ref();
-        when.map_or(Ok(()), |when| when.compile(allowance))
+        when.map_or(Ok(()), |when| when.check(allowance))
     }
 
     /// Marks a hook of the administrator's file.

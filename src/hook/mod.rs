@@ -18,6 +18,7 @@ mod links;
 mod matching;
 mod protocol;
 mod route;
+mod size;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -75,7 +75,7 @@ impl When {
         Ok(when)
     }
 
-    /// Adds a condition that is not compiled.
+    /// Adds a condition that is not checked.
     fn add(&mut self, pointer: String, condition: Condition) -> Result<(), HookError> {
         check_pointer(&pointer)?;
         self.0.insert(pointer, Lazy::new(condition));
@@ -95,7 +95,7 @@ impl When {
         condition: Condition,
     ) -> Result<(), HookError> {
         self.add(pointer, condition)?;
-        self.compile(&Allowance::default())
+        self.check(&Allowance::default())
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = (&str, &Condition)> {
@@ -103,10 +103,10 @@ impl When {
         tests.map(|(pointer, test)| (pointer.as_str(), &test.condition))
     }
 
-    /// Compiles the conditions that are not compiled yet.
-    pub(super) fn compile(&self, allowance: &Allowance) -> Result<(), HookError> {
+    /// Checks that the conditions can be used.
+    pub(super) fn check(&self, allowance: &Allowance) -> Result<(), HookError> {
         for (pointer, test) in &self.0 {
-            if let Some(words) = test.fault(allowance) {
+            if let Some(words) = test.check(allowance) {
                 return Err(HookError::key(key_of(pointer), words));
             }
         }
