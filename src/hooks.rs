@@ -245,6 +245,14 @@ impl HooksBuilder {
         self
     }
 
+    /// Does not look for probable mistakes in usable entries of hooks.json, such as an unquoted variable or a pattern that
+    /// matches no event: the report has no such warnings. Finding them takes longer than the rest of a load, so this is for
+    /// programs that fire one event and end. Default: they are reported.
+    pub fn without_lints(mut self) -> Self {
+        self.config = self.config.without_lints();
+        self
+    }
+
     /// Builds the object without reading hooks files, for a command that needs the names alone.
     pub(crate) fn without_hooks(self) -> Hooks {
         let vocabulary = self.vocabulary;

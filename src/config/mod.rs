@@ -122,6 +122,8 @@ pub struct HookConfig {
     approve_command: Option<String>,
     /// Whether a load also looks for what hooks need: their scripts, their interpreters, programs in `PATH`.
     checks_scripts: bool,
+    /// Whether a load looks for probable mistakes.
+    lints: bool,
     /// What confines a project's hooks.
     project_sandbox: Option<Arc<Sandbox>>,
 }
@@ -154,6 +156,7 @@ impl HookConfig {
             vocabulary: Vocabulary::known(),
             approve_command: None,
             checks_scripts: false,
+            lints: true,
             project_sandbox: None,
         }
     }
@@ -232,6 +235,12 @@ impl HookConfig {
     #[cfg(feature = "cli")]
     pub(crate) fn checking_scripts(mut self) -> Self {
         self.checks_scripts = true;
+        self
+    }
+
+    /// Makes loads not look for probable mistakes.
+    pub(crate) fn without_lints(mut self) -> Self {
+        self.lints = false;
         self
     }
 
@@ -445,6 +454,7 @@ impl HookConfig {
         sources::Checks {
             vocabulary: &self.vocabulary,
             scripts,
+            lints: self.lints,
             allowances: sources::Allowances::default(),
         }
     }

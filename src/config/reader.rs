@@ -212,7 +212,7 @@ impl Reader<'_> {
         if let Some(base) = &self.form.base_dir {
             hook = hook.with_base_dir(Arc::clone(base));
         }
-        if self.file.loaded.shows_all() {
+        if self.file.loaded.looks_for_mistakes() {
             let checks_scripts = self.file.loaded.checks_scripts;
             for problem in lint::lint(&hook, &self.form.host, checks_scripts) {
                 let place = place_of(entry, problem.key.as_deref().unwrap_or_default());

@@ -84,6 +84,8 @@ pub(super) struct Checks<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     /// Whether scripts and `PATH` are looked at.
     pub(super) scripts: bool,
+    /// Whether probable mistakes are looked for.
+    pub(super) lints: bool,
     pub(super) allowances: Allowances,
 }
 
@@ -116,6 +118,7 @@ impl Checks<'_> {
     pub(super) fn nothing(&self, path: &Path, owner: Owner, is_plugin: bool) -> Loaded {
         Loaded {
             checks_scripts: self.scripts,
+            lints: self.lints,
             allowance: self.allowances.of(owner, is_plugin),
             ..Loaded::nothing(path, owner)
         }
