@@ -112,7 +112,7 @@ impl<'a, 'io> Show<'a, 'io> {
         self.left = self.left.saturating_sub(1);
         self.spinner.remove(&result.hook);
         if !result.hook.background() || self.is_concluded {
-            self.print(&self.result(&result))?;
+            self.print(|show| show.result(&result))?;
         }
         if result.hook.background() {
             self.background.push(result);
@@ -123,17 +123,23 @@ impl<'a, 'io> Show<'a, 'io> {
     /// Shows the outcome, and then the hooks in the background that have ended before, once.
     pub(super) fn conclude(&mut self) -> io::Result<()> {
         let is_concluded = std::mem::replace(&mut self.is_concluded, true);
-        let Some(outcome) = self.outcome.as_deref().filter(|_| !is_concluded) else {
+        if is_concluded || self.outcome.is_none() {
             return Ok(());
-        };
-        let background = self.background.iter().map(|result| self.result(result));
-        let text = background.fold(self.conclusion(outcome), |all, result| all + &result);
-        self.print(&text)
+        }
+        self.print(|show| {
+            let outcome = show.outcome.as_deref();
+            let conclusion = outcome.map(|outcome| show.conclusion(outcome));
+            let background = show.background.iter().map(|result| show.result(result));
+            conclusion.into_iter().chain(background).collect()
+        })
     }
 
-    fn print(&mut self, text: &str) -> io::Result<()> {
+    /// Prints a text, unless the output is silent: then the text is not made, since masking secrets in it takes longer than
+    /// a hook.
+    fn print(&mut self, text: impl FnOnce(&Self) -> String) -> io::Result<()> {
         self.spinner.clear(self.terminal)?;
         if !self.is_silent {
+            let text = text(self);
             write!(self.terminal, "{text}")?;
         }
         self.terminal.flush()
