@@ -61,8 +61,10 @@ fn states(expression: &Hir) -> usize {
 /// Half as many as the class has ranges of bytes: they share states, those of large classes four times as many.
 fn states_of_class(class: &ClassUnicode) -> usize {
     let ranges = class.ranges().iter();
-    let sequences = ranges.flat_map(|range| Utf8Sequences::new(range.start(), range.end()));
-    let bytes: usize = sequences.map(|sequence| sequence.len() + 1).sum();
+    let bytes: usize = ranges
+        .flat_map(|range| Utf8Sequences::new(range.start(), range.end()))
+        .map(|sequence| sequence.len() + 1)
+        .sum();
     bytes / 2 + 4
 }
 
