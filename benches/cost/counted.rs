@@ -153,6 +153,9 @@ fn difference(count: impl Fn(usize) -> Result<u64, String>) -> Result<f64, Strin
     Ok((many as f64 - few as f64) / (MANY - FEW) as f64)
 }
 
+/// With fast bins, glibc sometimes joins all free memory, which depends on where it lies and costs more than a hook.
+const NO_FAST_BINS: &str = "glibc.malloc.mxfast=0";
+
 /// Runs this program under another program.
 fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Output, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -164,8 +167,7 @@ fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Out
         .env_clear()
         .envs(names.map(|name| (name, "/a/value/of/usual/length")))
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        // With fast bins, glibc sometimes joins all free memory, which depends on where it lies and costs more than a hook.
-        .env("GLIBC_TUNABLES", "glibc.malloc.mxfast=0")
+        .env("GLIBC_TUNABLES", NO_FAST_BINS)
         .current_dir("/")
         .output();
     let output = output.map_err(|error| format!("{tool}: {error}"))?;
@@ -176,9 +178,23 @@ fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Out
     }
 }
 
+const CALLGRIND: [&str; 2] = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
+
+/// Counts the instructions of a command, made from the first arguments of valgrind.
+#[cfg(feature = "cli")]
+pub(crate) fn instructions_of(command: impl FnOnce(&[&str]) -> Command) -> Result<f64, String> {
+    let output = command(&CALLGRIND)
+        .env("GLIBC_TUNABLES", NO_FAST_BINS)
+        .output();
+    let output = output.map_err(|error| format!("valgrind: {error}"))?;
+    counted_by_callgrind(&output).map(|count| count as f64)
+}
+
 fn instructions(way: &str, runs: usize) -> Result<u64, String> {
-    let options = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
-    let output = run_under("valgrind", &options, way, runs)?;
+    counted_by_callgrind(&run_under("valgrind", &CALLGRIND, way, runs)?)
+}
+
+fn counted_by_callgrind(output: &Output) -> Result<u64, String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let mut counts = said
         .lines()

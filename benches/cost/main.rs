@@ -33,6 +33,11 @@ use ending::Ending;
 use table::Row;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "cli")]
+    if std::env::args_os().nth(1).as_deref() == Some(program::EMPTY.as_ref()) {
+        program::do_nothing();
+        return ExitCode::SUCCESS;
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
     if let [counted::CHILD, way, runs] =

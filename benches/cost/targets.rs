@@ -168,6 +168,39 @@ pub(crate) fn rows() -> Vec<Row> {
             program::fire,
         ),
         #[cfg(feature = "cli")]
+        ratio(
+            "an unmatched call of forge-hooks / an empty program",
+            2.0,
+            program::unmatched,
+        ),
+        #[cfg(feature = "cli")]
+        ratio(
+            "an unmatched call beside 50 conditions / without them",
+            1.1,
+            program::unmatched_with_conditions,
+        ),
+        #[cfg(feature = "cli")]
+        count(
+            "instructions of forge-hooks fire --json with one hook",
+            2_600_000.0,
+            2_460_000.0,
+            program::instructions_of_fire,
+        ),
+        #[cfg(feature = "cli")]
+        count(
+            "instructions of an unmatched call of forge-hooks",
+            5_200_000.0,
+            5_200_000.0,
+            program::instructions_of_unmatched,
+        ),
+        #[cfg(feature = "cli")]
+        count(
+            "instructions of an unmatched call beside 50 conditions",
+            16_000_000.0,
+            16_000_000.0,
+            program::instructions_with_conditions,
+        ),
+        #[cfg(feature = "cli")]
         time(
             "a fire through `serve` minus `execute`, p50",
             200e3,
