@@ -245,10 +245,10 @@ impl HooksBuilder {
         self
     }
 
-    /// Does not look for probable mistakes in usable entries of hooks.json, such as an unquoted variable or a pattern that
-    /// matches no event: the report has no such warnings. Finding them takes longer than the rest of a load, so this is for
-    /// programs that fire one event and end. Default: they are reported.
-    pub fn without_lints(mut self) -> Self {
+    /// Does not look for probable mistakes in usable entries of hooks.json. Finding them takes longer than the rest of a load, and
+    /// a program that fires one event and ends does not show them.
+    #[cfg(feature = "cli")]
+    pub(crate) fn without_lints(mut self) -> Self {
         self.config = self.config.without_lints();
         self
     }

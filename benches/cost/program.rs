@@ -81,11 +81,12 @@ pub(crate) fn do_nothing() {
     black_box(program);
 }
 
-/// The arguments of a call for an event that no hook matches.
-const UNMATCHED: [&str; 5] = ["fire", "tool:pre_execute", "--tool", "read", "--json"];
-
-/// What the call reads.
-const INPUT: &str = "";
+/// What an agent writes of a call that no hook matches.
+fn input(project: &Path) -> String {
+    let input = json!({"session_id": "s", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Read",
+        "tool_input": {"file_path": project.join("src/main.rs")}, "tool_use_id": "t", "permission_mode": "default"});
+    input.to_string()
+}
 
 /// Calls of the program with hooks of the user and of an approved project, none of which matches the event.
 struct Calls(TempDir);
@@ -105,7 +106,7 @@ impl Calls {
             &json!({"hooks": usual_hooks()}).to_string(),
         );
         write(&project.join(".git/HEAD"), "");
-        write(&calls.path("input"), INPUT);
+        write(&calls.path("input"), &input(&project));
         let config = HookConfig::default().with_config_home(config);
         let approval = Approval::of(&project, config.load_project(&project)).expect("an approval");
         let store = config.trust_store().expect("a store");
@@ -134,8 +135,32 @@ impl Calls {
         command
     }
 
+    /// The arguments with which an agent starts the program.
+    fn registered(&self) -> Vec<String> {
+        let home = self.path("home").display().to_string();
+        let config = self.path("config").display().to_string();
+        let options = [
+            "--home",
+            &home,
+            "--config-home",
+            &config,
+            "--path",
+            "/usr/bin:/bin",
+        ];
+        let words = ["hook", "claude", "PreToolUse"].into_iter().chain(options);
+        words.map(str::to_owned).collect()
+    }
+
     fn unmatched(&self) -> Command {
-        self.command(PROGRAM, &UNMATCHED)
+        let registered = self.registered();
+        let registered: Vec<_> = registered.iter().map(String::as_str).collect();
+        self.command(PROGRAM, &registered)
+    }
+
+    fn instructions_of_unmatched(&self) -> Measured {
+        let registered = self.registered();
+        let registered: Vec<_> = registered.iter().map(String::as_str).collect();
+        self.instructions(&registered)
     }
 
     /// Counts the instructions of a call.
@@ -218,13 +243,22 @@ pub(crate) fn instructions_of_fire(_: Effort) -> Measured {
     let calls = Calls::new(Vec::new());
     let hooks = json!({"hooks": [{"event": "tool:pre_execute", "command": "exit 0"}]});
     write(&calls.path("hook.json"), &hooks.to_string());
-    calls.instructions(&[&UNMATCHED[..], &["--config", "../hook.json"]].concat())
+    let fire = [
+        "fire",
+        "tool:pre_execute",
+        "--tool",
+        "read",
+        "--json",
+        "--config",
+        "../hook.json",
+    ];
+    calls.instructions(&fire)
 }
 
 pub(crate) fn instructions_of_unmatched(_: Effort) -> Measured {
-    Calls::new(Vec::new()).instructions(&UNMATCHED)
+    Calls::new(Vec::new()).instructions_of_unmatched()
 }
 
 pub(crate) fn instructions_with_conditions(_: Effort) -> Measured {
-    Calls::new(hooks_with_conditions()).instructions(&UNMATCHED)
+    Calls::new(hooks_with_conditions()).instructions_of_unmatched()
 }

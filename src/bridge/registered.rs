@@ -127,6 +127,7 @@ impl Registered {
         Hooks::builder(self.profile.clone())
             .config_home(&self.config_home)
             .without_trace()
+            .without_lints()
             .discover_project(start)
             .approve_command("forge-hooks trust")
             .executor(executor)

@@ -239,6 +239,7 @@ impl HookConfig {
     }
 
     /// Makes loads not look for probable mistakes.
+    #[cfg(feature = "cli")]
     pub(crate) fn without_lints(mut self) -> Self {
         self.lints = false;
         self

@@ -65,26 +65,6 @@ fn every_way_to_fire_runs_the_hooks() {
     assert_eq!(outcome.reason(), Some(reason));
 }
 
-#[test]
-fn a_load_without_lints_reports_errors_only() {
-    let world = World::new();
-    let mistake = entry("tool:pre_execute", "rm $FORGE_TOOL_NAME");
-    let bad = json!({"event": "tool:pre_execute", "command": "x", "when": {"/a": {"regex": "("}}});
-    world.write(USERS, &file(&[mistake, bad]));
-    let problems = |builder: HooksBuilder| builder.load().report().problems.len();
-    assert_eq!(problems(game(&world)), 2);
-    let hooks = game(&world).without_lints().load();
-    let report = hooks.report();
-    let keys: Vec<_> = report
-        .problems
-        .iter()
-        .map(|problem| problem.key.as_deref())
-        .collect();
-    assert_eq!(keys, [Some("hooks[1].when./a")]);
-    let outcome = hooks.execute(&HookEvent::tool_pre_execute("bash", "ls"));
-    assert!(outcome.blocked().is_some());
-}
-
 /// Another program has given the approval that this one was about to ask for.
 #[test]
 fn an_approval_of_another_program_loads_the_hooks() {

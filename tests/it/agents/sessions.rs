@@ -422,3 +422,26 @@ fn nothing_is_taken_from_the_environment() {
     }
     assert!(!user.path("trace").exists());
 }
+
+#[test]
+fn the_user_is_told_at_the_start_what_is_wrong() {
+    let user = User::new();
+    let condition = json!({"event": "tool:pre_execute:bash", "command": "true", "when": {"/a": {"regex": "("}}});
+    let doubtful = json!({"event": "tool:pre_execute:bash", "command": "rm $FORGE_TOOL_NAME"});
+    user.has_hooks(&json!([condition, doubtful]));
+    let project = json!({"hooks": [{"event": "*", "command": "true", "name": "of the project"}]});
+    user.write("project/.forge-hooks/hooks.json", &project.to_string());
+    for agent in ["claude", "codex", "gemini"] {
+        let answer = user
+            .fired(agent, "SessionStart", &json!({"source": "startup"}))
+            .json();
+        let message = answer["systemMessage"].as_str().unwrap();
+        let lines: Vec<_> = message.lines().collect();
+        assert_eq!(lines.len(), 2, "{message}");
+        assert!(lines[0].contains("hooks[0].when./a"), "{message}");
+        assert!(
+            lines[1].contains("not approved") && lines[1].contains("forge-hooks trust"),
+            "{message}"
+        );
+    }
+}
