@@ -245,11 +245,11 @@ impl HooksBuilder {
         self
     }
 
-    /// Does not look for probable mistakes in usable entries of hooks.json. Finding them takes longer than the rest of a load, and
-    /// a program that fires one event and ends does not show them.
+    /// Checks a condition only when its hook is about to run, and does not look for probable mistakes: that takes longer than the rest
+    /// of a load, and a program that fires one event and ends shows neither.
     #[cfg(feature = "cli")]
-    pub(crate) fn without_lints(mut self) -> Self {
-        self.config = self.config.without_lints();
+    pub(crate) fn for_one_event(mut self) -> Self {
+        self.config = self.config.for_one_event();
         self
     }
 

@@ -189,15 +189,15 @@ pub(crate) fn rows() -> Vec<Row> {
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call of forge-hooks",
-            5_200_000.0,
-            5_200_000.0,
+            2_500_000.0,
+            2_370_000.0,
             program::instructions_of_unmatched,
         ),
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call beside 50 conditions",
-            16_000_000.0,
-            16_000_000.0,
+            5_400_000.0,
+            5_160_000.0,
             program::instructions_with_conditions,
         ),
         #[cfg(feature = "cli")]

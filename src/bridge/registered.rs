@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::firing::Deadline;
 use super::session::Session;
 use crate::compat::{Agent, Event};
+use crate::events::EventType;
 use crate::executor::HookExecutor;
 use crate::hooks::Hooks;
 use crate::profile::AppProfile;
@@ -124,13 +125,19 @@ impl Registered {
             .allow_disable(false)
             .kill_grace(grace)
             .variables(self.variables());
-        Hooks::builder(self.profile.clone())
+        let builder = Hooks::builder(self.profile.clone())
             .config_home(&self.config_home)
             .without_trace()
-            .without_lints()
             .discover_project(start)
             .approve_command("forge-hooks trust")
-            .executor(executor)
-            .load()
+            .executor(executor);
+        // Then the user is told what is wrong.
+        let is_start = self.event.ours() == Some(EventType::SessionStart.as_str());
+        let builder = if is_start {
+            builder
+        } else {
+            builder.for_one_event()
+        };
+        builder.load()
     }
 }

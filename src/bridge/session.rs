@@ -8,12 +8,12 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hmac_sha256::Hash;
 use serde_json::Value;
 
 use crate::compat::Agent;
 use crate::files::{self, Links, NewFile, append};
 use crate::json;
+use crate::named::of_text;
 
 /// Below the user's home.
 const SESSIONS: &str = ".local/state/forge-hooks/sessions";
@@ -39,13 +39,8 @@ impl Session {
     }
 
     pub(super) fn new(home: &Path, agent: &Agent, id: &str) -> Self {
-        let digest = Hash::hash(format!("{agent} {id}").as_bytes());
-        let name: String = digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         Self {
-            directory: Self::all(home).join(name),
+            directory: Self::all(home).join(of_text(format!("{agent} {id}"))),
         }
     }
 

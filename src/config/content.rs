@@ -37,8 +37,8 @@ pub(crate) struct Loaded {
     pub(super) owner: Owner,
     /// Whether the scripts of its hooks are looked at: whether they can run.
     pub(crate) checks_scripts: bool,
-    /// Whether probable mistakes in its hooks are looked for.
-    pub(super) lints: bool,
+    /// Whether conditions of hooks that may never run are checked, and probable mistakes are looked for.
+    pub(super) checks_all: bool,
     /// The bytes that compiled expressions may still take, in this file and the other files of its owner.
     pub(crate) allowance: Arc<Allowance>,
     /// The length of its text.
@@ -112,7 +112,7 @@ impl Loaded {
             path: path.into(),
             owner,
             checks_scripts: false,
-            lints: true,
+            checks_all: true,
             allowance: Arc::default(),
             bytes: 0,
             items: Vec::new(),
@@ -171,7 +171,7 @@ impl Loaded {
 
     /// Returns whether probable mistakes are looked for.
     pub(crate) fn looks_for_mistakes(&self) -> bool {
-        self.lints && self.shows_all()
+        self.checks_all && self.shows_all()
     }
 
     pub(super) fn report(&mut self, problem: Problem) {

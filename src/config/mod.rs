@@ -122,8 +122,8 @@ pub struct HookConfig {
     approve_command: Option<String>,
     /// Whether a load also looks for what hooks need: their scripts, their interpreters, programs in `PATH`.
     checks_scripts: bool,
-    /// Whether a load looks for probable mistakes.
-    lints: bool,
+    /// Whether a load checks the conditions of hooks that may never run, and looks for probable mistakes.
+    checks_all: bool,
     /// What confines a project's hooks.
     project_sandbox: Option<Arc<Sandbox>>,
 }
@@ -156,7 +156,7 @@ impl HookConfig {
             vocabulary: Vocabulary::known(),
             approve_command: None,
             checks_scripts: false,
-            lints: true,
+            checks_all: true,
             project_sandbox: None,
         }
     }
@@ -238,10 +238,10 @@ impl HookConfig {
         self
     }
 
-    /// Makes loads not look for probable mistakes.
+    /// Makes loads check a condition only when its hook is about to run, and not look for probable mistakes.
     #[cfg(feature = "cli")]
-    pub(crate) fn without_lints(mut self) -> Self {
-        self.lints = false;
+    pub(crate) fn for_one_event(mut self) -> Self {
+        self.checks_all = false;
         self
     }
 
@@ -455,7 +455,7 @@ impl HookConfig {
         sources::Checks {
             vocabulary: &self.vocabulary,
             scripts,
-            lints: self.lints,
+            checks_all: self.checks_all,
             allowances: sources::Allowances::default(),
         }
     }

@@ -84,8 +84,8 @@ pub(super) struct Checks<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     /// Whether scripts and `PATH` are looked at.
     pub(super) scripts: bool,
-    /// Whether probable mistakes are looked for.
-    pub(super) lints: bool,
+    /// Whether conditions of hooks that may never run are checked, and probable mistakes are looked for.
+    pub(super) checks_all: bool,
     pub(super) allowances: Allowances,
 }
 
@@ -118,7 +118,7 @@ impl Checks<'_> {
     pub(super) fn nothing(&self, path: &Path, owner: Owner, is_plugin: bool) -> Loaded {
         Loaded {
             checks_scripts: self.scripts,
-            lints: self.lints,
+            checks_all: self.checks_all,
             allowance: self.allowances.of(owner, is_plugin),
             ..Loaded::nothing(path, owner)
         }
@@ -150,7 +150,7 @@ fn load_file(
     is_full: bool,
 ) -> Option<Loaded> {
     let (path, owner) = (file.path, file.owner);
-    let is_compiled = owner != Owner::Project || compiles;
+    let is_compiled = checks.checks_all && (owner != Owner::Project || compiles);
     let (words, form) = match file.content {
         Content::Nothing => return None,
         Content::Settings(form) => {

@@ -396,6 +396,13 @@ impl Hook {
         of_when.or_else(|| self.protocol_fault())
     }
 
+    /// Compiles the conditions that are not compiled yet: one on a missing value has not been tested.
+    pub(crate) fn compile_conditions(&self) {
+        if let Some(when) = &self.settings.when {
+            when.compile();
+        }
+    }
+
     /// Checks whether the hook can be started on any event, apart from its approval.
     ///
     /// # Errors

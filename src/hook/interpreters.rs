@@ -8,33 +8,64 @@ pub(super) const LONGEST_WORD: usize = 4096;
 const MOST_ENDS: usize = 8;
 
 /// Shells, which run a file, or the text that they read.
-const SHELLS: &str =
-    "sh bash dash zsh ksh ash fish csh tcsh rbash mksh yash posh osh nu elvish xonsh . source eval";
+const SHELLS: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "mksh", "yash",
+    "posh", "osh", "nu", "elvish", "xonsh", ".", "source", "eval",
+];
 
 /// Other programs that do so.
-const INTERPRETERS: &str = "\
-    pwsh powershell python pypy py node nodejs ruby perl php lua luajit tclsh wish \
-    expect";
+const INTERPRETERS: &[&str] = &[
+    "pwsh",
+    "powershell",
+    "python",
+    "pypy",
+    "py",
+    "node",
+    "nodejs",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "wish",
+    "expect",
+];
 
 /// Interpreters whose first word may be a command of their own, as in `deno run guard`.
-const HAVE_COMMANDS: &str = "bun deno";
+const HAVE_COMMANDS: &[&str] = &["bun", "deno"];
 
 /// Programs that run files which stand in or behind an option, as in `make -f rules`; other files are their input.
-const RUN_OPTIONS: &str = "awk gawk mawk nawk jq make gmake sed gsed";
+const RUN_OPTIONS: &[&str] = &[
+    "awk", "gawk", "mawk", "nawk", "jq", "make", "gmake", "sed", "gsed",
+];
 
 /// Variables by which an interpreter finds what it runs first: names of files, or options.
-pub(super) const READ_BY_INTERPRETERS: &str = "\
-    BASH_ENV ENV LD_PRELOAD MAKEFILES NODE_OPTIONS PERL5LIB PERL5OPT PYTHONPATH \
-    PYTHONSTARTUP RUBYOPT";
+pub(super) const READ_BY_INTERPRETERS: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "LD_PRELOAD",
+    "MAKEFILES",
+    "NODE_OPTIONS",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "RUBYOPT",
+];
 
 /// Words before a command that are none of its own.
-pub(super) const BEFORE_COMMANDS: &str =
-    "if then else elif do while until ! { time exec command builtin coproc eval";
+pub(super) const BEFORE_COMMANDS: &[&str] = &[
+    "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "exec", "command",
+    "builtin", "coproc", "eval",
+];
 
 /// Programs that start the one whose name stands behind them.
-pub(super) const STARTERS: &str = "\
-    env sudo doas nohup nice timeout setsid stdbuf ionice chrt taskset flock time script xargs \
-    parallel busybox chroot ssh su watch strace uv -exec -execdir";
+pub(super) const STARTERS: &[&str] = &[
+    "env", "sudo", "doas", "nohup", "nice", "timeout", "setsid", "stdbuf", "ionice", "chrt",
+    "taskset", "flock", "time", "script", "xargs", "parallel", "busybox", "chroot", "ssh", "su",
+    "watch", "strace", "uv", "-exec", "-execdir",
+];
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -65,8 +96,8 @@ pub(super) fn kind_of(word: &str) -> Option<Kind> {
     })
 }
 
-pub(super) fn is_in(list: &str, name: &str) -> bool {
-    list.split(' ').any(|listed| listed == name)
+pub(super) fn is_in(list: &[&str], name: &str) -> bool {
+    list.contains(&name)
 }
 
 /// Returns true for the name of a program that runs the first file behind it.

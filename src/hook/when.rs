@@ -159,6 +159,13 @@ impl When {
     pub(super) fn refusal(&self) -> Option<&str> {
         self.0.values().find_map(Lazy::refusal)
     }
+
+    /// Compiles the conditions that are not compiled yet.
+    pub(super) fn compile(&self) {
+        for test in self.0.values() {
+            let _ = test.fault(&Allowance::default());
+        }
+    }
 }
 
 /// What the test of a condition says.

@@ -145,9 +145,13 @@ pub(crate) fn of_text(text: impl AsRef<[u8]>) -> String {
 }
 
 fn in_hex(hash: Hash) -> String {
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let halves = hash
+        .finalize()
+        .into_iter()
+        .flat_map(|byte| [byte >> 4, byte & 15]);
+    halves
+        .map(|half| char::from(DIGITS[usize::from(half)]))
         .collect()
 }
 

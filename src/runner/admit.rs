@@ -36,6 +36,7 @@ pub(super) fn admit(
     bases: &Bases,
 ) -> Result<Admitted, Failure> {
     approved(hook)?;
+    hook.compile_conditions();
     hook.usable()?;
     if let HookCommand::Answer(output) = hook.command() {
         return Ok(Admitted::Answer(output.clone()));

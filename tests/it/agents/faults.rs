@@ -208,3 +208,22 @@ fn another_home_blocks() {
         }
     }
 }
+
+/// Conditions are checked when they are needed, also on a value that is missing.
+#[test]
+fn a_condition_that_cannot_be_used_blocks() {
+    let user = User::new();
+    for pointer in ["/tool_args/command", "/missing"] {
+        let when = json!({pointer: {"regex": "("}});
+        user.has_hooks(
+            &json!([{"event": "tool:pre_execute:bash", "command": "true", "when": when}]),
+        );
+        let answer = user.fired("claude", "PreToolUse", &call());
+        assert!(
+            reason("PreToolUse", &answer).contains("not a regular expression"),
+            "{answer:?}"
+        );
+        let other = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}});
+        assert_eq!(user.fired("claude", "PreToolUse", &other).status, 0);
+    }
+}
