@@ -80,7 +80,23 @@ impl Review {
     }
 }
 
+/// Variables that agents set for the commands of their tools.
+const BELOW_AGENTS: [&str; 4] = ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"];
+
+/// Refuses to run as a command of an agent, whose model would approve for the person.
+fn refuse_below_an_agent(context: &Context<'_>, command: &str) -> Result<(), Failure> {
+    let mut variables = BELOW_AGENTS.iter();
+    let Some(variable) = variables.find(|name| std::env::var_os(name).is_some()) else {
+        return Ok(());
+    };
+    let command = context.command(command);
+    let message =
+        format!("an agent runs this command (`{variable}` is set), and approvals are a person's");
+    Err(Failure::new(message).with_fix(format!("run `{command}` in your own terminal")))
+}
+
 pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    refuse_below_an_agent(context, "trust")?;
     let review = review(context, &context.needed_root()?)?;
     terminal.problems(&review.report)?;
     if !review.report.is_ok() {
@@ -118,6 +134,7 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
 }
 
 pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    refuse_below_an_agent(context, "untrust")?;
     let (store, root) = (context.trust_store()?, context.needed_root()?);
     let shown = named(&root);
     if store.approved(&root)?.is_empty() {

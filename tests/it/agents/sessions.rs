@@ -445,3 +445,19 @@ fn the_user_is_told_at_the_start_what_is_wrong() {
         );
     }
 }
+
+#[test]
+fn an_agent_approves_nothing() {
+    let user = User::new();
+    let guard = json!({"hooks": [{"event": "*", "command": "true"}]});
+    user.write("project/.forge-hooks/hooks.json", &guard.to_string());
+    for variable in ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"] {
+        for name in ["trust", "untrust"] {
+            let mut command = user.command(&[name, "--yes"]);
+            let refused = user.printed(command.env(variable, "1").output().unwrap());
+            assert_eq!(refused.status, 2, "{refused:?}");
+            assert!(refused.err.contains(variable) && refused.err.contains("your own terminal"));
+        }
+    }
+    assert!(!user.path("config/src/forge/trust.json").exists());
+}
