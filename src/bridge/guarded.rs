@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::events::{EventType, HookEvent};
 use crate::hooks::Hooks;
+use crate::printable::printable;
 
 /// What decides besides the files of the hooks.
 pub(super) struct Guarded {
@@ -25,6 +26,7 @@ impl Guarded {
         }
         let path = event.data.get("tool_args")?.get("path")?.as_str()?;
         let decides = hooks.decides_with(path.as_ref(), &self.files, &self.directories);
+        let path = printable(path);
         decides.then(|| {
             format!(
                 "blocked by forge-hooks: `{path}` is one of the files that decide which hooks run: a person changes it, in an editor"

@@ -99,19 +99,17 @@ impl Registered {
         deadline: Deadline,
     ) -> Result<Vec<Hooks>, String> {
         let variable = self.agent.project_variable().and_then(std::env::var_os);
-        let start = match (variable.map(PathBuf::from), session) {
+        let variable = variable.map(PathBuf::from);
+        let start = match (variable.filter(|start| start.is_absolute()), session) {
             (Some(start), _) => start,
             (None, Some(session)) => session.start(cwd)?,
             (None, None) => cwd.to_owned(),
         };
         let first = self.load(&start, deadline.grace);
-        if start == cwd {
+        if first.config().discover_project(cwd).as_deref() == first.project() {
             return Ok(vec![first]);
         }
         let other = self.load(cwd, deadline.grace);
-        if other.project() == first.project() {
-            return Ok(vec![first]);
-        }
         let mut own = other.registry().hooks();
         own.retain(|hook| hook.base_dir().is_some());
         other.registry().clear();

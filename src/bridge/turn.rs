@@ -21,6 +21,7 @@ use crate::events::{EventType, HookEvent};
 use crate::executor::FireOptions;
 use crate::hooks::Hooks;
 use crate::json;
+use crate::printable::printable;
 
 /// One event of an agent, and the hooks that it may have.
 pub(super) struct Turn<'a> {
@@ -228,7 +229,8 @@ fn check(fields: &Map<String, Value>, event: &Event) -> Result<(), String> {
     let name = text("hook_event_name").unwrap_or_default();
     if name != event.name {
         return Err(format!(
-            "`hook_event_name` is `{name}`, expected `{}`, as the command is registered",
+            "`hook_event_name` is `{}`, expected `{}`, as the command is registered",
+            printable(name),
             event.name
         ));
     }

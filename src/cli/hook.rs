@@ -68,11 +68,8 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
     let written = terminal.write_all(answer.stdout.as_bytes());
     if written.and_then(|()| terminal.flush()).is_err() {
         // Nobody reads what the agent was to be told.
-        return Some(told(
-            io,
-            "blocked by forge-hooks: cannot write the answer",
-            answer.code.max(2),
-        ));
+        let fault = bridge::fault(&registered, "cannot write the answer");
+        return Some(told(io, &fault.stderr, fault.code));
     }
     Some(match answer.stderr.trim_end() {
         "" => Exit(answer.code),
