@@ -76,3 +76,55 @@ pub(crate) fn fault(registered: &Registered, why: &str) -> Answer {
     };
     Dialect::of(registered.agent).answer(registered.event, &Value::Null, said)
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::compat::{CLAUDE, CODEX};
+    use crate::profile::AppProfile;
+
+    #[test]
+    fn a_panic_blocks_and_keeps_no_agent_from_its_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let hooks = directory.path().join("forge-hooks/hooks.json");
+        fs::create_dir_all(hooks.parent().unwrap()).unwrap();
+        fs::write(
+            &hooks,
+            r#"{"hooks": [{"event": "*", "command": "sleep 0.3"}]}"#,
+        )
+        .unwrap();
+        for (agent, name, code) in [
+            (CLAUDE, "PreToolUse", 2),
+            (CODEX, "PreToolUse", 2),
+            (CLAUDE, "UserPromptSubmit", 2),
+            (CLAUDE, "Stop", 1),
+            (CODEX, "SubagentStop", 1),
+            (CLAUDE, "PostToolUse", 1),
+        ] {
+            let registered = Registered {
+                agent,
+                event: agent.event_named(name).unwrap(),
+                profile: AppProfile::default(),
+                home: home::home_dir().unwrap(),
+                config_home: directory.path().to_owned(),
+                path: "/usr/bin:/bin".into(),
+                inherited: Vec::new(),
+                timeout: None,
+            };
+            // Without an id, nothing is kept of the session.
+            let input = json!({"hook_event_name": name, "cwd": directory.path(), "tool_name": "Bash", "tool_input": {}});
+            let answer = answer(&registered, &input.to_string(), &mut || panic!("a test"));
+            assert_eq!(answer.code, code, "{name}: {answer:?}");
+            assert!(
+                answer.stderr.contains("forge-hooks has panicked"),
+                "{answer:?}"
+            );
+            assert_eq!(answer.stdout, "");
+        }
+    }
+}
