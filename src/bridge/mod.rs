@@ -42,7 +42,7 @@ pub(crate) fn answer(
     if registered.event.ours().is_none() {
         return Answer::default();
     }
-    let deadline = Deadline::below(registered.timeout());
+    let deadline = Deadline::below(registered.timeout);
     let answered = catch_unwind(AssertUnwindSafe(|| {
         Turn::new(registered, input, deadline).map(|turn| turn.answer(is_interrupted))
     }));
@@ -58,7 +58,7 @@ pub(crate) fn answer(
 
 /// Runs the hooks in the background that the event has, to their end.
 pub(crate) fn run_background(registered: &Registered, input: &str) {
-    let deadline = Deadline::below(registered.timeout());
+    let deadline = Deadline::below(registered.timeout);
     if let Ok(turn) = Turn::new(registered, input, deadline) {
         turn.run_background();
     }
@@ -114,7 +114,7 @@ mod tests {
                 config_home: directory.path().to_owned(),
                 path: "/usr/bin:/bin".into(),
                 inherited: Vec::new(),
-                timeout: None,
+                timeout: std::time::Duration::from_secs(60),
             };
             // Without an id, nothing is kept of the session.
             let input = json!({"hook_event_name": name, "cwd": directory.path(), "tool_name": "Bash", "tool_input": {}});

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::firing::Deadline;
 use super::session::Session;
 use crate::compat::{Agent, Event};
+use crate::config::{HookConfig, TrustPolicy};
 use crate::events::EventType;
 use crate::executor::HookExecutor;
 use crate::hooks::Hooks;
@@ -26,8 +26,8 @@ pub(crate) struct Registered {
     pub(crate) path: OsString,
     /// The variables that hooks get besides the usual ones.
     pub(crate) inherited: Vec<String>,
-    /// The timeout of the agent.
-    pub(crate) timeout: Option<Duration>,
+    /// After this time, the agent lets everything pass.
+    pub(crate) timeout: Duration,
 }
 
 /// The variables of the agent that hooks get: they say who and where the user is, and name no code.
@@ -60,10 +60,6 @@ const USUAL: [&str; 25] = [
 ];
 
 impl Registered {
-    pub(super) fn timeout(&self) -> Duration {
-        self.timeout.unwrap_or(self.agent.timeout(self.event))
-    }
-
     /// Returns the variables that hooks inherit.
     fn variables(&self) -> Vec<(OsString, OsString)> {
         let is_passed = |name: &str| {
@@ -92,50 +88,87 @@ impl Registered {
     }
 
     /// Returns the hooks of the session's project, and those of the project in which it now is, if that is another one.
+    ///
+    /// # Errors
+    /// If it is not known in which project the session began.
     pub(super) fn projects(
         &self,
         cwd: &Path,
         session: Option<&Session>,
-        deadline: Deadline,
+        grace: Duration,
     ) -> Result<Vec<Hooks>, String> {
-        let variable = self.agent.project_variable().and_then(std::env::var_os);
-        let variable = variable.map(PathBuf::from);
-        let start = match (variable.filter(|start| start.is_absolute()), session) {
-            (Some(start), _) => start,
-            (None, Some(session)) => session.start(cwd)?,
-            (None, None) => cwd.to_owned(),
+        let config = HookConfig::new(self.profile.clone()).with_config_home(&self.config_home);
+        let start = self.start()?;
+        let find = || config.discover_project(&start);
+        let root = match session {
+            Some(session) => session.root(find)?,
+            None => find(),
         };
-        let first = self.load(&start, deadline.grace);
-        if first.config().discover_project(cwd).as_deref() == first.project() {
+        let other = config
+            .discover_project(cwd)
+            .filter(|other| root.as_ref() != Some(other));
+        let first = self.load(
+            &self.profile,
+            root.as_deref().unwrap_or(&start),
+            root.is_some(),
+            grace,
+        );
+        let Some(other) = other else {
             return Ok(vec![first]);
-        }
-        let other = self.load(cwd, deadline.grace);
-        let mut own = other.registry().hooks();
-        own.retain(|hook| hook.base_dir().is_some());
-        other.registry().clear();
-        other.registry().load_hooks(own);
+        };
+        // The user's own hooks run once.
+        let profile = self.profile.clone().with_global_files([""; 0]);
+        let other = self.load(&profile, &other, true, grace);
         Ok(vec![first, other])
     }
 
-    /// Loads the hooks of the project that contains this directory.
-    fn load(&self, start: &Path, grace: Duration) -> Hooks {
+    /// Returns the directory in which the session has begun: the agent starts each hook there, or names it. What an event says of
+    /// its directory may be chosen by the model.
+    pub(super) fn start(&self) -> Result<PathBuf, String> {
+        let variable = self.agent.project_variable().and_then(std::env::var_os);
+        let named = variable
+            .map(PathBuf::from)
+            .filter(|start| start.is_absolute());
+        match named {
+            Some(start) => Ok(start),
+            None => std::env::current_dir()
+                .map_err(|error| format!("cannot find the directory of the session: {error}")),
+        }
+    }
+
+    /// Loads the hooks of this root, or of no project, whose hooks run in this directory.
+    fn load(
+        &self,
+        profile: &AppProfile,
+        directory: &Path,
+        is_project: bool,
+        grace: Duration,
+    ) -> Hooks {
         let executor = HookExecutor::builder()
             .allow_disable(false)
             .kill_grace(grace)
+            .working_dir(directory)
             .variables(self.variables());
-        let builder = Hooks::builder(self.profile.clone())
+        let mut builder = Hooks::builder(profile.clone())
             .config_home(&self.config_home)
             .without_trace()
-            .discover_project(start)
             .approve_command("forge-hooks trust")
             .executor(executor);
+        let config = HookConfig::new(self.profile.clone()).with_config_home(&self.config_home);
+        if let Some(store) = config.trust_store() {
+            builder = builder.trust(TrustPolicy::Approved(store));
+        }
+        if is_project {
+            builder = builder.project(directory);
+        }
+        if *profile != self.profile {
+            builder = builder.without_system_file();
+        }
         // Then the user is told what is wrong.
         let is_start = self.event.ours() == Some(EventType::SessionStart.as_str());
-        let builder = if is_start {
-            builder
-        } else {
-            builder.for_one_event()
-        };
+        if !is_start {
+            builder = builder.for_one_event();
+        }
         builder.load()
     }
 }

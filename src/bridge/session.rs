@@ -18,6 +18,11 @@ use crate::named::of_text;
 /// Below the user's home.
 const SESSIONS: &str = ".local/state/forge-hooks/sessions";
 
+const SETTINGS: &str = "settings";
+
+/// The beginning of the names of files with a count, whose length it is.
+const STOPS: &str = "stops-";
+
 /// How often hooks may block the end of a session's turn without the call of a tool in between.
 const MOST_STOPS: u64 = 8;
 
@@ -44,62 +49,80 @@ impl Session {
         }
     }
 
-    /// Returns the directory in which the session began: this one, if it begins now.
+    /// Returns the root of the session's project, if it has one: the one that is found when the session begins. It stays, whatever
+    /// becomes of the directories above.
     ///
     /// # Errors
     /// If it can be neither read nor kept.
-    pub(super) fn start(&self, now: &Path) -> Result<PathBuf, String> {
-        let path = self.directory.join("start");
+    pub(super) fn root(
+        &self,
+        find: impl FnOnce() -> Option<PathBuf>,
+    ) -> Result<Option<PathBuf>, String> {
+        let path = self.directory.join("root");
         let failed = |error: io::Error| {
             format!(
-                "cannot keep where the session began in `{}`: {error}",
+                "cannot keep the root of the session in `{}`: {error}",
                 path.display()
             )
         };
-        match fs::read_to_string(&path).map(PathBuf::from) {
-            Ok(start) if start.is_absolute() => return Ok(start),
+        let root = match fs::read_to_string(&path) {
+            Ok(root) => PathBuf::from(root),
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
+            Err(_) => {
+                let root = find().unwrap_or_default();
+                let text = root.to_str();
+                let text = text.ok_or_else(|| format!("the root {root:?} is not UTF-8"))?;
+                self.keep("root", text).map_err(failed)?;
+                root
+            }
+        };
+        Ok(Some(root).filter(|root| root.is_absolute()))
+    }
+
+    /// Keeps the settings as they are when the session begins.
+    pub(super) fn keep_settings(&self, now: impl FnOnce() -> Value) {
+        if !self.directory.join(SETTINGS).exists() {
+            let _ = self.keep(SETTINGS, &now().to_string());
         }
-        let text = now.to_str();
-        let text = text.ok_or_else(|| format!("the directory {now:?} is not UTF-8"))?;
-        self.keep("start", text).map_err(failed)?;
-        Ok(now.to_owned())
     }
 
-    /// Returns the settings as they were at the beginning of the session: these, if it begins now.
-    pub(super) fn settings(&self, now: &Value) -> Value {
-        let path = self.directory.join("settings");
-        let kept = fs::read_to_string(&path).ok();
-        let kept = kept.and_then(|text| json::read(&text).ok());
-        kept.unwrap_or_else(|| {
-            let _ = self.keep("settings", &now.to_string());
-            now.clone()
-        })
+    /// Returns the settings as they were when the session began; null if that is not known.
+    pub(super) fn settings(&self) -> Value {
+        let kept = fs::read_to_string(self.directory.join(SETTINGS)).ok();
+        kept.and_then(|text| json::read(&text).ok())
+            .unwrap_or_default()
     }
 
-    /// A tool is called: the agent works on.
+    /// A tool is called: the agent works on, so all counts begin anew.
     pub(super) fn note_tool(&self) {
-        let _ = files::remove(&self.directory.join("stops"));
+        let files = fs::read_dir(&self.directory)
+            .into_iter()
+            .flatten()
+            .flatten();
+        for file in files {
+            if file.file_name().to_string_lossy().starts_with(STOPS) {
+                let _ = files::remove(&file.path());
+            }
+        }
     }
 
-    /// Counts a blocked end of the turn. Returns whether it may be blocked; after too many, the count begins anew. What cannot
-    /// be counted may not be blocked, since it could be blocked for ever.
-    pub(super) fn may_block_stop(&self) -> bool {
-        let path = self.directory.join("stops");
+    /// Counts an end of the turn of an agent at an event. Returns whether it may be blocked; after too many that were, the count
+    /// begins anew. What cannot be counted may not be blocked, since it could be blocked for ever.
+    pub(super) fn may_block_stop(&self, event: &str, agent: &str, is_blocked: bool) -> bool {
+        let path = self
+            .directory
+            .join(format!("{STOPS}{}", of_text(format!("{event} {agent}"))));
         let count = || -> io::Result<u64> {
             self.create()?;
             let mut file = append(&path, Links::Refused)?;
             file.write_all(b".")?;
             Ok(file.metadata()?.len())
         };
-        match count() {
-            Ok(count) if count <= MOST_STOPS => true,
-            _ => {
-                self.note_tool();
-                false
-            }
+        let may_block = is_blocked && count().is_ok_and(|count| count <= MOST_STOPS);
+        if !may_block {
+            let _ = files::remove(&path);
         }
+        may_block
     }
 
     /// Ends the turn at the next event at which the agent lets it end.

@@ -63,7 +63,7 @@ impl<'a> Turn<'a> {
         let event = agent.event(Value::Object(fields));
         Ok(Self {
             event: event.map_err(|error| error.to_string())?,
-            projects: registered.projects(&cwd, session.as_ref(), deadline)?,
+            projects: registered.projects(&cwd, session.as_ref(), deadline.grace)?,
             registered,
             input,
             cwd,
@@ -153,16 +153,18 @@ impl<'a> Turn<'a> {
 
     /// Keeps the agent's settings from being changed so that our hooks do not run.
     fn keep_settings(&self, said: &mut Said) {
-        let is_start = self.event.event_type == EventType::SessionStart;
         let is_change = self.registered.event.ours() == Some(SETTINGS_CHANGED);
-        let Some(session) = self.session.as_ref().filter(|_| is_start || is_change) else {
+        let Some(session) = &self.session else {
             return;
         };
         let projects = self.projects.iter().filter_map(Hooks::project);
-        let directories: Vec<_> = projects.chain([&*self.registered.home]).collect();
-        let now = settings::snapshot(self.registered.agent, &directories);
-        let before = session.settings(&now);
-        if let Some(why) = settings::objection(&before, &now).filter(|_| is_change) {
+        let start = self.registered.start().unwrap_or_default();
+        let directories: Vec<_> = projects.chain([&*self.registered.home, &start]).collect();
+        let now = || settings::snapshot(self.registered.agent, &directories);
+        if !is_change {
+            return session.keep_settings(now);
+        }
+        if let Some(why) = settings::objection(&session.settings(), &now()) {
             said.blocks(why);
         }
     }
@@ -195,10 +197,16 @@ impl<'a> Turn<'a> {
             }
             return;
         }
-        if said.block.is_none() {
-            session.map(Session::note_tool);
-        } else if !session.is_some_and(Session::may_block_stop) {
-            let reason = said.block.take().unwrap_or_default();
+        let about = &self
+            .event
+            .context()
+            .map(|context| context.field("agent_id"));
+        let agent = about.flatten().and_then(Value::as_str).unwrap_or_default();
+        let name = self.registered.event.name;
+        let is_blocked = said.block.is_some();
+        let may_block =
+            session.is_some_and(|session| session.may_block_stop(name, agent, is_blocked));
+        if let Some(reason) = said.block.take_if(|_| !may_block) {
             said.note(&format!(
                 "hooks have kept the agent from its end too often: {reason}"
             ));

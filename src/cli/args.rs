@@ -330,9 +330,9 @@ pub(crate) struct Hook {
     /// A variable of the agent that hooks inherit besides the usual ones; can be repeated.
     #[arg(long, value_name = "NAME")]
     pub(crate) inherit: Vec<String>,
-    /// The timeout that is registered with this command, in seconds [default: the agent's own].
+    /// The timeout that is registered with this command, in seconds: the answer is due before it.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) timeout: Option<Duration>,
+    pub(crate) timeout: Duration,
     /// Use the file and variable names of this host.
     #[arg(long, value_name = "NAME", value_parser = profile_name)]
     pub(crate) profile: Option<String>,

@@ -18,7 +18,7 @@ use crate::compat::{self};
 const LONGEST_EVENT: u64 = 256 * 1024 * 1024;
 
 #[derive(Parser)]
-#[command(name = "hook")]
+#[command(name = "hook", args_override_self = true)]
 struct Line {
     #[command(flatten)]
     hook: Hook,

@@ -125,7 +125,15 @@ fn a_command_line_that_is_not_understood_blocks() {
         (&["hook", "other", "PreToolUse"], 2),
         (
             &[
-                "hook", "claude", "NewEvent", "--home", "/", "--path", "/bin",
+                "hook",
+                "claude",
+                "NewEvent",
+                "--home",
+                "/",
+                "--path",
+                "/bin",
+                "--timeout",
+                "9",
             ],
             1,
         ),

@@ -17,6 +17,8 @@ impl User {
         let mut command = self.command(&["hook", agent, event]);
         command.arg("--home").arg(self.path("home"));
         command.arg("--config-home").arg(self.path("config"));
+        // One that is registered with less has it once more, at the end.
+        command.args(["--timeout", "60"]);
         command
             .arg("--path")
             .arg(std::env::var_os("PATH").unwrap_or_default());

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::program::{Printed, User};
+use crate::program::User;
 use crate::support::eventually;
 
 fn shell(command: &str) -> Value {
@@ -83,77 +83,121 @@ fn project(user: &User, directory: &str, name: &str) {
     );
 }
 
+/// Lets an agent that was started in one directory, and names one in its variable, call `rm` in another.
+fn calls_rm(
+    user: &User,
+    agent: &str,
+    started: &str,
+    variable: Option<(&str, &str)>,
+    cwd: &str,
+) -> String {
+    let event = if agent == "gemini" {
+        "BeforeTool"
+    } else {
+        "PreToolUse"
+    };
+    let mut command = user.registered(agent, event);
+    command.current_dir(user.path(started));
+    command.envs(variable.map(|(name, directory)| (name, user.path(directory))));
+    let id = format!("{started} {variable:?}");
+    let mut input = json!({"hook_event_name": event, "session_id": id, "cwd": user.path(cwd)});
+    let call = shell("rm x");
+    input
+        .as_object_mut()
+        .unwrap()
+        .extend(call.as_object().unwrap().clone());
+    let answer = user.feed(command, &input.to_string());
+    match answer.status {
+        0 => "none".to_owned(),
+        _ => answer.err,
+    }
+}
+
 #[test]
 fn the_hooks_of_the_sessions_project_run_wherever_the_agent_is() {
     let user = User::new();
     project(&user, "project", "first");
     project(&user, "other", "second");
     fs::create_dir_all(user.path("free")).unwrap();
-    let fired = |agent: &str, directory: &str, variable: Option<(&str, &str)>| {
-        let event = if agent == "gemini" {
-            "BeforeTool"
-        } else {
-            "PreToolUse"
-        };
-        let mut command = user.registered(agent, event);
-        command.envs(variable.map(|(name, directory)| (name, user.path(directory))));
-        let mut input =
-            json!({"hook_event_name": event, "session_id": "s", "cwd": user.path(directory)});
-        input
-            .as_object_mut()
-            .unwrap()
-            .extend(shell("rm x").as_object().unwrap().clone());
-        user.feed(command, &input.to_string())
-    };
-    let name = |answer: Printed| match answer.status {
-        0 => "none".to_owned(),
-        _ => answer.err.split('`').nth(1).unwrap().to_owned(),
-    };
-    // The first event of the session is in the project.
-    assert_eq!(name(fired("codex", "project", None)), "first");
-    assert_eq!(name(fired("codex", "free", None)), "first");
-    assert_eq!(name(fired("codex", "other", None)), "first");
-    // Another agent's variable is not read, nor one that is empty or relative.
-    assert_eq!(
-        name(fired(
+    for (agent, started, variable, cwd, expected) in [
+        ("codex", "project", None, "project", "`first`"),
+        ("codex", "project", None, "free", "`first`"),
+        ("codex", "project", None, "other", "`first`"),
+        ("codex", "free", None, "other", "`second`"),
+        ("codex", "free", None, "free", "none"),
+        // Another agent's variable is not read.
+        (
             "codex",
             "free",
-            Some(("CLAUDE_PROJECT_DIR", "other"))
-        )),
-        "first"
-    );
-    assert_eq!(
-        name(fired(
+            Some(("CLAUDE_PROJECT_DIR", "other")),
+            "free",
+            "none",
+        ),
+        (
             "claude",
             "free",
-            Some(("CLAUDE_PROJECT_DIR", "project"))
-        )),
-        "first"
-    );
-    assert_eq!(
-        name(fired(
+            Some(("CLAUDE_PROJECT_DIR", "project")),
+            "free",
+            "`first`",
+        ),
+        (
             "gemini",
             "free",
-            Some(("GEMINI_PROJECT_DIR", "other"))
-        )),
-        "second"
-    );
-    assert_eq!(
-        name(fired(
+            Some(("GEMINI_PROJECT_DIR", "other")),
+            "free",
+            "`second`",
+        ),
+        (
             "claude",
             "other",
-            Some(("CLAUDE_PROJECT_DIR", "free"))
-        )),
-        "second"
-    );
-    assert_eq!(
-        name(fired(
+            Some(("CLAUDE_PROJECT_DIR", "free")),
+            "other",
+            "`second`",
+        ),
+        (
             "claude",
             "free",
-            Some(("CLAUDE_PROJECT_DIR", "free"))
-        )),
-        "none"
-    );
+            Some(("CLAUDE_PROJECT_DIR", "free")),
+            "free",
+            "none",
+        ),
+        ("claude", "project", None, "free", "`first`"),
+    ] {
+        let found = calls_rm(&user, agent, started, variable, cwd);
+        assert!(
+            found.contains(expected),
+            "{agent} {started} {variable:?} {cwd}: {found}"
+        );
+    }
+}
+
+/// A model may make a directory a project of its own, or take the other project's hooks away.
+#[test]
+fn the_projects_of_a_session_stay_what_they_were() {
+    let user = User::new();
+    project(&user, "project", "first");
+    user.write("project/.git/HEAD", "");
+    fs::create_dir_all(user.path("project/src")).unwrap();
+    let in_src = || calls_rm(&user, "codex", "project/src", None, "project/src");
+    assert!(in_src().contains("`first`"));
+    user.write("project/src/.git/HEAD", "");
+    user.write("project/src/.forge-hooks/hooks.json", "{\"hooks\": []}");
+    assert!(in_src().contains("`first`"));
+    // What was approved blocks when it is gone or invalid, wherever it is.
+    project(&user, "other", "second");
+    let in_other = || calls_rm(&user, "codex", "project", None, "other");
+    fs::remove_file(user.path("project/.forge-hooks/hooks.json")).unwrap();
+    assert!(in_src().contains("approv"), "{}", in_src());
+    project(&user, "project", "first");
+    let free = || calls_rm(&user, "codex", "free", None, "other");
+    fs::create_dir_all(user.path("free")).unwrap();
+    assert!(free().contains("`second`"));
+    user.write("other/.forge-hooks/hooks.json", "{");
+    assert!(free().contains("hooks.json"), "{}", free());
+    fs::remove_file(user.path("other/.forge-hooks/hooks.json")).unwrap();
+    user.write("other/.git/HEAD", "");
+    assert!(free().contains("approv"), "{}", free());
+    assert!(in_other().contains("`first`"));
 }
 
 #[test]
@@ -195,83 +239,76 @@ fn hooks_in_the_background_do_not_keep_the_agent_waiting() {
 }
 
 #[test]
-fn a_change_of_settings_that_would_switch_hooks_off_is_blocked() {
-    let command = "/usr/bin/forge-hooks hook claude";
-    let handler = |event: &str| json!([{"hooks": [{"type": "command", "command": format!("{command} {event} --home /h")}]}]);
-    let both = json!({"hooks": {"PreToolUse": handler("PreToolUse"), "Stop": handler("Stop")}, "model": "m"});
-    let changed = |key: &str, value: Value| {
-        let mut settings = both.clone();
+fn a_change_of_settings_that_could_switch_hooks_off_is_blocked() {
+    let command = "/usr/bin/forge-hooks hook claude PreToolUse --home /h";
+    let handler = json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let own = json!({"hooks": {"PreToolUse": handler, "Stop": handler}, "model": "m"});
+    let changed = |pointer: &str, value: Value| {
+        let mut settings = own.clone();
+        *settings.pointer_mut(pointer).unwrap() = value;
+        settings.to_string()
+    };
+    let with = |key: &str, value: Value| {
+        let mut settings = own.clone();
         settings[key] = value;
         settings.to_string()
     };
-    let one = json!({"PreToolUse": handler("PreToolUse")});
-    for (file, text, expected) in [
+    let (users, shared, local) = (
+        "home/.claude/settings.json",
+        "project/.claude/settings.json",
+        "project/.claude/settings.local.json",
+    );
+    for (file, text, is_blocked) in [
+        (users, own.to_string(), false),
+        (users, serde_json::to_string_pretty(&own).unwrap(), false),
+        // What the agent does not understand may switch the whole file off.
+        (users, with("permissions", "x".into()), true),
+        (users, with("disableAllHooks", true.into()), true),
+        (users, with("disableAllHooks", "true".into()), true),
+        (users, with("env", json!({"PATH": "."})), true),
         (
-            "home/.claude/settings.json",
-            changed("model", "n".into()),
-            "",
+            users,
+            changed(
+                "/hooks/PreToolUse/0",
+                json!({"matcher": "Nothing", "hooks": []}),
+            ),
+            true,
         ),
         (
-            "home/.claude/settings.json",
-            changed("hooks", one),
-            "removes the handler of forge-hooks for \"Stop\"",
+            users,
+            changed("/hooks/PreToolUse/0/hooks/0/type", "prompt".into()),
+            true,
         ),
-        (
-            "home/.claude/settings.json",
-            "{}".to_owned(),
-            "removes the handler",
-        ),
-        (
-            "home/.claude/settings.json",
-            "{".to_owned(),
-            "switches all hooks off",
-        ),
-        (
-            "home/.claude/settings.json",
-            changed("disableAllHooks", true.into()),
-            "switches all hooks off",
-        ),
-        (
-            "home/.claude/settings.json",
-            changed("env", json!({"PATH": "."})),
-            "changes the variables",
-        ),
-        (
-            "project/.claude/settings.json",
-            "{\"disableAllHooks\":true}".to_owned(),
-            "switches all hooks off",
-        ),
-        (
-            "project/.claude/settings.local.json",
-            "{\"env\":{\"A\":\"b\"}}".to_owned(),
-            "changes the variables",
-        ),
-        (
-            "project/.claude/settings.local.json",
-            "{\"model\":\"n\"}".to_owned(),
-            "",
-        ),
+        (users, changed("/hooks/Stop", json!([])), true),
+        (users, "{}".to_owned(), true),
+        (users, "{".to_owned(), true),
+        (users, String::new(), true),
+        (shared, "{\"disableAllHooks\":true}".to_owned(), true),
+        (shared, "{\"disableAllHooks\":1}".to_owned(), true),
+        (local, "{\"env\":{\"A\":\"b\"}}".to_owned(), true),
+        (local, "{\"model\":\"n\"}".to_owned(), false),
+        (local, "{".to_owned(), true),
     ] {
         let user = User::new();
-        user.write("home/.claude/settings.json", &both.to_string());
-        assert_eq!(
-            user.fired("claude", "SessionStart", &json!({"source": "startup"}))
-                .out,
-            ""
-        );
+        user.write(users, &own.to_string());
+        // Any event begins the session.
+        assert_eq!(user.fired("claude", "PreToolUse", &shell("ls")).out, "");
         let path = user.write(file, &text);
-        let answer = user.fired(
-            "claude",
-            "ConfigChange",
-            &json!({"source": "user_settings", "file_path": path}),
-        );
+        let fields = json!({"source": "user_settings", "file_path": path});
+        let answer = user.fired("claude", "ConfigChange", &fields);
         assert_eq!(
             answer.status,
-            if expected.is_empty() { 0 } else { 2 },
+            if is_blocked { 2 } else { 0 },
             "{text}: {answer:?}"
         );
-        assert!(answer.err.contains(expected), "{text}: {answer:?}");
+        assert_eq!(
+            answer.err.contains("could keep hooks from running"),
+            is_blocked
+        );
     }
+    // Of a session that is not known, nothing is.
+    let user = User::new();
+    assert_eq!(user.fired("claude", "ConfigChange", &json!({})).status, 2);
 }
 
 #[test]
@@ -367,6 +404,8 @@ fn nothing_is_taken_from_the_environment() {
         &path,
         "--inherit",
         "KEPT",
+        "--timeout",
+        "60",
     ]);
     command
         .arg("--home")
