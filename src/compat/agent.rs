@@ -102,6 +102,10 @@ pub(crate) struct Tool {
     pub(crate) ours: Words,
     /// The arguments that have other names here: the agent's name of each, and ours. A host's hooks find the agent's names
     /// all the same, unless the host maps its arguments.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program renames arguments")
+    )]
     pub(crate) arguments: Pairs,
     /// The arguments by which hooks of the agent know what the tool does.
     pub(super) needs: Words,
