@@ -283,13 +283,16 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
         .context()
         .map(|context| context.fields().clone())
         .unwrap_or_default();
-    about.insert("name".to_owned(), agent.name().into());
     for (key, value) in std::mem::take(&mut event.data) {
         if !is_known || known_data_keys().any(|known| known == key) {
             event.data.insert(key, value);
         } else {
             about.insert(key, value);
         }
+    }
+    // An agent may have a field of this name too.
+    if let Some(name) = about.insert("name".to_owned(), agent.name().into()) {
+        event.data.insert("name".to_owned(), name);
     }
     if let Some(name) = mcp_name(&about) {
         event.tool_name = Some(name);
@@ -304,6 +307,9 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
         );
     }
     // The type is also where events of other hosts have it.
+    if let Some(kind) = event.data.get(AGENT_TYPE) {
+        about.insert(AGENT_TYPE.to_owned(), kind.clone());
+    }
     let kind = about
         .get(AGENT_TYPE)
         .cloned()

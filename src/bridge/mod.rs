@@ -12,6 +12,9 @@ mod firing;
 mod guarded;
 mod patch;
 mod paths;
+#[cfg(test)]
+#[cfg(unix)]
+mod real_events_tests;
 mod registered;
 mod said;
 mod session;

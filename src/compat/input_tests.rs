@@ -16,7 +16,7 @@ fn input(agent: &'static Agent, name: &str, event: &HookEvent) -> Value {
 }
 
 /// Each event of each agent, and the fields that not all of the agent's events have.
-const FIELDS: &str = r#"
+pub(crate) const INPUTS: &str = r#"
 claude PreToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": ""}
 claude PostToolUse {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "", "tool_response": {"stdout": "out", "stderr": "", "interrupted": false, "isImage": false}}
 claude PostToolUseFailure {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "", "error": "e", "is_interrupt": false}
@@ -96,7 +96,7 @@ fn events() -> Vec<HookEvent> {
 #[test]
 fn an_event_has_every_field_of_its_tool() {
     let events = events();
-    for row in FIELDS.trim().lines() {
+    for row in INPUTS.trim().lines() {
         let [agent, name, fields] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };

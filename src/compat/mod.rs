@@ -39,6 +39,8 @@ pub use agent::Agent;
 pub(crate) use agent::{Effect, Event, Tool};
 pub use agents::*;
 pub use input::EventError;
+#[cfg(all(test, unix, feature = "cli"))]
+pub(crate) use input_tests::INPUTS;
 pub use settings::OtherAgents;
 
 /// Reads this as the answer of a hook of each agent, on each of its events.
