@@ -20,9 +20,16 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// A reason that may be JSON stands behind a word, since it would be read as an answer; so does a blank one.
     pub(super) fn block(reason: &str) -> Self {
+        // No JSON begins with a letter and has several words.
+        let is_plain = reason.starts_with(|c: char| c.is_ascii_alphabetic());
+        let word = match is_plain && reason.trim().contains(' ') {
+            true => "",
+            false => "blocked: ",
+        };
         Self {
-            stderr: format!("{reason}\n"),
+            stderr: format!("{word}{reason}\n"),
             code: 2,
             ..Self::default()
         }
@@ -142,6 +149,7 @@ impl Dialect {
                     return Answer::block(&reason);
                 }
                 said.block = Some(reason);
+                said.input = None;
             }
             Some(reason) => said.note(&format!("`{}` cannot be blocked: {reason}", event.name)),
             None => {}
@@ -260,14 +268,18 @@ impl Members<'_> {
             // Beside a decision, a context may be lost.
             let texts = [text, context];
             let texts = texts.into_iter().filter(|text| !text.is_empty());
-            let texts: Vec<_> = texts.collect();
+            let mut reason = texts.collect::<Vec<_>>().join("\n");
+            // Without a reason, the agent keeps the old output.
+            if reason.trim().is_empty() {
+                reason = "a hook has removed this output".to_owned();
+            }
             set(&mut self.top, "decision", decision);
-            return set(&mut self.top, "reason", texts.join("\n"));
+            return set(&mut self.top, "reason", reason);
         }
         self.add_context(context);
         let shaped = match text_output::with_text(old, &text) {
-            // A hook that got another form gives it back.
-            None if !new.is_string() => Some(new.clone()),
+            // A hook that got another form gives it back. `null` would keep the old output.
+            None if !new.is_string() && !new.is_null() => Some(new.clone()),
             shaped => shaped,
         };
         match (self.event.specific.output.first(), shaped) {
@@ -339,4 +351,285 @@ fn has_terminal() -> bool {
 
 fn set(members: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
     members.insert(key.to_owned(), value.into());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::option;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::compat;
+    use crate::{Decision, HookOutput};
+
+    #[test]
+    fn each_agent_has_its_own_words() {
+        for (agent, dialect) in AGENTS.into_iter().zip(&DIALECTS) {
+            assert_eq!(dialect.agent, agent);
+            let names = dialect.context.iter().chain(dialect.cannot_end_turn);
+            for name in names.copied().chain(dialect.ends_turn_later) {
+                assert!(agent.event_named(name).is_some(), "{agent} {name}");
+            }
+        }
+    }
+
+    /// What hooks say, before it is known at which event.
+    #[derive(Debug, Clone)]
+    struct Saying {
+        block: Option<String>,
+        asks: Vec<String>,
+        grants: Option<bool>,
+        input: Option<String>,
+        prompt: Option<String>,
+        output: Option<Value>,
+        context: Vec<String>,
+        messages: Vec<String>,
+        stop: Option<String>,
+    }
+
+    impl Saying {
+        /// What hooks can say at this event. A hook that asks where the agent does not is a block.
+        fn at(mut self, agent: &Agent, event: &Event) -> Self {
+            let ours = event.ours().unwrap_or_default();
+            let is_before = ours == "tool:pre_execute";
+            let asks = is_before && agent != CODEX || ours == "permission:prompt";
+            self.asks.retain(|_| asks);
+            self.input = self.input.filter(|_| is_before);
+            self.output = self.output.filter(|_| ours == "tool:post_execute");
+            self.prompt = self.prompt.filter(|_| ours == "user:prompt_submit");
+            self
+        }
+
+        fn input(&self) -> Option<Map<String, Value>> {
+            let text = self.input.as_ref()?;
+            json!({"command": text}).as_object().cloned()
+        }
+
+        fn said(&self) -> Said {
+            let this = self.clone();
+            Said {
+                input: self.input(),
+                block: this.block,
+                asks: this.asks,
+                grants: this.grants,
+                prompt: this.prompt,
+                output: this.output,
+                context: this.context,
+                messages: this.messages,
+                stop: this.stop,
+            }
+        }
+
+        /// Returns why the agent must not go on, as the page says.
+        fn block(&self, agent: &Agent, event: &Event) -> Option<String> {
+            let cannot_end = "claude PreToolUse, codex PreToolUse, codex PermissionRequest";
+            let cannot_end = is_one_of((agent, event), cannot_end);
+            let input = self.input().filter(|_| agent == CODEX);
+            let stop = self.stop.clone().filter(|_| cannot_end);
+            let why = self.block.clone().or(self.prompt.clone());
+            let why = why.or(input.map(|input| Value::from(input).to_string()));
+            why.or(stop).filter(|_| event.effect == Effect::Blocks)
+        }
+    }
+
+    fn is_one_of((agent, event): (&Agent, &Event), names: &str) -> bool {
+        let own = format!("{agent} {}", event.name);
+        names.split(", ").any(|name| name == own)
+    }
+
+    /// What a hook may write: also what looks like an answer.
+    fn text() -> impl Strategy<Value = String> {
+        let like_answers = prop::sample::select(vec![
+            "",
+            " ",
+            "null",
+            "true",
+            "5",
+            "[]",
+            "{}",
+            "{\"decision\":\"allow\"}",
+            " \n{\"decision\":\"allow\"}\n",
+            "\u{feff}{\"decision\":\"allow\"}",
+            "\"{\\\"decision\\\":\\\"allow\\\"}\"",
+            "{\"continue\":true,\"decision\":\"approve\"}",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"allow\"}}}",
+            "no\n{\"decision\":\"allow\"}",
+            "\u{1b}[2J\0\r\n\u{2028}",
+            "no sudo",
+        ]);
+        prop_oneof![like_answers.prop_map(str::to_owned), ".*", "(?s).{0,20}"]
+    }
+
+    fn output() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            text().prop_map(Value::from),
+            text().prop_map(|text| json!({"mode": text})),
+            Just(Value::Null),
+            Just(json!([])),
+        ]
+    }
+
+    /// Outputs of tools, in forms that are known and others.
+    fn old_output() -> impl Strategy<Value = Value> {
+        prop::sample::select(vec![
+            Value::Null,
+            json!("out"),
+            json!({"stdout": "out", "stderr": "err"}),
+            json!({"llmContent": "out"}),
+            json!([{"type": "text", "text": "out"}]),
+            json!({"mode": "content"}),
+        ])
+    }
+
+    fn saying() -> impl Strategy<Value = Saying> {
+        let texts = || prop_oneof![Just(Vec::new()), vec(text(), 1..3)];
+        let changes = (option::of(text()), option::of(text()), option::of(output()));
+        let decisions = (option::of(text()), texts(), any::<Option<bool>>());
+        let others = (texts(), texts(), option::of(text()));
+        (decisions, changes, others).prop_map(
+            |((block, asks, grants), (input, prompt, output), (context, messages, stop))| Saying {
+                block,
+                asks,
+                grants,
+                input,
+                prompt,
+                output,
+                context,
+                messages,
+                stop,
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
+
+        #[test]
+        fn agents_read_what_hooks_have_said(saying in saying(), old in old_output()) {
+            for agent in AGENTS {
+                for event in agent.events() {
+                    check(agent, event, &saying.clone().at(agent, event), &old);
+                }
+            }
+        }
+    }
+
+    fn nonblank(text: &str) -> Option<&str> {
+        Some(text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// Reads the answer as the agent does, and compares it with what hooks have said.
+    #[track_caller]
+    fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
+        let answer = Dialect::of(agent).answer(event, old, saying.said());
+        let end = (i32::from(answer.code), &*answer.stdout, &*answer.stderr);
+        let read = compat::read(agent, event, end);
+        let context = format!("{agent} {}: {saying:?}\n{answer:?}\n{read:?}", event.name);
+        assert_eq!(read.invalid, None, "{context}");
+        assert!(answer.code == 0 || read.replaces_exit_code, "{context}");
+        let output = read.output.unwrap_or_default();
+        check_decision((agent, event), saying, &output, &context);
+        check_turn((agent, event), saying, &output, &context);
+        let (reason, message) = (output.reason.as_deref(), output.system_message.as_deref());
+        if let Some(block) = saying.block(agent, event) {
+            assert_eq!(output.updated_input, None, "{context}");
+            assert_holds(reason, saying.context.iter().chain([&block]), &context);
+            return;
+        }
+        assert_eq!(output.updated_input, saying.input(), "{context}");
+        // Of an event that cannot be blocked, the user is told.
+        assert_holds(
+            message,
+            saying.messages.iter().chain(&saying.block),
+            &context,
+        );
+        if let Some(new) = &saying.output {
+            // In place of the old one, or beside it where its form is not known.
+            let shown = output.updated_output.or(output.feedback.map(Value::from));
+            let holds_new = shown.is_some_and(|shown| holds(&shown, new));
+            assert!(holds_new, "{new} of {context}");
+        } else {
+            let told = saying.context.join("\n");
+            let told = nonblank(&told).filter(|_| Dialect::of(agent).context.contains(&event.name));
+            assert_eq!(output.additional_context.as_deref(), told, "{context}");
+        }
+    }
+
+    /// Checks that a text has each line of others.
+    #[track_caller]
+    fn assert_holds<'t>(
+        told: Option<&str>,
+        texts: impl Iterator<Item = &'t String>,
+        context: &str,
+    ) {
+        for line in texts.flat_map(|text| text.lines()).filter_map(nonblank) {
+            assert!(
+                told.is_some_and(|told| told.contains(line)),
+                "{line:?} of {context}"
+            );
+        }
+    }
+
+    /// Whether the text of an output is in another one.
+    fn holds(shown: &Value, new: &Value) -> bool {
+        let text = match new {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match shown {
+            Value::String(shown) => shown.contains(text.trim()),
+            other => other == new || other.to_string().contains(&json!(text).to_string()),
+        }
+    }
+
+    #[track_caller]
+    fn check_decision(
+        (agent, event): (&Agent, &Event),
+        saying: &Saying,
+        output: &HookOutput,
+        context: &str,
+    ) {
+        let is_request = event.specific.within.is_some();
+        let is_before = is_one_of((agent, event), "claude PreToolUse, gemini BeforeTool");
+        let expected = if saying.block(agent, event).is_some() {
+            Some(Decision::Block)
+        } else if !saying.asks.is_empty() {
+            Some(Decision::Ask).filter(|_| is_before)
+        } else {
+            let is_taken = is_request || is_before && agent == CLAUDE;
+            let is_given = saying.grants == Some(true);
+            Some(Decision::Allow).filter(|_| is_taken && is_given)
+        };
+        assert_eq!(output.decision, expected, "{context}");
+        if expected == Some(Decision::Ask) {
+            let texts = [&output.reason, &output.system_message];
+            let told: String = texts.into_iter().flatten().cloned().collect();
+            assert_holds(Some(&told), saying.asks.iter(), context);
+        }
+    }
+
+    #[track_caller]
+    fn check_turn(
+        (agent, event): (&Agent, &Event),
+        saying: &Saying,
+        output: &HookOutput,
+        context: &str,
+    ) {
+        let is_ignored = event.is_stop()
+            || is_one_of((agent, event), "claude PreToolUse, codex PreToolUse, codex PermissionRequest, codex PostToolUse")
+            // It reads no decision there.
+            || agent == GEMINI && event.effect == Effect::Nothing;
+        // Else a block is an exit code, which says no more.
+        let is_json = saying.block(agent, event).is_none()
+            || agent == GEMINI
+            || event.specific.within.is_some();
+        let expected = saying.stop.as_ref().filter(|_| !is_ignored && is_json);
+        assert_eq!(output.stops_turn, expected.is_some(), "{context}");
+        if let Some(reason) = expected.and_then(|reason| nonblank(reason)) {
+            assert_eq!(output.stop_reason.as_deref(), Some(reason), "{context}");
+        }
+    }
 }

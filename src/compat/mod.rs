@@ -43,6 +43,25 @@ pub use input::EventError;
 pub(crate) use input_tests::INPUTS;
 pub use settings::OtherAgents;
 
+/// Reads what a hook of this agent has written: its exit code, standard output and standard error.
+#[cfg(test)]
+#[cfg(feature = "cli")]
+pub(crate) fn read(
+    agent: &Agent,
+    event: &Event,
+    (code, stdout, stderr): (i32, &str, &str),
+) -> crate::entry::Reading {
+    let end = crate::protocol::Exit {
+        code: Some(code),
+        stdout,
+        stdout_bytes: stdout.as_bytes(),
+        stderr,
+        gap: None,
+    };
+    let fired = crate::HookEvent::user_interrupt();
+    ending::read(agent, event, &fired, ending::Strictness::Lenient, &end)
+}
+
 /// Reads this as the answer of a hook of each agent, on each of its events.
 #[cfg(fuzzing)]
 pub fn answers(stdout: &[u8]) {
