@@ -103,3 +103,24 @@ impl Firing<'_> {
         format!("{name} {what}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long before the end of a timeout the answer is due.
+    fn reserve(seconds: u64) -> f32 {
+        let timeout = Duration::from_secs(seconds);
+        (timeout - Deadline::below(timeout).after).as_secs_f32()
+    }
+
+    #[test]
+    fn the_page_says_when_an_answer_is_due() {
+        let page = include_str!("../../docs/agents.md");
+        let (least, most) = (reserve(1), reserve(600));
+        let due = format!("a tenth of it earlier, at least {least} and at most {most} seconds");
+        assert!(page.contains(&due), "{due}");
+        assert_eq!([reserve(20), reserve(60)], [2.0, 6.0]);
+        assert_eq!(Deadline::below(Duration::ZERO).after, Duration::ZERO);
+    }
+}

@@ -155,3 +155,23 @@ impl Session {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::CLAUDE;
+
+    #[test]
+    fn the_page_says_how_often_an_end_is_blocked() {
+        let page = include_str!("../../docs/agents.md");
+        assert!(page.contains(
+            "After eight blocked ends of a turn without a tool in between, the ninth ends it"
+        ));
+        let home = tempfile::tempdir().unwrap();
+        let session = Session::new(home.path(), CLAUDE, "s1");
+        for _ in 0..2 {
+            let blocked = (0..9).filter(|_| session.may_block_stop()).count();
+            assert_eq!(blocked, 8, "and the count begins anew");
+        }
+    }
+}

@@ -433,6 +433,8 @@ const GEMINI_EVENTS: &[Event] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "cli")]
+    use crate::compat::Tool;
     use crate::events::EventType;
 
     #[test]
@@ -460,11 +462,11 @@ mod tests {
 
     const PAGE: &str = include_str!("../../docs/other-agents.md");
 
-    /// The rows of the table with this head, which names the agents, as cells.
-    fn rows(before: &str, after: &str) -> Vec<Vec<&'static str>> {
+    /// The rows of the page's table with this head, which names the agents, as cells.
+    fn rows(page: &'static str, before: &str, after: &str) -> Vec<Vec<&'static str>> {
         let titles = AGENTS.map(Agent::title).join(" | ");
         let head = format!("| {before} | {titles} |{after}\n");
-        let (_, table) = PAGE
+        let (_, table) = page
             .split_once(&head)
             .unwrap_or_else(|| panic!("no {head}"));
         let rows = table
@@ -477,7 +479,7 @@ mod tests {
 
     #[test]
     fn the_page_has_each_event_of_each_agent() {
-        let rows = rows("event here", " a hook can |");
+        let rows = rows(PAGE, "event here", " a hook can |");
         for (column, agent) in AGENTS.into_iter().enumerate() {
             let of_host = rows.iter().flat_map(|row| {
                 let names = code(row[column + 1]).into_iter();
@@ -497,7 +499,66 @@ mod tests {
             events.sort_unstable();
             assert_eq!(shown, events, "{agent}");
         }
-        assert!(!self::rows("field", "").is_empty());
+        assert!(!self::rows(PAGE, "field", "").is_empty());
+    }
+
+    /// The tools of an agent in a cell, each with its arguments.
+    #[cfg(feature = "cli")]
+    fn tools(agent: &Agent, cell: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
+        let mut tools: Vec<(_, Vec<_>)> = Vec::new();
+        for word in code(cell) {
+            match tools.last_mut() {
+                Some((_, arguments)) if agent.tool(word).is_none() => arguments.push(word),
+                _ => tools.push((word, Vec::new())),
+            }
+        }
+        tools
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn the_page_of_the_agents_has_each_tool() {
+        // No row has it, as it has this name everywhere.
+        const OLD: &str = "old_string";
+        let page = include_str!("../../docs/agents.md");
+        let rows = rows(page, "tool here | arguments here", "");
+        let (mcp, rows) = rows.split_last().unwrap();
+        assert_eq!(mcp[0], "`mcp__SERVER__TOOL`");
+        for (column, agent) in AGENTS.into_iter().enumerate() {
+            let mut shown = Vec::new();
+            for row in rows {
+                let cell = row[column + 2];
+                // A patch is described in words.
+                let is_patch = agent == CODEX && matches!(row[0], "`write`" | "`edit`");
+                assert_eq!(is_patch, cell.starts_with("a patch that "), "{row:?}");
+                let tools = tools(agent, cell).into_iter();
+                shown.extend(tools.map(|(tool, arguments)| (code(row[0])[0], tool, arguments)));
+            }
+            let tools = agent.tools.iter().filter(|tool| tool.theirs != APPLY_PATCH);
+            let arguments =
+                |tool: &Tool| tool.arguments.iter().map(|(theirs, _)| *theirs).collect();
+            let tools = tools.map(|tool| (tool.ours[0], tool.theirs, arguments(tool)));
+            let mut tools: Vec<_> = tools.collect();
+            shown.sort_unstable();
+            tools.sort_unstable();
+            assert_eq!(shown, tools, "{agent}");
+        }
+        for row in rows {
+            let ours = code(row[0])[0];
+            let tools = AGENTS.into_iter().flat_map(|agent| agent.tools);
+            let tools: Vec<_> = tools.filter(|tool| tool.ours[0] == ours).collect();
+            let shown = code(row[1]);
+            let renamed = tools.iter().flat_map(|tool| tool.arguments);
+            let renamed: Vec<_> = renamed.map(|(_, ours)| *ours).collect();
+            assert!(renamed.iter().all(|ours| shown.contains(ours)), "{row:?}");
+            let needed: Vec<_> = tools.iter().flat_map(|tool| tool.needs).collect();
+            let is_known = |name: &&str| renamed.contains(name) || needed.contains(&name);
+            let unknown: Vec<_> = shown.iter().filter(|name| !is_known(name)).collect();
+            assert!(
+                unknown.iter().all(|name| **name == OLD && ours == "edit"),
+                "{unknown:?}"
+            );
+        }
     }
 
     #[test]
