@@ -166,14 +166,20 @@ impl Dialect {
         members.change_output(output);
         members.end_turn();
         members.tell();
-        members.finished()
+        let mut answer = members.finished();
+        if is_said_with_stop && let Some(reason) = &said.block {
+            // JSON may be lost among what the user's shell prints.
+            answer.code = 2;
+            answer.stderr = format!("{reason}\n");
+        }
+        answer
     }
 
     /// Blocks where the agent cannot do what hooks ask for.
     fn block_what_cannot_be_said(&self, event: &Event, said: &mut Said) {
         if let Some(prompt) = said.prompt.take() {
             said.blocks(format!(
-                "a hook has changed the prompt, which this agent cannot: send this one instead:\n{prompt}"
+                "a hook has changed the prompt, which is not possible here: send this one instead:\n{prompt}"
             ));
         }
         if !self.applies_input
@@ -181,16 +187,17 @@ impl Dialect {
         {
             let input = Value::Object(input);
             said.blocks(format!(
-                "a hook has changed the input, which this agent cannot: call the tool with this input instead: {input}"
+                "a hook has changed the input, which is not possible here: call the tool with this input instead: {input}"
             ));
         }
         if self.cannot_end_turn.contains(&event.name)
             && let Some(reason) = said.stop.take()
         {
-            let reason = format!("a hook ends the turn: {reason}");
             match event.effect {
-                Effect::Blocks => said.blocks(reason),
-                _ => said.note(&format!("{reason}: the agent cannot end it here")),
+                Effect::Blocks => said.blocks(format!("a hook ends the turn: {reason}")),
+                _ => said.note(&format!(
+                    "a hook wanted to end the turn, which is not possible here: {reason}"
+                )),
             }
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::arguments;
 use super::patch::{self, Embedded};
 use super::paths::Places;
 use super::text_output;
@@ -22,11 +23,15 @@ const MULTI_EDIT: &str = "MultiEdit";
 const AGENT: &str = "agent";
 
 const AGENT_TYPE: &str = "agent_type";
+const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
 
 /// The most events of one call.
-const MOST_PARTS: usize = 10_000;
+const MOST_PARTS: usize = 1_000;
+
+/// The most files that a call of an unknown tool names.
+const MOST_PATHS: usize = 100;
 
 /// An event of an agent, under the names that hooks.json has.
 pub(super) struct Call<'a> {
@@ -180,7 +185,8 @@ impl<'a> Call<'a> {
             }
         }
         if let Some(Value::String(path)) = renamed.get_mut("path") {
-            *path = self.places.ours(path)?;
+            self.check_is_there(tool, path)?;
+            *path = self.path(path)?;
         }
         Ok(renamed)
     }
@@ -243,20 +249,65 @@ impl<'a> Call<'a> {
 
     /// Returns what a tool that no row names does, by its arguments.
     fn told_by_arguments(&self, arguments: &Arguments) -> Result<Vec<Part>, String> {
+        let all = Value::Object(arguments.clone());
+        let with = |name: &str, value: Value| {
+            let mut changed = arguments.clone();
+            changed.insert(name.to_owned(), value);
+            changed
+        };
         let mut parts = Vec::new();
-        if arguments.contains_key("command") {
-            parts.push(("bash", arguments.clone()));
+        if let Some(command) = arguments::command(&all) {
+            parts.push(("bash", with("command", command.clone())));
         }
-        for (name, value) in arguments {
-            if let Some(path) = value.as_str().filter(|_| is_path(name)) {
-                let mut edit = arguments.clone();
-                edit.remove(name);
-                edit.insert("path".to_owned(), self.places.ours(path)?.into());
-                parts.push(("edit", edit));
-            }
+        let paths = arguments::paths(&all);
+        // Each part has all arguments.
+        if paths.len() > MOST_PATHS {
+            return Err(format!(
+                "the call names {} files, expected at most {MOST_PATHS}: make several calls",
+                paths.len()
+            ));
+        }
+        for path in paths {
+            parts.push(("edit", with("path", self.path(path)?.into())));
         }
         Ok(parts)
     }
+
+    /// Returns a path as hooks see it.
+    ///
+    /// # Errors
+    /// If the agent may take it for another one.
+    fn path(&self, path: &str) -> Result<String, String> {
+        if self.agent.corrects_paths && is_corrected(path) {
+            let agent = self.agent.title();
+            return Err(format!(
+                "{path:?} begins with `@` or has an escape such as `%2F`, for which {agent} takes another path: write the path itself"
+            ));
+        }
+        self.places.ours(path)
+    }
+
+    /// Checks that a file is there of which the agent would otherwise look for another one.
+    fn check_is_there(&self, tool: &Tool, path: &str) -> Result<(), String> {
+        let is_before = self.event.event_type == EventType::ToolPreExecute;
+        let is_corrected =
+            is_before && self.agent.corrects_paths && matches!(tool.ours[0], "read" | "edit");
+        match is_corrected && !self.places.cwd.join(path).exists() {
+            true => {
+                let agent = self.agent.title();
+                Err(format!(
+                    "there is no file {path:?}, and {agent} looks for another one with this name: write its whole path"
+                ))
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whether Gemini CLI takes another path for this one.
+fn is_corrected(path: &str) -> bool {
+    let has_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    path.starts_with('@') || path.split('%').skip(1).any(has_escape)
 }
 
 /// Our name of a tool, with the arguments of one thing that it does.
@@ -264,14 +315,6 @@ type Part = (&'static str, Arguments);
 
 fn has_parts(tool: &Tool) -> bool {
     matches!(tool.theirs, APPLY_PATCH | MULTI_EDIT)
-}
-
-/// Returns whether an argument of an unknown tool names a file.
-fn is_path(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["path", "file", "filename"]
-        .iter()
-        .any(|end| name.ends_with(end))
 }
 
 /// Moves what our events have no key for to [`AGENT`], and gives tools of MCP servers and results of tools one form.
@@ -306,15 +349,19 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
             std::mem::replace(result, text.into()),
         );
     }
-    // The type is also where events of other hosts have it.
+    // An agent that does not tell subagents apart does not say whose event it is.
+    let tells = agent
+        .events()
+        .iter()
+        .any(|event| event.ours() == Some(SUBAGENT_START));
     if let Some(kind) = event.data.get(AGENT_TYPE) {
         about.insert(AGENT_TYPE.to_owned(), kind.clone());
     }
-    let kind = about
-        .get(AGENT_TYPE)
-        .cloned()
-        .unwrap_or_else(|| "main".into());
-    event.data.entry(AGENT_TYPE).or_insert(kind);
+    // The type is also where events of other hosts have it.
+    let kind = about.get(AGENT_TYPE).cloned();
+    if let Some(kind) = kind.or_else(|| tells.then(|| "main".into())) {
+        event.data.entry(AGENT_TYPE).or_insert(kind);
+    }
     event.data.insert(AGENT.to_owned(), about.into());
     event.with_context(Arc::new(HostContext::new()))
 }

@@ -1,12 +1,16 @@
 //! A call, fired at the hooks of one project: as a whole, and then each thing that it does.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
+use super::background::Place;
 use super::call::{Arguments, Call};
 use super::firing::Firing;
 use super::guarded::Guarded;
 use super::said::Said;
 use crate::events::HookEvent;
+use crate::hook::Hook;
 use crate::hooks::Hooks;
 
 /// The events of one call, as they are fired.
@@ -16,7 +20,9 @@ pub(super) struct Dispatch<'a> {
     pub(super) is_tool: bool,
     /// Whether hooks of this project may change the call: those of the projects before have seen it already.
     pub(super) may_change: bool,
-    pub(super) has_background: bool,
+    /// The number of the project.
+    pub(super) project: usize,
+    pub(super) background: Vec<Place>,
     pub(super) said: Said,
 }
 
@@ -66,12 +72,31 @@ impl Dispatch<'_> {
             event.data.insert("tool_result".to_owned(), output.clone());
         }
         let matching = hooks.registry().get_hooks(&event);
-        self.has_background |= matching.iter().any(|hook| hook.background());
-        let fired = self.firing.fire(hooks, event)?;
+        let fired = self.firing.fire(hooks, event);
+        let blocked = fired.as_ref().ok().and_then(|fired| fired.first.blocked());
+        self.note_background(hooks, &matching, blocked.map(|result| &*result.hook));
+        let fired = fired?;
         let again = fired.again;
         self.said
             .add(&fired.first, again.as_ref().map(|(_, outcome)| outcome));
         Ok(again.map(|(event, _)| event))
+    }
+
+    /// Keeps the hooks in the background whose turn has come: those before the one that blocks.
+    fn note_background(&mut self, hooks: &Hooks, matching: &[Arc<Hook>], blocking: Option<&Hook>) {
+        let all = hooks.registry().hooks();
+        for hook in matching {
+            if blocking.is_some_and(|blocking| blocking.source() == hook.source()) {
+                return;
+            }
+            let place = all.iter().position(|other| Arc::ptr_eq(other, hook));
+            if let Some(place) = place.filter(|_| hook.background()) {
+                let place = (self.project, place);
+                if !self.background.contains(&place) {
+                    self.background.push(place);
+                }
+            }
+        }
     }
 
     /// Keeps what hooks have changed. Returns the arguments of a changed call.

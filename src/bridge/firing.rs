@@ -41,6 +41,11 @@ impl Deadline {
             grace: reserve / 4,
         }
     }
+
+    /// Returns when an answer is due that does not wait for the end of anything.
+    pub(super) fn last(&self) -> Duration {
+        self.after + 3 * self.grace
+    }
 }
 
 /// An event, and what came of it.
@@ -77,30 +82,35 @@ impl Firing<'_> {
             }
             if left.is_zero() {
                 let after = self.deadline.after.as_secs_f32();
-                return Err(self.cut(
-                    handle,
-                    &format!("has not ended within {after} seconds, the time for the whole answer"),
-                ));
+                let what =
+                    format!("has not ended within {after} seconds, the time for the whole answer");
+                return self.cut(handle, &what);
             }
             if (self.is_interrupted)() {
-                return Err(self.cut(handle, "was ended by a signal"));
+                return self.cut(handle, "was ended by a signal");
             }
         }
     }
 
-    /// Ends the hooks of an event. Returns the reason, behind the name of the hook that ran.
-    fn cut(&self, mut handle: HookHandle, what: &str) -> String {
+    /// Ends the hooks of an event. What cannot be blocked may be withheld, so that its outcome counts all the same.
+    ///
+    /// # Errors
+    /// If it can be blocked, or the hooks do not end: the reason, behind the name of the hook that ran.
+    fn cut(&self, mut handle: HookHandle, what: &str) -> Result<Outcome, String> {
         handle.cancel();
         // Twice: a hook is first asked to end, and then killed.
         let outcome = handle.wait_timeout(2 * self.deadline.grace);
-        let is_cut = |failure: Option<FailureKind>| failure == Some(FailureKind::Cancelled);
         let results = outcome.iter().flat_map(Outcome::results);
-        let mut cut = results.filter(|result| is_cut(result.failure) && result.started());
+        let mut cut = results
+            .filter(|result| result.failure == Some(FailureKind::Cancelled) && result.started());
         let name = match cut.next() {
             Some(result) => format!("hook `{}`", result.hook.shown_label()),
             None => "a hook".to_owned(),
         };
-        format!("{name} {what}")
+        match outcome {
+            Some(outcome) if !outcome.can_block() => Ok(outcome),
+            _ => Err(format!("{name} {what}")),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! registered command, not in the environment. What is not understood blocks.
 
 mod answer;
+mod arguments;
 mod background;
 mod call;
 mod dispatch;
@@ -23,11 +24,14 @@ mod text_output;
 mod turn;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::compat::Effect;
-use answer::{Answer, Dialect};
+pub(crate) use answer::Answer;
+use answer::Dialect;
+pub(crate) use background::{Place, places};
 use firing::Deadline;
 #[cfg(fuzzing)]
 pub use patch::check_patch;
@@ -59,11 +63,18 @@ pub(crate) fn answer(
     }
 }
 
-/// Runs the hooks in the background that the event has, to their end.
-pub(crate) fn run_background(registered: &Registered, input: &str) {
+/// Returns the answer where there is none after this time, from the start of the program.
+pub(crate) fn late(registered: &Registered) -> (Duration, Answer) {
+    let last = Deadline::below(registered.timeout).last();
+    let why = format!("there was no answer within {} seconds", last.as_secs_f32());
+    (last, fault(registered, &why))
+}
+
+/// Runs these hooks in the background to their end.
+pub(crate) fn run_background(registered: &Registered, input: &str, places: &[Place]) {
     let deadline = Deadline::below(registered.timeout);
     if let Ok(turn) = Turn::new(registered, input, deadline) {
-        turn.run_background();
+        turn.run_background(places);
     }
 }
 
@@ -114,7 +125,7 @@ mod tests {
                 event: agent.event_named(name).unwrap(),
                 profile: AppProfile::default(),
                 home: home::home_dir().unwrap(),
-                config_home: directory.path().to_owned(),
+                config_home: Some(directory.path().to_owned()),
                 path: "/usr/bin:/bin".into(),
                 inherited: Vec::new(),
                 timeout: std::time::Duration::from_secs(60),

@@ -4,8 +4,8 @@
 //!   and others would be led elsewhere by the link, the path has two meanings, which is an error.
 //! - A path in the project is relative to its root, also if it goes there through a link outside of the project or
 //!   the root is spelled otherwise, as in other case. Links in the project keep their names, and so does the last part. The root is `.`.
-//! - Any other path is absolute. One that begins with `~` stays as it is, as some programs replace it, and must have no
-//!   `..`; an empty one stays empty.
+//! - Any other path is absolute; an empty one stays empty. One that begins with `~/` or `file:` or has blanks around it is an
+//!   error, since some programs read another one.
 //! - On Windows, hooks see `/` between names. Names keep their case and their dots at the end, which globs see through.
 //!
 //! Looks at files, and at no more than 256 parts of a path. Does not know which argument of a tool has a path.
@@ -33,20 +33,18 @@ impl Places<'_> {
     /// Returns the path as hooks see it.
     ///
     /// # Errors
-    /// If the path means different files to different programs, or is not known to name any: it has `..` behind a link or
-    /// behind `~`, a NUL, more than 4,096 bytes or 256 parts, or the `cwd` is not absolute.
+    /// If the path means different files to different programs, or is not known to name any: it has `..` behind a link, `~` or
+    /// `file:` at its beginning, blanks around it, a NUL, more than 4,096 bytes or 256 parts, or the `cwd` is not absolute.
     pub(super) fn ours(&self, path: &str) -> Result<String, String> {
         if path.contains('\0') {
             return Err("the path has a NUL byte, at which some programs end it".to_owned());
         }
-        if path.starts_with('~') {
-            let has_parent = Path::new(path)
-                .components()
-                .any(|part| part == Component::ParentDir);
-            return match has_parent {
-                true => Err(format!("{path:?} has `..` behind `~`; use the full path")),
-                false => Ok(path.to_owned()),
-            };
+        // Some programs replace `~`, read a URI, or leave blanks out.
+        let is_home = path.starts_with('~') && (path == "~" || path.contains(['/', '\\']));
+        if is_home || path.starts_with("file:") || path.trim() != path {
+            return Err(format!(
+                "{path:?} begins with `~` or `file:`, or has blanks around it: write the full path alone"
+            ));
         }
         let joined = self.cwd.join(path);
         if is_too_long(&joined) || joined.components().count() > MOST_PARTS {
@@ -70,7 +68,7 @@ impl Places<'_> {
 
     /// Returns the agent's form of a path that a hook has set: the absolute path, as the agent's `cwd` need not be the root.
     pub(super) fn theirs(&self, path: &str) -> String {
-        if path.is_empty() || path.starts_with('~') {
+        if path.is_empty() {
             return path.to_owned();
         }
         // Without `.`, and on Windows with the system's separators.
@@ -168,7 +166,7 @@ mod tests {
             match places.ours(&path.replace('@', self.above.to_str().unwrap())) {
                 Ok(path) => path.replace(&above, "@"),
                 Err(error) => {
-                    let kinds = ["is a link", "behind `~`", "NUL", "4,096", "absolute"];
+                    let kinds = ["is a link", "begins with", "NUL", "4,096", "absolute"];
                     let kind = kinds.iter().find(|kind| error.contains(**kind));
                     format!("error: {}", kind.unwrap_or(&error.as_str()))
                 }
@@ -214,11 +212,14 @@ mod tests {
                 ("@/projects/a", "@/projects/a"),
                 ("@/other", "@/other"),
                 ("", ""),
-                ("~", "~"),
-                ("~/a", "~/a"),
-                ("~me/a", "~me/a"),
+                ("~", "error: begins with"),
+                ("~/a", "error: begins with"),
+                ("~me/a", "error: begins with"),
+                ("~a", "src/~a"),
                 ("./~/a", "src/~/a"),
-                ("~/../a", "error: behind `~`"),
+                ("file:///a", "error: begins with"),
+                (" a", "error: begins with"),
+                ("a\n", "error: begins with"),
                 ("a\0b", "error: NUL"),
                 ("ä ö", "src/ä ö"),
                 ("...", "src/..."),
@@ -285,7 +286,6 @@ mod tests {
         );
         assert_eq!(places.theirs("."), root.to_str().unwrap());
         assert_eq!(places.theirs(&elsewhere), elsewhere);
-        assert_eq!(places.theirs("~/a"), "~/a");
         assert_eq!(places.theirs(""), "");
         assert_eq!(places.ours(&places.theirs("a/b")), Ok("a/b".to_owned()));
     }

@@ -77,8 +77,13 @@ impl Input {
         let written = |text: String| serde_json::from_str::<Value>(&text).unwrap();
         // A call without its arguments has none.
         let parts = call.parts().unwrap_or_default().into_iter();
+        let whole = match call.whole() {
+            // Of these files, none is here.
+            Err(why) if why.starts_with("there is no file") => return None,
+            whole => whole.unwrap(),
+        };
         Some((
-            written(call.whole().unwrap().to_json()),
+            written(whole.to_json()),
             parts.map(|part| written(part.to_json())).collect(),
         ))
     }
@@ -221,14 +226,17 @@ fn check_part(input: &Input, whole: &Value, part: &Value) {
     }
     let all = leaves(&whole["data"]["tool_args"]);
     let mut own = leaves(&part["data"]["tool_args"]);
+    if part["tool_name"] == "edit" {
+        let path = own.remove("/path").unwrap();
+        let mut texts = all.values().filter_map(Value::as_str);
+        assert!(texts.any(|text| relative(text) == path), "{part}");
+    }
     for (pointer, value) in all {
-        let is_path = part["tool_name"] == "edit" && !own.contains_key(&pointer);
-        let value = match value.as_str() {
-            Some(path) if is_path || pointer == "/path" => relative(path).into(),
-            _ => value,
-        };
-        let pointer = if is_path { "/path" } else { &*pointer };
-        assert_eq!(own.remove(pointer), Some(value), "{pointer} in {part}");
+        let is_path = part["tool_name"] == "edit" && pointer == "/path";
+        assert!(
+            is_path || own.remove(&pointer) == Some(value),
+            "{pointer} in {part}"
+        );
     }
     assert!(own.is_empty(), "{own:?} in {part}");
 }
@@ -239,7 +247,11 @@ fn check_all(inputs: &[Input]) -> (usize, Counts) {
     let (mut fired, mut counts) = (0, Counts::default());
     for input in inputs {
         let Some((whole, parts)) = input.fired() else {
-            assert_eq!(input.fields["hook_event_name"], "BeforeToolSelection");
+            let event = input.fields["hook_event_name"].as_str().unwrap();
+            assert!(
+                matches!(event, "BeforeToolSelection" | "BeforeTool"),
+                "{event}"
+            );
             continue;
         };
         fired += 1;
@@ -269,7 +281,7 @@ fn hooks_get_every_value_of_real_events() {
         let is_there = inputs.iter().any(|input| input.agent == agent);
         assert!(is_there, "{agent}");
     }
-    assert_eq!(check_all(&inputs), (120, [1324, 82, 11]));
+    assert_eq!(check_all(&inputs), (118, [1307, 82, 11]));
 }
 
 #[test]

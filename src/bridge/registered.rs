@@ -20,8 +20,8 @@ pub(crate) struct Registered {
     pub(crate) profile: AppProfile,
     /// The user's home directory.
     pub(crate) home: PathBuf,
-    /// The directory of the user's configuration.
-    pub(crate) config_home: PathBuf,
+    /// The directory of the user's configuration; none if it is the usual one in the home directory.
+    pub(crate) config_home: Option<PathBuf>,
     /// In which hooks find programs.
     pub(crate) path: OsString,
     /// The variables that hooks get besides the usual ones.
@@ -31,7 +31,7 @@ pub(crate) struct Registered {
 }
 
 /// The variables of the agent that hooks get: they say who and where the user is, and name no code.
-const USUAL: [&str; 25] = [
+const USUAL: [&str; 26] = [
     "ComSpec",
     "DBUS_SESSION_BUS_ADDRESS",
     "DISPLAY",
@@ -55,6 +55,7 @@ const USUAL: [&str; 25] = [
     "USER",
     "USERNAME",
     "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR",
     "XAUTHORITY",
     "windir",
 ];
@@ -78,13 +79,31 @@ impl Registered {
     pub(super) fn check_home(&self) -> Result<(), String> {
         let home = home::home_dir().unwrap_or_default();
         if home == self.home {
-            return Ok(());
+            return self.check_config_home();
         }
         Err(format!(
             "the home directory is `{}`, expected `{}`, as the command is registered",
             home.display(),
             self.home.display()
         ))
+    }
+
+    /// Guards that are not found would be none.
+    fn check_config_home(&self) -> Result<(), String> {
+        match &self.config_home {
+            Some(directory) if !directory.is_absolute() || !directory.is_dir() => Err(format!(
+                "the configuration of the registered command, `{}`, is not the absolute path of a directory",
+                directory.display()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns where the files of the user and the project are.
+    fn config(&self) -> HookConfig {
+        let home = self.config_home.clone();
+        let home = home.unwrap_or_else(|| self.home.join(".config"));
+        HookConfig::new(self.profile.clone()).with_config_home(home)
     }
 
     /// Returns the hooks of the session's project, and those of the project in which it now is, if that is another one.
@@ -97,7 +116,7 @@ impl Registered {
         session: Option<&Session>,
         grace: Duration,
     ) -> Result<Vec<Hooks>, String> {
-        let config = HookConfig::new(self.profile.clone()).with_config_home(&self.config_home);
+        let config = self.config();
         let start = self.start()?;
         let find = || config.discover_project(&start);
         let root = match session {
@@ -149,12 +168,13 @@ impl Registered {
             .kill_grace(grace)
             .working_dir(directory)
             .variables(self.variables());
+        let config = self.config();
+        let home = config.config_home().unwrap_or(&self.home);
         let mut builder = Hooks::builder(profile.clone())
-            .config_home(&self.config_home)
+            .config_home(home)
             .without_trace()
             .approve_command("forge-hooks trust")
             .executor(executor);
-        let config = HookConfig::new(self.profile.clone()).with_config_home(&self.config_home);
         if let Some(store) = config.trust_store() {
             builder = builder.trust(TrustPolicy::Approved(store));
         }

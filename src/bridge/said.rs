@@ -48,7 +48,7 @@ impl Said {
             for message in outcome.system_messages() {
                 add(&mut self.messages, printable_lines(message));
             }
-            self.note(&outcome.failures().to_string());
+            self.note(&failures(outcome));
             if outcome.stops_turn() {
                 let reason = outcome.stop_reason().unwrap_or("a hook stops the turn");
                 self.stop.get_or_insert_with(|| printable_lines(reason));
@@ -71,6 +71,17 @@ impl Said {
             add(&mut self.messages, line.to_owned());
         }
     }
+}
+
+/// Returns what failed and did not block. What is wrong in a hooks file, the user is told at the session's start.
+fn failures(outcome: &Outcome) -> String {
+    let results = outcome.results().iter();
+    let ran = results.filter(|result| !result.hook.is_refused()).cloned();
+    outcome
+        .clone()
+        .with_results(ran.collect())
+        .failures()
+        .to_string()
 }
 
 fn add(list: &mut Vec<String>, text: String) {

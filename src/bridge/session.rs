@@ -170,7 +170,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let session = Session::new(home.path(), CLAUDE, "s1");
         for _ in 0..2 {
-            let blocked = (0..9).filter(|_| session.may_block_stop()).count();
+            let blocked = (0..9)
+                .filter(|_| session.may_block_stop("Stop", "", true))
+                .count();
             assert_eq!(blocked, 8, "and the count begins anew");
         }
     }

@@ -1,12 +1,13 @@
 //! One event of an agent: how it is read, and what follows from it for its session.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, Dialect};
-use super::background;
+use super::background::{self, Place};
 use super::call::Call;
 use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
@@ -121,7 +122,8 @@ impl<'a> Turn<'a> {
             },
             is_tool: self.event.tool_name.is_some(),
             may_change: true,
-            has_background: false,
+            project: 0,
+            background: Vec::new(),
             said: Said::default(),
         };
         for (hooks, call) in self.calls() {
@@ -131,15 +133,27 @@ impl<'a> Turn<'a> {
                     .blocks(format!("blocked by forge-hooks: {why}"));
             }
             dispatch.may_change = false;
+            dispatch.project += 1;
         }
         let mut said = dispatch.said;
-        if dispatch.has_background
-            && said.block.is_none()
-            && let Err(error) = background::start(self.input)
+        if !dispatch.background.is_empty()
+            && let Err(error) = background::start(&self.shown(&said), &dispatch.background)
         {
             said.note(&format!("cannot start hooks in the background: {error}"));
         }
         said
+    }
+
+    /// Returns the input as other hooks have left it: what they have removed of an output stays removed.
+    fn shown(&self, said: &Said) -> Cow<'_, str> {
+        let fields: Option<Map<String, Value>> = json::read(self.input).ok();
+        match (fields, &said.output) {
+            (Some(mut fields), Some(output)) => {
+                fields.insert("tool_response".to_owned(), output.clone());
+                Value::from(fields).to_string().into()
+            }
+            _ => self.input.into(),
+        }
     }
 
     /// Tells the user what is wrong with hooks, and which are not approved.
@@ -197,11 +211,9 @@ impl<'a> Turn<'a> {
             }
             return;
         }
-        let about = &self
-            .event
-            .context()
-            .map(|context| context.field("agent_id"));
-        let agent = about.flatten().and_then(Value::as_str).unwrap_or_default();
+        let of_context = || self.event.context()?.field("agent_id");
+        let agent = self.event.data.get("agent_id").or_else(of_context);
+        let agent = agent.and_then(Value::as_str).unwrap_or_default();
         let name = self.registered.event.name;
         let is_blocked = said.block.is_some();
         let may_block =
@@ -213,11 +225,12 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs the hooks in the background to their end.
-    pub(super) fn run_background(&self) {
-        for (hooks, call) in self.calls() {
-            let mut own = hooks.registry().hooks();
-            own.retain(|hook| hook.background());
+    /// Runs these hooks in the background to their end.
+    pub(super) fn run_background(&self, places: &[Place]) {
+        for (project, (hooks, call)) in self.calls().enumerate() {
+            let all = hooks.registry().hooks().into_iter().enumerate();
+            let own = all.filter(|(hook, _)| places.contains(&(project, *hook)));
+            let own: Vec<_> = own.map(|(_, hook)| hook).collect();
             hooks.registry().clear();
             hooks.registry().load_hooks(own);
             let whole = call.whole().unwrap_or_else(|_| call.as_it_came());

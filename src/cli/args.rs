@@ -11,6 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use crate::bridge;
 use crate::cli::Failure;
 use crate::compat::{self, Agent};
 
@@ -336,9 +337,18 @@ pub(crate) struct Hook {
     /// Use the file and variable names of this host.
     #[arg(long, value_name = "NAME", value_parser = profile_name)]
     pub(crate) profile: Option<String>,
-    /// Only run the hooks in the background.
-    #[arg(long, hide = true)]
-    pub(crate) background: bool,
+    /// Only run these hooks, in the background.
+    #[arg(long, hide = true, value_parser = background)]
+    pub(crate) background: Option<Background>,
+}
+
+/// The hooks that a process runs in the background.
+#[derive(Clone)]
+pub(crate) struct Background(pub(crate) Vec<bridge::Place>);
+
+fn background(text: &str) -> Result<Background, &'static str> {
+    let places = bridge::places(text).map(Background);
+    places.ok_or("expected places of hooks, as in `0.2,0.5`")
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -5,12 +5,14 @@
 
 use std::ffi::OsString;
 use std::io::Read;
+use std::thread;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::AppProfile;
 use crate::bridge::{self, Registered};
-use crate::cli::args::Hook;
+use crate::cli::args::{Background, Hook};
+use crate::cli::io::{end, start};
 use crate::cli::{Exit, Io};
 use crate::compat::{self};
 
@@ -41,21 +43,22 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
             Ok(registered) => (line.hook, registered),
             Err(why) => return Some(told(io, &why, 1)),
         },
-        Err(help) if !help.use_stderr() => {
-            let printed = write!(io.terminal, "{}", help.render().ansi());
-            return Some(Exit(u8::from(printed.is_err())));
-        }
+        // The help is that of all commands.
+        Err(help) if !help.use_stderr() => return None,
         Err(error) => {
             let code = if is_stop(args) { 1 } else { 2 };
             return Some(told(io, &format!("blocked by forge-hooks: {error}"), code));
         }
     };
+    if io.terminal.is_system && hook.background.is_none() {
+        let _ = start(watch(&registered));
+    }
     let mut input = String::new();
     let read = (&mut io.terminal.input)
         .take(LONGEST_EVENT)
         .read_to_string(&mut input);
-    if hook.background {
-        bridge::run_background(&registered, &input);
+    if let Some(Background(places)) = &hook.background {
+        bridge::run_background(&registered, &input, places);
         return Some(Exit::FINE);
     }
     let terminal = &mut io.terminal;
@@ -75,6 +78,16 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
         "" => Exit(answer.code),
         reason => told(io, reason, answer.code),
     })
+}
+
+/// Answers in the end where something else than hooks takes too long: when its own timeout is over, the agent lets everything
+/// pass.
+fn watch(registered: &Registered) -> impl FnOnce() + Send + use<> {
+    let (last, answer) = bridge::late(registered);
+    move || {
+        thread::sleep(last);
+        end(&answer.stdout, &answer.stderr, answer.code)
+    }
 }
 
 /// Writes a reason for the agent.
@@ -97,22 +110,23 @@ impl Hook {
     fn registered(&self) -> Result<Registered, String> {
         let agent = self.agent;
         let event = agent.event_named(&self.event);
+        let meant = agent.nearest_event(&self.event);
         let profile = self.profile.as_ref();
         Ok(Registered {
             agent,
             event: event.ok_or_else(|| {
                 format!(
-                    "{} has no event `{}`, as far as forge-hooks knows: no hook runs",
+                    "{} has no event `{}`, as far as forge-hooks knows{}: no hook runs",
                     agent.title(),
-                    self.event
+                    self.event,
+                    meant
+                        .map(|name| format!(" (did you mean `{name}`?)"))
+                        .unwrap_or_default()
                 )
             })?,
             profile: profile.map_or_else(AppProfile::default, AppProfile::new),
             home: self.home.clone(),
-            config_home: self
-                .config_home
-                .clone()
-                .unwrap_or_else(|| self.home.join(".config")),
+            config_home: self.config_home.clone(),
             path: self.path.clone(),
             inherited: self.inherit.clone(),
             timeout: self.timeout,

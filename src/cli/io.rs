@@ -9,7 +9,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 #[cfg(windows)]
 use std::os::windows::io::AsHandle;
-use std::thread;
+use std::{process, thread};
 
 /// The name and version of a program, and the streams of its commands.
 ///
@@ -85,4 +85,12 @@ pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure>
     let thread = thread::Builder::new().name("forge-hooks".to_owned());
     let started = thread.spawn(work).map(drop);
     started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}
+
+/// Ends the process with these texts on its standard output and error.
+pub(crate) fn end(out: &str, errors: &str, code: u8) -> ! {
+    // Only the code is left to say if they cannot be written.
+    let _ = io::stdout().write_all(out.as_bytes());
+    let _ = io::stderr().write_all(errors.as_bytes());
+    process::exit(code.into())
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::events::{EventType, named_elsewhere};
+#[cfg(feature = "cli")]
+use crate::events::{LIKE_AN_EVENT, nearest};
 
 pub(crate) type Words = &'static [&'static str];
 
@@ -72,6 +74,13 @@ pub struct Agent {
     /// The key of that form with the text of the output.
     pub(super) text_of_response: &'static str,
     pub(super) tools: &'static [Tool],
+    /// Whether the agent reads other paths than those of a call: without an `@` before it, with `%2F` for `/`, or of another file
+    /// with this name if there is none.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program asks")
+    )]
+    pub(crate) corrects_paths: bool,
     /// Names of tools, each with another one that a matcher may have for it.
     pub(super) also_called: Pairs,
     pub(super) variables: &'static [(&'static str, Variable)],
@@ -385,6 +394,12 @@ impl Agent {
     #[cfg(feature = "cli")]
     pub(crate) fn events(&self) -> &'static [Event] {
         self.events
+    }
+
+    /// Returns the name of the event that is probably meant.
+    #[cfg(feature = "cli")]
+    pub(crate) fn nearest_event(&self, name: &str) -> Option<&'static str> {
+        nearest(name, self.event_names(), LIKE_AN_EVENT)
     }
 
     /// Returns the names of its events.

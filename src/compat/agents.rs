@@ -112,6 +112,7 @@ const CLAUDE_CODE: Agent = Agent {
         tool("WebFetch", &["web_fetch"]).needing(&["url"]), tool("WebSearch", &["web_search"]),
         tool("Agent", &["task", "agent"]), tool("Task", &["task"]),
     ],
+    corrects_paths: false,
     also_called: &[("Task", "Agent"), ("Agent", "Task")],
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
@@ -265,7 +266,7 @@ pub const CODEX: &Agent = &Agent {
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
         tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
-        tool("ls", &["ls", "list"]), tool("task", &["task", "agent"]),
+        tool("ls", &["ls", "list"]), tool("task", &["task", "agent"]), tool("spawn_agent", &["task"]),
     ],
     also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
     variables: &[
@@ -394,7 +395,9 @@ pub const GEMINI: &Agent = &Agent {
         tool("search_file_content", &["grep"]).with_arguments(DIR_PATH),
         tool("list_directory", &["ls", "list"]).with_arguments(DIR_PATH), tool("glob", &["glob"]).with_arguments(DIR_PATH),
         tool("web_fetch", &["web_fetch"]), tool("google_web_search", &["web_search"]), tool("task", &["task", "agent"]),
+        tool("invoke_agent", &["task"]),
     ],
+    corrects_paths: true,
     also_called: &[("grep_search", "search_file_content")],
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),

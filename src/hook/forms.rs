@@ -98,6 +98,8 @@ pub(super) struct Forms {
     pub(super) list: Vec<String>,
     /// How many of them, from the first on, differ from the others only in what changes nothing, such as `./`.
     pub(super) spellings: usize,
+    /// The absolute paths of those that are below the root, for patterns that are absolute. What is excluded need not match them.
+    pub(super) absolute: Vec<String>,
     system: System,
 }
 
@@ -162,6 +164,7 @@ impl Forms {
         Self {
             list: vec![composed(text, system).into_owned()],
             spellings: 0,
+            absolute: Vec::new(),
             system,
         }
     }
@@ -181,6 +184,10 @@ impl Forms {
                 self.add(rest);
                 is_below = true;
             }
+        }
+        if is_below && path.len() <= LONGEST_PATH {
+            let path = composed(path, self.system).into_owned();
+            self.absolute.push(path);
         }
         is_below
     }

@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -188,16 +187,35 @@ impl Tested {
     }
 }
 
+fn surely_of(forms: &Forms) -> Vec<&str> {
+    forms.list[forms.spellings..]
+        .iter()
+        .map(String::as_str)
+        .collect()
+}
+
+fn names_of(forms: &Forms) -> Vec<&str> {
+    forms.list.iter().map(String::as_str).collect()
+}
+
+fn all_of(forms: &Forms) -> Vec<&str> {
+    let all = forms.list.iter().chain(&forms.absolute);
+    all.map(String::as_str).collect()
+}
+
 /// Tests whether a hook runs.
 fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    let all = |forms: &Forms| 0..forms.list.len();
-    tested(pointer, test, at, root, all, Lazy::test)
+    // What a path is excluded by must match what it is called, and no other way to write that.
+    let counted = match test.condition {
+        Condition::Not(_) => names_of,
+        _ => all_of,
+    };
+    tested(pointer, test, at, root, counted, Lazy::test)
 }
 
 /// Tests whether a hook may do more than to stop something. How a path is spelled makes no difference then.
 fn surely(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    let names = |forms: &Forms| forms.spellings..forms.list.len();
-    tested(pointer, test, at, root, names, Lazy::test_surely)
+    tested(pointer, test, at, root, surely_of, Lazy::test_surely)
 }
 
 fn tested(
@@ -205,7 +223,7 @@ fn tested(
     lazy: &Lazy,
     at: &Compared<'_>,
     root: Option<&Path>,
-    counted: impl Fn(&Forms) -> Range<usize>,
+    counted: fn(&Forms) -> Vec<&str>,
     test: impl Fn(&Lazy, &[&str], &Budget) -> Option<bool>,
 ) -> Tested {
     let value = find(pointer, &at.event.data).and_then(Value::as_str);
@@ -218,11 +236,7 @@ fn tested(
         match at.as_path(text, root) {
             AsPath::Unclear => return Tested::Unclear,
             AsPath::TooMany => None,
-            AsPath::Forms(forms) => {
-                let counted = &forms.list[counted(&forms)];
-                let forms: Vec<_> = counted.iter().map(String::as_str).collect();
-                test(lazy, &forms, &at.budget)
-            }
+            AsPath::Forms(forms) => test(lazy, &counted(&forms), &at.budget),
         }
     };
     met.map_or(Tested::TooMuch, Tested::Is)

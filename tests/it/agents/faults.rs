@@ -1,5 +1,7 @@
 //! What is not understood, is invalid or hangs: it blocks each event that can be blocked, and never the end of a turn.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::golden::at_once;
@@ -234,4 +236,45 @@ fn a_condition_that_cannot_be_used_blocks() {
         let other = json!({"tool_name": "Read", "tool_input": {"file_path": "a"}});
         assert_eq!(user.fired("claude", "PreToolUse", &other).status, 0);
     }
+}
+
+/// Not only hooks may take too long.
+#[test]
+fn an_input_that_does_not_end_blocks() {
+    let user = User::new();
+    for (event, status) in [("PreToolUse", 2), ("Stop", 1)] {
+        let mut command = user.registered("codex", event);
+        command.args(["--timeout", "1.5"]).stdin(Stdio::piped());
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.unwrap();
+        let input = child.stdin.take();
+        let answer = user.printed(child.wait_with_output().unwrap());
+        drop(input);
+        assert_eq!(answer.status, status, "{answer:?}");
+        assert!(
+            answer.err.contains("there was no answer within"),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn an_output_is_withheld_at_the_deadline_too() {
+    let user = User::new();
+    user.has_hooks(&json!([{"event": "tool:post_execute", "name": "redacts", "command": "sleep 60", "on_failure": "withhold"}]));
+    let fields = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": "secret"});
+    let answer = user
+        .fired_with("codex", "PostToolUse", &fields, &["--timeout", "1.5"])
+        .json();
+    assert_eq!(answer["decision"], "block");
+    assert!(
+        answer["reason"]
+            .as_str()
+            .unwrap()
+            .contains("output withheld"),
+        "{answer}"
+    );
 }

@@ -15,6 +15,7 @@ impl User {
     /// The command that is registered for an event of an agent.
     pub(crate) fn registered(&self, agent: &str, event: &str) -> Command {
         let mut command = self.command(&["hook", agent, event]);
+        std::fs::create_dir_all(self.path("config")).unwrap();
         command.arg("--home").arg(self.path("home"));
         command.arg("--config-home").arg(self.path("config"));
         // One that is registered with less has it once more, at the end.

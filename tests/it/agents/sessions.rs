@@ -500,3 +500,54 @@ fn an_agent_approves_nothing() {
     }
     assert!(!user.path("config/src/forge/trust.json").exists());
 }
+
+/// A hook in the background that logs what it gets.
+fn logs(user: &User, event: &str, file: &str) -> Value {
+    let log = user.path(file);
+    let command = format!("cat > {0}.new; mv {0}.new {0}", log.display());
+    json!({"event": event, "background": true, "command": command, "timeout": 60})
+}
+
+#[test]
+fn hooks_in_the_background_run_in_their_turn() {
+    let user = User::new();
+    let guard =
+        json!({"event": "tool:pre_execute", "answer": {"decision": "block", "reason": "no"}});
+    let (before, after) = (
+        logs(&user, "tool:pre_execute", "before"),
+        logs(&user, "tool:pre_execute", "after"),
+    );
+    user.has_hooks(&json!([before, guard, after]));
+    assert_eq!(user.fired("claude", "PreToolUse", &shell("ls")).status, 2);
+    eventually("a hook before the guard has the event", || {
+        user.path("before").exists()
+    });
+    // What another hook has removed of the output stays removed.
+    let masks = json!({"event": "tool:post_execute", "answer": {"updatedOutput": "masked"}});
+    user.has_hooks(&json!([masks, logs(&user, "tool:post_execute", "output")]));
+    let fields = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {"stdout": "secret", "stderr": ""}});
+    assert_eq!(user.fired("claude", "PostToolUse", &fields).status, 0);
+    eventually("the hook has the output", || user.path("output").exists());
+    let text = user.read("output");
+    assert!(
+        text.contains("masked") && !text.contains("secret"),
+        "{text}"
+    );
+    assert!(!user.path("after").exists());
+}
+
+#[test]
+fn a_configuration_that_is_not_there_blocks() {
+    let user = User::new();
+    for directory in ["/no/such/directory", "config"] {
+        let words = ["--config-home", directory];
+        let answer = user.fired_with("claude", "PreToolUse", &shell("ls"), &words);
+        assert_eq!(answer.status, 2, "{answer:?}");
+        assert!(
+            answer
+                .err
+                .contains("is not the absolute path of a directory"),
+            "{answer:?}"
+        );
+    }
+}

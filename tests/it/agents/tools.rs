@@ -15,6 +15,9 @@ fn guarded() -> User {
             "answer": {"decision": "block", "reason": "no rm"}},
         {"event": "tool:pre_execute:write|edit", "name": "files", "when": {"/tool_args/path": "secrets/**"},
             "answer": {"decision": "block", "reason": "no secrets"}},
+        {"event": "tool:pre_execute:write|edit", "name": "keys",
+            "when": {"/tool_args/path": [format!("{}/keys/**", user.project().display()), format!("{}/**", user.path("home/.ssh").display())]},
+            "answer": {"decision": "block", "reason": "no keys"}},
     ]));
     user.write("project/secrets/key", "key");
     user.write("project/sub/a", "a");
@@ -176,6 +179,25 @@ fn one_guard_sees_the_tools_of_all_agents() {
             json!({"command": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: secrets/new\n+x\n*** End Patch\nEOF\n"}),
             "no secrets",
         ),
+        // An absolute pattern, and links below another directory than the one in which the agent is.
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "keys/a", "content": "x"}),
+            "no keys",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": user.project().join("keys/a"), "content": "x"}),
+            "no keys",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": user.path("home/.ssh/id"), "content": "x"}),
+            "no keys",
+        ),
         // Tools that no row names.
         ("claude", "NewShell", json!({"command": "rm -r x"}), "no rm"),
         (
@@ -204,6 +226,80 @@ fn one_guard_sees_the_tools_of_all_agents() {
         ),
         (
             "claude",
+            "NewMover",
+            json!({"source": "a", "destination": "secrets/new"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "NewReaders",
+            json!({"paths": ["a", "secrets/new"]}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "NewWriter",
+            json!({"at": {"file": "secrets/new"}}),
+            "no secrets",
+        ),
+        ("claude", "NewShell", json!({"cmd": "rm -r x"}), "no rm"),
+        (
+            "claude",
+            "NewWriter",
+            json!({"path": "~/secrets/new"}),
+            "write the full path",
+        ),
+        (
+            "claude",
+            "NewWriter",
+            json!({"uri": "file:///secrets/new"}),
+            "write the full path",
+        ),
+        (
+            "claude",
+            "Grep",
+            json!({"pattern": "x", "path": " secrets"}),
+            "write the full path",
+        ),
+        // The agent reads another path.
+        (
+            "gemini",
+            "write_file",
+            json!({"file_path": "@secrets/new", "content": "x"}),
+            "begins with `@`",
+        ),
+        (
+            "gemini",
+            "write_file",
+            json!({"file_path": "%73ecrets/new", "content": "x"}),
+            "an escape",
+        ),
+        (
+            "gemini",
+            "replace",
+            json!({"file_path": "key", "old_string": "a", "new_string": "b"}),
+            "there is no file",
+        ),
+        (
+            "gemini",
+            "read_file",
+            json!({"file_path": "key"}),
+            "there is no file",
+        ),
+        (
+            "gemini",
+            "write_file",
+            json!({"file_path": "100% new", "content": "x"}),
+            "",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "@types/a%20b", "content": "x"}),
+            "",
+        ),
+        (
+            "claude",
             "NewReader",
             json!({"url": "https://example.com"}),
             "",
@@ -222,6 +318,27 @@ fn one_guard_sees_the_tools_of_all_agents() {
             "{agent} {tool} {arguments}: {answer:?}"
         );
     }
+}
+
+/// Where the agent is below the root, links still lead from the root.
+#[test]
+fn links_lead_from_the_root() {
+    let user = guarded();
+    let path = user.project().join("sub/link/new");
+    let fields = json!({"cwd": user.path("project/sub"), "tool_name": "Write",
+        "tool_input": {"file_path": path, "content": "x"}});
+    user.write("project/.git/HEAD", "");
+    let mut command = user.registered("claude", "PreToolUse");
+    command
+        .current_dir(user.path("project/sub"))
+        .env("CLAUDE_PROJECT_DIR", user.project());
+    let mut input = json!({"hook_event_name": "PreToolUse", "session_id": "s"});
+    input
+        .as_object_mut()
+        .unwrap()
+        .extend(fields.as_object().unwrap().clone());
+    let answer = user.feed(command, &input.to_string());
+    assert!(answer.err.contains("no secrets"), "{answer:?}");
 }
 
 /// The events that hooks get for a call, as `TOOL ARGUMENTS`.
@@ -333,7 +450,7 @@ fn calls_have_our_names() {
             &[
                 r#"New {"command":"ls","file":"a"}"#,
                 r#"bash {"command":"ls","file":"a"}"#,
-                r#"edit {"command":"ls","path":"a"}"#,
+                r#"edit {"command":"ls","file":"a","path":"a"}"#,
             ],
         ),
         (
@@ -388,6 +505,7 @@ fn calls_have_our_names() {
 #[test]
 fn changes_come_back_under_the_agents_names() {
     let user = guarded();
+    user.write("project/a", "x");
     for (agent, tool, arguments, changes, expected) in [
         (
             "claude",
