@@ -9,6 +9,7 @@ use super::call::{Arguments, Call};
 use super::firing::Firing;
 use super::guarded::Guarded;
 use super::said::Said;
+use crate::entry::FailurePolicy;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::hooks::Hooks;
@@ -75,7 +76,16 @@ impl Dispatch<'_> {
         let fired = self.firing.fire(hooks, event);
         let blocked = fired.as_ref().ok().and_then(|fired| fired.first.blocked());
         self.note_background(hooks, &matching, blocked.map(|result| &*result.hook));
-        let fired = fired?;
+        let fired = match fired {
+            Ok(fired) => fired,
+            Err(why) => {
+                let mut hooks = matching.iter();
+                if hooks.any(|hook| hook.on_failure() == FailurePolicy::Withhold) {
+                    self.said.withholds(&why);
+                }
+                return Err(why);
+            }
+        };
         let again = fired.again;
         self.said
             .add(&fired.first, again.as_ref().map(|(_, outcome)| outcome));

@@ -78,16 +78,19 @@ pub(crate) fn run_background(registered: &Registered, input: &str, places: &[Pla
     }
 }
 
-/// Returns the answer where hooks could not decide. The end of a turn is not blocked then: it could be blocked for ever.
+/// Returns the answer where hooks could not decide: a block, or an output that is withheld. The end of a turn is not blocked then: it could be blocked for ever.
 pub(crate) fn fault(registered: &Registered, why: &str) -> Answer {
     let reason = format!("blocked by forge-hooks: {why}");
-    if registered.event.effect != Effect::Blocks || registered.event.is_stop() {
+    let is_after_tool = registered.event.ours() == Some("tool:post_execute");
+    let is_stop = registered.event.is_stop();
+    let mut said = Said::default();
+    if is_after_tool {
+        said.withholds(why);
+    } else if registered.event.effect != Effect::Blocks || is_stop {
         return Answer::error(&reason);
+    } else {
+        said.blocks(reason);
     }
-    let said = Said {
-        block: Some(reason),
-        ..Said::default()
-    };
     Dialect::of(registered.agent).answer(registered.event, &Value::Null, said)
 }
 
@@ -118,7 +121,7 @@ mod tests {
             (CLAUDE, "UserPromptSubmit", 2),
             (CLAUDE, "Stop", 1),
             (CODEX, "SubagentStop", 1),
-            (CLAUDE, "PostToolUse", 1),
+            (CLAUDE, "Notification", 1),
         ] {
             let registered = Registered {
                 agent,
@@ -140,5 +143,22 @@ mod tests {
             );
             assert_eq!(answer.stdout, "");
         }
+        let registered = Registered {
+            agent: CODEX,
+            event: CODEX.event_named("PostToolUse").unwrap(),
+            profile: AppProfile::default(),
+            home: "/no/such/home".into(),
+            config_home: None,
+            path: "/usr/bin:/bin".into(),
+            inherited: Vec::new(),
+            timeout: std::time::Duration::from_secs(60),
+        };
+        let withheld = super::answer(&registered, "{}", &mut || false);
+        assert!(
+            withheld
+                .stdout
+                .contains("[output withheld: the home directory is"),
+            "{withheld:?}"
+        );
     }
 }

@@ -65,6 +65,11 @@ impl Said {
         self.block.get_or_insert_with(|| reason.into());
     }
 
+    /// Replaces the output of a tool of which it is not known what must not be seen.
+    pub(super) fn withholds(&mut self, reason: &str) {
+        self.output = Some(format!("[output withheld: {reason}]").into());
+    }
+
     /// Adds lines for the user.
     pub(super) fn note(&mut self, lines: &str) {
         for line in lines.lines() {

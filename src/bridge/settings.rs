@@ -23,7 +23,7 @@ pub(super) fn snapshot(agent: &Agent, directories: &[&Path]) -> Value {
     for directory in directories {
         for name in agent.settings_files() {
             let path = directory.join(name);
-            let digest = of_text(deciding(agent, &path).to_string());
+            let digest = digest_of(agent, &path);
             all.insert(path.to_string_lossy().into_owned(), digest.into());
         }
     }
@@ -56,11 +56,21 @@ fn members_of(agent: &Agent, settings: &Value) -> Value {
     json!([off, environment])
 }
 
-/// Returns why a change of the settings may not be applied.
-pub(super) fn objection(before: &Value, now: &Value) -> Option<String> {
-    let mut files = now.as_object()?.iter();
-    let (path, _) = files.find(|(path, now)| before[path] != **now)?;
+/// Returns why a change of these files may not be applied.
+pub(super) fn objection(agent: &Agent, before: &Value) -> Option<String> {
+    let why = "could keep hooks from running: a person who wants it starts the agent again";
+    let Some(before) = before.as_object() else {
+        return Some(format!(
+            "blocked by forge-hooks: a change of settings, of which the beginning of the session is not known, {why}"
+        ));
+    };
+    let mut files = before.iter();
+    let (path, _) = files.find(|(path, digest)| **digest != digest_of(agent, Path::new(path)))?;
     Some(format!(
-        "blocked by forge-hooks: the change of `{path}` could keep hooks from running: a person who wants it starts the agent again"
+        "blocked by forge-hooks: the change of `{path}` {why}"
     ))
+}
+
+fn digest_of(agent: &Agent, path: &Path) -> String {
+    of_text(deciding(agent, path).to_string())
 }

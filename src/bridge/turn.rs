@@ -146,14 +146,13 @@ impl<'a> Turn<'a> {
 
     /// Returns the input as other hooks have left it: what they have removed of an output stays removed.
     fn shown(&self, said: &Said) -> Cow<'_, str> {
-        let fields: Option<Map<String, Value>> = json::read(self.input).ok();
-        match (fields, &said.output) {
-            (Some(mut fields), Some(output)) => {
-                fields.insert("tool_response".to_owned(), output.clone());
-                Value::from(fields).to_string().into()
-            }
-            _ => self.input.into(),
-        }
+        let Some(output) = &said.output else {
+            return self.input.into();
+        };
+        // It was read before.
+        let mut fields: Map<String, Value> = json::read(self.input).unwrap_or_default();
+        fields.insert("tool_response".to_owned(), output.clone());
+        Value::from(fields).to_string().into()
     }
 
     /// Tells the user what is wrong with hooks, and which are not approved.
@@ -167,20 +166,22 @@ impl<'a> Turn<'a> {
 
     /// Keeps the agent's settings from being changed so that our hooks do not run.
     fn keep_settings(&self, said: &mut Said) {
-        let is_change = self.registered.event.ours() == Some(SETTINGS_CHANGED);
         let Some(session) = &self.session else {
             return;
         };
-        let projects = self.projects.iter().filter_map(Hooks::project);
-        let start = self.registered.start().unwrap_or_default();
-        let directories: Vec<_> = projects.chain([&*self.registered.home, &start]).collect();
-        let now = || settings::snapshot(self.registered.agent, &directories);
-        if !is_change {
-            return session.keep_settings(now);
+        let agent = self.registered.agent;
+        if self.registered.event.ours() == Some(SETTINGS_CHANGED) {
+            if let Some(why) = settings::objection(agent, &session.settings()) {
+                said.blocks(why);
+            }
+            return;
         }
-        if let Some(why) = settings::objection(&session.settings(), &now()) {
-            said.blocks(why);
-        }
+        session.keep_settings(|| {
+            let projects = self.projects.iter().filter_map(Hooks::project);
+            let start = self.registered.start().unwrap_or_default();
+            let directories: Vec<_> = projects.chain([&*self.registered.home, &start]).collect();
+            settings::snapshot(agent, &directories)
+        });
     }
 
     /// Ends the turn where the agent lets it end, if it could not before.
@@ -211,9 +212,8 @@ impl<'a> Turn<'a> {
             }
             return;
         }
-        let of_context = || self.event.context()?.field("agent_id");
-        let agent = self.event.data.get("agent_id").or_else(of_context);
-        let agent = agent.and_then(Value::as_str).unwrap_or_default();
+        let agent = self.event.data.get("agent_id").and_then(Value::as_str);
+        let agent = agent.unwrap_or_default();
         let name = self.registered.event.name;
         let is_blocked = said.block.is_some();
         let may_block =
