@@ -330,6 +330,25 @@ mod tests {
         }
     }
 
+    #[test]
+    #[cfg(unix)]
+    fn an_absolute_glob_sees_a_relative_path() {
+        let event = HookEvent::tool_pre_execute("write", json!({"path": "a/b"}));
+        let at = Compared::new(&event, Some(Path::new("/x/y")));
+        let is_met = |condition: Condition| {
+            let mut when = When::default();
+            when.insert("/tool_args/path".to_owned(), condition)
+                .unwrap();
+            when.is_met(&at, None, true)
+        };
+        let not = |glob: &str| Condition::Not(Box::new(glob.into()));
+        assert!(is_met("/x/y/a/*".into()));
+        assert!(!is_met("/x/a/*".into()));
+        // What is excluded must match the name itself.
+        assert!(!is_met(not("a/*")));
+        assert!(is_met(not("/x/y/a/*")));
+    }
+
     /// Only a glob has its value looked up, and once for all hooks.
     #[test]
     fn paths_are_looked_up_for_globs_alone() {
