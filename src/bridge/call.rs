@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::arguments;
-use super::patch::{self, Embedded};
+use super::patch::{self, Embedded, MOST_CHANGES};
 use super::paths::Places;
 use super::text_output;
 use crate::compat::{APPLY_PATCH, Agent, Tool};
@@ -26,9 +26,6 @@ const AGENT_TYPE: &str = "agent_type";
 const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
-
-/// The most events of one call.
-const MOST_PARTS: usize = 1_000;
 
 /// The most files that a call of an unknown tool names.
 const MOST_PATHS: usize = 100;
@@ -103,7 +100,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// If it cannot be said what the call does, or it does too much.
     pub(super) fn parts(&self) -> Result<Vec<HookEvent>, String> {
-        let Some((theirs, arguments)) = &self.called else {
+        let Some((_, arguments)) = &self.called else {
             return Ok(Vec::new());
         };
         let parts = match self.tool {
@@ -111,12 +108,6 @@ impl<'a> Call<'a> {
             Some(tool) => self.patched(tool, arguments)?,
             None => self.told_by_arguments(arguments)?,
         };
-        if parts.len() > MOST_PARTS {
-            let count = parts.len();
-            return Err(format!(
-                "the call of `{theirs}` does {count} things, expected at most {MOST_PARTS}: make several calls"
-            ));
-        }
         let parts = parts.into_iter();
         Ok(parts
             .map(|(name, arguments)| self.with(name, arguments))
@@ -205,6 +196,7 @@ impl<'a> Call<'a> {
             }
             _ => Err(format!("an edit of `{}` is not an object", tool.theirs)),
         };
+        check_count("edits", edits.len(), MOST_CHANGES)?;
         edits.into_iter().map(edit).collect()
     }
 
@@ -261,12 +253,7 @@ impl<'a> Call<'a> {
         }
         let paths = arguments::paths(&all);
         // Each part has all arguments.
-        if paths.len() > MOST_PATHS {
-            return Err(format!(
-                "the call names {} files, expected at most {MOST_PATHS}: make several calls",
-                paths.len()
-            ));
-        }
+        check_count("files", paths.len(), MOST_PATHS)?;
         for path in paths {
             parts.push(("edit", with("path", self.path(path)?.into())));
         }
@@ -308,6 +295,16 @@ impl<'a> Call<'a> {
 fn is_corrected(path: &str) -> bool {
     let has_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     path.starts_with('@') || path.split('%').skip(1).any(has_escape)
+}
+
+/// Hooks run for each.
+fn check_count(what: &str, count: usize, most: usize) -> Result<(), String> {
+    match count > most {
+        true => Err(format!(
+            "the call is about {count} {what}, expected at most {most}: make several calls"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Our name of a tool, with the arguments of one thing that it does.

@@ -34,7 +34,7 @@ const HEADERS: [(&str, Kind); 3] = [
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 
 /// The most changes of a patch: hooks run for each of them.
-const MOST_CHANGES: usize = 10_000;
+pub(super) const MOST_CHANGES: usize = 1_000;
 
 /// The most commands within commands that are read: `sh -c "bash -c '...'"`.
 const DEEPEST: usize = 6;
@@ -65,7 +65,7 @@ pub(super) struct Embedded<'a> {
 /// Returns the changes of a patch, in its order.
 ///
 /// # Errors
-/// If the text is not a patch to its end, or has more than 10,000 changes.
+/// If the text is not a patch to its end, or has more than 1,000 changes.
 pub(super) fn files(patch: &str) -> Result<Vec<FileChange<'_>>, String> {
     let mut lines = patch.trim().lines();
     if lines.next().map(str::trim) != Some(BEGIN) {
@@ -480,15 +480,15 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_has_at_most_10000_changes() {
+    fn a_patch_has_at_most_1000_changes() {
         let line = "*** Delete File: a\n";
         let patch = |count| format!("*** Begin Patch\n{}*** End Patch", line.repeat(count));
-        assert_eq!(files(&patch(10_000)).unwrap().len(), 10_000);
-        fails(&patch(10_001), "more than 10000 changes");
+        assert_eq!(files(&patch(1_000)).unwrap().len(), 1_000);
+        fails(&patch(1_001), "more than 1000 changes");
         let moved = format!("{line}*** Update File: a\n*** Move to: b\n");
-        let patch = patch(9_998).replacen(line, &moved, 1);
-        assert_eq!(files(&patch).unwrap().len(), 10_000);
-        fails(&patch.replacen(line, &moved, 1), "more than 10000 changes");
+        let patch = patch(998).replacen(line, &moved, 1);
+        assert_eq!(files(&patch).unwrap().len(), 1_000);
+        fails(&patch.replacen(line, &moved, 1), "more than 1000 changes");
     }
 
     #[test]
