@@ -1,16 +1,23 @@
 //! What a tool that no row names may do, told by the names of its arguments, at any depth.
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::path::{Component, Path, PathBuf};
 
-/// The ends of names of arguments that name a file.
-const PATHS: [&str; 13] = [
+use serde_json::{Map, Value};
+
+/// The ends of names of arguments that name a file; `_` and `-` do not count.
+const PATHS: [&str; 17] = [
     "path",
     "paths",
+    "pathname",
     "file",
     "files",
     "filename",
+    "filenames",
     "dir",
+    "dirs",
     "directory",
+    "directories",
     "folder",
     "uri",
     "source",
@@ -20,30 +27,31 @@ const PATHS: [&str; 13] = [
 ];
 
 /// The names of arguments that a shell may run.
-const COMMANDS: [&str; 4] = ["command", "cmd", "commandline", "command_line"];
+const COMMANDS: [&str; 3] = ["command", "cmd", "commandline"];
 
-/// Returns the command that a call runs, if it names one.
-pub(super) fn command(arguments: &Value) -> Option<&Value> {
-    let mut members = arguments.as_object()?.iter();
-    let (_, command) = members.find(|(name, _)| is_one_of(&COMMANDS, name))?;
-    Some(command)
-}
+/// The longest path that a system opens, in bytes.
+const LONGEST_PATH: usize = 4096;
 
-fn is_one_of(names: &[&str], name: &str) -> bool {
-    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+/// Returns the commands that a call may run.
+pub(super) fn commands(arguments: &Map<String, Value>) -> impl Iterator<Item = &Value> {
+    let members = arguments.iter();
+    let commands = members.filter(|(name, _)| COMMANDS.contains(&&*plain(name)));
+    commands.map(|(_, command)| command)
 }
 
 /// Returns the texts that may be paths.
-pub(super) fn paths(arguments: &Value) -> Vec<&str> {
+pub(super) fn paths(arguments: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     let mut found = Vec::new();
-    collect("", arguments, &mut found);
+    for (name, value) in arguments {
+        collect(name, value, &mut found);
+    }
     found
 }
 
 /// Recurses as deep as JSON may be nested.
-fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<&'a str>) {
+fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<Cow<'a, str>>) {
     match value {
-        Value::String(text) if is_path(name, text) => found.push(text.trim()),
+        Value::String(text) if is_path(name) => found.extend(path(text.trim())),
         Value::Array(values) => values.iter().for_each(|value| collect(name, value, found)),
         Value::Object(members) => {
             for (name, value) in members {
@@ -54,12 +62,35 @@ fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Whether an argument may be a path: no program opens one of several lines or of more than 4,096 bytes.
-fn is_path(name: &str, text: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let is_name = PATHS.iter().any(|end| name.ends_with(end)) || matches!(&*name, "src" | "dst");
-    let text = text.trim();
-    is_name && !text.is_empty() && text.len() <= 4096 && !text.contains('\n')
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace(['_', '-'], "")
+}
+
+fn is_path(name: &str) -> bool {
+    let name = plain(name);
+    PATHS.iter().any(|end| name.ends_with(end)) || matches!(&*name, "src" | "dst")
+}
+
+/// Returns a text as a path, if a program may open it. Many programs first resolve `.` and `..` by name.
+fn path(text: &str) -> Option<Cow<'_, str>> {
+    if text.len() <= LONGEST_PATH {
+        return (!text.is_empty()).then_some(text.into());
+    }
+    let mut parts: Vec<Component<'_>> = Vec::new();
+    for part in Path::new(text).components() {
+        match part {
+            Component::ParentDir
+                if parts.last().is_some_and(|last| *last != Component::RootDir) =>
+            {
+                parts.pop();
+            }
+            Component::CurDir | Component::ParentDir => {}
+            part => parts.push(part),
+        }
+    }
+    let path: PathBuf = parts.into_iter().collect();
+    let path = path.to_string_lossy().into_owned();
+    (path.len() <= LONGEST_PATH && !path.is_empty()).then_some(path.into())
 }
 
 #[cfg(test)]
@@ -68,39 +99,54 @@ mod tests {
 
     use super::*;
 
+    fn arguments(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).unwrap()
+    }
+
     #[test]
     fn arguments_tell_what_a_tool_does() {
-        for (arguments, command_of, paths_of) in [
-            (json!({"url": "u", "profile": 1}), None, &[][..]),
-            (
-                json!({"command": "ls", "filePath": "a"}),
-                Some("ls"),
-                &["a"],
-            ),
+        for (value, commands_of, paths_of) in [
+            (json!({"url": "u", "profile": 1}), &[][..], &[][..]),
+            (json!({"command": "ls", "filePath": "a"}), &["ls"], &["a"]),
             (
                 json!({"CMD": "ls", "absolute_path": " a "}),
-                Some("ls"),
+                &["ls"],
                 &["a"],
             ),
             (
-                json!({"source": "a", "destination": "b"}),
-                None,
-                &["b", "a"],
+                json!({"cmd": "a", "command": "b", "command_line": "c"}),
+                &["a", "b", "c"],
+                &[],
             ),
+            (json!({"source": "a", "destination": "b"}), &[], &["b", "a"]),
             (
                 json!({"paths": ["a", 1, "b"], "x": {"file": {"path": "c"}}}),
-                None,
+                &[],
                 &["a", "b", "c"],
             ),
-            (json!({"file": "a\nb", "path": ""}), None, &[]),
+            (
+                json!({"file_name": "a", "out-dir": "b", "path": ""}),
+                &[],
+                &["a", "b"],
+            ),
+            (json!({"path": "a\n/../b"}), &[], &["a\n/../b"]),
         ] {
-            assert_eq!(
-                command(&arguments).and_then(Value::as_str),
-                command_of,
-                "{arguments}"
-            );
-            assert_eq!(paths(&arguments), paths_of, "{arguments}");
+            let arguments = arguments(value);
+            let found: Vec<_> = commands(&arguments).filter_map(Value::as_str).collect();
+            assert_eq!(found, commands_of, "{arguments:?}");
+            assert_eq!(paths(&arguments), paths_of, "{arguments:?}");
         }
-        assert!(paths(&json!({"path": "a".repeat(4097)})).is_empty());
+    }
+
+    #[test]
+    fn a_long_text_may_be_a_short_path() {
+        for (text, expected) in [
+            ("./".repeat(4096) + "a", &["a"][..]),
+            ("x/../".repeat(4096) + "a", &["a"]),
+            ("/".to_owned() + &"x/../".repeat(4096) + "a", &["/a"]),
+            ("a".repeat(4097), &[]),
+        ] {
+            assert_eq!(paths(&arguments(json!({"path": text}))), expected);
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! A call is one event under our names. A call that does several things (a patch, several edits) is also one event for each,
 //! and so is a tool that no row names: what it does is told by its arguments.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -23,6 +24,7 @@ const MULTI_EDIT: &str = "MultiEdit";
 const AGENT: &str = "agent";
 
 const AGENT_TYPE: &str = "agent_type";
+const MAIN: &str = "main";
 const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
@@ -75,23 +77,31 @@ impl<'a> Call<'a> {
         let Some((theirs, arguments)) = &self.called else {
             return Ok(self.event.clone());
         };
-        let name = match self.tool {
-            // What has parts keeps its name: a hook for `edit` gets the parts.
-            Some(tool) if !has_parts(tool) => tool.ours[0],
-            _ => theirs,
-        };
         let arguments = match self.tool {
             Some(tool) => self.to_ours(tool, arguments)?,
             None => arguments.clone(),
         };
-        Ok(self.with(name, arguments))
+        Ok(self.with(self.name(theirs), arguments))
     }
 
-    /// Returns the event as it came, where [`whole`](Self::whole) fails and nothing can be blocked.
+    /// Returns the event with its path as it came, where [`whole`](Self::whole) fails and nothing can be blocked.
     pub(super) fn as_it_came(&self) -> HookEvent {
-        match &self.called {
-            Some((theirs, arguments)) => self.with(theirs, arguments.clone()),
-            None => self.event.clone(),
+        let Some((theirs, arguments)) = &self.called else {
+            return self.event.clone();
+        };
+        let renamed = self.tool.map(|tool| renamed(tool, arguments));
+        let arguments = match renamed {
+            Some(Ok(arguments)) => arguments,
+            _ => arguments.clone(),
+        };
+        self.with(self.name(theirs), arguments)
+    }
+
+    /// Returns our name of the tool. What has parts keeps its own: a hook for `edit` gets the parts.
+    fn name<'n>(&self, theirs: &'n str) -> &'n str {
+        match self.tool {
+            Some(tool) if !has_parts(tool) => tool.ours[0],
+            _ => theirs,
         }
     }
 
@@ -164,17 +174,7 @@ impl<'a> Call<'a> {
 
     /// Returns arguments under our names, with the path as hooks see it.
     fn to_ours(&self, tool: &Tool, arguments: &Arguments) -> Result<Arguments, String> {
-        let mut renamed = Map::new();
-        for (theirs, value) in arguments {
-            let row = tool.arguments.iter().find(|(name, _)| name == theirs);
-            let ours = row.map_or(theirs.as_str(), |(_, ours)| ours);
-            if renamed.insert(ours.to_owned(), value.clone()).is_some() {
-                return Err(format!(
-                    "the call of `{}` has two arguments that mean `{ours}`",
-                    tool.theirs
-                ));
-            }
-        }
+        let mut renamed = renamed(tool, arguments)?;
         if let Some(Value::String(path)) = renamed.get_mut("path") {
             self.check_is_there(tool, path)?;
             *path = self.path(path)?;
@@ -241,21 +241,20 @@ impl<'a> Call<'a> {
 
     /// Returns what a tool that no row names does, by its arguments.
     fn told_by_arguments(&self, arguments: &Arguments) -> Result<Vec<Part>, String> {
-        let all = Value::Object(arguments.clone());
         let with = |name: &str, value: Value| {
             let mut changed = arguments.clone();
             changed.insert(name.to_owned(), value);
             changed
         };
         let mut parts = Vec::new();
-        if let Some(command) = arguments::command(&all) {
+        for command in arguments::commands(arguments) {
             parts.push(("bash", with("command", command.clone())));
         }
-        let paths = arguments::paths(&all);
+        let paths = arguments::paths(arguments);
         // Each part has all arguments.
         check_count("files", paths.len(), MOST_PATHS)?;
         for path in paths {
-            parts.push(("edit", with("path", self.path(path)?.into())));
+            parts.push(("edit", with("path", self.path(&path)?.into())));
         }
         Ok(parts)
     }
@@ -277,8 +276,9 @@ impl<'a> Call<'a> {
     /// Checks that a file is there of which the agent would otherwise look for another one.
     fn check_is_there(&self, tool: &Tool, path: &str) -> Result<(), String> {
         let is_before = self.event.event_type == EventType::ToolPreExecute;
+        let is_relative = Path::new(path).is_relative();
         let is_corrected =
-            is_before && self.agent.corrects_paths && matches!(tool.ours[0], "read" | "edit");
+            is_before && is_relative && self.agent.corrects_paths && tool.ours[0] == "edit";
         match is_corrected && !self.places.cwd.join(path).exists() {
             true => {
                 let agent = self.agent.title();
@@ -295,6 +295,22 @@ impl<'a> Call<'a> {
 fn is_corrected(path: &str) -> bool {
     let has_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
     path.starts_with('@') || path.split('%').skip(1).any(has_escape)
+}
+
+/// Returns arguments under our names.
+fn renamed(tool: &Tool, arguments: &Arguments) -> Result<Arguments, String> {
+    let mut renamed = Map::new();
+    for (theirs, value) in arguments {
+        let row = tool.arguments.iter().find(|(name, _)| name == theirs);
+        let ours = row.map_or(theirs.as_str(), |(_, ours)| ours);
+        if renamed.insert(ours.to_owned(), value.clone()).is_some() {
+            return Err(format!(
+                "the call of `{}` has two arguments that mean `{ours}`",
+                tool.theirs
+            ));
+        }
+    }
+    Ok(renamed)
 }
 
 /// Hooks run for each.
@@ -341,10 +357,10 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
         && !result.is_string()
         && let Some(text) = text_output::text(result)
     {
-        about.insert(
-            "tool_response".to_owned(),
-            std::mem::replace(result, text.into()),
-        );
+        // Each text once: hooks may change it for those after them.
+        let rest = text_output::with_text(result, "").unwrap_or_default();
+        about.insert("tool_response".to_owned(), rest);
+        *result = text.into();
     }
     // An agent that does not tell subagents apart does not say whose event it is.
     let tells = agent
@@ -355,8 +371,14 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
         about.insert(AGENT_TYPE.to_owned(), kind.clone());
     }
     // The type is also where events of other hosts have it.
-    let kind = about.get(AGENT_TYPE).cloned();
-    if let Some(kind) = kind.or_else(|| tells.then(|| "main".into())) {
+    let mut kind = about.get(AGENT_TYPE).cloned();
+    let is_subagent = event.data.contains_key("agent_id") || about.contains_key("agent_id");
+    if is_subagent && kind == Some(MAIN.into()) {
+        // A subagent may be called so.
+        kind = Some(format!("{MAIN} (subagent)").into());
+        event.data.remove(AGENT_TYPE);
+    }
+    if let Some(kind) = kind.or_else(|| tells.then(|| MAIN.into())) {
         event.data.entry(AGENT_TYPE).or_insert(kind);
     }
     event.data.insert(AGENT.to_owned(), about.into());

@@ -11,7 +11,7 @@ use super::guarded::Guarded;
 use super::said::Said;
 use crate::entry::FailurePolicy;
 use crate::events::HookEvent;
-use crate::hook::Hook;
+use crate::hook::{Allowance, Hook};
 use crate::hooks::Hooks;
 
 /// The events of one call, as they are fired.
@@ -73,6 +73,13 @@ impl Dispatch<'_> {
             event.data.insert("tool_result".to_owned(), output.clone());
         }
         let matching = hooks.registry().get_hooks(&event);
+        // A hook whose condition cannot be used must not be left out because of another one.
+        let allowance = Allowance::default();
+        for hook in &matching {
+            hook.check_when(&allowance).map_err(|error| {
+                format!("hook `{}` cannot be used: {error}", hook.shown_label())
+            })?;
+        }
         let fired = self.firing.fire(hooks, event);
         let blocked = fired.as_ref().ok().and_then(|fired| fired.first.blocked());
         self.note_background(hooks, &matching, blocked.map(|result| &*result.hook));

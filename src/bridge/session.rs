@@ -1,5 +1,5 @@
-//! What is kept of an agent's session from one event to the next: its root, how often hooks have blocked its end, and whether its
-//! turn is to end.
+//! What is kept of an agent's session from one event to the next: its root, its settings, how often hooks have blocked its end,
+//! and whether its turn is to end.
 //!
 //! Each event is a process of its own, so this is a directory for each session, in the user's home.
 
@@ -26,7 +26,7 @@ const STOPS: &str = "stops-";
 /// How often hooks may block the end of a session's turn without the call of a tool in between.
 const MOST_STOPS: u64 = 8;
 
-/// After this time without an event, nothing is kept of a session.
+/// So long after it began, or its end was last blocked, nothing is kept of a session.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The most sessions of which the age is looked at when one begins.
@@ -79,9 +79,9 @@ impl Session {
         Ok(Some(root).filter(|root| root.is_absolute()))
     }
 
-    /// Keeps the settings as they are when the session begins.
-    pub(super) fn keep_settings(&self, now: impl FnOnce() -> Value) {
-        if !self.directory.join(SETTINGS).exists() {
+    /// Keeps the settings as they are when the session begins, with this event or with an earlier one.
+    pub(super) fn keep_settings(&self, begins: bool, now: impl FnOnce() -> Value) {
+        if begins || !self.directory.join(SETTINGS).exists() {
             let _ = self.keep(SETTINGS, &now().to_string());
         }
     }

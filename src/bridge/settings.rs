@@ -38,13 +38,15 @@ fn deciding(agent: &Agent, path: &Path) -> Value {
     let read = file.take(LARGEST).read_to_string(&mut text);
     let settings: Option<Value> = read.ok().and_then(|_| json::read(&text).ok());
     match settings {
-        Some(settings) if !text.contains(&format!(" hook {agent} ")) => {
-            members_of(agent, &settings)
-        }
+        Some(settings) if !is_registered(&settings) => members_of(agent, &settings),
         Some(settings) => settings,
-        // The agent may read nothing of it.
-        None => json!("not JSON"),
+        // The agent may read it otherwise.
+        None => text.into(),
     }
+}
+
+fn is_registered(settings: &Value) -> bool {
+    settings["hooks"].to_string().contains("forge-hooks")
 }
 
 fn members_of(agent: &Agent, settings: &Value) -> Value {

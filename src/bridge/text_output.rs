@@ -4,29 +4,70 @@
 
 use serde_json::{Value, json};
 
+/// A form of an output.
+enum Form {
+    Text,
+    /// Of a shell: standard output and standard error.
+    Streams,
+    /// The text is this member.
+    Member(&'static str),
+    /// The content of a file.
+    File,
+    /// Lines in files that were found.
+    Lines,
+    /// The names of files that were found.
+    Names,
+    /// For the model and for the user.
+    Displayed,
+    /// Blocks with texts, as MCP servers give them.
+    Blocks,
+    /// The same, in a member.
+    Content,
+}
+
+fn form(output: &Value) -> Option<Form> {
+    let is_text = |key: &str| output[key].is_string();
+    // The model gets this in place of the text.
+    if !output["structuredContent"].is_null() {
+        return None;
+    }
+    let blocks = output.get("content").unwrap_or(output).as_array();
+    let is_block = |block: &Value| block["text"].is_string();
+    let are_blocks = blocks.is_some_and(|all| !all.is_empty() && all.iter().all(is_block));
+    Some(match output {
+        Value::String(_) => Form::Text,
+        _ if is_text("stdout") => Form::Streams,
+        _ if is_text("result") => Form::Member("result"),
+        _ if output["file"]["content"].is_string() => Form::File,
+        _ if output["filenames"].is_array() && is_text("content") => Form::Lines,
+        _ if output["filenames"].is_array() => Form::Names,
+        _ if output.get("llmContent").is_some() => Form::Displayed,
+        Value::Array(_) if are_blocks => Form::Blocks,
+        _ if are_blocks => Form::Content,
+        _ => return None,
+    })
+}
+
 /// Returns the text of an output; none if its form is not known.
 pub(super) fn text(output: &Value) -> Option<String> {
-    if let Some(text) = output.as_str() {
-        return Some(text.to_owned());
+    let member = |key: &str| output[key].as_str().map(str::to_owned);
+    match form(output)? {
+        Form::Text => output.as_str().map(str::to_owned),
+        Form::Streams => {
+            let texts = [output["stdout"].as_str(), output["stderr"].as_str()];
+            let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+            Some(texts.collect::<Vec<_>>().join("\n"))
+        }
+        Form::Member(key) => member(key),
+        Form::File => output["file"]["content"].as_str().map(str::to_owned),
+        Form::Lines => member("content"),
+        Form::Names => joined(output["filenames"].as_array()?, Value::as_str),
+        Form::Displayed => text(&output["llmContent"]),
+        Form::Blocks => joined(output.as_array()?, |block| block["text"].as_str()),
+        Form::Content => joined(output["content"].as_array()?, |block| {
+            block["text"].as_str()
+        }),
     }
-    if let Some(out) = output["stdout"].as_str() {
-        let errors = output["stderr"].as_str().unwrap_or_default();
-        let texts = [out, errors].into_iter().filter(|text| !text.is_empty());
-        return Some(texts.collect::<Vec<_>>().join("\n"));
-    }
-    if let Some(text) = output["file"]["content"].as_str() {
-        return Some(text.to_owned());
-    }
-    if let Some(names) = output["filenames"].as_array() {
-        let text = output["content"].as_str().map(str::to_owned);
-        return text.or_else(|| joined(names, Value::as_str));
-    }
-    if let Some(inner) = output.get("llmContent") {
-        return text(inner);
-    }
-    let blocks = output.get("content").unwrap_or(output).as_array()?;
-    let text = joined(blocks, |block| block["text"].as_str());
-    text.filter(|_| !blocks.is_empty())
 }
 
 /// Returns the lines of which each has a text.
@@ -37,29 +78,37 @@ fn joined<'a>(values: &'a [Value], text: impl Fn(&'a Value) -> Option<&'a str>) 
 
 /// Returns the output with another text; none if its form is not known.
 pub(super) fn with_text(output: &Value, text: &str) -> Option<Value> {
-    self::text(output)?;
+    let whole = self::text(output)?;
     let mut changed = output.clone();
-    if output.is_string() {
-        return Some(text.into());
-    }
-    if output["stdout"].is_string() {
-        changed["stdout"] = text.into();
-        changed["stderr"] = "".into();
-    } else if output["file"]["content"].is_string() {
-        changed["file"]["content"] = text.into();
-    } else if output["filenames"].is_array() && output["content"].is_string() {
-        changed["filenames"] = json!([]);
-        changed["content"] = text.into();
-    } else if output["filenames"].is_array() {
-        changed["filenames"] = json!([text]);
-    } else if output.get("llmContent").is_some() {
-        changed["llmContent"] = text.into();
-    } else {
-        let blocks = json!([{"type": "text", "text": text}]);
-        match changed.get_mut("content") {
-            Some(content) => *content = blocks,
-            None => changed = blocks,
+    let blocks = || json!([{"type": "text", "text": text}]);
+    match form(output)? {
+        Form::Text => changed = text.into(),
+        Form::Streams => {
+            changed["stdout"] = text.into();
+            changed["stderr"] = "".into();
+            if let Some(members) = changed.as_object_mut() {
+                // They lead to the whole output.
+                members.remove("persistedOutputPath");
+                members.remove("persistedOutputSize");
+            }
         }
+        Form::Member(key) => changed[key] = text.into(),
+        Form::File => changed["file"]["content"] = text.into(),
+        Form::Lines => {
+            changed["filenames"] = json!([]);
+            changed["content"] = text.into();
+        }
+        Form::Names => changed["filenames"] = json!([text]),
+        Form::Displayed => {
+            changed["llmContent"] = text.into();
+            // Often a part of the same text, else a few words about it.
+            let shown = output["returnDisplay"].as_str();
+            if shown.is_some_and(|shown| whole.contains(shown.trim())) {
+                changed["returnDisplay"] = text.into();
+            }
+        }
+        Form::Blocks => changed = blocks(),
+        Form::Content => changed["content"] = blocks(),
     }
     Some(changed)
 }
@@ -95,7 +144,7 @@ mod tests {
             (
                 json!({"llmContent": "a", "returnDisplay": "a"}),
                 "a",
-                json!({"llmContent": "b", "returnDisplay": "a"}),
+                json!({"llmContent": "b", "returnDisplay": "b"}),
             ),
             (
                 json!({"llmContent": [{"text": "a"}]}),

@@ -24,6 +24,12 @@ use crate::hooks::Hooks;
 use crate::json;
 use crate::printable::printable;
 
+/// The event of an agent that asks before it applies a change of its settings.
+const SETTINGS_CHANGED: &str = "session:config_changed";
+
+/// Practically unlimited: every hook has its own deadline.
+const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// One event of an agent, and the hooks that it may have.
 pub(super) struct Turn<'a> {
     registered: &'a Registered,
@@ -89,7 +95,7 @@ impl<'a> Turn<'a> {
             is_interrupted,
         };
         let mut said = self.fire(firing);
-        self.keep_settings(&mut said);
+        self.guard_settings(&mut said);
         if self.event.event_type == EventType::SessionStart {
             self.note_problems(&mut said);
         }
@@ -146,12 +152,15 @@ impl<'a> Turn<'a> {
 
     /// Returns the input as other hooks have left it: what they have removed of an output stays removed.
     fn shown(&self, said: &Said) -> Cow<'_, str> {
-        let Some(output) = &said.output else {
+        if said.output.is_none() && said.input.is_none() {
             return self.input.into();
-        };
+        }
         // It was read before.
         let mut fields: Map<String, Value> = json::read(self.input).unwrap_or_default();
-        fields.insert("tool_response".to_owned(), output.clone());
+        let output = said.output.iter().cloned();
+        fields.extend(output.map(|output| ("tool_response".to_owned(), output)));
+        let input = said.input.iter().cloned();
+        fields.extend(input.map(|input| ("tool_input".to_owned(), input.into())));
         Value::from(fields).to_string().into()
     }
 
@@ -165,7 +174,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Keeps the agent's settings from being changed so that our hooks do not run.
-    fn keep_settings(&self, said: &mut Said) {
+    fn guard_settings(&self, said: &mut Said) {
         let Some(session) = &self.session else {
             return;
         };
@@ -176,7 +185,17 @@ impl<'a> Turn<'a> {
             }
             return;
         }
-        session.keep_settings(|| {
+        // A person may have changed them since the agent was started last.
+        let source = self
+            .event
+            .data
+            .get("agent")
+            .and_then(|agent| agent.get("source"));
+        let source = source
+            .or(self.event.data.get("source"))
+            .and_then(Value::as_str);
+        let begins = matches!(source, Some("startup" | "resume"));
+        session.keep_settings(begins, || {
             let projects = self.projects.iter().filter_map(Hooks::project);
             let start = self.registered.start().unwrap_or_default();
             let directories: Vec<_> = projects.chain([&*self.registered.home, &start]).collect();
@@ -229,7 +248,8 @@ impl<'a> Turn<'a> {
     pub(super) fn run_background(&self, places: &[Place]) {
         for (project, (hooks, call)) in self.calls().enumerate() {
             let all = hooks.registry().hooks().into_iter().enumerate();
-            let own = all.filter(|(hook, _)| places.contains(&(project, *hook)));
+            let own = all
+                .filter(|(place, hook)| hook.background() && places.contains(&(project, *place)));
             let own: Vec<_> = own.map(|(_, hook)| hook).collect();
             hooks.registry().clear();
             hooks.registry().load_hooks(own);
@@ -262,9 +282,3 @@ fn check(fields: &Map<String, Value>, event: &Event) -> Result<(), String> {
     }
     Ok(())
 }
-
-/// The event of an agent that asks before it applies a change of its settings.
-const SETTINGS_CHANGED: &str = "session:config_changed";
-
-/// Practically unlimited: every hook has its own deadline.
-const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);

@@ -14,7 +14,7 @@ use crate::bridge::{self, Registered};
 use crate::cli::args::{Background, Hook};
 use crate::cli::io::{end, start};
 use crate::cli::{Exit, Io};
-use crate::compat::{self};
+use crate::compat;
 
 /// The most bytes of an event.
 const LONGEST_EVENT: u64 = 256 * 1024 * 1024;

@@ -336,10 +336,16 @@ impl Event {
         }
     }
 
-    /// Whether it is the end of a turn, at which a block lets the agent go on.
+    /// Whether it is the end of something, at which a block lets the agent go on.
     #[cfg(feature = "cli")]
     pub(crate) fn is_stop(&self) -> bool {
-        matches!(self.ours(), Some("agent:stop" | "agent:subagent_stop"))
+        let ends = [
+            "agent:stop",
+            "agent:subagent_stop",
+            "agent:teammate_idle",
+            "task:completed",
+        ];
+        self.ours().is_some_and(|name| ends.contains(&name))
     }
 
     /// Whether hooks can block what the host is about to do.

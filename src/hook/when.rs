@@ -161,9 +161,10 @@ impl When {
 
     /// Compiles the conditions that are not compiled yet.
     pub(super) fn compile(&self) {
-        for test in self.0.values() {
-            let _ = test.fault(&Allowance::default());
-        }
+        let allowance = Allowance::default();
+        let mut tests = self.0.values();
+        // One that cannot be used is enough.
+        let _ = tests.find(|test| test.fault(&allowance).is_some());
     }
 }
 
@@ -194,6 +195,13 @@ fn surely_of(forms: &Forms) -> Vec<&str> {
         .collect()
 }
 
+/// What is excluded may be written as an absolute path.
+fn surely_not_of(forms: &Forms) -> Vec<&str> {
+    let mut all = surely_of(forms);
+    all.extend(forms.absolute.iter().map(String::as_str));
+    all
+}
+
 fn names_of(forms: &Forms) -> Vec<&str> {
     forms.list.iter().map(String::as_str).collect()
 }
@@ -215,7 +223,11 @@ fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) ->
 
 /// Tests whether a hook may do more than to stop something. How a path is spelled makes no difference then.
 fn surely(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    tested(pointer, test, at, root, surely_of, Lazy::test_surely)
+    let counted = match test.condition {
+        Condition::Not(_) => surely_not_of,
+        _ => surely_of,
+    };
+    tested(pointer, test, at, root, counted, Lazy::test_surely)
 }
 
 fn tested(

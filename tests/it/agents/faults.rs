@@ -224,7 +224,8 @@ fn another_home_blocks() {
 fn a_condition_that_cannot_be_used_blocks() {
     let user = User::new();
     for pointer in ["/tool_args/command", "/missing"] {
-        let when = json!({pointer: {"regex": "("}});
+        // Another one does not match.
+        let when = json!({pointer: {"regex": "("}, "/agent/name": "another"});
         user.has_hooks(
             &json!([{"event": "tool:pre_execute:bash", "command": "true", "when": when}]),
         );

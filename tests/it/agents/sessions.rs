@@ -201,6 +201,45 @@ fn the_projects_of_a_session_stay_what_they_were() {
 }
 
 #[test]
+fn a_root_that_is_moved_blocks() {
+    let user = User::new();
+    project(&user, "project", "first");
+    let call = || calls_rm(&user, "codex", "free", Some(("CODEX", "free")), "project");
+    fs::create_dir_all(user.path("free")).unwrap();
+    let inside = || {
+        calls_rm(
+            &user,
+            "claude",
+            "free",
+            Some(("CLAUDE_PROJECT_DIR", "project")),
+            "free",
+        )
+    };
+    assert!(inside().contains("`first`") && call().contains("`first`"));
+    fs::rename(user.path("project"), user.path("moved")).unwrap();
+    assert!(inside().contains("was moved"), "{}", inside());
+    std::os::unix::fs::symlink(user.path("moved"), user.path("project")).unwrap();
+    assert!(inside().contains("is a link now"), "{}", inside());
+    fs::remove_file(user.path("project")).unwrap();
+    fs::rename(user.path("moved"), user.path("project")).unwrap();
+    assert!(inside().contains("`first`"));
+}
+
+/// A person may change the settings between two runs of the agent in one session.
+#[test]
+fn settings_are_kept_anew_where_an_agent_starts() {
+    let user = User::new();
+    let change = || user.fired("claude", "ConfigChange", &json!({})).status;
+    user.fired("claude", "SessionStart", &json!({"source": "startup"}));
+    user.write("project/.claude/settings.json", "{\"env\": {}}");
+    assert_eq!(change(), 2);
+    user.fired("claude", "SessionStart", &json!({"source": "compact"}));
+    assert_eq!(change(), 2);
+    user.fired("claude", "SessionStart", &json!({"source": "resume"}));
+    assert_eq!(change(), 0);
+}
+
+#[test]
 fn a_users_hook_runs_once_in_two_projects() {
     let user = User::new();
     project(&user, "other", "second");
@@ -288,6 +327,12 @@ fn a_change_of_settings_that_could_switch_hooks_off_is_blocked() {
         (local, "{\"env\":{\"A\":\"b\"}}".to_owned(), true),
         (local, "{\"model\":\"n\"}".to_owned(), false),
         (local, "{".to_owned(), true),
+        // Read by the agent, and not here.
+        (
+            local,
+            "{\"a\":1,\"a\":1,\"disableAllHooks\":true}".to_owned(),
+            true,
+        ),
     ] {
         let user = User::new();
         user.write(users, &own.to_string());

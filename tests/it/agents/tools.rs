@@ -261,6 +261,36 @@ fn one_guard_sees_the_tools_of_all_agents() {
             json!({"pattern": "x", "path": " secrets"}),
             "write the full path",
         ),
+        (
+            "claude",
+            "NewShell",
+            json!({"cmd": "ls", "command": "rm -r x"}),
+            "no rm",
+        ),
+        (
+            "claude",
+            "NewShell",
+            json!({"Command": "rm -r x", "command": "ls"}),
+            "no rm",
+        ),
+        (
+            "claude",
+            "NewWriter",
+            json!({"path": "x\n/../secrets/new"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "NewWriter",
+            json!({"file_name": "secrets/new"}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "NewWriter",
+            json!({"path": "./".repeat(4096) + "secrets/new"}),
+            "no secrets",
+        ),
         // The agent reads another path.
         (
             "gemini",
@@ -280,12 +310,7 @@ fn one_guard_sees_the_tools_of_all_agents() {
             json!({"file_path": "key", "old_string": "a", "new_string": "b"}),
             "there is no file",
         ),
-        (
-            "gemini",
-            "read_file",
-            json!({"file_path": "key"}),
-            "there is no file",
-        ),
+        ("gemini", "read_file", json!({"file_path": "key"}), ""),
         (
             "gemini",
             "write_file",
@@ -573,4 +598,72 @@ fn what_cannot_be_changed_alone_blocks() {
     );
     assert_eq!(answer.status, 2);
     assert!(answer.err.contains("cannot be changed alone"), "{answer:?}");
+}
+
+/// A subagent may have the name by which the main agent is known.
+#[test]
+fn a_subagent_is_not_the_main_agent() {
+    let user = User::new();
+    let when = json!({"/agent_type": {"not": "main"}});
+    let answer = json!({"decision": "block", "reason": "no"});
+    user.has_hooks(&json!([{"event": "tool:pre_execute", "when": when, "answer": answer}]));
+    let call = |more: Value| {
+        let mut fields = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+        fields
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        user.fired("claude", "PreToolUse", &fields).status
+    };
+    assert_eq!(call(json!({})), 0);
+    assert_eq!(call(json!({"agent_id": "x", "agent_type": "explore"})), 2);
+    assert_eq!(call(json!({"agent_id": "x", "agent_type": "main"})), 2);
+}
+
+/// What a hook has removed of an output, those after it do not find elsewhere; and a path that is written in two ways hides no
+/// output.
+#[test]
+fn an_output_is_in_one_place() {
+    let user = User::new();
+    let log = user.path("log");
+    user.has_hooks(&json!([
+        {"event": "tool:post_execute:read|bash", "answer": {"updatedOutput": "masked"}},
+        {"event": "tool:post_execute", "command": format!("cat >> {}", log.display())},
+    ]));
+    let response = json!({"type": "text", "file": {"filePath": "a", "content": "secret"}});
+    for path in ["a", "~/a", "a "] {
+        let fields = json!({"tool_name": "Read", "tool_input": {"file_path": path}, "tool_response": response});
+        let answer = user.fired("claude", "PostToolUse", &fields);
+        assert!(
+            answer.out.contains("masked") && !answer.out.contains("secret"),
+            "{answer:?}"
+        );
+    }
+    let fields = json!({"tool_name": "Bash", "tool_input": {"command": "ls"},
+        "tool_response": {"stdout": "secret", "stderr": "", "persistedOutputPath": "/whole"}});
+    let answer = user.fired("claude", "PostToolUse", &fields);
+    assert!(
+        answer.out.contains("masked") && !answer.out.contains("/whole"),
+        "{answer:?}"
+    );
+    let log = user.read("log");
+    assert!(log.contains("masked") && !log.contains("secret"), "{log}");
+}
+
+#[test]
+fn a_grant_holds_for_no_path_that_it_excludes() {
+    let user = User::new();
+    let excluded = format!("{}/keys/**", user.project().display());
+    user.has_hooks(&json!([{"event": "tool:pre_execute:write|edit", "when": {"/tool_args/path": {"not": excluded}},
+        "answer": {"decision": "allow"}}]));
+    let grants = |path: &str| {
+        let fields =
+            json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}});
+        user.fired("claude", "PreToolUse", &fields)
+            .out
+            .contains("allow")
+    };
+    assert!(grants("src/a"));
+    assert!(!grants("keys/a"));
+    assert!(!grants(user.project().join("keys/a").to_str().unwrap()));
 }
