@@ -146,6 +146,8 @@ impl Calls {
             &config,
             "--path",
             "/usr/bin:/bin",
+            "--timeout",
+            "60",
         ];
         let words = ["hook", "claude", "PreToolUse"].into_iter().chain(options);
         words.map(str::to_owned).collect()

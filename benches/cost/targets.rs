@@ -189,15 +189,15 @@ pub(crate) fn rows() -> Vec<Row> {
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call of forge-hooks",
-            2_500_000.0,
-            2_370_000.0,
+            2_800_000.0,
+            2_640_000.0,
             program::instructions_of_unmatched,
         ),
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call beside 50 conditions",
-            5_400_000.0,
-            5_160_000.0,
+            5_800_000.0,
+            5_460_000.0,
             program::instructions_with_conditions,
         ),
         #[cfg(feature = "cli")]
