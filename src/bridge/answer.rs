@@ -293,7 +293,7 @@ impl Members<'_> {
             (Some(key), Some(shaped)) => set(&mut self.specific, key, shaped),
             _ => {
                 let reason = format!(
-                    "a hook replaces this output, which is not possible for this tool: {text}"
+                    "a hook would have replaced this output, which is not possible for this tool, by: {text}"
                 );
                 set(&mut self.top, "decision", "block");
                 set(&mut self.top, "reason", reason);

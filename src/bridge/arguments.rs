@@ -73,6 +73,11 @@ fn is_path(name: &str) -> bool {
 
 /// Returns a text as a path, if a program may open it. Many programs first resolve `.` and `..` by name.
 fn path(text: &str) -> Option<Cow<'_, str>> {
+    // Of a URI with an escape, it is not known which file it names.
+    let of_uri = text
+        .strip_prefix("file://")
+        .filter(|path| !path.contains('%'));
+    let text = of_uri.unwrap_or(text);
     if text.len() <= LONGEST_PATH {
         return (!text.is_empty()).then_some(text.into());
     }
@@ -130,6 +135,8 @@ mod tests {
                 &["a", "b"],
             ),
             (json!({"path": "a\n/../b"}), &[], &["a\n/../b"]),
+            (json!({"uri": "file:///a"}), &[], &["/a"]),
+            (json!({"uri": "file:///a%2F"}), &[], &["file:///a%2F"]),
         ] {
             let arguments = arguments(value);
             let found: Vec<_> = commands(&arguments).filter_map(Value::as_str).collect();

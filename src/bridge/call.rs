@@ -175,9 +175,12 @@ impl<'a> Call<'a> {
     /// Returns arguments under our names, with the path as hooks see it.
     fn to_ours(&self, tool: &Tool, arguments: &Arguments) -> Result<Arguments, String> {
         let mut renamed = renamed(tool, arguments)?;
+        let creates = renamed.get("old_string").is_some_and(|old| old == "");
         if let Some(Value::String(path)) = renamed.get_mut("path") {
-            self.check_is_there(tool, path)?;
-            *path = self.path(path)?;
+            if self.agent.corrects_paths && self.event.event_type == EventType::ToolPreExecute {
+                self.check_uncorrected(tool, path, creates)?;
+            }
+            *path = self.places.ours(path)?;
         }
         Ok(renamed)
     }
@@ -254,47 +257,35 @@ impl<'a> Call<'a> {
         // Each part has all arguments.
         check_count("files", paths.len(), MOST_PATHS)?;
         for path in paths {
-            parts.push(("edit", with("path", self.path(&path)?.into())));
+            parts.push(("edit", with("path", self.places.ours(&path)?.into())));
         }
         Ok(parts)
     }
 
-    /// Returns a path as hooks see it.
-    ///
-    /// # Errors
-    /// If the agent may take it for another one.
-    fn path(&self, path: &str) -> Result<String, String> {
-        if self.agent.corrects_paths && is_corrected(path) {
-            let agent = self.agent.title();
+    /// Checks that the agent takes the path of a file as it is written.
+    fn check_uncorrected(&self, tool: &Tool, path: &str, creates: bool) -> Result<(), String> {
+        let agent = self.agent.title();
+        let is_there = self.places.cwd.join(path).exists();
+        let is_file = matches!(tool.ours[0], "read" | "write" | "edit");
+        let has_escape = path.split('%').skip(1).any(is_escape);
+        if is_file && (has_escape || path.starts_with('@') && !is_there) {
             return Err(format!(
-                "{path:?} begins with `@` or has an escape such as `%2F`, for which {agent} takes another path: write the path itself"
+                "{path:?} begins with `@` or has an escape such as `%2F`, for which {agent} takes another path: write it as `./{path}` or without escapes"
             ));
         }
-        self.places.ours(path)
-    }
-
-    /// Checks that a file is there of which the agent would otherwise look for another one.
-    fn check_is_there(&self, tool: &Tool, path: &str) -> Result<(), String> {
-        let is_before = self.event.event_type == EventType::ToolPreExecute;
-        let is_relative = Path::new(path).is_relative();
-        let is_corrected =
-            is_before && is_relative && self.agent.corrects_paths && tool.ours[0] == "edit";
-        match is_corrected && !self.places.cwd.join(path).exists() {
-            true => {
-                let agent = self.agent.title();
-                Err(format!(
-                    "there is no file {path:?}, and {agent} looks for another one with this name: write its whole path"
-                ))
-            }
-            false => Ok(()),
+        let may_be_searched = tool.ours[0] == "edit" && Path::new(path).is_relative();
+        if may_be_searched && !is_there && !creates {
+            return Err(format!(
+                "there is no file {path:?}, and {agent} looks for another one with this name: write its absolute path"
+            ));
         }
+        Ok(())
     }
 }
 
-/// Whether Gemini CLI takes another path for this one.
-fn is_corrected(path: &str) -> bool {
-    let has_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
-    path.starts_with('@') || path.split('%').skip(1).any(has_escape)
+/// Whether a text begins with two hexadecimal digits.
+fn is_escape(rest: &str) -> bool {
+    rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2
 }
 
 /// Returns arguments under our names.

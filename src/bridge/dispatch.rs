@@ -24,6 +24,8 @@ pub(super) struct Dispatch<'a> {
     /// The number of the project.
     pub(super) project: usize,
     pub(super) background: Vec<Place>,
+    /// Whether there was any hook for an event.
+    pub(super) has_hooks: bool,
     pub(super) said: Said,
 }
 
@@ -73,6 +75,7 @@ impl Dispatch<'_> {
             event.data.insert("tool_result".to_owned(), output.clone());
         }
         let matching = hooks.registry().get_hooks(&event);
+        self.has_hooks |= !matching.is_empty();
         // A hook whose condition cannot be used must not be left out because of another one.
         let allowance = Allowance::default();
         for hook in &matching {
@@ -106,8 +109,10 @@ impl Dispatch<'_> {
             if blocking.is_some_and(|blocking| blocking.source() == hook.source()) {
                 return;
             }
+            // The user's own have run for the project before.
+            let is_own = self.project == 0 || hook.base_dir().is_some();
             let place = all.iter().position(|other| Arc::ptr_eq(other, hook));
-            if let Some(place) = place.filter(|_| hook.background()) {
+            if let Some(place) = place.filter(|_| hook.background() && is_own) {
                 let place = (self.project, place);
                 if !self.background.contains(&place) {
                     self.background.push(place);

@@ -141,8 +141,12 @@ impl Registered {
         let Some(other) = other else {
             return Ok(vec![first]);
         };
-        // The user's own hooks run once.
-        let profile = self.profile.clone().with_global_files([""; 0]);
+        let profile = match self.event.can_block() {
+            // A guard of the user sees the paths of each project.
+            true => self.profile.clone(),
+            // Any other hook of the user runs once.
+            false => self.profile.clone().with_global_files([""; 0]),
+        };
         let other = self.load(&profile, &other, true, grace);
         Ok(vec![first, other])
     }

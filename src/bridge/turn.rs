@@ -80,7 +80,7 @@ impl<'a> Turn<'a> {
         })
     }
 
-    pub(super) fn answer(&self, is_interrupted: &mut dyn FnMut() -> bool) -> Answer {
+    pub(super) fn answer(self, is_interrupted: &mut dyn FnMut() -> bool) -> Answer {
         let row = self.registered.event;
         let dialect = Dialect::of(self.registered.agent);
         let mut options = FireOptions::default()
@@ -94,14 +94,19 @@ impl<'a> Turn<'a> {
             deadline: self.deadline,
             is_interrupted,
         };
-        let mut said = self.fire(firing);
+        let (mut said, has_hooks) = self.fire(firing);
         self.guard_settings(&mut said);
         if self.event.event_type == EventType::SessionStart {
             self.note_problems(&mut said);
         }
         self.end_turn(dialect, &mut said);
         self.limit_stops(&mut said);
-        dialect.answer(row, &self.output, said)
+        let answer = dialect.answer(row, &self.output, said);
+        if !has_hooks {
+            // The process ends now, and freeing hooks of which none has run takes longer than all that was asked of them.
+            std::mem::forget(self.projects);
+        }
+        answer
     }
 
     /// Returns the call at each project, with the hooks of this project.
@@ -119,7 +124,8 @@ impl<'a> Turn<'a> {
     }
 
     /// Fires the events of the call at the hooks of each project, and starts those in the background.
-    fn fire(&self, firing: Firing<'_>) -> Said {
+    /// Returns what they have said, and whether there were any.
+    fn fire(&self, firing: Firing<'_>) -> (Said, bool) {
         let mut dispatch = Dispatch {
             firing,
             guarded: Guarded {
@@ -130,6 +136,7 @@ impl<'a> Turn<'a> {
             may_change: true,
             project: 0,
             background: Vec::new(),
+            has_hooks: false,
             said: Said::default(),
         };
         for (hooks, call) in self.calls() {
@@ -141,13 +148,13 @@ impl<'a> Turn<'a> {
             dispatch.may_change = false;
             dispatch.project += 1;
         }
-        let mut said = dispatch.said;
+        let mut said = std::mem::take(&mut dispatch.said);
         if !dispatch.background.is_empty()
             && let Err(error) = background::start(&self.shown(&said), &dispatch.background)
         {
             said.note(&format!("cannot start hooks in the background: {error}"));
         }
-        said
+        (said, dispatch.has_hooks)
     }
 
     /// Returns the input as other hooks have left it: what they have removed of an output stays removed.

@@ -349,7 +349,7 @@ impl Event {
     }
 
     /// Whether hooks can block what the host is about to do.
-    pub(super) fn can_block(&self) -> bool {
+    pub(crate) fn can_block(&self) -> bool {
         let ours = self.ours().and_then(|name| EventType::of_name(name).ok());
         ours.is_some_and(|event| event.can_block())
     }

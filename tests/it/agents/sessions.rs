@@ -239,20 +239,39 @@ fn settings_are_kept_anew_where_an_agent_starts() {
     assert_eq!(change(), 0);
 }
 
+/// A guard of the user sees the paths of both projects; any other hook of the user runs once.
 #[test]
-fn a_users_hook_runs_once_in_two_projects() {
+fn a_users_hooks_run_in_two_projects() {
     let user = User::new();
     project(&user, "other", "second");
     let log = user.path("log");
-    user.has_hooks(&json!([{"event": "tool:pre_execute:bash", "command": format!("echo run >> {}", log.display())}]));
-    let mut command = user.registered("claude", "PreToolUse");
-    command.env("CLAUDE_PROJECT_DIR", user.project());
-    let mut input = json!({"hook_event_name": "PreToolUse", "cwd": user.path("other")});
-    input
-        .as_object_mut()
-        .unwrap()
-        .extend(shell("ls").as_object().unwrap().clone());
-    assert_eq!(user.feed(command, &input.to_string()).status, 0);
+    let blocks = json!({"decision": "block", "reason": "no secrets"});
+    user.has_hooks(&json!([
+        {"event": "tool:post_execute", "command": format!("echo run >> {}", log.display())},
+        {"event": "tool:pre_execute:write|edit", "when": {"/tool_args/path": "secrets/**"}, "answer": blocks},
+    ]));
+    let fired = |event: &str, fields: Value| {
+        let mut command = user.registered("claude", event);
+        command.env("CLAUDE_PROJECT_DIR", user.project());
+        let mut input =
+            json!({"hook_event_name": event, "session_id": "s", "cwd": user.path("other")});
+        input
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        user.feed(command, &input.to_string())
+    };
+    let write = |path: &str| json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}});
+    assert_eq!(fired("PreToolUse", write("a")).status, 0);
+    assert_eq!(fired("PreToolUse", write("secrets/a")).status, 2);
+    let first = user.project().join("secrets/a");
+    assert_eq!(
+        fired("PreToolUse", write(first.to_str().unwrap())).status,
+        2
+    );
+    let mut ran = shell("ls");
+    ran["tool_response"] = "out".into();
+    assert_eq!(fired("PostToolUse", ran).status, 0);
     assert_eq!(user.read("log"), "run\n");
 }
 

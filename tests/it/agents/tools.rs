@@ -251,9 +251,27 @@ fn one_guard_sees_the_tools_of_all_agents() {
         ),
         (
             "claude",
-            "NewWriter",
-            json!({"uri": "file:///secrets/new"}),
+            "NewReader",
+            json!({"uri": format!("file://{}/secrets/new", project.display())}),
+            "no secrets",
+        ),
+        (
+            "claude",
+            "NewReader",
+            json!({"uri": "file:///secrets%2Fnew"}),
             "write the full path",
+        ),
+        (
+            "gemini",
+            "mcp_s_t",
+            json!({"uri": "https://example.com/a%20b", "source": "@ada"}),
+            "",
+        ),
+        (
+            "gemini",
+            "replace",
+            json!({"file_path": "new", "old_string": "", "new_string": "b"}),
+            "",
         ),
         (
             "claude",
