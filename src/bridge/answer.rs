@@ -604,11 +604,11 @@ mod tests {
         let expected = if saying.block(agent, event).is_some() {
             Some(Decision::Block)
         } else if !saying.asks.is_empty() {
-            Some(Decision::Ask).filter(|_| is_before)
+            is_before.then_some(Decision::Ask)
         } else {
             let is_taken = is_request || is_before && agent == CLAUDE;
             let is_given = saying.grants == Some(true);
-            Some(Decision::Allow).filter(|_| is_taken && is_given)
+            (is_taken && is_given).then_some(Decision::Allow)
         };
         assert_eq!(output.decision, expected, "{context}");
         if expected == Some(Decision::Ask) {
