@@ -11,6 +11,7 @@ mod call;
 mod dispatch;
 mod firing;
 mod guarded;
+mod install;
 mod patch;
 mod paths;
 #[cfg(test)]
@@ -33,6 +34,7 @@ pub(crate) use answer::Answer;
 use answer::Dialect;
 pub(crate) use background::{Place, places};
 use firing::Deadline;
+pub(crate) use install::{Mistake, Registration, install, uninstall};
 #[cfg(fuzzing)]
 pub use patch::check_patch;
 pub(crate) use registered::Registered;

@@ -1,11 +1,11 @@
 //! The approval of a project's hooks: what it covers and what has changed since; `trust` and `untrust`.
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::args::{Trust, Untrust};
+use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
 use crate::cli::files::named;
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
 use crate::config::Review;
@@ -80,21 +80,6 @@ impl Review {
     }
 }
 
-/// Variables that agents set for the commands of their tools.
-const BELOW_AGENTS: [&str; 4] = ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"];
-
-/// Refuses to run as a command of an agent, whose model would approve for the person.
-fn refuse_below_an_agent(context: &Context<'_>, command: &str) -> Result<(), Failure> {
-    let mut variables = BELOW_AGENTS.iter();
-    let Some(variable) = variables.find(|name| std::env::var_os(name).is_some()) else {
-        return Ok(());
-    };
-    let command = context.command(command);
-    let message =
-        format!("an agent runs this command (`{variable}` is set), and approvals are a person's");
-    Err(Failure::new(message).with_fix(format!("run `{command}` in your own terminal")))
-}
-
 pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     refuse_below_an_agent(context, "trust")?;
     let review = review(context, &context.needed_root()?)?;
@@ -149,25 +134,4 @@ pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Term
         Exit::FINE,
         format_args!("{shown}: the approval was withdrawn"),
     )
-}
-
-/// The most bytes of an answer that are read.
-const LONGEST_ANSWER: u64 = 1000;
-
-/// Whether the user has confirmed it, by an option or when asked.
-fn is_confirmed(yes: bool, question: &str, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
-    if yes {
-        return Ok(true);
-    }
-    if !terminal.is_input_a_terminal {
-        let words = "cannot ask for confirmation: standard input is not a terminal";
-        return Err(Failure::new(words).with_fix("if you are sure, add `--yes`"));
-    }
-    write!(terminal, "{question} [y/N] ")?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    let mut input = BufReader::new((&mut terminal.input).take(LONGEST_ANSWER));
-    let read = input.read_line(&mut answer);
-    read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -55,6 +55,8 @@ pub(crate) fn without_a_host(command: clap::Command) -> clap::Command {
         .mut_arg("project", |project| project.help(root))
         .mut_subcommand("serve", Vocabulary::augment_args)
         .mut_subcommand("hook", |hook| hook.hide(false))
+        .mut_subcommand("install", |install| install.hide(false))
+        .mut_subcommand("uninstall", |uninstall| uninstall.hide(false))
 }
 
 /// Returns the file of `serve --vocabulary`.
@@ -175,6 +177,12 @@ pub(crate) enum Command {
     /// Answer one event of another agent, which has registered this command as a hook of its own.
     #[command(hide = true)]
     Hook(Box<Hook>),
+    /// Register this program as a hook of these agents, in your own settings of each.
+    #[command(hide = true)]
+    Install(Install),
+    /// Remove what `install` has registered.
+    #[command(hide = true)]
+    Uninstall(Install),
     /// Fire the events of a table of cases, and show which decisions are not as expected.
     Test(Test),
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
@@ -237,6 +245,7 @@ impl Command {
         match self {
             Self::Templates(templates) => templates.add,
             Self::Init(_) | Self::Trust(_) | Self::Untrust(_) => true,
+            Self::Install(_) | Self::Uninstall(_) => true,
             _ => false,
         }
     }
@@ -358,6 +367,16 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let seconds = seconds.filter(|seconds| !seconds.is_zero());
     seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
+#[derive(Args)]
+pub(crate) struct Install {
+    /// The agents.
+    #[arg(value_name = "AGENT", required = true, value_parser = agent())]
+    pub(crate) agents: Vec<&'static Agent>,
+    /// Write without asking.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Args)]

@@ -6,6 +6,7 @@
 mod approval;
 mod args;
 mod cases;
+mod confirm;
 mod context;
 mod draw;
 mod entries;
@@ -16,6 +17,7 @@ mod fire;
 mod generate;
 mod hints;
 mod hook;
+mod install;
 mod io;
 mod list;
 mod remarks;
@@ -177,6 +179,8 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         Command::Hook(_) => Err(Failure::new(
             "only `forge-hooks` itself answers other agents",
         )),
+        Command::Install(args) => install::install(args, context, terminal),
+        Command::Uninstall(args) => install::uninstall(args, context, terminal),
         Command::Test(args) => test::run(args, context, terminal),
         Command::Events(args) => events::run(args, context, terminal),
         Command::Validate(args) => validate::run(args, context, terminal),

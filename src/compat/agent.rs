@@ -37,6 +37,12 @@ pub struct Agent {
     pub(super) extensions: Option<&'static str>,
     /// What identifies a plugin of this agent.
     pub(super) manifest: &'static str,
+    /// What the user must do before a hook that is new in a file runs.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(crate) to_approve: Option<&'static str>,
     /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
     pub(crate) all_off: Option<(&'static str, bool)>,
     /// The same, for a list of the names of hooks that are switched off.
@@ -54,7 +60,7 @@ pub struct Agent {
     /// The types of handlers that the agent runs, but this crate does not.
     pub(super) other_types: Words,
     /// Whether timeouts are in milliseconds, not in seconds.
-    pub(super) milliseconds: bool,
+    pub(crate) milliseconds: bool,
     /// The timeout of a hook without its own, in seconds, unless its event has another one.
     pub(super) seconds: u64,
     /// The most tokens of a hook's context that the model gets at once, unless its handler says otherwise.
@@ -167,6 +173,12 @@ pub(super) enum Parsing {
 pub(crate) struct Event {
     pub(crate) name: &'static str,
     pub(super) fires: Fires,
+    /// Whether `install` registers it, if hosts fire it.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(super) registered: bool,
     /// The input field that a matcher is tested against; none if the agent ignores matchers.
     pub(super) subject: Option<&'static str>,
     /// The timeout of a hook without its own; none if it is the agent's.
@@ -190,6 +202,7 @@ pub(crate) struct Event {
 pub(super) const EVENT: Event = Event {
     name: "",
     fires: Fires::Known,
+    registered: true,
     subject: None,
     timeout: None,
     longest: None,
@@ -334,6 +347,12 @@ impl Event {
             Fires::OfHost(ours) => Some(ours),
             Fires::Never => None,
         }
+    }
+
+    /// Whether `install` registers it.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_registered(&self) -> bool {
+        self.registered && self.ours().is_some()
     }
 
     /// Whether it is the end of something, at which a block lets the agent go on.

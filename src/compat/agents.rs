@@ -80,6 +80,7 @@ const CLAUDE_CODE: Agent = Agent {
     toml: None,
     extensions: None,
     manifest: ".claude-plugin",
+    to_approve: None,
     all_off: Some(("disableAllHooks", true)),
     disabled: None,
     environment: Some("env"),
@@ -181,18 +182,20 @@ const CLAUDE_EVENTS: &[Event] = &[
         effect: Blocks, text: Context,
         fields: &[text("command_name"), text("prompt")], ..EVENT
     },
+    // Not registered: not each version knows it, and one that does not warns of it.
     Event {
-        name: "PreModelSwitch", fires: OfHost("model:pre_switch"), subject: Some("to_model"), timeout: ms(30_000),
+        name: "PreModelSwitch", fires: OfHost("model:pre_switch"), registered: false, subject: Some("to_model"), timeout: ms(30_000),
         effect: Blocks, is_closed: true,
         fields: &[text("from_model"), text("to_model")], ..EVENT
     },
     Event {
-        name: "PostModelSwitch", fires: OfHost("model:post_switch"), subject: Some("to_model"), text: Context,
+        name: "PostModelSwitch", fires: OfHost("model:post_switch"), registered: false, subject: Some("to_model"), text: Context,
         fields: &[text("from_model"), text("to_model")], ..EVENT
     },
-    Event { name: "DirectoryAdded", fires: OfHost("session:directory_added"), ..EVENT },
+    Event { name: "DirectoryAdded", fires: OfHost("session:directory_added"), registered: false, ..EVENT },
     Event { name: "CwdChanged", fires: OfHost("session:cwd_changed"), has_env_file: true, ..EVENT },
-    Event { name: "FileChanged", fires: OfHost("session:file_changed"), has_env_file: true, ..EVENT },
+    // Not registered: for each change of any file, a process.
+    Event { name: "FileChanged", fires: OfHost("session:file_changed"), registered: false, has_env_file: true, ..EVENT },
     Event { name: "Setup", fires: OfHost("session:setup"), subject: Some("trigger"), has_env_file: true, ..EVENT },
     Event {
         name: "ConfigChange", fires: OfHost("session:config_changed"), subject: Some("source"), effect: Blocks,
@@ -202,7 +205,8 @@ const CLAUDE_EVENTS: &[Event] = &[
         name: "InstructionsLoaded", fires: OfHost("session:instructions_loaded"), subject: Some("load_reason"),
         fields: &[text("file_path"), text("memory_type"), text("load_reason")], ..EVENT
     },
-    Event { name: "MessageDisplay", fires: OfHost("message:display"), timeout: ms(10_000), ..EVENT },
+    // Not registered: for each piece of a message, a process.
+    Event { name: "MessageDisplay", fires: OfHost("message:display"), registered: false, timeout: ms(10_000), ..EVENT },
     Event { name: "PermissionDenied", subject: TOOL, fields: &[INPUT, CALL, text("reason")], ..EVENT },
     Event {
         name: "PostToolBatch", fires: OfHost("tool:post_batch"), effect: Blocks,
@@ -235,11 +239,12 @@ const CLAUDE_EVENTS: &[Event] = &[
         effect: Blocks,
         fields: &[text("mcp_server_name"), text("action"), ("content", Object)], ..EVENT
     },
+    // Not registered: a hook of these does in the agent's place what git does else.
     Event {
-        name: "WorktreeCreate", fires: OfHost("worktree:create"), effect: Blocks, is_closed: true,
+        name: "WorktreeCreate", fires: OfHost("worktree:create"), registered: false, effect: Blocks, is_closed: true,
         fields: &[text("name")], ..EVENT
     },
-    Event { name: "WorktreeRemove", fires: OfHost("worktree:remove"), fields: &[text("worktree_path")], ..EVENT },
+    Event { name: "WorktreeRemove", fires: OfHost("worktree:remove"), registered: false, fields: &[text("worktree_path")], ..EVENT },
 ];
 
 /// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer
@@ -251,6 +256,7 @@ pub const CODEX: &Agent = &Agent {
     files: &[".codex/hooks.json"],
     toml: Some(".codex/config.toml"),
     manifest: ".codex-plugin",
+    to_approve: Some("approve them in `/hooks`: before that Codex runs none of them, and does not say so"),
     all_off: None,
     environment: None,
     keys: &[
@@ -365,6 +371,7 @@ pub const GEMINI: &Agent = &Agent {
     files: &[".gemini/settings.json"],
     extensions: Some(".gemini/extensions"),
     manifest: "gemini-extension.json",
+    to_approve: None,
     all_off: Some(("hooksConfig.enabled", false)),
     disabled: Some("hooksConfig.disabled"),
     environment: None,
@@ -421,8 +428,9 @@ const GEMINI_EVENTS: &[Event] = &[
     Event { name: "AfterTool", subject: TOOL, effect: FeedsBack, fields: &[INPUT, ("tool_response", Object)], ..EVENT },
     Event { name: "BeforeAgent", effect: Blocks, fields: &[text("prompt")], ..EVENT },
     Event { name: "AfterAgent", effect: Blocks, fields: &[text("prompt"), text("prompt_response"), ACTIVE], ..EVENT },
-    Event { name: "BeforeModel", effect: Blocks, fields: &[("llm_request", Object)], ..EVENT },
-    Event { name: "AfterModel", effect: Blocks, fields: &[("llm_request", Object), ("llm_response", Object)], ..EVENT },
+    // Not registered: for each request the whole conversation, for each piece of an answer once more.
+    Event { name: "BeforeModel", registered: false, effect: Blocks, fields: &[("llm_request", Object)], ..EVENT },
+    Event { name: "AfterModel", registered: false, effect: Blocks, fields: &[("llm_request", Object), ("llm_response", Object)], ..EVENT },
     Event { name: "SessionStart", subject: Some("source"), fields: &[("source", Text("startup"))], ..EVENT },
     Event { name: "SessionEnd", subject: Some("reason"), fields: &[("reason", Text("other"))], ..EVENT },
     Event { name: "PreCompress", subject: Some("trigger"), fields: &[TRIGGER], ..EVENT },
@@ -503,6 +511,22 @@ mod tests {
             assert_eq!(shown, events, "{agent}");
         }
         assert!(!self::rows(PAGE, "field", "").is_empty());
+    }
+
+    #[cfg(feature = "cli")]
+    #[test]
+    fn the_page_of_the_agents_has_the_events_that_are_not_registered() {
+        let page = include_str!("../../docs/agents.md");
+        let (_, table) = page.split_once("| not registered | why |\n").unwrap();
+        let rows = table.lines().skip(1);
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        let mut shown: Vec<_> = rows.flat_map(code).collect();
+        let events = AGENTS.into_iter().flat_map(|agent| agent.events);
+        let events = events.filter(|event| event.ours().is_some() && !event.is_registered());
+        let mut events: Vec<_> = events.map(|event| event.name).collect();
+        shown.sort_unstable();
+        events.sort_unstable();
+        assert_eq!(shown, events);
     }
 
     /// The tools of an agent in a cell, each with its arguments.

@@ -61,7 +61,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Text>, FileError> {
 }
 
 /// Reads a file that will be replaced. Its owner and its permissions do not matter.
-pub(super) fn read_for_saving(path: &Path) -> Result<Option<String>, FileError> {
+pub(crate) fn read_for_saving(path: &Path) -> Result<Option<String>, FileError> {
     Ok(open_and_read(path)?.map(|(_, text)| text))
 }
 

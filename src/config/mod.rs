@@ -53,7 +53,10 @@ pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use content::{Owner, Switches};
 pub(crate) use deciding::Deciders;
+#[cfg(feature = "cli")]
+pub(crate) use file::read_for_saving;
 pub(crate) use installed::Installed;
+pub(crate) use places::config_home;
 pub(crate) use review::Review;
 #[cfg(feature = "cli")]
 pub(crate) use shell::last_test;
@@ -61,7 +64,7 @@ pub(crate) use sources::{Content, Form, Source, SourceFile};
 
 use content::Loaded;
 use lint::Host;
-use places::{absolute, below, config_home, first_existing};
+use places::{absolute, below, first_existing};
 use reader::HooksJson;
 
 /// What sources need to read their files as hooks.json is read.

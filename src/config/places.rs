@@ -8,7 +8,7 @@ use crate::files;
 
 /// Returns `$XDG_CONFIG_HOME`, else `~/.config`. The XDG Base Directory Specification says to ignore a
 /// relative path.
-pub(super) fn config_home() -> Option<PathBuf> {
+pub(crate) fn config_home() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     named
         .filter(|path| path.is_absolute())

@@ -2,6 +2,7 @@
 
 mod answers;
 mod faults;
+mod install;
 mod sessions;
 mod tools;
 

@@ -1,0 +1,369 @@
+//! Adds handlers to the text of an agent's settings, and removes them again: every other byte stays.
+//!
+//! What is added is the first item of its list or object, with the white space of the item that was first. So a removal finds
+//! where it began and ended. What begins directly behind a bracket was added to an empty list or object of the user, which stays.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::is_ours;
+use crate::compat::Agent;
+use crate::json::{self, NOT_AN_OBJECT, Node};
+
+/// Why a text cannot be edited safely.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    /// The byte at which it begins.
+    pub(crate) place: usize,
+    pub(crate) message: String,
+}
+
+/// A change of a text: these bytes become this text.
+type Splice = (Range<usize>, String);
+
+/// Returns the text with these handlers of the agent's events, in place of others of this program.
+///
+/// # Errors
+/// If it cannot be edited safely.
+pub(crate) fn install(
+    agent: &Agent,
+    text: &str,
+    handlers: &[(&'static str, String)],
+) -> Result<String, Mistake> {
+    // The last one that is added comes first.
+    let mut handlers = handlers.iter().rev();
+    handlers.try_fold(text.to_owned(), |text, (event, handler)| {
+        edited(agent, text, |settings| settings.towards(event, handler))
+    })
+}
+
+/// Returns the text without handlers of this program.
+///
+/// # Errors
+/// If it cannot be edited safely.
+pub(crate) fn uninstall(agent: &Agent, text: &str) -> Result<String, Mistake> {
+    edited(agent, text.to_owned(), |settings| {
+        let own = settings.own.first()?;
+        Some(settings.without(own))
+    })
+}
+
+/// Repeats a change until there is none.
+fn edited(
+    agent: &Agent,
+    mut text: String,
+    change: impl Fn(&Settings<'_>) -> Option<Vec<Splice>>,
+) -> Result<String, Mistake> {
+    loop {
+        let body = json::readable(&text);
+        let tree = json::parse_object(&body).map_err(|fault| Mistake {
+            place: fault.place.start,
+            message: match &*fault.message {
+                NOT_AN_OBJECT => "expected an object".to_owned(),
+                other => other.to_owned(),
+            },
+        })?;
+        let settings = Settings::read(agent, &body, Node::new(&tree))?;
+        let Some(mut splices) = change(&settings) else {
+            return Ok(text);
+        };
+        let skipped = body.skipped;
+        // From the end, so that places stay.
+        splices.sort_by_key(|(range, _)| range.start);
+        for (Range { start, end }, new) in splices.into_iter().rev() {
+            text.replace_range(skipped + start..skipped + end, &new);
+        }
+    }
+}
+
+struct Settings<'t> {
+    text: &'t str,
+    root: Node<'t, 't>,
+    own: Vec<Own>,
+}
+
+/// A handler of this program.
+struct Own {
+    event: String,
+    value: Option<Value>,
+    /// Where it is: in the list of a group, in that of an event, in the object of events, in the whole.
+    levels: [Level; 4],
+}
+
+/// An item of a list or an object.
+#[derive(Clone)]
+struct Level {
+    container: Range<usize>,
+    items: Vec<Range<usize>>,
+    index: usize,
+}
+
+impl<'t> Settings<'t> {
+    fn read(agent: &Agent, text: &'t str, root: Node<'t, 't>) -> Result<Self, Mistake> {
+        let mut own = Vec::new();
+        once_each(root)?;
+        for (at_root, (_, hooks)) in members(root).filter(|(_, (key, _))| *key == "hooks") {
+            expect(hooks, "an object", hooks.is_object())?;
+            all_once(hooks)?;
+            for (in_hooks, (event, groups)) in members(hooks) {
+                if agent.event_named(event).is_none() {
+                    continue;
+                }
+                expect(groups, "a list", groups.items().is_some())?;
+                for (in_event, handlers) in items(groups, |group| group.member("hooks")) {
+                    for (in_group, handler) in items(handlers, Some) {
+                        let command = handler.member("command").and_then(|it| it.text());
+                        if command.is_some_and(|command| is_ours(agent, command)) {
+                            own.push(Own {
+                                event: event.to_owned(),
+                                value: handler.value().ok(),
+                                levels: [
+                                    Level::new(handlers, in_group),
+                                    Level::new(groups, in_event),
+                                    Level::new(hooks, in_hooks),
+                                    Level::new(root, at_root),
+                                ],
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Self { text, root, own })
+    }
+
+    /// Returns the next change until this handler is the only one of its event; none if it is.
+    fn towards(&self, event: &str, handler: &str) -> Option<Vec<Splice>> {
+        let wanted: Option<Value> = json::read(handler).ok();
+        let own: Vec<_> = self.own.iter().filter(|own| own.event == event).collect();
+        let is_wanted = |own: &&&Own| own.value == wanted;
+        let kept = own.iter().find(is_wanted).or(own.first());
+        let Some(kept) = kept else {
+            return Some(vec![self.with(event, handler)]);
+        };
+        let mut others = own.iter().filter(|own| !std::ptr::eq(**own, *kept));
+        if let Some(other) = others.next() {
+            return Some(self.without(other));
+        }
+        let range = kept.levels[0].range();
+        (kept.value != wanted).then(|| vec![(range, handler.to_owned())])
+    }
+
+    /// Adds a handler in a group of its own.
+    fn with(&self, event: &str, handler: &str) -> Splice {
+        let group = format!(r#"{{"hooks": [{handler}]}}"#);
+        let hooks = self.root.member("hooks");
+        let of_event = hooks.and_then(|hooks| hooks.member(event));
+        let new_event = |white: &White| {
+            let list = white.around("[", |_| group.clone(), "]");
+            format!("{}: {list}", Value::from(event))
+        };
+        match (hooks, of_event) {
+            (_, Some(groups)) => self.first_of(groups, 2, |_| group.clone()),
+            (Some(hooks), None) => self.first_of(hooks, 1, new_event),
+            (None, None) => self.first_of(self.root, 0, |white| {
+                format!(r#""hooks": {}"#, white.around("{", new_event, "}"))
+            }),
+        }
+    }
+
+    /// Adds the first item of a list or an object at this depth.
+    fn first_of(
+        &self,
+        container: Node<'_, '_>,
+        depth: usize,
+        item: impl FnOnce(&White) -> String,
+    ) -> Splice {
+        let Level {
+            container, items, ..
+        } = Level::new(container, 0);
+        let at = container.start + 1;
+        let found = blank(&self.text[at..]);
+        let mut white = White::of(self.text);
+        white.indent = Some(white.unit.repeat(depth + 1));
+        let new = if items.is_empty() && depth == 0 && at + 1 == container.end {
+            format!("{}{}{}", white.before(), item(&white), white.newline)
+        } else if items.is_empty() {
+            item(&white)
+        } else {
+            white.indent = found.rsplit_once('\n').map(|(_, indent)| indent.to_owned());
+            let space = if found.is_empty() { " " } else { "" };
+            format!("{found}{},{space}", item(&white))
+        };
+        (at..at, new)
+    }
+
+    /// Removes a handler, with the group, the event and the object of all events that become empty, if they were added with it.
+    fn without(&self, own: &Own) -> Vec<Splice> {
+        let is_last = |level: &&Level| level.items.len() > 1 || !self.was_added(level);
+        let [in_group, others @ ..] = &own.levels;
+        let mut levels = [in_group].into_iter().filter(|level| level.items.len() > 1);
+        let cut = levels.next().or_else(|| others.iter().find(is_last));
+        self.cut(cut.unwrap_or(&own.levels[3]))
+    }
+
+    /// Whether a list or an object with one item was added with it.
+    fn was_added(&self, level: &Level) -> bool {
+        let Range { start, end } = level.range();
+        let before = &self.text[level.container.start + 1..start];
+        let behind = &self.text[end..level.container.end - 1];
+        let is_free = |text: &str| text.len() == blank(text).len();
+        !before.is_empty() && is_free(before) && is_free(behind.trim_start_matches(','))
+    }
+
+    /// Removes an item with its comma.
+    fn cut(&self, level: &Level) -> Vec<Splice> {
+        let Range { start, end } = level.range();
+        let close = level.container.end - 1;
+        let previous = level
+            .index
+            .checked_sub(1)
+            .map(|index| level.items[index].end);
+        let comma_before = previous.and_then(|end| self.comma(end));
+        let from = comma_before.map_or(level.container.start + 1, |comma| comma + 1);
+        // A comment may end with its line.
+        let is_free = self.text[from..start].len() == blank(&self.text[from..start]).len();
+        let from = if is_free { from } else { start };
+        let removed = |range| (range, String::new());
+        if let Some(comma) = self.comma(end) {
+            let has_space = from == start && self.text[comma + 1..].starts_with(' ');
+            let last = comma + 1 + usize::from(has_space);
+            return vec![removed(from..end), removed(comma..last)];
+        }
+        let is_only = previous.is_none() && from < start;
+        let behind = &self.text[end..close];
+        let end = if is_only && behind.len() == blank(behind).len() {
+            close
+        } else {
+            end
+        };
+        let comma = comma_before.map(|comma| removed(comma..comma + 1));
+        comma.into_iter().chain([removed(from..end)]).collect()
+    }
+
+    /// Returns the place of the comma behind an item.
+    fn comma(&self, mut at: usize) -> Option<usize> {
+        loop {
+            let rest = &self.text[at..];
+            let length = match rest.as_bytes() {
+                [b',', ..] => return Some(at),
+                [b'/', b'/', ..] => rest.find('\n')?,
+                [b'/', b'*', ..] => rest.find("*/")? + 2,
+                _ => blank(rest).len(),
+            };
+            if length == 0 {
+                return None;
+            }
+            at += length;
+        }
+    }
+}
+
+impl Level {
+    fn new(container: Node<'_, '_>, index: usize) -> Self {
+        let of_list = container.items().into_iter().flatten();
+        let of_object = container.members();
+        let of_object = of_object.map(|member| member.key_range.start..member.value.range().end);
+        Self {
+            container: container.range(),
+            items: of_list.map(|item| item.range()).chain(of_object).collect(),
+            index,
+        }
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.items[self.index].clone()
+    }
+}
+
+/// The white space of a text.
+struct White {
+    newline: &'static str,
+    /// Of one level.
+    unit: String,
+    /// Of the items; none if they stand on one line.
+    indent: Option<String>,
+}
+
+impl White {
+    fn of(text: &str) -> Self {
+        let start = text.find('{').map_or(0, |open| open + 1);
+        let first = blank(&text[start..]).rsplit_once('\n');
+        let unit = first.map(|(_, unit)| unit).filter(|unit| !unit.is_empty());
+        Self {
+            newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
+            unit: unit.unwrap_or("  ").to_owned(),
+            indent: None,
+        }
+    }
+
+    /// Returns what stands before an item.
+    fn before(&self) -> String {
+        let indent = self.indent.as_ref();
+        indent.map_or(" ".to_owned(), |indent| self.newline.to_owned() + indent)
+    }
+
+    /// Returns an item in brackets, which is one level deeper.
+    fn around(&self, open: &str, item: impl FnOnce(&Self) -> String, close: &str) -> String {
+        let inner = Self {
+            newline: self.newline,
+            unit: self.unit.clone(),
+            indent: self
+                .indent
+                .as_ref()
+                .map(|indent| indent.clone() + &self.unit),
+        };
+        let item = item(&inner);
+        format!("{open}{}{item}{}{close}", inner.before(), self.before())
+    }
+}
+
+/// Returns the white space at the beginning.
+fn blank(text: &str) -> &str {
+    let is_other = |c: char| !matches!(c, ' ' | '\t' | '\r' | '\n');
+    &text[..text.find(is_other).unwrap_or(text.len())]
+}
+
+fn members<'t>(object: Node<'t, 't>) -> impl Iterator<Item = (usize, (&'t str, Node<'t, 't>))> {
+    let members = object.members().map(|member| (member.key, member.value));
+    members.enumerate()
+}
+
+/// Returns the parts of a list's items, each with the item's place.
+fn items<'t>(
+    list: Node<'t, 't>,
+    part: impl Fn(Node<'t, 't>) -> Option<Node<'t, 't>>,
+) -> impl Iterator<Item = (usize, Node<'t, 't>)> {
+    let items = list.items().into_iter().flatten().enumerate();
+    items.filter_map(move |(index, item)| Some((index, part(item)?)))
+}
+
+fn expect(value: Node<'_, '_>, what: &str, is_so: bool) -> Result<(), Mistake> {
+    let mistake = || Mistake {
+        place: value.place().start,
+        message: format!("`{}` is {}, expected {what}", value.key, value.kind()),
+    };
+    is_so.then_some(()).ok_or_else(mistake)
+}
+
+/// Refuses a key that occurs twice: readers differ in which one counts.
+fn once_each(object: Node<'_, '_>) -> Result<(), Mistake> {
+    let mut keys = std::collections::HashSet::new();
+    match object.members().find(|member| !keys.insert(member.key)) {
+        None => Ok(()),
+        Some(member) => Err(Mistake {
+            place: member.key_range.start,
+            message: format!("the key `{}` occurs twice", member.key),
+        }),
+    }
+}
+
+/// The same for all objects within.
+fn all_once(value: Node<'_, '_>) -> Result<(), Mistake> {
+    once_each(value)?;
+    value
+        .members()
+        .try_for_each(|member| all_once(member.value))?;
+    value.items().into_iter().flatten().try_for_each(all_once)
+}

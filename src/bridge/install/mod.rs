@@ -1,0 +1,182 @@
+//! What `install` registers in an agent's settings, and how `uninstall` recognises it.
+
+mod edit;
+#[cfg(test)]
+mod tests;
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+pub(crate) use edit::{Mistake, install, uninstall};
+
+use crate::compat::{Agent, Effect, Event};
+use crate::config::config_home;
+use crate::hook::{Piece, Token, lex};
+
+/// The program's name, by which its handlers are recognised.
+const PROGRAM: &str = "forge-hooks";
+
+/// What the command of a handler names, so that nothing is taken from the agent's environment.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    /// The absolute path of this program.
+    pub(crate) program: PathBuf,
+    pub(crate) home: PathBuf,
+    /// None if it is the usual one in the home directory.
+    pub(crate) config_home: Option<PathBuf>,
+    /// Where hooks find programs.
+    pub(crate) path: String,
+    /// The names of another host than the default.
+    pub(crate) profile: Option<String>,
+}
+
+impl Registration {
+    /// Returns the registration of this program with the user's directories, as the environment has them.
+    ///
+    /// # Errors
+    /// If the handlers would block each call, or could not be recognised later.
+    pub(crate) fn of_environment(profile: Option<String>) -> Result<Self, String> {
+        let program = env::current_exe()
+            .map_err(|error| format!("cannot find the path of this program: {error}"))?;
+        if program.file_stem() != Some(OsStr::new(PROGRAM)) {
+            return Err(format!(
+                "this program is called `{}`, expected `{PROGRAM}`: its handlers could not be recognised later",
+                program.display()
+            ));
+        }
+        let home = home::home_dir().filter(|home| home.is_absolute());
+        let home = home.ok_or("cannot find the home directory")?;
+        let config_home = config_home().filter(|directory| *directory != home.join(".config"));
+        if let Some(missing) = config_home.as_ref().filter(|directory| !directory.is_dir()) {
+            return Err(format!(
+                "`{}` is not a directory, and `XDG_CONFIG_HOME` names it: create it",
+                missing.display()
+            ));
+        }
+        let path = env::var_os("PATH").unwrap_or_default();
+        // In a relative directory, a model could put a program.
+        let directories = env::split_paths(&path).filter(|directory| directory.is_absolute());
+        let path = env::join_paths(directories).map_err(|error| error.to_string())?;
+        if path.is_empty() {
+            return Err(
+                "`PATH` has no absolute directory, and hooks find no program without one"
+                    .to_owned(),
+            );
+        }
+        Ok(Self {
+            program,
+            home,
+            config_home,
+            path: text_of(&path)?,
+            profile,
+        })
+    }
+
+    /// Returns the handlers of an agent: each event with its JSON.
+    ///
+    /// # Errors
+    /// If a path is not UTF-8: JSON cannot contain it.
+    pub(crate) fn handlers(&self, agent: &Agent) -> Result<Vec<(&'static str, String)>, String> {
+        let events = agent.events().iter().filter(|event| event.is_registered());
+        events
+            .map(|event| Ok((event.name, self.handler(agent, event)?)))
+            .collect()
+    }
+
+    fn handler(&self, agent: &Agent, event: &Event) -> Result<String, String> {
+        let timeout = agent.timeout(event);
+        let number = match agent.milliseconds {
+            true => timeout.as_millis().to_string(),
+            false => timeout.as_secs_f64().to_string(),
+        };
+        let command = Value::from(self.command(agent, event)?);
+        Ok(format!(
+            r#"{{"type": "command", "timeout": {number}, "command": {command}}}"#
+        ))
+    }
+
+    /// Returns the command. It means the same in each shell in which an agent may run it: a shell of the user, such as fish, is
+    /// not like `sh`.
+    fn command(&self, agent: &Agent, event: &Event) -> Result<String, String> {
+        let seconds = agent.timeout(event).as_secs_f64().to_string();
+        let (program, home) = (
+            text_of(self.program.as_ref())?,
+            text_of(self.home.as_ref())?,
+        );
+        let mut words = vec!["/bin/sh", "-c", script(event), &program];
+        words.extend(["hook", agent.name(), event.name, "--timeout", &seconds]);
+        words.extend(["--home", &home]);
+        let config_home = self.config_home.as_ref();
+        let config_home = config_home.map(|path| text_of(path.as_ref())).transpose()?;
+        if let Some(config_home) = &config_home {
+            words.extend(["--config-home", config_home]);
+        }
+        if let Some(profile) = &self.profile {
+            words.extend(["--profile", profile]);
+        }
+        words.extend(["--path", &self.path]);
+        let words: Vec<_> = words.into_iter().map(quoted).collect();
+        Ok(words.join(" "))
+    }
+}
+
+/// Runs the program, and blocks if it ends in another way than it should. At the end of a turn a block lets the agent go on for
+/// ever, and elsewhere it blocks nothing.
+fn script(event: &Event) -> &'static str {
+    if event.effect == Effect::Nothing || event.is_stop() {
+        r#""$0" "$@"; case $? in [012]) exit $?; esac; echo forge-hooks did not run >&2; exit 1"#
+    } else {
+        r#""$0" "$@"; case $? in [02]) exit $?; esac; echo forge-hooks did not run >&2; exit 2"#
+    }
+}
+
+fn text_of(path: &OsStr) -> Result<String, String> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| format!("`{}` is not UTF-8, as JSON needs", path.display()))
+}
+
+/// Quotes a word alike for all shells: in fish, a backslash is not literal within quotes.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let quoted = word.chars().map(|c| match c {
+        '\'' | '\\' => format!("'\\{c}'"),
+        other => other.to_string(),
+    });
+    format!("'{}'", quoted.collect::<String>())
+}
+
+/// Whether a command of an agent's settings runs this program for one of its events. The only place that decides what
+/// `uninstall` removes.
+pub(super) fn is_ours(agent: &Agent, command: &str) -> bool {
+    let lexed = lex(command);
+    let tokens = lexed.commands.last().into_iter().flatten();
+    let words = tokens.map_while(|token| match token {
+        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect()),
+        _ => None,
+    });
+    let words: Vec<String> = words.collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words = match &words[..] {
+        ["/bin/sh", "-c", _, rest @ ..] => rest,
+        all => all,
+    };
+    let [program, "hook", name, event, ..] = words else {
+        return false;
+    };
+    let is_program = Path::new(program).file_stem() == Some(OsStr::new(PROGRAM));
+    is_program && *name == agent.name() && agent.event_named(event).is_some()
+}
+
+fn text_of_piece<'p>(piece: &'p Piece<'_>) -> &'p str {
+    match piece {
+        Piece::Text(text) => text,
+        // `$HOME` of a registration by hand.
+        Piece::Variable(_) | Piece::Output => "$",
+    }
+}

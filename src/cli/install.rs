@@ -1,0 +1,187 @@
+//! `install` and `uninstall`: the handlers of this program in the user's settings of other agents.
+
+use std::path::PathBuf;
+
+use crate::AppProfile;
+use crate::bridge::{self, Mistake, Registration};
+use crate::cli::args::Install;
+use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
+use crate::cli::files::named;
+use crate::cli::{Context, Done, Exit, Failure, Terminal};
+use crate::compat::Agent;
+use crate::config::read_for_saving;
+use crate::files::{NewFile, lock, replace};
+use crate::json::{Positions, readable};
+
+/// Settings that say nothing.
+const EMPTY: &str = "{}\n";
+
+/// The user's settings of an agent.
+struct Settings {
+    path: PathBuf,
+    /// None if there is no file.
+    before: Option<String>,
+    after: String,
+    /// What the user must know after it was written.
+    note: Option<&'static str>,
+}
+
+pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    may_run(args, context, "install")?;
+    if cfg!(windows) {
+        let words = "cannot register on Windows: the command is for `/bin/sh`";
+        return Err(Failure::new(words).with_fix("register each event by hand"));
+    }
+    let profile = Some(context.profile()).filter(|profile| **profile != AppProfile::default());
+    let profile = profile.map(|profile| profile.name().to_owned());
+    let registration = Registration::of_environment(profile).map_err(Failure::new)?;
+    let mut all = Vec::new();
+    for agent in &args.agents {
+        let handlers = registration.handlers(agent).map_err(Failure::new)?;
+        let edit = |text: &str| bridge::install(agent, text, &handlers);
+        let settings = match Settings::edited(agent, edit) {
+            Ok(settings) => Settings {
+                note: agent.to_approve,
+                ..settings
+            },
+            Err(failure) => {
+                writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;
+                for (event, handler) in &handlers {
+                    writeln!(terminal, r#"  "{event}": [{{"hooks": [{handler}]}}],"#)?;
+                }
+                return Err(failure);
+            }
+        };
+        let events: Vec<_> = handlers.iter().map(|(event, _)| *event).collect();
+        let (path, program) = (named(&settings.path), named(&registration.program));
+        writeln!(
+            terminal,
+            "{path}: starts {program} at {}",
+            events.join(", ")
+        )?;
+        all.push(settings);
+    }
+    write(
+        &all,
+        args.yes,
+        ["already registered", "registered"],
+        terminal,
+    )
+}
+
+pub(crate) fn uninstall(
+    args: &Install,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Done {
+    may_run(args, context, "uninstall")?;
+    let settings = args.agents.iter().map(|agent| {
+        let edit = |text: &str| bridge::uninstall(agent, text);
+        Settings::edited(agent, edit)
+    });
+    let all = settings.collect::<Result<Vec<_>, _>>()?;
+    write(
+        &all,
+        args.yes,
+        ["nothing was registered", "no longer registered"],
+        terminal,
+    )
+}
+
+fn no_home() -> Failure {
+    Failure::new("cannot find the home directory").with_fix("set `HOME` to its absolute path")
+}
+
+/// Refuses to run for a host, whose hooks are not those of `hook`, and for an agent.
+fn may_run(args: &Install, context: &Context<'_>, command: &str) -> Result<(), Failure> {
+    if !context.is_standalone() {
+        let words = "only `forge-hooks` itself is registered in other agents";
+        return Err(Failure::new(words));
+    }
+    let names = args.agents.iter().map(|agent| agent.name());
+    let words: Vec<_> = [command].into_iter().chain(names).collect();
+    refuse_below_an_agent(context, &words.join(" "))
+}
+
+/// Writes the files that change, after a question.
+fn write(all: &[Settings], yes: bool, words: [&str; 2], terminal: &mut Terminal<'_>) -> Done {
+    let changed = |settings: &&Settings| settings.has_changed();
+    let paths: Vec<_> = all
+        .iter()
+        .filter(changed)
+        .map(|it| named(&it.path))
+        .collect();
+    let question = format!("change {}?", paths.join(" and "));
+    if !paths.is_empty() && !is_confirmed(yes, &question, terminal)? {
+        return terminal.end(Exit::PROBLEMS, "nothing was written");
+    }
+    for settings in all {
+        let path = named(&settings.path);
+        let [unchanged, changed] = words;
+        if !settings.has_changed() {
+            writeln!(terminal, "{path}: {unchanged}")?;
+            continue;
+        }
+        settings.write()?;
+        writeln!(terminal, "{path}: {changed}")?;
+        if let Some(note) = settings.note {
+            writeln!(terminal, "{note}")?;
+        }
+    }
+    Ok(Exit::FINE)
+}
+
+impl Settings {
+    /// Reads the settings, and edits their text.
+    fn edited(
+        agent: &'static Agent,
+        edit: impl FnOnce(&str) -> Result<String, Mistake>,
+    ) -> Result<Self, Failure> {
+        let home = home::home_dir().filter(|home| home.is_absolute());
+        let home = home.ok_or_else(no_home)?;
+        let file = agent.settings_files().first().copied().unwrap_or_default();
+        let path: PathBuf = home.join(file).components().collect();
+        let cannot = |place: &str, why: String| {
+            let words = format!("cannot edit `{}`{place}: {why}", path.display());
+            Failure::new(words).with_fix("correct this, and repeat the command")
+        };
+        let before = read_for_saving(&path).map_err(|error| cannot("", error.to_string()))?;
+        if path
+            .metadata()
+            .is_ok_and(|file| file.permissions().readonly())
+        {
+            return Err(cannot("", "the file is read-only".to_owned()));
+        }
+        let text = before.as_deref().unwrap_or(EMPTY);
+        let after = edit(text).map_err(|mistake| {
+            let body = readable(text);
+            let place = Positions::new(&body, body.skipped).position(mistake.place);
+            let place = format!(", line {}, column {}", place.line, place.column);
+            cannot(&place, mistake.message)
+        })?;
+        Ok(Self {
+            path,
+            before,
+            after,
+            note: None,
+        })
+    }
+
+    fn has_changed(&self) -> bool {
+        self.before.as_deref().unwrap_or(EMPTY) != self.after
+    }
+
+    /// Writes the text in one step, if the file is still the one that was read.
+    fn write(&self) -> Result<(), Failure> {
+        let shown = self.path.display();
+        let cannot = |why: String| Failure::new(format!("cannot write `{shown}`: {why}"));
+        let _lock = lock(&self.path).map_err(|error| cannot(error.to_string()))?;
+        let now = read_for_saving(&self.path).map_err(|error| cannot(error.to_string()))?;
+        if now != self.before {
+            let words = "another program has changed it meanwhile".to_owned();
+            return Err(cannot(words).with_fix("repeat the command"));
+        }
+        let written = replace(&self.path, &self.after, NewFile::Private);
+        written.map_err(|error| cannot(error.to_string()))
+    }
+}

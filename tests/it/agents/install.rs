@@ -1,0 +1,313 @@
+//! `install` and `uninstall`: what they write, and what the registered commands do.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::program::{PROGRAM, Printed, User};
+use crate::support::is_missing;
+
+const AGENTS: [(&str, &str, &str, &str); 3] = [
+    ("claude", ".claude/settings.json", "PreToolUse", "Stop"),
+    ("codex", ".codex/hooks.json", "PreToolUse", "Stop"),
+    (
+        "gemini",
+        ".gemini/settings.json",
+        "BeforeTool",
+        "AfterAgent",
+    ),
+];
+
+impl User {
+    /// One who has a home and a directory for configuration.
+    fn with_home() -> Self {
+        let user = Self::new();
+        fs::create_dir_all(user.path("home")).unwrap();
+        user.has_hooks(&json!([]));
+        user
+    }
+
+    /// The command that is registered in a file for an event.
+    fn command_in(&self, file: &str, event: &str) -> String {
+        let settings: Value = serde_json::from_str(&self.read(&format!("home/{file}"))).unwrap();
+        let handler = &settings["hooks"][event][0]["hooks"][0];
+        handler["command"].as_str().unwrap().to_owned()
+    }
+
+    /// Runs a registered command as an agent does.
+    fn runs(&self, shell: &str, command: &str, mode: &str, input: &str) -> Printed {
+        let mut started = Command::new(shell);
+        self.set(&mut started);
+        started.args(["-c", command]).env("MODE", mode);
+        self.feed(started, input)
+    }
+
+    /// All files below the home directory.
+    fn files_at_home(&self) -> Vec<PathBuf> {
+        let mut directories = vec![self.path("home")];
+        let mut files = Vec::new();
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => directories.push(path),
+                    false => files.push(path),
+                }
+            }
+        }
+        files
+    }
+}
+
+#[test]
+fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
+    const STAND_IN: &str = "#!/bin/sh\ncase $MODE in killed) kill -9 $$;; ended) kill -TERM $$;; *) exit $MODE;; esac\n";
+    let user = User::with_home();
+    let program = user.path("it's a \"d\\r\" $HOME/forge-hooks");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    if fs::hard_link(PROGRAM, &program).is_err() {
+        fs::copy(PROGRAM, &program).unwrap();
+    }
+    let mut install = Command::new(&program);
+    user.set(&mut install);
+    install.args(["install", "claude", "codex", "gemini", "--yes"]);
+    assert!(install.output().unwrap().status.success());
+    fs::remove_file(&program).unwrap();
+    let shells = ["sh", "bash", "dash", "zsh", "fish"];
+    let shells = shells.into_iter().filter(|shell| !is_missing(shell));
+    let shells: Vec<_> = shells.collect();
+    let check = |mode: &str, at_tool: i32, at_end: i32| {
+        for (_, file, before, stop) in AGENTS {
+            for (event, expected) in [(before, at_tool), (stop, at_end)] {
+                let command = user.command_in(file, event);
+                for shell in &shells {
+                    let ended = user.runs(shell, &command, mode, "{}");
+                    assert_eq!(ended.status, expected, "{shell} {event} {mode}: {ended:?}");
+                    let is_told = ended.err.contains("forge-hooks did not run");
+                    assert_eq!(
+                        is_told,
+                        !["0", "2"].contains(&mode) && (mode, event) != ("1", stop),
+                        "{ended:?}"
+                    );
+                }
+            }
+        }
+    };
+    check("missing", 2, 1);
+    fs::write(&program, STAND_IN).unwrap();
+    check("not executable", 2, 1);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for (mode, at_tool, at_end) in [
+        ("0", 0, 0),
+        ("2", 2, 2),
+        ("1", 2, 1),
+        ("3", 2, 1),
+        ("101", 2, 1),
+        ("killed", 2, 1),
+        ("ended", 2, 1),
+    ] {
+        check(mode, at_tool, at_end);
+    }
+}
+
+#[test]
+fn a_call_through_a_registered_command_is_guarded() {
+    let user = User::with_home();
+    user.has_hooks(
+        &json!([{"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "*sudo*"},
+        "answer": {"decision": "block", "reason": "no sudo"}}]),
+    );
+    let printed = user.run(&["install", "claude", "codex", "gemini", "--yes"]);
+    assert_eq!((printed.status, &*printed.err), (0, ""), "{printed:?}");
+    assert_eq!(
+        printed.out.matches("approve them in `/hooks`").count(),
+        1,
+        "{printed:?}"
+    );
+    assert_eq!(user.files_at_home().len(), 3);
+    for (agent, file, event, _) in AGENTS {
+        let tool = if agent == "gemini" {
+            "run_shell_command"
+        } else {
+            "Bash"
+        };
+        let command = user.command_in(file, event);
+        let calls = |shell: &str| {
+            let input = json!({"session_id": "s", "cwd": user.project(), "hook_event_name": event,
+                "tool_name": tool, "tool_input": {"command": shell}});
+            user.runs("sh", &command, "", &input.to_string())
+        };
+        let blocked = calls("sudo ls");
+        assert_eq!(blocked.status, 2, "{blocked:?}");
+        assert!(blocked.err.contains("no sudo"), "{blocked:?}");
+        assert_eq!(calls("ls").status, 0);
+    }
+    let path = user.path("home/.claude/settings.json");
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn timeouts_are_those_of_the_agents() {
+    let user = User::with_home();
+    assert_eq!(user.run(&["install", "claude", "gemini", "-y"]).status, 0);
+    for (file, event, timeout, seconds) in [
+        (".claude/settings.json", "PreToolUse", json!(600), "600"),
+        (".claude/settings.json", "UserPromptSubmit", json!(30), "30"),
+        (".claude/settings.json", "SessionEnd", json!(1.5), "1.5"),
+        (".gemini/settings.json", "BeforeTool", json!(60_000), "60"),
+    ] {
+        let settings: Value = serde_json::from_str(&user.read(&format!("home/{file}"))).unwrap();
+        let group = &settings["hooks"][event][0];
+        assert_eq!(group["hooks"][0]["timeout"], timeout, "{event}");
+        assert_eq!(group.get("matcher"), None);
+        let command = user.command_in(file, event);
+        assert!(
+            command.contains(&format!(" --timeout {seconds} ")),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn the_command_has_what_the_environment_has() {
+    let user = User::with_home();
+    let registered = |name: &str, value: PathBuf, words: &[&str]| {
+        let mut install = user.command(&[&["install", "claude", "--yes"], words].concat());
+        let printed = user.printed(install.env(name, value).output().unwrap());
+        assert_eq!(printed.status, 0, "{printed:?}");
+        user.normal(&user.command_in(".claude/settings.json", "Stop"))
+    };
+    let usual = registered("XDG_CONFIG_HOME", user.path("home/.config"), &[]);
+    assert!(usual.contains(" --home [DIR]/home --path "), "{usual}");
+    let other = registered(
+        "XDG_CONFIG_HOME",
+        user.path("config"),
+        &["--profile", "mygame"],
+    );
+    assert!(
+        other.contains("[DIR]/home --config-home [DIR]/config --profile mygame --path "),
+        "{other}"
+    );
+    // A model could put programs into a relative directory.
+    let path = registered("PATH", "bin:/usr/bin:.::/bin".into(), &[]);
+    assert!(path.ends_with(" --path /usr/bin:/bin"), "{path}");
+    let refused = |name: &str, value: PathBuf, expected: &str| {
+        let before = user.read("home/.claude/settings.json");
+        let mut install = user.command(&["install", "claude", "--yes"]);
+        let printed = user.printed(install.env(name, value).output().unwrap());
+        assert_eq!(printed.status, 2, "{printed:?}");
+        assert!(printed.err.contains(expected), "{printed:?}");
+        assert_eq!(user.read("home/.claude/settings.json"), before);
+    };
+    refused(
+        "XDG_CONFIG_HOME",
+        user.path("nowhere"),
+        "`[DIR]/nowhere` is not a directory",
+    );
+    refused("PATH", "bin".into(), "`PATH` has no absolute directory");
+    refused("CLAUDECODE", "1".into(), "`CLAUDECODE` is set");
+}
+
+#[test]
+fn files_that_cannot_be_edited_are_not_touched() {
+    type Prepare = fn(&Path);
+    let cases: [(Prepare, &str); 8] = [
+        (
+            |path| fs::write(path, "{\"hooks\": []}").unwrap(),
+            ", line 1, column 11: `hooks` is a list, expected an object",
+        ),
+        (
+            |path| fs::write(path, "").unwrap(),
+            "the file is not valid JSON",
+        ),
+        (
+            |path| fs::write(path, "{\n  \"a\": 1,\n  \"a\": 2}").unwrap(),
+            ", line 3, column 3: the key `a` occurs twice",
+        ),
+        (
+            |path| fs::write(path, b"{\"\xff\": 1}").unwrap(),
+            "the file is not UTF-8",
+        ),
+        (
+            |path| fs::write(path, " ".repeat(1024 * 1024 + 1)).unwrap(),
+            "the file is larger than 1 MiB",
+        ),
+        (
+            |path| symlink("nowhere", path).unwrap(),
+            "the file is a link to a file that does not exist",
+        ),
+        (
+            |path| fs::create_dir(path).unwrap(),
+            "the file is a directory",
+        ),
+        (
+            |path| {
+                fs::write(path, "{}").unwrap();
+                fs::set_permissions(path, fs::Permissions::from_mode(0o444)).unwrap();
+            },
+            "the file is read-only",
+        ),
+    ];
+    for (prepare, expected) in cases {
+        let user = User::with_home();
+        let path = user.path("home/.claude/settings.json");
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        prepare(&path);
+        let before = (fs::read(&path).ok(), fs::read_link(&path).ok());
+        // No other agent's file either.
+        let installed = user.run(&["install", "codex", "claude", "--yes"]);
+        assert!(
+            installed
+                .out
+                .contains("\n  \"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", "),
+            "{installed:?}"
+        );
+        let removed = user.run(&["uninstall", "claude", "--yes"]);
+        for printed in [installed, removed] {
+            assert_eq!(printed.status, 2, "{printed:?}");
+            assert!(
+                printed
+                    .err
+                    .contains("cannot edit `[DIR]/home/.claude/settings.json`"),
+                "{printed:?}"
+            );
+            assert!(printed.err.contains(expected), "{expected}: {printed:?}");
+        }
+        assert_eq!((fs::read(&path).ok(), fs::read_link(&path).ok()), before);
+        assert!(!user.path("home/.codex").exists());
+    }
+}
+
+#[test]
+fn install_and_uninstall_are_for_a_person() {
+    let user = User::with_home();
+    for command in ["install", "uninstall"] {
+        let mut below = user.command(&[command, "claude", "--yes"]);
+        let printed = user.printed(below.env("CODEX_THREAD_ID", "1").output().unwrap());
+        assert_eq!(printed.status, 2);
+        assert!(
+            printed.err.contains(&format!(
+                "run `forge-hooks {command} claude` in your own terminal"
+            )),
+            "{printed:?}"
+        );
+    }
+    let asked = user.run(&["install", "claude"]);
+    assert_eq!(asked.status, 2);
+    assert!(asked.err.contains("add `--yes`"), "{asked:?}");
+    assert_eq!(user.files_at_home().len(), 0);
+    assert_eq!(user.run(&["install", "claude", "-y"]).status, 0);
+    let link = user.path("home/real.json");
+    let path = user.path("home/.claude/settings.json");
+    // A link stays, as in a repository of settings.
+    fs::rename(&path, &link).unwrap();
+    symlink(&link, &path).unwrap();
+    assert_eq!(user.run(&["uninstall", "claude", "-y"]).status, 0);
+    assert_eq!(
+        (user.read("home/real.json"), path.is_symlink()),
+        ("{}\n".to_owned(), true)
+    );
+}
