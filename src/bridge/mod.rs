@@ -34,7 +34,7 @@ pub(crate) use answer::Answer;
 use answer::Dialect;
 pub(crate) use background::{Place, places};
 use firing::Deadline;
-pub(crate) use install::{Mistake, Registration, install, uninstall};
+pub(crate) use install::{Mistake, Registration, install, probe, program, registered, uninstall};
 #[cfg(fuzzing)]
 pub use patch::check_patch;
 pub(crate) use registered::Registered;

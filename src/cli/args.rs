@@ -57,6 +57,7 @@ pub(crate) fn without_a_host(command: clap::Command) -> clap::Command {
         .mut_subcommand("hook", |hook| hook.hide(false))
         .mut_subcommand("install", |install| install.hide(false))
         .mut_subcommand("uninstall", |uninstall| uninstall.hide(false))
+        .mut_subcommand("doctor", |doctor| doctor.hide(false))
 }
 
 /// Returns the file of `serve --vocabulary`.
@@ -183,6 +184,9 @@ pub(crate) enum Command {
     /// Remove what `install` has registered.
     #[command(hide = true)]
     Uninstall(Install),
+    /// Show whether this program is registered in these agents as it is now, and whether it blocks a probe.
+    #[command(hide = true)]
+    Doctor(Doctor),
     /// Fire the events of a table of cases, and show which decisions are not as expected.
     Test(Test),
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
@@ -367,6 +371,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let seconds = seconds.filter(|seconds| !seconds.is_zero());
     seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
+#[derive(Args)]
+pub(crate) struct Doctor {
+    /// The agents [default: those that have a directory of settings].
+    #[arg(value_name = "AGENT", value_parser = agent())]
+    pub(crate) agents: Vec<&'static Agent>,
 }
 
 #[derive(Args)]

@@ -121,6 +121,12 @@ impl Context<'_> {
         options.any(|option| option.get_id() == args::PROFILE)
     }
 
+    /// The name of the profile, if it is not the default.
+    pub(crate) fn own_profile(&self) -> Option<String> {
+        let profile = Some(self.profile()).filter(|profile| **profile != AppProfile::default());
+        profile.map(|profile| profile.name().to_owned())
+    }
+
     pub(crate) fn profile(&self) -> &AppProfile {
         self.hooks.profile()
     }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::AppProfile;
 use crate::bridge::{self, Mistake, Registration};
 use crate::cli::args::Install;
 use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
@@ -32,9 +31,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         let words = "cannot register on Windows: the command is for `/bin/sh`";
         return Err(Failure::new(words).with_fix("register each event by hand"));
     }
-    let profile = Some(context.profile()).filter(|profile| **profile != AppProfile::default());
-    let profile = profile.map(|profile| profile.name().to_owned());
-    let registration = Registration::of_environment(profile).map_err(Failure::new)?;
+    let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
     let mut all = Vec::new();
     for agent in &args.agents {
         let handlers = registration.handlers(agent).map_err(Failure::new)?;

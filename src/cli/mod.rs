@@ -8,6 +8,7 @@ mod args;
 mod cases;
 mod confirm;
 mod context;
+mod doctor;
 mod draw;
 mod entries;
 mod error;
@@ -181,6 +182,7 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         )),
         Command::Install(args) => install::install(args, context, terminal),
         Command::Uninstall(args) => install::uninstall(args, context, terminal),
+        Command::Doctor(args) => doctor::run(args, context, terminal),
         Command::Test(args) => test::run(args, context, terminal),
         Command::Events(args) => events::run(args, context, terminal),
         Command::Validate(args) => validate::run(args, context, terminal),

@@ -443,7 +443,7 @@ impl Agent {
     }
 
     /// Returns the agent's name of a tool that hosts call so.
-    pub(super) fn named_here(&self, ours: &str) -> Option<&'static str> {
+    pub(crate) fn named_here(&self, ours: &str) -> Option<&'static str> {
         let mut tools = self.tools.iter();
         let tool = tools.find(|tool| tool.ours.contains(&ours))?;
         Some(tool.theirs)

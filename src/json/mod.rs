@@ -11,6 +11,8 @@ mod text;
 mod tree;
 
 pub(crate) use fault::Fault;
+#[cfg(feature = "cli")]
+pub(crate) use node::JsonTree;
 pub(crate) use node::{Member, Node, kind};
 pub(crate) use position::Positions;
 pub use position::{Position, TextRange};

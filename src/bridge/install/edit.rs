@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::is_ours;
 use crate::compat::Agent;
-use crate::json::{self, NOT_AN_OBJECT, Node};
+use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node};
 
 /// Why a text cannot be edited safely.
 #[derive(Debug)]
@@ -49,6 +49,29 @@ pub(crate) fn uninstall(agent: &Agent, text: &str) -> Result<String, Mistake> {
     })
 }
 
+/// Returns the handlers of this program: each event with its value.
+///
+/// # Errors
+/// If the text cannot be read.
+pub(crate) fn registered(agent: &Agent, text: &str) -> Result<Vec<(String, Value)>, Mistake> {
+    let body = json::readable(text);
+    let tree = parsed(&body)?;
+    let settings = Settings::read(agent, &body, Node::new(&tree))?;
+    let own = settings.own.into_iter();
+    let own = own.map(|own| (own.event, own.value.unwrap_or_default()));
+    Ok(own.collect())
+}
+
+fn parsed(body: &str) -> Result<JsonTree<'_>, Mistake> {
+    json::parse_object(body).map_err(|fault| Mistake {
+        place: fault.place.start,
+        message: match &*fault.message {
+            NOT_AN_OBJECT => "expected an object".to_owned(),
+            other => other.to_owned(),
+        },
+    })
+}
+
 /// Repeats a change until there is none.
 fn edited(
     agent: &Agent,
@@ -57,13 +80,7 @@ fn edited(
 ) -> Result<String, Mistake> {
     loop {
         let body = json::readable(&text);
-        let tree = json::parse_object(&body).map_err(|fault| Mistake {
-            place: fault.place.start,
-            message: match &*fault.message {
-                NOT_AN_OBJECT => "expected an object".to_owned(),
-                other => other.to_owned(),
-            },
-        })?;
+        let tree = parsed(&body)?;
         let settings = Settings::read(agent, &body, Node::new(&tree))?;
         let Some(mut splices) = change(&settings) else {
             return Ok(text);

@@ -8,11 +8,12 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-pub(crate) use edit::{Mistake, install, uninstall};
+pub(crate) use edit::{Mistake, install, registered, uninstall};
 
-use crate::compat::{Agent, Effect, Event};
+use super::session::Session;
+use crate::compat::{APPLY_PATCH, Agent, Effect, Event};
 use crate::config::config_home;
 use crate::hook::{Piece, Token, lex};
 
@@ -171,6 +172,42 @@ pub(super) fn is_ours(agent: &Agent, command: &str) -> bool {
     };
     let is_program = Path::new(program).file_stem() == Some(OsStr::new(PROGRAM));
     is_program && *name == agent.name() && agent.event_named(event).is_some()
+}
+
+/// Returns the program that a handler of ours starts.
+pub(crate) fn program(handler: &Value) -> Option<PathBuf> {
+    let lexed = lex(handler.get("command")?.as_str()?);
+    let tokens = lexed.commands.last()?.iter();
+    let mut words = tokens.filter_map(|token| match token {
+        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect::<String>()),
+        _ => None,
+    });
+    words
+        .find(|word| Path::new(word).file_stem() == Some(OsStr::new(PROGRAM)))
+        .map(PathBuf::from)
+}
+
+/// Returns an event of the agent that is blocked without any hook, and what the agent writes of it: a file is written that
+/// decides.
+pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
+    let events = agent.events().iter();
+    let mut guards = events.filter(|event| event.ours() == Some("tool:pre_execute"));
+    let event = guards.next().map_or("", |event| event.name);
+    let path = Session::all(home).join("probe");
+    let (tool, input) = match agent.tool(APPLY_PATCH) {
+        Some(tool) => {
+            let path = path.display();
+            let patch = format!("*** Begin Patch\n*** Add File: {path}\n+probe\n*** End Patch");
+            (tool.theirs, json!({"command": patch}))
+        }
+        None => {
+            let tool = agent.named_here("write").unwrap_or_default();
+            (tool, json!({"file_path": path, "content": "probe"}))
+        }
+    };
+    let input =
+        json!({"hook_event_name": event, "cwd": home, "tool_name": tool, "tool_input": input});
+    (event, input.to_string())
 }
 
 fn text_of_piece<'p>(piece: &'p Piece<'_>) -> &'p str {

@@ -279,3 +279,17 @@ fn an_output_is_withheld_at_the_deadline_too() {
         "{answer}"
     );
 }
+
+/// One that hangs takes nothing from what the others have said.
+#[test]
+fn what_other_hooks_have_said_counts_at_the_deadline_too() {
+    let user = User::new();
+    user.has_hooks(&json!([
+        {"event": "session:start", "name": "first", "answer": {"additionalContext": "from the first"}},
+        {"event": "session:start", "name": "hangs", "command": "sleep 60"},
+    ]));
+    let fields = json!({"source": "startup"});
+    let answer = user.fired_with("claude", "SessionStart", &fields, &["--timeout", "1.5"]);
+    assert_eq!(answer.status, 0, "{answer:?}");
+    assert!(answer.out.contains("from the first"), "{answer:?}");
+}

@@ -370,6 +370,15 @@ fn a_change_of_settings_that_could_switch_hooks_off_is_blocked() {
             is_blocked
         );
     }
+    // What cannot be read here does not change either.
+    let user = User::new();
+    let unreadable = |value: &str| format!("{{ /* {value} */ }}");
+    user.write(local, &unreadable("1"));
+    let change = || user.fired("claude", "ConfigChange", &json!({})).status;
+    user.fired("claude", "PreToolUse", &shell("ls"));
+    assert_eq!(change(), 0);
+    user.write(local, &unreadable("2"));
+    assert_eq!(change(), 2);
     // Of a session that is not known, nothing is.
     let user = User::new();
     assert_eq!(user.fired("claude", "ConfigChange", &json!({})).status, 2);

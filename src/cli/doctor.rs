@@ -1,0 +1,208 @@
+//! `doctor`: whether this program is registered in the settings of agents as it is now, and whether it blocks a probe.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::bridge::{self, Registration};
+use crate::cli::args::Doctor;
+use crate::cli::files::named;
+use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
+use crate::compat::{AGENTS, Agent};
+use crate::json;
+
+/// How long a probe may take.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// What is wrong, and how to fix it.
+struct Finding {
+    problem: String,
+    fix: String,
+}
+
+/// One agent, as it is registered.
+struct Checkup {
+    agent: &'static Agent,
+    path: PathBuf,
+    /// The handlers of this program in the file: each event with its value.
+    own: Vec<(String, Value)>,
+    findings: Vec<Finding>,
+}
+
+pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    if !context.is_standalone() {
+        let words = "only `forge-hooks` itself is registered in other agents";
+        return Err(Failure::new(words));
+    }
+    let home = home::home_dir().filter(|home| home.is_absolute());
+    let home = home.ok_or_else(|| Failure::new("cannot find the home directory"))?;
+    let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
+    let mut agents = args.agents.clone();
+    if agents.is_empty() {
+        let path = |agent: &Agent| Some(home.join(agent.settings_files().first()?));
+        let is_there = |agent: &&Agent| {
+            let directory = path(agent).and_then(|path| path.parent().map(PathBuf::from));
+            directory.is_some_and(|directory| directory.is_dir())
+        };
+        agents = AGENTS.into_iter().filter(is_there).collect();
+    }
+    if agents.is_empty() {
+        return terminal.end(Exit::PROBLEMS, "found no settings of an agent");
+    }
+    let mut is_fine = true;
+    for agent in agents {
+        let mut checkup = Checkup::new(agent, home.join(agent.settings_files()[0]));
+        checkup.check(&registration, context);
+        is_fine &= checkup.findings.is_empty();
+        checkup.show(terminal)?;
+    }
+    Ok(Exit::fine_if(is_fine))
+}
+
+impl Checkup {
+    fn new(agent: &'static Agent, path: PathBuf) -> Self {
+        Self {
+            agent,
+            path,
+            own: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn find(&mut self, problem: impl Into<String>, fix: impl Into<String>) {
+        self.findings.push(Finding {
+            problem: problem.into(),
+            fix: fix.into(),
+        });
+    }
+
+    fn check(&mut self, registration: &Registration, context: &Context<'_>) {
+        let install = format!(
+            "run `{}`",
+            context.command(&format!("install {}", self.agent))
+        );
+        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        match bridge::registered(self.agent, &text) {
+            _ if text.trim().is_empty() => {}
+            Ok(own) => self.own = own,
+            Err(mistake) => {
+                let problem = format!("the file cannot be read: {}", mistake.message);
+                return self.find(problem, "correct the file");
+            }
+        }
+        if self.own.is_empty() {
+            return self.find("this program is not registered", install);
+        }
+        self.check_switch(&text);
+        self.compare(registration, &install);
+        if let Err(why) = self.probe(registration) {
+            self.find(
+                format!("a probe that must be blocked was not: {why}"),
+                install,
+            );
+        }
+    }
+
+    /// Finds a switch that turns all hooks off.
+    fn check_switch(&mut self, text: &str) {
+        let settings: Value = json::read(text).unwrap_or_default();
+        let Some((key, off)) = self.agent.all_off else {
+            return;
+        };
+        let mut keys = key.split('.');
+        let value = keys.try_fold(&settings, |value, key| value.get(key));
+        if value.and_then(Value::as_bool) == Some(off) {
+            self.find(
+                format!("`{key}` is {off}, which switches all hooks off"),
+                format!("remove `{key}` from the file"),
+            );
+        }
+    }
+
+    /// Compares what is registered with what `install` would register.
+    fn compare(&mut self, registration: &Registration, install: &str) {
+        let mut programs = self
+            .own
+            .iter()
+            .filter_map(|(_, handler)| bridge::program(handler));
+        if let Some(missing) = programs.find(|program| !program.is_file()) {
+            let problem = format!("it starts `{}`, which is not there", missing.display());
+            return self.find(problem, install);
+        }
+        let wanted = registration.handlers(self.agent).unwrap_or_default();
+        let is_there = |event: &str, handler: &str| {
+            let handler: Option<Value> = json::read(handler).ok();
+            let mut own = self.own.iter();
+            own.any(|(known, value)| known == event && Some(value) == handler.as_ref())
+        };
+        let different = wanted
+            .iter()
+            .filter(|(event, handler)| !is_there(event, handler));
+        let different: Vec<_> = different.map(|(event, _)| *event).collect();
+        if !different.is_empty() {
+            let problem = format!(
+                "it is registered by hand, by another version, or as another environment was, at {}",
+                different.join(", ")
+            );
+            self.find(problem, install);
+        }
+    }
+
+    /// Runs the registered guard as the agent does, on a call that is blocked without any hook.
+    ///
+    /// # Errors
+    /// If it does not block.
+    fn probe(&self, registration: &Registration) -> Result<(), String> {
+        let (event, input) = bridge::probe(self.agent, &registration.home);
+        let mut own = self.own.iter();
+        let handler = own.find(|(known, _)| *known == event);
+        let (_, handler) = handler.ok_or_else(|| format!("no handler for `{event}`"))?;
+        let command = handler["command"].as_str().unwrap_or_default();
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", command]).stdin(Stdio::piped());
+        shell.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = shell.spawn().map_err(|error| error.to_string())?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read its input is seen by its end.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        let deadline = Instant::now() + LONGEST;
+        loop {
+            match child.try_wait().map_err(|error| error.to_string())? {
+                Some(status) if status.code() == Some(2) => return Ok(()),
+                Some(status) => return Err(status.to_string()),
+                None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+                None => break,
+            }
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        let seconds = LONGEST.as_secs();
+        Err(format!("it has not ended within {seconds} seconds"))
+    }
+
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        let path = named(&self.path);
+        let title = self.agent.title();
+        if self.findings.is_empty() {
+            let events = counted(self.own.len(), "event");
+            let state = Style::GOOD.paint(format!("registered at {events}, a probe is blocked"));
+            writeln!(terminal, "{title}: {path}: {state}")?;
+            if let Some(note) = self.agent.to_approve {
+                writeln!(terminal, "  {note}")?;
+            }
+            return Ok(());
+        }
+        writeln!(terminal, "{title}: {path}")?;
+        for Finding { problem, fix } in &self.findings {
+            writeln!(terminal, "  {}", Style::BAD.of(problem))?;
+            writeln!(terminal, "    fix: {fix}")?;
+        }
+        Ok(())
+    }
+}
