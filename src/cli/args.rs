@@ -384,10 +384,18 @@ pub(crate) struct Doctor {
 pub(crate) struct Install {
     /// The agents.
     #[arg(value_name = "AGENT", required = true, value_parser = agent())]
-    pub(crate) agents: Vec<&'static Agent>,
+    agents: Vec<&'static Agent>,
     /// Write without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+impl Install {
+    /// The agents, each once.
+    pub(crate) fn agents(&self) -> Vec<&'static Agent> {
+        let is_named = |agent: &&Agent| self.agents.contains(agent);
+        compat::AGENTS.into_iter().filter(is_named).collect()
+    }
 }
 
 #[derive(Args)]

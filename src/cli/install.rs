@@ -33,7 +33,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     }
     let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
     let mut all = Vec::new();
-    for agent in &args.agents {
+    for agent in args.agents() {
         let handlers = registration.handlers(agent).map_err(Failure::new)?;
         let edit = |text: &str| bridge::install(agent, text, &handlers);
         let settings = match Settings::edited(agent, edit) {
@@ -72,7 +72,7 @@ pub(crate) fn uninstall(
     terminal: &mut Terminal<'_>,
 ) -> Done {
     may_run(args, context, "uninstall")?;
-    let settings = args.agents.iter().map(|agent| {
+    let settings = args.agents().into_iter().map(|agent| {
         let edit = |text: &str| bridge::uninstall(agent, text);
         Settings::edited(agent, edit)
     });
@@ -95,9 +95,9 @@ fn may_run(args: &Install, context: &Context<'_>, command: &str) -> Result<(), F
         let words = "only `forge-hooks` itself is registered in other agents";
         return Err(Failure::new(words));
     }
-    let names = args.agents.iter().map(|agent| agent.name());
-    let words: Vec<_> = [command].into_iter().chain(names).collect();
-    refuse_below_an_agent(context, &words.join(" "))
+    let names = Vec::from_iter(args.agents().into_iter().map(Agent::name));
+    let command = format!("{command} {}", names.join(" "));
+    refuse_below_an_agent(context, &command)
 }
 
 /// Writes the files that change, after a question.

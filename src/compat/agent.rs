@@ -59,6 +59,12 @@ pub struct Agent {
     pub(super) keys_not_applied: Words,
     /// The types of handlers that the agent runs, but this crate does not.
     pub(super) other_types: Words,
+    /// Whether messages show the `name` of a handler in place of its command.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(crate) names_handlers: bool,
     /// Whether timeouts are in milliseconds, not in seconds.
     pub(crate) milliseconds: bool,
     /// The timeout of a hook without its own, in seconds, unless its event has another one.

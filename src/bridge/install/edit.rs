@@ -170,43 +170,48 @@ impl<'t> Settings<'t> {
     /// Adds a handler in a group of its own.
     fn with(&self, event: &str, handler: &str) -> Splice {
         let group = format!(r#"{{"hooks": [{handler}]}}"#);
+        let new_event = format!("{}: [ {group} ]", Value::from(event));
         let hooks = self.root.member("hooks");
-        let of_event = hooks.and_then(|hooks| hooks.member(event));
-        let new_event = |white: &White| {
-            let list = white.around("[", |_| group.clone(), "]");
-            format!("{}: {list}", Value::from(event))
-        };
-        match (hooks, of_event) {
-            (_, Some(groups)) => self.first_of(groups, 2, |_| group.clone()),
-            (Some(hooks), None) => self.first_of(hooks, 1, new_event),
-            (None, None) => self.first_of(self.root, 0, |white| {
-                format!(r#""hooks": {}"#, white.around("{", new_event, "}"))
-            }),
+        let groups = hooks.and_then(|hooks| hooks.member(event));
+        match (hooks, groups) {
+            (_, Some(groups)) => self.first_of(groups, &group),
+            (Some(hooks), None) => self.first_of(hooks, &new_event),
+            (None, None) => self.all_events(&new_event),
         }
     }
 
-    /// Adds the first item of a list or an object at this depth.
-    fn first_of(
-        &self,
-        container: Node<'_, '_>,
-        depth: usize,
-        item: impl FnOnce(&White) -> String,
-    ) -> Splice {
+    /// Adds the object of all events, with one line for each if the text has several lines.
+    fn all_events(&self, event: &str) -> Splice {
+        let Range { start, end } = self.root.range();
+        let is_crlf = self.text.contains("\r\n");
+        let newline = if is_crlf { "\r\n" } else { "\n" };
+        let is_empty = self.root.members().next().is_none();
+        let (newline, unit) = match blank(&self.text[start + 1..]).rsplit_once('\n') {
+            Some((_, unit)) if !is_empty => (newline, unit),
+            None if !is_empty => (" ", ""),
+            _ => (newline, "  "),
+        };
+        let all = format!(r#""hooks": {{{newline}{unit}{unit}{event}{newline}{unit}}}"#);
+        if start + 2 == end {
+            return (
+                start + 1..start + 1,
+                format!("{newline}{unit}{all}{newline}"),
+            );
+        }
+        self.first_of(self.root, &all)
+    }
+
+    /// Adds the first item of a list or an object.
+    fn first_of(&self, container: Node<'_, '_>, item: &str) -> Splice {
         let Level {
             container, items, ..
         } = Level::new(container, 0);
         let at = container.start + 1;
-        let found = blank(&self.text[at..]);
-        let mut white = White::of(self.text);
-        white.indent = Some(white.unit.repeat(depth + 1));
-        let new = if items.is_empty() && depth == 0 && at + 1 == container.end {
-            format!("{}{}{}", white.before(), item(&white), white.newline)
-        } else if items.is_empty() {
-            item(&white)
-        } else {
-            white.indent = found.rsplit_once('\n').map(|(_, indent)| indent.to_owned());
-            let space = if found.is_empty() { " " } else { "" };
-            format!("{found}{},{space}", item(&white))
+        let space = blank(&self.text[at..]);
+        let new = match (items.is_empty(), space) {
+            (true, _) => item.to_owned(),
+            (false, "") => format!("{item}, "),
+            (false, space) => format!("{space}{item},"),
         };
         (at..at, new)
     }
@@ -291,48 +296,6 @@ impl Level {
 
     fn range(&self) -> Range<usize> {
         self.items[self.index].clone()
-    }
-}
-
-/// The white space of a text.
-struct White {
-    newline: &'static str,
-    /// Of one level.
-    unit: String,
-    /// Of the items; none if they stand on one line.
-    indent: Option<String>,
-}
-
-impl White {
-    fn of(text: &str) -> Self {
-        let start = text.find('{').map_or(0, |open| open + 1);
-        let first = blank(&text[start..]).rsplit_once('\n');
-        let unit = first.map(|(_, unit)| unit).filter(|unit| !unit.is_empty());
-        Self {
-            newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
-            unit: unit.unwrap_or("  ").to_owned(),
-            indent: None,
-        }
-    }
-
-    /// Returns what stands before an item.
-    fn before(&self) -> String {
-        let indent = self.indent.as_ref();
-        indent.map_or(" ".to_owned(), |indent| self.newline.to_owned() + indent)
-    }
-
-    /// Returns an item in brackets, which is one level deeper.
-    fn around(&self, open: &str, item: impl FnOnce(&Self) -> String, close: &str) -> String {
-        let inner = Self {
-            newline: self.newline,
-            unit: self.unit.clone(),
-            indent: self
-                .indent
-                .as_ref()
-                .map(|indent| indent.clone() + &self.unit),
-        };
-        let item = item(&inner);
-        format!("{open}{}{item}{}{close}", inner.before(), self.before())
     }
 }
 

@@ -4,6 +4,7 @@ mod edit;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -58,8 +59,10 @@ impl Registration {
             ));
         }
         let path = env::var_os("PATH").unwrap_or_default();
+        let mut known = HashSet::new();
         // In a relative directory, a model could put a program.
-        let directories = env::split_paths(&path).filter(|directory| directory.is_absolute());
+        let directories = env::split_paths(&path)
+            .filter(|directory| directory.is_absolute() && known.insert(directory.clone()));
         let path = env::join_paths(directories).map_err(|error| error.to_string())?;
         if path.is_empty() {
             return Err(
@@ -94,8 +97,13 @@ impl Registration {
             false => timeout.as_secs_f64().to_string(),
         };
         let command = Value::from(self.command(agent, event)?);
+        let name = if agent.names_handlers {
+            r#""name": "forge-hooks", "#
+        } else {
+            ""
+        };
         Ok(format!(
-            r#"{{"type": "command", "timeout": {number}, "command": {command}}}"#
+            r#"{{{name}"type": "command", "timeout": {number}, "command": {command}}}"#
         ))
     }
 

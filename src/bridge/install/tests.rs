@@ -203,11 +203,15 @@ fn what_is_added_looks_like_the_rest() {
     for (text, expected) in [
         (
             "{}\n",
-            "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      GROUP\n    ],\n    \"Stop\": [\n      GROUP\n    ]\n  }\n}\n",
+            "{\n  \"hooks\": {\n    \"PreToolUse\": [ GROUP ],\n    \"Stop\": [ GROUP ]\n  }\n}\n",
         ),
         (
-            "{\n\t\"a\": 1\n}",
-            "{\n\t\"hooks\": {\n\t\t\"PreToolUse\": [\n\t\t\tGROUP\n\t\t],\n\t\t\"Stop\": [\n\t\t\tGROUP\n\t\t]\n\t},\n\t\"a\": 1\n}",
+            "{\r\n\t\"a\": 1\r\n}",
+            "{\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [ GROUP ],\r\n\t\t\"Stop\": [ GROUP ]\r\n\t},\r\n\t\"a\": 1\r\n}",
+        ),
+        (
+            "{\n  \"hooks\": {\n    \"Stop\": [\n      {}\n    ]\n  }\n}",
+            "{\n  \"hooks\": {\n    \"PreToolUse\": [ GROUP ],\n    \"Stop\": [\n      GROUP,\n      {}\n    ]\n  }\n}",
         ),
         (
             "{\"a\": 1}",

@@ -150,7 +150,7 @@ fn a_call_through_a_registered_command_is_guarded() {
 }
 
 #[test]
-fn timeouts_are_those_of_the_agents() {
+fn handlers_have_the_timeouts_of_their_agents() {
     let user = User::with_home();
     assert_eq!(user.run(&["install", "claude", "gemini", "-y"]).status, 0);
     for (file, event, timeout, seconds) in [
@@ -163,6 +163,9 @@ fn timeouts_are_those_of_the_agents() {
         let group = &settings["hooks"][event][0];
         assert_eq!(group["hooks"][0]["timeout"], timeout, "{event}");
         assert_eq!(group.get("matcher"), None);
+        // Its messages have the name in place of the command.
+        let name = (file == ".gemini/settings.json").then(|| json!("forge-hooks"));
+        assert_eq!(group["hooks"][0].get("name"), name.as_ref());
         let command = user.command_in(file, event);
         assert!(
             command.contains(&format!(" --timeout {seconds} ")),
@@ -192,7 +195,7 @@ fn the_command_has_what_the_environment_has() {
         "{other}"
     );
     // A model could put programs into a relative directory.
-    let path = registered("PATH", "bin:/usr/bin:.::/bin".into(), &[]);
+    let path = registered("PATH", "bin:/usr/bin:.::/bin:/usr/bin".into(), &[]);
     assert!(path.ends_with(" --path /usr/bin:/bin"), "{path}");
     let refused = |name: &str, value: PathBuf, expected: &str| {
         let before = user.read("home/.claude/settings.json");
@@ -299,7 +302,12 @@ fn install_and_uninstall_are_for_a_person() {
     assert_eq!(asked.status, 2);
     assert!(asked.err.contains("add `--yes`"), "{asked:?}");
     assert_eq!(user.files_at_home().len(), 0);
-    assert_eq!(user.run(&["install", "claude", "-y"]).status, 0);
+    let twice = user.run(&["install", "claude", "claude", "-y"]);
+    assert_eq!(
+        (twice.status, twice.out.lines().count()),
+        (0, 2),
+        "{twice:?}"
+    );
     let link = user.path("home/real.json");
     let path = user.path("home/.claude/settings.json");
     // A link stays, as in a repository of settings.
