@@ -140,8 +140,21 @@ impl Settings {
         let path: PathBuf = home.join(file).components().collect();
         let cannot = |place: &str, why: String| {
             let words = format!("cannot edit `{}`{place}: {why}", path.display());
-            Failure::new(words).with_fix("correct this, and repeat the command")
+            Failure::new(words)
+                .with_fix("correct this and repeat the command, or edit the file by hand")
         };
+        let (variable, usual) = agent.moved_by;
+        let moved = std::env::var_os(variable).map(PathBuf::from);
+        let is_moved =
+            |other: &PathBuf| !other.as_os_str().is_empty() && *other != home.join(usual);
+        if let Some(other) = moved.filter(is_moved) {
+            let why = format!(
+                "`{variable}` is `{}`, where {} reads its settings",
+                other.display(),
+                agent.title()
+            );
+            return Err(cannot("", why));
+        }
         let before = read_for_saving(&path).map_err(|error| cannot("", error.to_string()))?;
         if path
             .metadata()

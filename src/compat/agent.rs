@@ -37,6 +37,12 @@ pub struct Agent {
     pub(super) extensions: Option<&'static str>,
     /// What identifies a plugin of this agent.
     pub(super) manifest: &'static str,
+    /// The variable that names another place for this directory, below the home directory, where the user's files are.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(crate) moved_by: (&'static str, &'static str),
     /// What the user must do before a hook that is new in a file runs.
     #[cfg_attr(
         not(feature = "cli"),

@@ -109,7 +109,6 @@ struct Own {
 }
 
 /// An item of a list or an object.
-#[derive(Clone)]
 struct Level {
     container: Range<usize>,
     items: Vec<Range<usize>>,
@@ -219,10 +218,12 @@ impl<'t> Settings<'t> {
     /// Removes a handler, with the group, the event and the object of all events that become empty, if they were added with it.
     fn without(&self, own: &Own) -> Vec<Splice> {
         let is_last = |level: &&Level| level.items.len() > 1 || !self.was_added(level);
-        let [in_group, others @ ..] = &own.levels;
-        let mut levels = [in_group].into_iter().filter(|level| level.items.len() > 1);
-        let cut = levels.next().or_else(|| others.iter().find(is_last));
-        self.cut(cut.unwrap_or(&own.levels[3]))
+        let [in_group, in_event, in_hooks, at_root] = &own.levels;
+        if in_group.items.len() > 1 {
+            return self.cut(in_group);
+        }
+        let mut levels = [in_event, in_hooks].into_iter();
+        self.cut(levels.find(is_last).unwrap_or(at_root))
     }
 
     /// Whether a list or an object with one item was added with it.
@@ -230,8 +231,7 @@ impl<'t> Settings<'t> {
         let Range { start, end } = level.range();
         let before = &self.text[level.container.start + 1..start];
         let behind = &self.text[end..level.container.end - 1];
-        let is_free = |text: &str| text.len() == blank(text).len();
-        !before.is_empty() && is_free(before) && is_free(behind.trim_start_matches(','))
+        !before.is_empty() && is_blank(before) && is_blank(behind.trim_start_matches(','))
     }
 
     /// Removes an item with its comma.
@@ -245,7 +245,7 @@ impl<'t> Settings<'t> {
         let comma_before = previous.and_then(|end| self.comma(end));
         let from = comma_before.map_or(level.container.start + 1, |comma| comma + 1);
         // A comment may end with its line.
-        let is_free = self.text[from..start].len() == blank(&self.text[from..start]).len();
+        let is_free = is_blank(&self.text[from..start]);
         let from = if is_free { from } else { start };
         let removed = |range| (range, String::new());
         if let Some(comma) = self.comma(end) {
@@ -254,12 +254,8 @@ impl<'t> Settings<'t> {
             return vec![removed(from..end), removed(comma..last)];
         }
         let is_only = previous.is_none() && from < start;
-        let behind = &self.text[end..close];
-        let end = if is_only && behind.len() == blank(behind).len() {
-            close
-        } else {
-            end
-        };
+        let is_last = is_only && is_blank(&self.text[end..close]);
+        let end = if is_last { close } else { end };
         let comma = comma_before.map(|comma| removed(comma..comma + 1));
         comma.into_iter().chain([removed(from..end)]).collect()
     }
@@ -297,6 +293,10 @@ impl Level {
     fn range(&self) -> Range<usize> {
         self.items[self.index].clone()
     }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.len() == blank(text).len()
 }
 
 /// Returns the white space at the beginning.

@@ -319,3 +319,30 @@ fn install_and_uninstall_are_for_a_person() {
         ("{}\n".to_owned(), true)
     );
 }
+
+#[test]
+fn settings_that_a_variable_moves_are_not_written() {
+    for (agent, name, usual) in [
+        ("claude", "CLAUDE_CONFIG_DIR", "home/.claude"),
+        ("codex", "CODEX_HOME", "home/.codex"),
+        ("gemini", "GEMINI_CLI_HOME", "home"),
+    ] {
+        let user = User::with_home();
+        let install = |directory: &str| {
+            let mut install = user.command(&["install", agent, "--yes"]);
+            let value = user.path(directory);
+            user.printed(install.env(name, value).output().unwrap())
+        };
+        let moved = install("elsewhere");
+        assert_eq!(moved.status, 2, "{moved:?}");
+        assert!(
+            moved
+                .err
+                .contains(&format!("`{name}` is `[DIR]/elsewhere`")),
+            "{moved:?}"
+        );
+        assert!(moved.out.contains("\"hooks\": [{"), "{moved:?}");
+        assert_eq!(user.files_at_home().len(), 0);
+        assert_eq!(install(usual).status, 0);
+    }
+}
