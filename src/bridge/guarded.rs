@@ -8,6 +8,9 @@ use crate::events::{EventType, HookEvent};
 use crate::hooks::Hooks;
 use crate::printable::printable;
 
+/// What the model reads of such a file.
+pub(crate) const DECIDES: &str = "is one of the files that decide which hooks run";
+
 /// What decides besides the files of the hooks.
 pub(super) struct Guarded {
     /// The program itself.
@@ -28,9 +31,7 @@ impl Guarded {
         let decides = hooks.decides_with(path.as_ref(), &self.files, &self.directories);
         let path = printable(path);
         decides.then(|| {
-            format!(
-                "blocked by forge-hooks: `{path}` is one of the files that decide which hooks run: a person changes it, in an editor"
-            )
+            format!("blocked by forge-hooks: `{path}` {DECIDES}: a person changes it, in an editor")
         })
     }
 }

@@ -34,6 +34,7 @@ pub(crate) use answer::Answer;
 use answer::Dialect;
 pub(crate) use background::{Place, places};
 use firing::Deadline;
+pub(crate) use guarded::DECIDES;
 pub(crate) use install::{Mistake, Registration, install, probe, program, registered, uninstall};
 #[cfg(fuzzing)]
 pub use patch::check_patch;

@@ -1,9 +1,10 @@
 //! `doctor`: whether this program is registered in the settings of agents as it is now, and whether it blocks a probe.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,12 +13,16 @@ use serde_json::Value;
 use crate::bridge::{self, Registration};
 use crate::cli::args::Doctor;
 use crate::cli::files::named;
+use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
 use crate::compat::{AGENTS, Agent};
 use crate::json;
 
 /// How long a probe may take.
 const LONGEST: Duration = Duration::from_secs(20);
+
+/// The most bytes of what it says that are read.
+const MOST_SAID: u64 = 4096;
 
 /// What is wrong, and how to fix it.
 struct Finding {
@@ -35,20 +40,12 @@ struct Checkup {
 }
 
 pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    if !context.is_standalone() {
-        let words = "only `forge-hooks` itself is registered in other agents";
-        return Err(Failure::new(words));
-    }
-    let home = home::home_dir().filter(|home| home.is_absolute());
-    let home = home.ok_or_else(|| Failure::new("cannot find the home directory"))?;
+    only_itself(context)?;
+    let home = users_home()?;
     let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
     let mut agents = args.agents.clone();
     if agents.is_empty() {
-        let path = |agent: &Agent| Some(home.join(agent.settings_files().first()?));
-        let is_there = |agent: &&Agent| {
-            let directory = path(agent).and_then(|path| path.parent().map(PathBuf::from));
-            directory.is_some_and(|directory| directory.is_dir())
-        };
+        let is_there = |agent: &&Agent| users_file(agent, &home).parent().is_some_and(Path::is_dir);
         agents = AGENTS.into_iter().filter(is_there).collect();
     }
     if agents.is_empty() {
@@ -56,7 +53,7 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
     }
     let mut is_fine = true;
     for agent in agents {
-        let mut checkup = Checkup::new(agent, home.join(agent.settings_files()[0]));
+        let mut checkup = Checkup::new(agent, users_file(agent, &home));
         checkup.check(&registration, context);
         is_fine &= checkup.findings.is_empty();
         checkup.show(terminal)?;
@@ -86,6 +83,9 @@ impl Checkup {
             "run `{}`",
             context.command(&format!("install {}", self.agent))
         );
+        if let Some(problem) = read_elsewhere(self.agent, &registration.home) {
+            return self.find(problem, "unset the variable, or register by hand there");
+        }
         let text = fs::read_to_string(&self.path).unwrap_or_default();
         match bridge::registered(self.agent, &text) {
             _ if text.trim().is_empty() => {}
@@ -101,10 +101,8 @@ impl Checkup {
         self.check_switch(&text);
         self.compare(registration, &install);
         if let Err(why) = self.probe(registration) {
-            self.find(
-                format!("a probe that must be blocked was not: {why}"),
-                install,
-            );
+            let problem = format!("a call that must be blocked was answered with {why}");
+            self.find(problem, format!("correct this, or {install}"));
         }
     }
 
@@ -156,34 +154,18 @@ impl Checkup {
     /// Runs the registered guard as the agent does, on a call that is blocked without any hook.
     ///
     /// # Errors
-    /// If it does not block.
+    /// If it does not block, or blocks since the program does not run.
     fn probe(&self, registration: &Registration) -> Result<(), String> {
         let (event, input) = bridge::probe(self.agent, &registration.home);
         let mut own = self.own.iter();
         let handler = own.find(|(known, _)| *known == event);
         let (_, handler) = handler.ok_or_else(|| format!("no handler for `{event}`"))?;
         let command = handler["command"].as_str().unwrap_or_default();
-        let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", command]).stdin(Stdio::piped());
-        shell.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = shell.spawn().map_err(|error| error.to_string())?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // One that does not read its input is seen by its end.
-            let _ = stdin.write_all(input.as_bytes());
+        let (status, said) = started(command, &input, &registration.home)?;
+        if status.code() == Some(2) && said.contains(bridge::DECIDES) {
+            return Ok(());
         }
-        let deadline = Instant::now() + LONGEST;
-        loop {
-            match child.try_wait().map_err(|error| error.to_string())? {
-                Some(status) if status.code() == Some(2) => return Ok(()),
-                Some(status) => return Err(status.to_string()),
-                None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-                None => break,
-            }
-        }
-        let _ = child.kill();
-        let _ = child.wait();
-        let seconds = LONGEST.as_secs();
-        Err(format!("it has not ended within {seconds} seconds"))
+        Err(format!("{status}: {}", said.trim()))
     }
 
     fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
@@ -205,4 +187,43 @@ impl Checkup {
         }
         Ok(())
     }
+}
+
+/// Runs a command in this directory, with this input, and returns how it has ended and what it wrote to its standard error.
+///
+/// # Errors
+/// If it cannot be started, or does not end in time.
+fn started(command: &str, input: &str, directory: &Path) -> Result<(ExitStatus, String), String> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).current_dir(directory);
+    shell.stdin(Stdio::piped()).stdout(Stdio::null());
+    shell.stderr(Stdio::piped());
+    let mut child = shell.spawn().map_err(|error| error.to_string())?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not read its input is seen by its end.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let (sender, said) = mpsc::channel();
+    let stderr = child.stderr.take();
+    // A process that it leaves behind may keep the stream open.
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = stderr.map(|stream| stream.take(MOST_SAID).read_to_end(&mut text));
+        let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
+    });
+    let deadline = Instant::now() + LONGEST;
+    loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) => {
+                let text = said.recv_timeout(LONGEST).unwrap_or_default();
+                return Ok((status, text));
+            }
+            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+            None => break,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    let seconds = LONGEST.as_secs();
+    Err(format!("it has not ended within {seconds} seconds"))
 }

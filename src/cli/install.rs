@@ -1,6 +1,6 @@
 //! `install` and `uninstall`: the handlers of this program in the user's settings of other agents.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::bridge::{self, Mistake, Registration};
 use crate::cli::args::Install;
@@ -85,16 +85,44 @@ pub(crate) fn uninstall(
     )
 }
 
-fn no_home() -> Failure {
-    Failure::new("cannot find the home directory").with_fix("set `HOME` to its absolute path")
+pub(crate) fn users_home() -> Result<PathBuf, Failure> {
+    let home = home::home_dir().filter(|home| home.is_absolute());
+    home.ok_or_else(|| {
+        Failure::new("cannot find the home directory").with_fix("set `HOME` to its absolute path")
+    })
 }
 
-/// Refuses to run for a host, whose hooks are not those of `hook`, and for an agent.
-fn may_run(args: &Install, context: &Context<'_>, command: &str) -> Result<(), Failure> {
-    if !context.is_standalone() {
-        let words = "only `forge-hooks` itself is registered in other agents";
-        return Err(Failure::new(words));
+/// Returns the user's settings of an agent.
+pub(crate) fn users_file(agent: &Agent, home: &Path) -> PathBuf {
+    let file = agent.settings_files().first().copied().unwrap_or_default();
+    home.join(file).components().collect()
+}
+
+/// Returns why an agent does not read this file, if a variable names another place.
+pub(crate) fn read_elsewhere(agent: &Agent, home: &Path) -> Option<String> {
+    let (variable, usual) = agent.moved_by;
+    let other = std::env::var_os(variable).map(PathBuf::from)?;
+    if other.as_os_str().is_empty() || other == home.join(usual) {
+        return None;
     }
+    let (other, title) = (other.display(), agent.title());
+    Some(format!(
+        "`{variable}` is `{other}`, where {title} reads its settings"
+    ))
+}
+
+/// Refuses to run for a host, whose hooks are not those of `hook`.
+pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), Failure> {
+    if context.is_standalone() {
+        return Ok(());
+    }
+    let words = "only `forge-hooks` itself is registered in other agents";
+    Err(Failure::new(words))
+}
+
+/// Refuses to run for a host and for an agent.
+fn may_run(args: &Install, context: &Context<'_>, command: &str) -> Result<(), Failure> {
+    only_itself(context)?;
     let names = Vec::from_iter(args.agents().into_iter().map(Agent::name));
     let command = format!("{command} {}", names.join(" "));
     refuse_below_an_agent(context, &command)
@@ -134,25 +162,14 @@ impl Settings {
         agent: &'static Agent,
         edit: impl FnOnce(&str) -> Result<String, Mistake>,
     ) -> Result<Self, Failure> {
-        let home = home::home_dir().filter(|home| home.is_absolute());
-        let home = home.ok_or_else(no_home)?;
-        let file = agent.settings_files().first().copied().unwrap_or_default();
-        let path: PathBuf = home.join(file).components().collect();
+        let home = users_home()?;
+        let path = users_file(agent, &home);
         let cannot = |place: &str, why: String| {
             let words = format!("cannot edit `{}`{place}: {why}", path.display());
             Failure::new(words)
                 .with_fix("correct this and repeat the command, or edit the file by hand")
         };
-        let (variable, usual) = agent.moved_by;
-        let moved = std::env::var_os(variable).map(PathBuf::from);
-        let is_moved =
-            |other: &PathBuf| !other.as_os_str().is_empty() && *other != home.join(usual);
-        if let Some(other) = moved.filter(is_moved) {
-            let why = format!(
-                "`{variable}` is `{}`, where {} reads its settings",
-                other.display(),
-                agent.title()
-            );
+        if let Some(why) = read_elsewhere(agent, &home) {
             return Err(cannot("", why));
         }
         let before = read_for_saving(&path).map_err(|error| cannot("", error.to_string()))?;

@@ -40,8 +40,15 @@ fn a_registration_is_fine_or_has_a_fix() {
     assert_eq!(all.status, 0, "{all:?}");
     assert_eq!(all.out.matches("a probe is blocked").count(), 3, "{all:?}");
     assert!(all.out.contains("approve them in `/hooks`"), "{all:?}");
-    let stand_in = user.write("elsewhere/forge-hooks", "#!/bin/sh\nexit 0\n");
-    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
+    let other = |directory: &str, script: &str| {
+        let program = user.write(
+            &format!("{directory}/forge-hooks"),
+            &format!("#!/bin/sh\n{script}\n"),
+        );
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        program.to_str().unwrap().to_owned()
+    };
+    let (passes, crashes) = (other("passes", "exit 0"), other("crashes", "exit 3"));
     let program = crate::program::PROGRAM;
     for (agent, file) in AGENTS {
         let fix = format!("fix: run `forge-hooks install {agent}`");
@@ -61,9 +68,14 @@ fn a_registration_is_fine_or_has_a_fix() {
                 text.replace("--timeout ", "--inherit A --timeout ")
             }),
             (
-                "a probe that must be blocked was not: exit status: 0",
+                "a call that must be blocked was answered with exit status: 0",
                 &fix,
-                &|text| text.replace(program, stand_in.to_str().unwrap()),
+                &|text| text.replace(program, &passes),
+            ),
+            (
+                "with exit status: 2: forge-hooks did not run",
+                &fix,
+                &|text| text.replace(program, &crashes),
             ),
         ] {
             let printed = user.after(agent, file, change);
@@ -75,6 +87,19 @@ fn a_registration_is_fine_or_has_a_fix() {
             assert!(printed.out.contains(fix), "{agent} {problem}: {printed:?}");
         }
         assert_eq!(user.run(&["doctor", agent]).status, 0);
+        let variable = match agent {
+            "claude" => "CLAUDE_CONFIG_DIR",
+            "codex" => "CODEX_HOME",
+            _ => "GEMINI_CLI_HOME",
+        };
+        let mut moved = user.command(&["doctor", agent]);
+        let moved = moved.env(variable, user.path("moved")).output().unwrap();
+        let moved = user.printed(moved);
+        assert_eq!(moved.status, 1);
+        assert!(
+            moved.out.contains(variable) && moved.out.contains("fix: unset"),
+            "{moved:?}"
+        );
     }
 }
 
