@@ -34,12 +34,20 @@ impl User {
 }
 
 #[test]
-fn a_registration_is_fine_or_has_a_fix() {
+fn a_registration_is_fine() {
     let user = registered();
     let all = user.run(&["doctor"]);
     assert_eq!(all.status, 0, "{all:?}");
     assert_eq!(all.out.matches("a probe is blocked").count(), 3, "{all:?}");
     assert!(all.out.contains("approve them in `/hooks`"), "{all:?}");
+}
+
+/// Each problem, its fix, and a change of the settings that has it.
+type Broken<'a> = (&'a str, &'a str, &'a dyn Fn(&str) -> String);
+
+#[test]
+fn a_registration_that_does_not_work_has_a_fix() {
+    let user = registered();
     let other = |directory: &str, script: &str| {
         let program = user.write(
             &format!("{directory}/forge-hooks"),
@@ -49,49 +57,55 @@ fn a_registration_is_fine_or_has_a_fix() {
         program.to_str().unwrap().to_owned()
     };
     let (passes, crashes) = (other("passes", "exit 0"), other("crashes", "exit 3"));
-    let program = crate::program::PROGRAM;
-    for (agent, file) in AGENTS {
-        let fix = format!("fix: run `forge-hooks install {agent}`");
-        for (problem, fix, change) in [
-            (
-                "is not registered",
-                &*fix,
-                &(|_: &str| "{}".to_owned()) as &dyn Fn(&str) -> String,
-            ),
-            ("the file cannot be read", "fix: correct the file", &|_| {
-                "{".to_owned()
-            }),
-            ("which is not there", &fix, &|text| {
-                text.replace(program, "/no/such/forge-hooks")
-            }),
-            ("by another version", &fix, &|text| {
-                text.replace("--timeout ", "--inherit A --timeout ")
-            }),
-            (
-                "a call that must be blocked was answered with exit status: 0",
-                &fix,
-                &|text| text.replace(program, &passes),
-            ),
-            (
-                "with exit status: 2: forge-hooks did not run",
-                &fix,
-                &|text| text.replace(program, &crashes),
-            ),
-        ] {
-            let printed = user.after(agent, file, change);
-            assert_eq!(printed.status, 1, "{agent} {problem}: {printed:?}");
-            assert!(
-                printed.out.contains(problem),
-                "{agent} {problem}: {printed:?}"
-            );
-            assert!(printed.out.contains(fix), "{agent} {problem}: {printed:?}");
-        }
-        assert_eq!(user.run(&["doctor", agent]).status, 0);
-        let variable = match agent {
-            "claude" => "CLAUDE_CONFIG_DIR",
-            "codex" => "CODEX_HOME",
-            _ => "GEMINI_CLI_HOME",
-        };
+    let with = |text: &str, program: &str| text.replace(crate::program::PROGRAM, program);
+    let install = "run `forge-hooks install ";
+    let table: [Broken<'_>; 6] = [
+        ("is not registered", install, &|_| "{}".to_owned()),
+        ("the file cannot be read", "correct the file", &|_| {
+            "{".to_owned()
+        }),
+        ("which is not there", install, &|text| {
+            with(text, "/no/such/forge-hooks")
+        }),
+        ("by another version", install, &|text| {
+            text.replace("--timeout ", "--inherit A --timeout ")
+        }),
+        (
+            "a call that must be blocked was answered with exit status: 0",
+            install,
+            &|text| with(text, &passes),
+        ),
+        (
+            "with exit status: 2: forge-hooks did not run",
+            install,
+            &|text| with(text, &crashes),
+        ),
+    ];
+    for ((agent, file), (problem, fix, change)) in all_of(&AGENTS, &table) {
+        let printed = user.after(agent, file, change);
+        let has_both =
+            printed.out.contains(problem) && printed.out.contains(&format!("fix: {fix}"));
+        assert!(
+            has_both && printed.status == 1,
+            "{agent} {problem}: {printed:?}"
+        );
+    }
+}
+
+fn all_of<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'a A, &'a B)> {
+    first
+        .iter()
+        .flat_map(move |a| second.iter().map(move |b| (a, b)))
+}
+
+#[test]
+fn settings_that_a_variable_moves_are_found() {
+    let user = registered();
+    for (agent, variable) in [
+        ("claude", "CLAUDE_CONFIG_DIR"),
+        ("codex", "CODEX_HOME"),
+        ("gemini", "GEMINI_CLI_HOME"),
+    ] {
         let mut moved = user.command(&["doctor", agent]);
         let moved = moved.env(variable, user.path("moved")).output().unwrap();
         let moved = user.printed(moved);
