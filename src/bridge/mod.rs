@@ -35,7 +35,9 @@ use answer::Dialect;
 pub(crate) use background::{Place, places};
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
-pub(crate) use install::{Mistake, Registration, install, probe, program, registered, uninstall};
+pub(crate) use install::{
+    Mistake, Registration, install, probe, program, registered, uninstall, usable,
+};
 #[cfg(fuzzing)]
 pub use patch::check_patch;
 pub(crate) use registered::Registered;

@@ -1,6 +1,7 @@
 //! `doctor`: whether this program is registered in the settings of agents as it is now, and whether it blocks a probe.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::env;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -16,7 +17,10 @@ use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
 use crate::compat::{AGENTS, Agent};
+use crate::config::read_for_saving;
 use crate::json;
+
+const NOT_REGISTERED: &str = "this program is not registered";
 
 /// How long a probe may take.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -45,7 +49,10 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
     let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
     let mut agents = args.agents.clone();
     if agents.is_empty() {
-        let is_there = |agent: &&Agent| users_file(agent, &home).parent().is_some_and(Path::is_dir);
+        let is_there = |agent: &&Agent| {
+            let file = users_file(agent, &home);
+            file.parent().is_some_and(Path::is_dir) || read_elsewhere(agent, &home).is_some()
+        };
         agents = AGENTS.into_iter().filter(is_there).collect();
     }
     if agents.is_empty() {
@@ -86,9 +93,17 @@ impl Checkup {
         if let Some(problem) = read_elsewhere(self.agent, &registration.home) {
             return self.find(problem, "unset the variable, or register by hand there");
         }
-        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let text = match read_for_saving(&self.path) {
+            Ok(Some(text)) => text,
+            Ok(None) => return self.find(NOT_REGISTERED, install),
+            Err(error) => {
+                return self.find(
+                    format!("the file cannot be read: {error}"),
+                    "correct the file",
+                );
+            }
+        };
         match bridge::registered(self.agent, &text) {
-            _ if text.trim().is_empty() => {}
             Ok(own) => self.own = own,
             Err(mistake) => {
                 let problem = format!("the file cannot be read: {}", mistake.message);
@@ -96,9 +111,12 @@ impl Checkup {
             }
         }
         if self.own.is_empty() {
-            return self.find("this program is not registered", install);
+            return self.find(NOT_REGISTERED, install);
         }
-        self.check_switch(&text);
+        if let Err(mistake) = bridge::usable(self.agent, &text) {
+            self.find(mistake.message, "correct the file");
+        }
+        self.check_switches(registration);
         self.compare(registration, &install);
         if let Err(why) = self.probe(registration) {
             let problem = format!("a call that must be blocked was answered with {why}");
@@ -106,28 +124,35 @@ impl Checkup {
         }
     }
 
-    /// Finds a switch that turns all hooks off.
-    fn check_switch(&mut self, text: &str) {
-        let settings: Value = json::read(text).unwrap_or_default();
-        let Some((key, off)) = self.agent.all_off else {
-            return;
-        };
-        let mut keys = key.split('.');
-        let value = keys.try_fold(&settings, |value, key| value.get(key));
-        if value.and_then(Value::as_bool) == Some(off) {
-            self.find(
-                format!("`{key}` is {off}, which switches all hooks off"),
-                format!("remove `{key}` from the file"),
+    /// Finds switches that turn hooks off, in the settings of the current directory too.
+    fn check_switches(&mut self, registration: &Registration) {
+        let here = env::current_dir().unwrap_or_default();
+        let mut files = BTreeSet::from([self.path.clone()]);
+        for directory in [&registration.home, &here] {
+            files.extend(
+                self.agent
+                    .settings_files()
+                    .iter()
+                    .map(|file| directory.join(file)),
             );
+        }
+        for file in files {
+            let text = read_for_saving(&file).ok().flatten().unwrap_or_default();
+            let settings: Value = json::read(&text).unwrap_or_default();
+            if let Some(switch) = switched_off(self.agent, &settings) {
+                let problem = format!("{switch} in {}, which switches hooks off", named(&file));
+                self.find(problem, "remove it from the file");
+            }
         }
     }
 
     /// Compares what is registered with what `install` would register.
     fn compare(&mut self, registration: &Registration, install: &str) {
-        let mut programs = self
+        let commands = self
             .own
             .iter()
-            .filter_map(|(_, handler)| bridge::program(handler));
+            .filter_map(|(_, handler)| handler["command"].as_str());
+        let mut programs = commands.filter_map(|command| bridge::program(self.agent, command));
         if let Some(missing) = programs.find(|program| !program.is_file()) {
             let problem = format!("it starts `{}`, which is not there", missing.display());
             return self.find(problem, install);
@@ -187,6 +212,24 @@ impl Checkup {
         }
         Ok(())
     }
+}
+
+/// Returns the switch of an agent's settings that keeps this program from running.
+fn switched_off(agent: &Agent, settings: &Value) -> Option<String> {
+    let value_of = |key: &str| {
+        let mut keys = key.split('.');
+        keys.try_fold(settings, |value, key| value.get(key))
+    };
+    let all = agent
+        .all_off
+        .filter(|(key, off)| value_of(key).and_then(Value::as_bool) == Some(*off));
+    if let Some((key, off)) = all {
+        return Some(format!("`{key}` is {off}"));
+    }
+    let key = agent.disabled?;
+    let names = value_of(key)?.as_array()?;
+    let is_named = names.iter().any(|name| name == "forge-hooks");
+    is_named.then(|| format!("`{key}` has `forge-hooks`"))
 }
 
 /// Runs a command in this directory, with this input, and returns how it has ended and what it wrote to its standard error.

@@ -35,7 +35,10 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     let mut all = Vec::new();
     for agent in args.agents() {
         let handlers = registration.handlers(agent).map_err(Failure::new)?;
-        let edit = |text: &str| bridge::install(agent, text, &handlers);
+        let edit = |text: &str| {
+            bridge::usable(agent, text)?;
+            bridge::install(agent, text, &handlers)
+        };
         let settings = match Settings::edited(agent, edit) {
             Ok(settings) => Settings {
                 note: agent.to_approve,
@@ -43,9 +46,10 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
             },
             Err(failure) => {
                 writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;
-                for (event, handler) in &handlers {
-                    writeln!(terminal, r#"  "{event}": [{{"hooks": [{handler}]}}],"#)?;
-                }
+                let lines = handlers
+                    .iter()
+                    .map(|(event, handler)| format!(r#"  "{event}": [{{"hooks": [{handler}]}}]"#));
+                writeln!(terminal, "{}", lines.collect::<Vec<_>>().join(",\n"))?;
                 return Err(failure);
             }
         };

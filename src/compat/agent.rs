@@ -49,10 +49,16 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) to_approve: Option<&'static str>,
+    /// Whether it reads no file with comments or a byte order mark.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(crate) reads_plain_json: bool,
     /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
     pub(crate) all_off: Option<(&'static str, bool)>,
     /// The same, for a list of the names of hooks that are switched off.
-    pub(super) disabled: Option<&'static str>,
+    pub(crate) disabled: Option<&'static str>,
     /// A key next to `hooks` with variables that the agent sets for its hooks, and this crate does not.
     pub(crate) environment: Option<&'static str>,
     /// The keys within `hooks` that are settings, not events.

@@ -82,6 +82,7 @@ const CLAUDE_CODE: Agent = Agent {
     manifest: ".claude-plugin",
     moved_by: ("CLAUDE_CONFIG_DIR", ".claude"),
     to_approve: None,
+    reads_plain_json: false,
     all_off: Some(("disableAllHooks", true)),
     disabled: None,
     environment: Some("env"),
@@ -259,7 +260,9 @@ pub const CODEX: &Agent = &Agent {
     toml: Some(".codex/config.toml"),
     manifest: ".codex-plugin",
     moved_by: ("CODEX_HOME", ".codex"),
-    to_approve: Some("approve them in `/hooks`: before that Codex runs none of them, and does not say so"),
+    to_approve: Some("approve them in `/hooks`, and your own hooks again, which have another place now: before that Codex runs none of them, and does not say so"),
+    // As its `codex-rs/hooks/src/engine/discovery.rs` has it.
+    reads_plain_json: true,
     all_off: None,
     environment: None,
     keys: &[
@@ -376,6 +379,7 @@ pub const GEMINI: &Agent = &Agent {
     manifest: "gemini-extension.json",
     moved_by: ("GEMINI_CLI_HOME", ""),
     to_approve: None,
+    reads_plain_json: false,
     all_off: Some(("hooksConfig.enabled", false)),
     disabled: Some("hooksConfig.disabled"),
     environment: None,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::is_ours;
+use super::program;
 use crate::compat::Agent;
 use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node};
 
@@ -62,6 +62,33 @@ pub(crate) fn registered(agent: &Agent, text: &str) -> Result<Vec<(String, Value
     Ok(own.collect())
 }
 
+/// Whether the agent reads a text, and runs the handlers of this program for each call.
+///
+/// # Errors
+/// If it does not.
+pub(crate) fn usable(agent: &Agent, text: &str) -> Result<(), Mistake> {
+    if agent.reads_plain_json
+        && let Err(error) = json::parse::<Value>(text)
+    {
+        let before = text.split_inclusive('\n').take(error.line() - 1);
+        let message = format!(
+            "{} reads JSON without comments, and none of the file otherwise: {error}",
+            agent.title()
+        );
+        return Err(Mistake {
+            place: before.map(str::len).sum(),
+            message,
+        });
+    }
+    let body = json::readable(text);
+    let tree = parsed(&body)?;
+    let settings = Settings::read(agent, &body, Node::new(&tree))?;
+    match settings.own.into_iter().find_map(|own| own.narrowed) {
+        Some(mistake) => Err(mistake),
+        None => Ok(()),
+    }
+}
+
 fn parsed(body: &str) -> Result<JsonTree<'_>, Mistake> {
     json::parse_object(body).map_err(|fault| Mistake {
         place: fault.place.start,
@@ -104,6 +131,8 @@ struct Settings<'t> {
 struct Own {
     event: String,
     value: Option<Value>,
+    /// If a matcher keeps it from some calls.
+    narrowed: Option<Mistake>,
     /// Where it is: in the list of a group, in that of an event, in the object of events, in the whole.
     levels: [Level; 4],
 }
@@ -127,13 +156,17 @@ impl<'t> Settings<'t> {
                     continue;
                 }
                 expect(groups, "a list", groups.items().is_some())?;
-                for (in_event, handlers) in items(groups, |group| group.member("hooks")) {
+                for (in_event, group) in items(groups, Some) {
+                    let Some(handlers) = group.member("hooks") else {
+                        continue;
+                    };
                     for (in_group, handler) in items(handlers, Some) {
                         let command = handler.member("command").and_then(|it| it.text());
-                        if command.is_some_and(|command| is_ours(agent, command)) {
+                        if command.is_some_and(|command| program(agent, command).is_some()) {
                             own.push(Own {
                                 event: event.to_owned(),
                                 value: handler.value().ok(),
+                                narrowed: narrowed(group),
                                 levels: [
                                     Level::new(handlers, in_group),
                                     Level::new(groups, in_event),
@@ -293,6 +326,22 @@ impl Level {
     fn range(&self) -> Range<usize> {
         self.items[self.index].clone()
     }
+}
+
+/// Refuses a matcher that does not match everything.
+fn narrowed(group: Node<'_, '_>) -> Option<Mistake> {
+    let matcher = group.member("matcher")?;
+    if matcher
+        .text()
+        .is_some_and(|text| matches!(text, "" | "*" | ".*"))
+    {
+        return None;
+    }
+    Some(Mistake {
+        place: matcher.place().start,
+        message: "a matcher keeps this program from some calls, which pass: expected none"
+            .to_owned(),
+    })
 }
 
 fn is_blank(text: &str) -> bool {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-pub(crate) use edit::{Mistake, install, registered, uninstall};
+pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 
 use super::session::Session;
 use crate::compat::{APPLY_PATCH, Agent, Effect, Event};
@@ -20,6 +20,9 @@ use crate::hook::{Piece, Token, lex};
 
 /// The program's name, by which its handlers are recognised.
 const PROGRAM: &str = "forge-hooks";
+
+/// What our script says where the program has not answered.
+const DID_NOT_RUN: &str = "echo forge-hooks did not run";
 
 /// What the command of a handler names, so that nothing is taken from the agent's environment.
 #[derive(Debug)]
@@ -43,7 +46,7 @@ impl Registration {
     pub(crate) fn of_environment(profile: Option<String>) -> Result<Self, String> {
         let program = env::current_exe()
             .map_err(|error| format!("cannot find the path of this program: {error}"))?;
-        if program.file_stem() != Some(OsStr::new(PROGRAM)) {
+        if !is_called_so(&program) {
             return Err(format!(
                 "this program is called `{}`, expected `{PROGRAM}`: its handlers could not be recognised later",
                 program.display()
@@ -133,12 +136,12 @@ impl Registration {
 }
 
 /// Runs the program, and blocks if it ends in another way than it should. At the end of a turn a block lets the agent go on for
-/// ever, and elsewhere it blocks nothing.
+/// ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded.
 fn script(event: &Event) -> &'static str {
     if event.effect == Effect::Nothing || event.is_stop() {
-        r#""$0" "$@"; case $? in [012]) exit $?; esac; echo forge-hooks did not run >&2; exit 1"#
+        r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [012]) exit $?; esac; echo forge-hooks did not run >&2; exit 1"#
     } else {
-        r#""$0" "$@"; case $? in [02]) exit $?; esac; echo forge-hooks did not run >&2; exit 2"#
+        r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [02]) exit $?; esac; echo forge-hooks did not run >&2; exit 2"#
     }
 }
 
@@ -160,39 +163,50 @@ fn quoted(word: &str) -> String {
     format!("'{}'", quoted.collect::<String>())
 }
 
-/// Whether a command of an agent's settings runs this program for one of its events. The only place that decides what
-/// `uninstall` removes.
-pub(super) fn is_ours(agent: &Agent, command: &str) -> bool {
+/// Returns the program that a command of an agent's settings starts, if the command is one of ours and nothing else: alone, in
+/// our script, or before `|| exit 2`. The only place that decides what `uninstall` removes.
+pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
     let lexed = lex(command);
-    let tokens = lexed.commands.last().into_iter().flatten();
-    let words = tokens.map_while(|token| match token {
-        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect()),
-        _ => None,
-    });
-    let words: Vec<String> = words.collect();
+    let ([tokens], []) = (&lexed.commands[..], &lexed.texts[..]) else {
+        return None;
+    };
+    let is_operator = |token: &Token<'_>| matches!(token, Token::Operator(_));
+    let end = tokens.iter().position(is_operator).unwrap_or(tokens.len());
+    let (command, behind) = tokens.split_at(end);
+    let words = command.iter().map(word_of).collect::<Option<Vec<_>>>()?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let words = match &words[..] {
-        ["/bin/sh", "-c", _, rest @ ..] => rest,
+        ["/bin/sh", "-c", script, rest @ ..] if script.contains(DID_NOT_RUN) => rest,
         all => all,
     };
     let [program, "hook", name, event, ..] = words else {
-        return false;
+        return None;
     };
-    let is_program = Path::new(program).file_stem() == Some(OsStr::new(PROGRAM));
-    is_program && *name == agent.name() && agent.event_named(event).is_some()
+    let is_alone = match behind {
+        [] => true,
+        [Token::Operator("||"), exit, code] => {
+            word_of(exit).as_deref() == Some("exit") && word_of(code).is_some()
+        }
+        _ => false,
+    };
+    let is_hook = *name == agent.name() && agent.event_named(event).is_some();
+    let program = PathBuf::from(program);
+    (is_alone && is_hook && is_called_so(&program)).then_some(program)
 }
 
-/// Returns the program that a handler of ours starts.
-pub(crate) fn program(handler: &Value) -> Option<PathBuf> {
-    let lexed = lex(handler.get("command")?.as_str()?);
-    let tokens = lexed.commands.last()?.iter();
-    let mut words = tokens.filter_map(|token| match token {
-        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect::<String>()),
+/// Whether a program has this program's name.
+fn is_called_so(program: &Path) -> bool {
+    let name = program.file_name();
+    [PROGRAM, "forge-hooks.exe"]
+        .iter()
+        .any(|known| name == Some(OsStr::new(known)))
+}
+
+fn word_of(token: &Token<'_>) -> Option<String> {
+    match token {
+        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect()),
         _ => None,
-    });
-    words
-        .find(|word| Path::new(word).file_stem() == Some(OsStr::new(PROGRAM)))
-        .map(PathBuf::from)
+    }
 }
 
 /// Returns an event of the agent that is blocked without any hook, and what the agent writes of it: a file is written that

@@ -21,6 +21,10 @@ fn handlers(agent: &Agent) -> Vec<(&'static str, String)> {
     registration().handlers(agent).unwrap()
 }
 
+fn is_ours(agent: &Agent, command: &str) -> bool {
+    program(agent, command).is_some()
+}
+
 /// The value of a text as the agents read it.
 fn value_of(text: &str) -> Value {
     let text = json::readable(text);
@@ -297,8 +301,17 @@ fn handlers_of_this_program_are_recognised() {
         ("~/bin/forge-hooks hook claude Stop", true),
         (
             "/bin/sh -c 'another \"$0\"' /x/forge-hooks hook claude Stop",
-            true,
+            false,
         ),
+        (
+            "forge-hooks hook claude Stop || exit 2; exec /opt/guard",
+            false,
+        ),
+        ("forge-hooks hook claude Stop && /my/guard", false),
+        ("forge-hooks hook claude Stop | tee /log", false),
+        ("forge-hooks hook claude Stop > /log", false),
+        ("forge-hooks hook claude Stop $(guard)", false),
+        ("/opt/forge-hooks.py hook claude Stop", false),
         ("notforge-hooks hook claude Stop", false),
         ("forge-hooks-other hook claude Stop", false),
         ("forge-hooks hook claude Nothing", false),
@@ -355,5 +368,32 @@ fn what_people_have_changed_since_stays() {
     ] {
         let left = uninstall(CLAUDE, &text.replace("OWN", handler)).unwrap();
         assert_eq!(left, expected, "{text}");
+    }
+}
+
+#[test]
+fn settings_that_keep_the_agent_from_running_it_are_refused() {
+    let (codex, claude) = (&handlers(CODEX)[0], &handlers(CLAUDE)[0]);
+    let with = |(event, handler): &(&str, String), matcher: &str| {
+        format!(r#"{{"hooks": {{"{event}": [{{{matcher}"hooks": [{handler}]}}]}}}}"#)
+    };
+    for (agent, text, place) in [
+        (CODEX, with(codex, ""), None),
+        (CODEX, format!("// a\n{}", with(codex, "")), Some(0)),
+        (CODEX, "{\n  \"a\": 1, // b\n}".to_owned(), Some(2)),
+        (CODEX, format!("\u{FEFF}{}", with(codex, "")), Some(0)),
+        (CLAUDE, format!("// a\n{}", with(claude, "")), None),
+        (CLAUDE, with(claude, r#""matcher": "", "#), None),
+        (CLAUDE, with(claude, r#""matcher": "*", "#), None),
+        (CLAUDE, with(claude, r#""matcher": "Bash", "#), Some(38)),
+        (CLAUDE, with(claude, r#""matcher": 7, "#), Some(38)),
+        (
+            CLAUDE,
+            r#"{"hooks": {"Stop": [{"matcher": "Bash", "hooks": [{"command": "a"}]}]}}"#.to_owned(),
+            None,
+        ),
+    ] {
+        let found = usable(agent, &text).err().map(|mistake| mistake.place);
+        assert_eq!(found, place, "{text}");
     }
 }

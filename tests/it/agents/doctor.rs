@@ -59,11 +59,21 @@ fn a_registration_that_does_not_work_has_a_fix() {
     let (passes, crashes) = (other("passes", "exit 0"), other("crashes", "exit 3"));
     let with = |text: &str, program: &str| text.replace(crate::program::PROGRAM, program);
     let install = "run `forge-hooks install ";
-    let table: [Broken<'_>; 6] = [
+    let table: [Broken<'_>; 8] = [
         ("is not registered", install, &|_| "{}".to_owned()),
         ("the file cannot be read", "correct the file", &|_| {
             "{".to_owned()
         }),
+        (
+            "the file cannot be read: the file is not",
+            "correct the file",
+            &|_| String::new(),
+        ),
+        (
+            "a matcher keeps this program",
+            "correct the file",
+            &|text| text.replace("[ {\"hooks\"", "[ {\"matcher\": \"Bash\", \"hooks\""),
+        ),
         ("which is not there", install, &|text| {
             with(text, "/no/such/forge-hooks")
         }),
@@ -143,14 +153,35 @@ fn a_switch_that_turns_hooks_off_is_found() {
             json!({"enabled": false}),
             "`hooksConfig.enabled` is false",
         ),
+        (
+            "gemini",
+            AGENTS[2].1,
+            "hooksConfig",
+            json!({"disabled": ["forge-hooks"]}),
+            "`hooksConfig.disabled` has `forge-hooks`",
+        ),
     ] {
         let printed = user.after(agent, file, with(key, value));
         assert_eq!(printed.status, 1);
         assert!(
-            printed.out.contains(shown) && printed.out.contains("fix: remove"),
+            printed.out.contains(shown) && printed.out.contains("fix: remove it"),
             "{printed:?}"
         );
     }
+}
+
+#[test]
+fn a_projects_settings_that_turn_hooks_off_are_found() {
+    let user = registered();
+    user.write(
+        "project/.claude/settings.local.json",
+        "{\"disableAllHooks\": true}",
+    );
+    let mut doctor = user.command(&["doctor", "claude"]);
+    let printed = doctor.current_dir(user.project()).output().unwrap();
+    let printed = user.printed(printed);
+    assert_eq!(printed.status, 1, "{printed:?}");
+    assert!(printed.out.contains("settings.local.json"), "{printed:?}");
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl User {
 
 #[test]
 fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
-    const STAND_IN: &str = "#!/bin/sh\ncase $MODE in killed) kill -9 $$;; ended) kill -TERM $$;; *) exit $MODE;; esac\n";
+    const STAND_IN: &str = "#!/bin/sh\ncase $MODE in killed) kill -9 $$;; ended) kill -TERM $$;; piped) kill -PIPE $$;; *) exit $MODE;; esac\n";
     let user = User::with_home();
     let program = user.path("it's a \"d\\r\" $HOME/forge-hooks");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -108,9 +108,13 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
         ("101", 2, 1),
         ("killed", 2, 1),
         ("ended", 2, 1),
+        ("piped", 2, 1),
     ] {
         check(mode, at_tool, at_end);
     }
+    // Without a program, a shell takes the file for its script.
+    fs::write(&program, "").unwrap();
+    check("empty", 2, 1);
 }
 
 #[test]
