@@ -138,8 +138,8 @@ impl Checkup {
         }
         for file in files {
             let text = read_for_saving(&file).ok().flatten().unwrap_or_default();
-            let settings: Value = json::read(&text).unwrap_or_default();
-            if let Some(switch) = switched_off(self.agent, &settings) {
+            let switch = value_of(&text).and_then(|value| switched_off(self.agent, &value));
+            if let Some(switch) = switch {
                 let problem = format!("{switch} in {}, which switches hooks off", named(&file));
                 self.find(problem, "remove it from the file");
             }
@@ -153,7 +153,8 @@ impl Checkup {
             .iter()
             .filter_map(|(_, handler)| handler["command"].as_str());
         let mut programs = commands.filter_map(|command| bridge::program(self.agent, command));
-        if let Some(missing) = programs.find(|program| !program.is_file()) {
+        if let Some(missing) = programs.find(|program| program.is_absolute() && !program.is_file())
+        {
             let problem = format!("it starts `{}`, which is not there", missing.display());
             return self.find(problem, install);
         }
@@ -212,6 +213,13 @@ impl Checkup {
         }
         Ok(())
     }
+}
+
+/// Returns the value of settings, which may have comments.
+fn value_of(text: &str) -> Option<Value> {
+    let body = json::readable(text);
+    let tree = json::parse_object(&body).ok()?;
+    json::Node::new(&tree).value().ok()
 }
 
 /// Returns the switch of an agent's settings that keeps this program from running.

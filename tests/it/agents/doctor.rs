@@ -175,7 +175,7 @@ fn a_projects_settings_that_turn_hooks_off_are_found() {
     let user = registered();
     user.write(
         "project/.claude/settings.local.json",
-        "{\"disableAllHooks\": true}",
+        "{\"disableAllHooks\": true /* now */}",
     );
     let mut doctor = user.command(&["doctor", "claude"]);
     let printed = doctor.current_dir(user.project()).output().unwrap();
