@@ -183,7 +183,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of forge-hooks fire --json with one hook",
             2_600_000.0,
-            2_460_000.0,
+            2_500_000.0,
             program::instructions_of_fire,
         ),
         #[cfg(feature = "cli")]

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -123,10 +124,14 @@ fn called(mut command: clap::Command, program: &str) -> clap::Command {
     let ends = include_str!("help.txt").split("== ");
     for (name, end) in ends.filter_map(|end| end.split_once('\n')) {
         let end = end.trim_end().replace(NAME, program);
-        command = match name {
-            NAME => command.after_help(end),
-            _ => command.mut_subcommand(name, |of| of.after_help(end)),
+        // `mut_subcommand` would move all others, once for each.
+        let of = match name {
+            NAME => Some(&mut command),
+            _ => command.find_subcommand_mut(name),
         };
+        if let Some(of) = of {
+            *of = mem::take(of).after_help(end);
+        }
     }
     command
 }
