@@ -24,9 +24,10 @@ impl Answer {
     pub(super) fn block(reason: &str) -> Self {
         // No JSON begins with a letter and has several words.
         let is_plain = reason.starts_with(|c: char| c.is_ascii_alphabetic());
-        let word = match is_plain && reason.trim().contains(' ') {
-            true => "",
-            false => "blocked: ",
+        let word = if is_plain && reason.trim().contains(' ') {
+            ""
+        } else {
+            "blocked: "
         };
         Self {
             stderr: format!("{word}{reason}\n"),
@@ -335,9 +336,10 @@ impl Members<'_> {
             set(&mut self.specific, "hookEventName", self.event.name);
             set(&mut self.top, "hookSpecificOutput", self.specific);
         }
-        let stdout = match self.top.is_empty() {
-            true => String::new(),
-            false => format!("{}\n", Value::Object(self.top)),
+        let stdout = if self.top.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", Value::Object(self.top))
         };
         Answer {
             stdout,

@@ -306,12 +306,12 @@ fn renamed(tool: &Tool, arguments: &Arguments) -> Result<Arguments, String> {
 
 /// Hooks run for each.
 fn check_count(what: &str, count: usize, most: usize) -> Result<(), String> {
-    match count > most {
-        true => Err(format!(
+    if count > most {
+        return Err(format!(
             "the call is about {count} {what}, expected at most {most}: make several calls"
-        )),
-        false => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// Our name of a tool, with the arguments of one thing that it does.

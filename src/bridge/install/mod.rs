@@ -95,9 +95,10 @@ impl Registration {
 
     fn handler(&self, agent: &Agent, event: &Event) -> Result<String, String> {
         let timeout = agent.timeout(event);
-        let number = match agent.milliseconds {
-            true => timeout.as_millis().to_string(),
-            false => timeout.as_secs_f64().to_string(),
+        let number = if agent.milliseconds {
+            timeout.as_millis().to_string()
+        } else {
+            timeout.as_secs_f64().to_string()
         };
         let command = Value::from(self.command(agent, event)?);
         let name = if agent.names_handlers {
