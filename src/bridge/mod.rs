@@ -36,7 +36,8 @@ pub(crate) use background::{Place, places};
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
-    Mistake, Registration, install, probe, program, registered, uninstall, usable,
+    Approvals, Mistake, Registration, Runs, User, approve, install, probe, program, registered,
+    uninstall, usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;

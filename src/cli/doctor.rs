@@ -1,6 +1,6 @@
 //! `doctor`: whether this program is registered in the settings of agents as it is now, and whether it blocks a probe.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::bridge::{self, Registration};
+use crate::bridge::{self, Approvals, Registration, Runs, User};
 use crate::cli::args::Doctor;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
@@ -41,6 +41,8 @@ struct Checkup {
     /// The handlers of this program in the file: each event with its value.
     own: Vec<(String, Value)>,
     findings: Vec<Finding>,
+    /// What could not be checked.
+    unknown: Option<String>,
 }
 
 pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
@@ -75,6 +77,7 @@ impl Checkup {
             path,
             own: Vec::new(),
             findings: Vec::new(),
+            unknown: None,
         }
     }
 
@@ -118,6 +121,7 @@ impl Checkup {
         }
         self.check_switches(registration);
         self.compare(registration, &install);
+        self.check_approvals(registration, &install);
         if let Err(why) = self.probe(registration) {
             let problem = format!("a call that must be blocked was answered with {why}");
             self.find(problem, format!("correct this, or {install}"));
@@ -177,6 +181,48 @@ impl Checkup {
         }
     }
 
+    /// Asks the agent whether it runs the handlers, if it says so.
+    fn check_approvals(&mut self, registration: &Registration, install: &str) {
+        if self.agent.to_approve.is_none() {
+            return;
+        }
+        let title = self.agent.title();
+        let user = User {
+            home: &registration.home,
+            path: &registration.path,
+        };
+        let approvals = match Approvals::read(&user, &self.path) {
+            Ok(approvals) => approvals,
+            Err(error) => {
+                self.unknown = Some(format!("whether {title} runs them is not known: {error}"));
+                return;
+            }
+        };
+        for error in &approvals.errors {
+            let problem = format!("{title} cannot read its settings: {error}");
+            self.find(problem, "correct the file");
+        }
+        let commands = self.own.iter();
+        let commands = commands.filter_map(|(_, handler)| handler["command"].as_str());
+        let commands: HashSet<_> = commands.collect();
+        match approvals.of(&commands) {
+            Runs::All => {}
+            Runs::NotListed if approvals.errors.is_empty() => self.find(
+                format!("{title} does not list them: it has its hooks switched off"),
+                "remove `hooks = false` below `[features]` from its `config.toml`",
+            ),
+            Runs::NotListed => {}
+            Runs::NotApproved => self.find(
+                format!("{title} runs none of them that you have not approved"),
+                format!("{install}, which asks for it, or approve them in `/hooks`"),
+            ),
+            Runs::SwitchedOff => self.find(
+                format!("{title} has some of them switched off"),
+                "switch them on in `/hooks`",
+            ),
+        }
+    }
+
     /// Runs the registered guard as the agent does, on a call that is blocked without any hook.
     ///
     /// # Errors
@@ -201,8 +247,8 @@ impl Checkup {
             let events = counted(self.own.len(), "event");
             let state = Style::GOOD.paint(format!("registered at {events}, a probe is blocked"));
             writeln!(terminal, "{title}: {path}: {state}")?;
-            if let Some(note) = self.agent.to_approve {
-                writeln!(terminal, "  {note}")?;
+            if let Some(unknown) = &self.unknown {
+                writeln!(terminal, "  {unknown}")?;
             }
             return Ok(());
         }

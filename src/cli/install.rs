@@ -1,8 +1,9 @@
 //! `install` and `uninstall`: the handlers of this program in the user's settings of other agents.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::bridge::{self, Mistake, Registration};
+use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
 use crate::cli::args::Install;
 use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
 use crate::cli::files::named;
@@ -17,12 +18,11 @@ const EMPTY: &str = "{}\n";
 
 /// The user's settings of an agent.
 struct Settings {
+    agent: &'static Agent,
     path: PathBuf,
     /// None if there is no file.
     before: Option<String>,
     after: String,
-    /// What the user must know after it was written.
-    note: Option<&'static str>,
 }
 
 pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
@@ -40,10 +40,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
             bridge::install(agent, text, &handlers)
         };
         let settings = match Settings::edited(agent, edit) {
-            Ok(settings) => Settings {
-                note: agent.to_approve,
-                ..settings
-            },
+            Ok(settings) => settings,
             Err(failure) => {
                 writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;
                 let lines = handlers
@@ -62,12 +59,62 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         )?;
         all.push(settings);
     }
-    write(
-        &all,
-        args.yes,
-        ["already registered", "registered"],
-        terminal,
-    )
+    let words = ["already registered", "registered"];
+    let written = write(&all, args.yes, words, terminal)?;
+    if written != Exit::FINE {
+        return Ok(written);
+    }
+    for settings in &all {
+        if let Some(by_hand) = settings.agent.to_approve {
+            approve(settings, &registration, args.yes, terminal)?
+                .map_or(Ok(()), |why| writeln!(terminal, "{why}: {by_hand}"))?;
+        }
+    }
+    Ok(Exit::FINE)
+}
+
+/// Approves the handlers where the agent runs no others, after a question. Returns why they are not approved.
+fn approve(
+    settings: &Settings,
+    registration: &Registration,
+    yes: bool,
+    terminal: &mut Terminal<'_>,
+) -> Result<Option<String>, Failure> {
+    let (title, path) = (settings.agent.title(), &settings.path);
+    let user = User {
+        home: &registration.home,
+        path: &registration.path,
+    };
+    let commands = registration
+        .commands(settings.agent)
+        .map_err(Failure::new)?;
+    let commands: HashSet<_> = commands.iter().map(String::as_str).collect();
+    let before = match Approvals::read(&user, path) {
+        Ok(approvals) => approvals.of(&commands),
+        Err(error) => return Ok(Some(error)),
+    };
+    match before {
+        Runs::All => return Ok(None),
+        Runs::NotListed | Runs::SwitchedOff => {
+            return Ok(Some(format!(
+                "{title} runs none of them, see `forge-hooks doctor {}`",
+                settings.agent
+            )));
+        }
+        Runs::NotApproved => {}
+    }
+    let question = format!("{title} runs only hooks that you have approved: approve these in it?");
+    if !is_confirmed(yes, &question, terminal)? {
+        return Ok(Some("they are not approved".to_owned()));
+    }
+    match bridge::approve(&user, path, &commands) {
+        Ok(Runs::All) => {
+            writeln!(terminal, "{}: approved in {title}", named(path))?;
+            Ok(None)
+        }
+        Ok(_) => Ok(Some(format!("{title} has not taken the approval"))),
+        Err(error) => Ok(Some(error)),
+    }
 }
 
 pub(crate) fn uninstall(
@@ -153,9 +200,6 @@ fn write(all: &[Settings], yes: bool, words: [&str; 2], terminal: &mut Terminal<
         }
         settings.write()?;
         writeln!(terminal, "{path}: {changed}")?;
-        if let Some(note) = settings.note {
-            writeln!(terminal, "{note}")?;
-        }
     }
     Ok(Exit::FINE)
 }
@@ -191,10 +235,10 @@ impl Settings {
             cannot(&place, mistake.message)
         })?;
         Ok(Self {
+            agent,
             path,
             before,
             after,
-            note: None,
         })
     }
 

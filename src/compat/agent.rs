@@ -43,7 +43,7 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) moved_by: (&'static str, &'static str),
-    /// What the user must do before a hook that is new in a file runs.
+    /// What the user must do before a hook that is new in a file runs. Its `app-server` takes a yes too.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program registers hooks")

@@ -260,7 +260,7 @@ pub const CODEX: &Agent = &Agent {
     toml: Some(".codex/config.toml"),
     manifest: ".codex-plugin",
     moved_by: ("CODEX_HOME", ".codex"),
-    to_approve: Some("approve them in `/hooks`, and your own hooks again, which have another place now: before that Codex runs none of them, and does not say so"),
+    to_approve: Some("approve them in `/hooks`: before that Codex runs none of them, and does not say so"),
     // As its `codex-rs/hooks/src/engine/discovery.rs` has it.
     reads_plain_json: true,
     all_off: None,

@@ -1,7 +1,8 @@
 //! Adds handlers to the text of an agent's settings, and removes them again: every other byte stays.
 //!
-//! What is added is the first item of its list or object, with the white space of the item that was first. So a removal finds
-//! where it began and ended. What begins directly behind a bracket was added to an empty list or object of the user, which stays.
+//! What is added is the last item of its list or object, with the white space of the item that was last: Codex knows handlers by
+//! their place, so those of the user must keep theirs. A removal finds where it began and ended. What begins directly behind a
+//! bracket was added to an empty list or object of the user, which stays.
 
 use std::ops::Range;
 
@@ -19,6 +20,9 @@ pub(crate) struct Mistake {
     pub(crate) message: String,
 }
 
+/// White space between values.
+const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
+
 /// A change of a text: these bytes become this text.
 type Splice = (Range<usize>, String);
 
@@ -31,11 +35,11 @@ pub(crate) fn install(
     text: &str,
     handlers: &[(&'static str, String)],
 ) -> Result<String, Mistake> {
-    // The last one that is added comes first.
-    let mut handlers = handlers.iter().rev();
-    handlers.try_fold(text.to_owned(), |text, (event, handler)| {
-        edited(agent, text, |settings| settings.towards(event, handler))
-    })
+    handlers
+        .iter()
+        .try_fold(text.to_owned(), |text, (event, handler)| {
+            edited(agent, text, |settings| settings.towards(event, handler))
+        })
 }
 
 /// Returns the text without handlers of this program.
@@ -206,8 +210,8 @@ impl<'t> Settings<'t> {
         let hooks = self.root.member("hooks");
         let groups = hooks.and_then(|hooks| hooks.member(event));
         match (hooks, groups) {
-            (_, Some(groups)) => self.first_of(groups, &group),
-            (Some(hooks), None) => self.first_of(hooks, &new_event),
+            (_, Some(groups)) => self.last_of(groups, &group),
+            (Some(hooks), None) => self.last_of(hooks, &new_event),
             (None, None) => self.all_events(&new_event),
         }
     }
@@ -230,22 +234,22 @@ impl<'t> Settings<'t> {
                 format!("{newline}{unit}{all}{newline}"),
             );
         }
-        self.first_of(self.root, &all)
+        self.last_of(self.root, &all)
     }
 
-    /// Adds the first item of a list or an object.
-    fn first_of(&self, container: Node<'_, '_>, item: &str) -> Splice {
+    /// Adds the last item of a list or an object.
+    fn last_of(&self, container: Node<'_, '_>, item: &str) -> Splice {
         let Level {
             container, items, ..
         } = Level::new(container, 0);
-        let at = container.start + 1;
-        let space = blank(&self.text[at..]);
-        let new = match (items.is_empty(), space) {
-            (true, _) => item.to_owned(),
-            (false, "") => format!("{item}, "),
-            (false, space) => format!("{space}{item},"),
+        let Some(last) = items.last() else {
+            let at = container.start + 1;
+            return (at..at, item.to_owned());
         };
-        (at..at, new)
+        let before = &self.text[..last.start];
+        let space = &before[before.trim_end_matches(BLANK).len()..];
+        let space = if space.is_empty() { " " } else { space };
+        (last.end..last.end, format!(",{space}{item}"))
     }
 
     /// Removes a handler, with the group, the event and the object of all events that become empty, if they were added with it.
@@ -275,6 +279,13 @@ impl<'t> Settings<'t> {
             .index
             .checked_sub(1)
             .map(|index| level.items[index].end);
+        if let Some(previous) = previous
+            && self.text[previous..start]
+                .strip_prefix(',')
+                .is_some_and(is_blank)
+        {
+            return vec![(previous..end, String::new())];
+        }
         let comma_before = previous.and_then(|end| self.comma(end));
         let from = comma_before.map_or(level.container.start + 1, |comma| comma + 1);
         // A comment may end with its line.
@@ -350,8 +361,8 @@ fn is_blank(text: &str) -> bool {
 
 /// Returns the white space at the beginning.
 fn blank(text: &str) -> &str {
-    let is_other = |c: char| !matches!(c, ' ' | '\t' | '\r' | '\n');
-    &text[..text.find(is_other).unwrap_or(text.len())]
+    let rest = text.trim_start_matches(BLANK);
+    &text[..text.len() - rest.len()]
 }
 
 fn members<'t>(object: Node<'t, 't>) -> impl Iterator<Item = (usize, (&'t str, Node<'t, 't>))> {

@@ -1,5 +1,6 @@
 //! What `install` registers in an agent's settings, and how `uninstall` recognises it.
 
+mod approvals;
 mod edit;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+pub(crate) use approvals::{Approvals, Runs, User, approve};
 pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 
 use super::session::Session;
@@ -80,6 +82,15 @@ impl Registration {
             path: text_of(&path)?,
             profile,
         })
+    }
+
+    /// Returns the commands of an agent's handlers.
+    ///
+    /// # Errors
+    /// If a path is not UTF-8: JSON cannot contain it.
+    pub(crate) fn commands(&self, agent: &Agent) -> Result<Vec<String>, String> {
+        let events = agent.events().iter().filter(|event| event.is_registered());
+        events.map(|event| self.command(agent, event)).collect()
     }
 
     /// Returns the handlers of an agent: each event with its JSON.

@@ -154,7 +154,11 @@ fn check(agent: &Agent, text: &str, events: &[&str]) {
     for (event, handler) in &own {
         let groups = after["hooks"][event].as_array().unwrap();
         let handler: Value = serde_json::from_str(handler).unwrap();
-        assert_eq!(groups[0], json!({"hooks": [handler]}), "{installed}");
+        assert_eq!(
+            groups.last(),
+            Some(&json!({"hooks": [handler]})),
+            "{installed}"
+        );
     }
     assert_eq!(without_own(agent, after, &before), before, "{installed}");
     // Another version was installed in between.
@@ -211,15 +215,15 @@ fn what_is_added_looks_like_the_rest() {
         ),
         (
             "{\r\n\t\"a\": 1\r\n}",
-            "{\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [ GROUP ],\r\n\t\t\"Stop\": [ GROUP ]\r\n\t},\r\n\t\"a\": 1\r\n}",
+            "{\r\n\t\"a\": 1,\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [ GROUP ],\r\n\t\t\"Stop\": [ GROUP ]\r\n\t}\r\n}",
         ),
         (
             "{\n  \"hooks\": {\n    \"Stop\": [\n      {}\n    ]\n  }\n}",
-            "{\n  \"hooks\": {\n    \"PreToolUse\": [ GROUP ],\n    \"Stop\": [\n      GROUP,\n      {}\n    ]\n  }\n}",
+            "{\n  \"hooks\": {\n    \"Stop\": [\n      {},\n      GROUP\n    ],\n    \"PreToolUse\": [ GROUP ]\n  }\n}",
         ),
         (
             "{\"a\": 1}",
-            "{\"hooks\": { \"PreToolUse\": [ GROUP ], \"Stop\": [ GROUP ] }, \"a\": 1}",
+            "{\"a\": 1, \"hooks\": { \"PreToolUse\": [ GROUP ], \"Stop\": [ GROUP ] }}",
         ),
     ] {
         let mut installed = install(CLAUDE, text, &own).unwrap();

@@ -17,6 +17,7 @@ fn registered() -> User {
     let user = User::new();
     fs::create_dir_all(user.path("home")).unwrap();
     user.has_hooks(&json!([]));
+    user.has_codex();
     let installed = user.run(&["install", "claude", "codex", "gemini", "--yes"]);
     assert_eq!(installed.status, 0, "{installed:?}");
     user
@@ -39,7 +40,6 @@ fn a_registration_is_fine() {
     let all = user.run(&["doctor"]);
     assert_eq!(all.status, 0, "{all:?}");
     assert_eq!(all.out.matches("a probe is blocked").count(), 3, "{all:?}");
-    assert!(all.out.contains("approve them in `/hooks`"), "{all:?}");
 }
 
 /// Each problem, its fix, and a change of the settings that has it.
@@ -106,6 +106,38 @@ fn all_of<'a, A, B>(first: &'a [A], second: &'a [B]) -> impl Iterator<Item = (&'
     first
         .iter()
         .flat_map(move |a| second.iter().map(move |b| (a, b)))
+}
+
+#[test]
+fn what_codex_does_not_run_is_found() {
+    let user = registered();
+    let check = |mode: &str, problem: &str, fix: &str| {
+        user.codex_is(mode);
+        let printed = user.run(&["doctor", "codex"]);
+        let has_both =
+            printed.out.contains(problem) && printed.out.contains(&format!("fix: {fix}"));
+        assert!(has_both && printed.status == 1, "{mode}: {printed:?}");
+    };
+    check("off", "Codex does not list them", "remove `hooks = false`");
+    check("broken", "config.toml:1:6: unclosed", "correct the file");
+    check(
+        "disabled",
+        "has some of them switched off",
+        "switch them on in `/hooks`",
+    );
+    fs::remove_file(user.approvals()).unwrap();
+    check(
+        "",
+        "Codex runs none of them that you have not approved",
+        "run `forge-hooks install codex`, which asks",
+    );
+    user.codex_is("silent");
+    let unknown = user.run(&["doctor", "codex"]);
+    assert_eq!(unknown.status, 0, "{unknown:?}");
+    assert!(
+        unknown.out.contains("whether Codex runs them is not known"),
+        "{unknown:?}"
+    );
 }
 
 #[test]

@@ -27,6 +27,7 @@ impl User {
         let user = Self::new();
         fs::create_dir_all(user.path("home")).unwrap();
         user.has_hooks(&json!([]));
+        user.has_codex();
         user
     }
 
@@ -126,11 +127,8 @@ fn a_call_through_a_registered_command_is_guarded() {
     );
     let printed = user.run(&["install", "claude", "codex", "gemini", "--yes"]);
     assert_eq!((printed.status, &*printed.err), (0, ""), "{printed:?}");
-    assert_eq!(
-        printed.out.matches("approve them in `/hooks`").count(),
-        1,
-        "{printed:?}"
-    );
+    let approved = printed.out.matches(": approved in Codex").count();
+    assert_eq!(approved, 1, "{printed:?}");
     assert_eq!(user.files_at_home().len(), 3);
     for (agent, file, event, _) in AGENTS {
         let tool = if agent == "gemini" {
@@ -286,6 +284,71 @@ fn files_that_cannot_be_edited_are_not_touched() {
         assert_eq!((fs::read(&path).ok(), fs::read_link(&path).ok()), before);
         assert!(!user.path("home/.codex").exists());
     }
+}
+
+#[test]
+fn codex_runs_what_a_person_has_approved() {
+    let user = User::with_home();
+    let others = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "other"}]}]}});
+    user.write("home/.codex/hooks.json", &others.to_string());
+    let installed = user.run(&["install", "codex", "--yes"]);
+    assert_eq!(installed.status, 0, "{installed:?}");
+    let asked: Value =
+        serde_json::from_str(&fs::read_to_string(user.approvals()).unwrap()).unwrap();
+    let edit = &asked["params"]["edits"][0];
+    assert_eq!(edit["keyPath"], "hooks.state");
+    let states = edit["value"].as_object().unwrap();
+    // Those of all events, and no other hook.
+    assert_eq!(states.len(), 12, "{edit}");
+    for (key, state) in states {
+        let digest = key.replace("key-", "hash-");
+        assert_eq!(*state, json!({"trusted_hash": digest}));
+    }
+    let twice = user.run(&["install", "codex", "--yes"]);
+    assert!(!twice.out.contains("approve"), "{twice:?}");
+    let asked = fs::read_to_string(user.approvals()).unwrap();
+    assert_eq!(asked.lines().count(), 1, "{asked}");
+    // Who withdraws an approval is asked again.
+    fs::remove_file(user.approvals()).unwrap();
+    let asked = user.run(&["install", "codex"]);
+    assert_eq!(asked.status, 2, "{asked:?}");
+    assert!(asked.err.contains("add `--yes`"), "{asked:?}");
+}
+
+#[test]
+fn what_codex_does_not_take_is_said() {
+    let by_hand = "approve them in `/hooks`: before that Codex runs none";
+    for (mode, expected) in [
+        (
+            "refuses",
+            "has refused `config/batchWrite`: {\"message\":\"no\"}: ",
+        ),
+        (
+            "off",
+            "Codex runs none of them, see `forge-hooks doctor codex`: ",
+        ),
+        (
+            "disabled",
+            "Codex runs none of them, see `forge-hooks doctor codex`: ",
+        ),
+        ("silent", "without an answer to `hooks/list`"),
+    ] {
+        let user = User::with_home();
+        user.codex_is(mode);
+        let printed = user.run(&["install", "codex", "--yes"]);
+        assert_eq!(printed.status, 0, "{printed:?}");
+        assert!(printed.out.contains(expected), "{mode}: {printed:?}");
+        assert!(printed.out.contains(by_hand), "{printed:?}");
+        assert!(!user.approvals().exists());
+    }
+    let user = User::with_home();
+    let mut install = user.command(&["install", "codex", "--yes"]);
+    let printed = user.printed(install.env("PATH", user.path("home")).output().unwrap());
+    assert_eq!(printed.status, 0, "{printed:?}");
+    assert!(
+        printed.out.contains("cannot start `codex app-server`") && printed.out.contains(by_hand),
+        "{printed:?}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `forge-hooks hook`: the hooks of hooks.json under other agents, as these start it.
 
 mod answers;
+mod codex;
 mod doctor;
 mod faults;
 mod install;

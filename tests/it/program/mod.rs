@@ -22,6 +22,7 @@ mod terminal;
 #[cfg(target_os = "linux")]
 mod trace;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -92,12 +93,20 @@ impl User {
         command
             .current_dir(self.project())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", self.search_path())
             .env("HOME", self.path("home"))
             .env("XDG_CONFIG_HOME", self.path("config"))
             // Of a program that was built to tell what of it was used.
             .envs(std::env::vars_os().filter(|(name, _)| name == "LLVM_PROFILE_FILE"))
             .stdin(Stdio::null());
+    }
+
+    /// The directories of this machine's programs, behind the user's own.
+    fn search_path(&self) -> OsString {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let own = Some(self.path("bin")).filter(|own| own.is_dir());
+        let directories = own.into_iter().chain(std::env::split_paths(&path));
+        std::env::join_paths(directories).unwrap()
     }
 
     /// A shell that finds the program, and prints errors with the output.

@@ -1,0 +1,230 @@
+//! Which handlers an agent runs of those in its file: Codex runs none that its user has not approved, and says so to programs
+//! that speak with its `app-server`.
+//!
+//! The protocol is that of `codex-rs/app-server-protocol` in <https://github.com/openai/codex>: JSON-RPC without the member
+//! `jsonrpc`, one message a line. The digest of an approval is the one that Codex itself reports.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+
+use crate::json;
+
+/// How long Codex may take for its answers, and then for its end.
+const LONGEST: Duration = Duration::from_secs(20);
+const LONGEST_END: Duration = Duration::from_secs(2);
+
+/// The most bytes of its answers.
+const MOST: u64 = 16 * 1024 * 1024;
+
+/// The program of the agent, in the directories for programs.
+const PROGRAM: &str = "codex";
+
+/// What Codex says of the handlers in the user's file.
+#[derive(Debug)]
+pub(crate) struct Approvals {
+    handlers: Vec<Listed>,
+    /// What it cannot read.
+    pub(crate) errors: Vec<String>,
+}
+
+/// A handler as Codex lists it.
+#[derive(Debug)]
+struct Listed {
+    command: String,
+    /// Names the handler by its place.
+    key: String,
+    digest: String,
+    is_approved: bool,
+    is_on: bool,
+}
+
+/// Whether Codex runs handlers.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    All,
+    /// It reads no hooks at all.
+    NotListed,
+    /// A person has not approved them, or not as they are now.
+    NotApproved,
+    /// A person has switched them off.
+    SwitchedOff,
+}
+
+/// Where Codex finds its files, and programs.
+pub(crate) struct User<'a> {
+    pub(crate) home: &'a Path,
+    pub(crate) path: &'a str,
+}
+
+impl Approvals {
+    /// Asks Codex for the handlers in this file.
+    ///
+    /// # Errors
+    /// If Codex is not there or does not answer.
+    pub(crate) fn read(user: &User<'_>, file: &Path) -> Result<Self, String> {
+        let request = ("hooks/list", json!({"cwds": [user.home]}));
+        let answer = asked(user, request)?;
+        let mut approvals = Self {
+            handlers: Vec::new(),
+            errors: Vec::new(),
+        };
+        for directory in answer["data"].as_array().into_iter().flatten() {
+            let errors = directory["errors"].as_array().into_iter().flatten();
+            let errors = errors.filter_map(|error| error["message"].as_str());
+            approvals.errors.extend(errors.map(str::to_owned));
+            let hooks = directory["hooks"].as_array().into_iter().flatten();
+            let own = hooks.filter(|hook| hook["sourcePath"].as_str().map(Path::new) == Some(file));
+            approvals.handlers.extend(own.filter_map(Listed::new));
+        }
+        Ok(approvals)
+    }
+
+    /// Returns whether Codex runs the handlers with these commands.
+    pub(crate) fn of(&self, commands: &HashSet<&str>) -> Runs {
+        let listed: Vec<_> = self.listed(commands).collect();
+        let known: HashSet<_> = listed.iter().map(|handler| &*handler.command).collect();
+        if known.len() < commands.len() {
+            Runs::NotListed
+        } else if listed.iter().any(|handler| !handler.is_on) {
+            Runs::SwitchedOff
+        } else if listed.iter().any(|handler| !handler.is_approved) {
+            Runs::NotApproved
+        } else {
+            Runs::All
+        }
+    }
+
+    fn listed(&self, commands: &HashSet<&str>) -> impl Iterator<Item = &Listed> {
+        let handlers = self.handlers.iter();
+        handlers.filter(|handler| commands.contains(&*handler.command))
+    }
+}
+
+/// Approves the handlers in this file that have these commands, and no other.
+///
+/// # Errors
+/// If Codex does not take it.
+pub(crate) fn approve(
+    user: &User<'_>,
+    file: &Path,
+    commands: &HashSet<&str>,
+) -> Result<Runs, String> {
+    let approvals = Approvals::read(user, file)?;
+    let states = approvals.listed(commands).map(|handler| {
+        let state = json!({"trusted_hash": handler.digest});
+        (handler.key.clone(), state)
+    });
+    let states: Map<String, Value> = states.collect();
+    let edit = json!({"keyPath": "hooks.state", "value": states, "mergeStrategy": "upsert"});
+    let request = json!({"edits": [edit], "reloadUserConfig": true});
+    asked(user, ("config/batchWrite", request))?;
+    Ok(Approvals::read(user, file)?.of(commands))
+}
+
+impl Listed {
+    fn new(hook: &Value) -> Option<Self> {
+        let text = |key: &str| hook[key].as_str().map(str::to_owned);
+        let status = hook["trustStatus"].as_str();
+        Some(Self {
+            command: text("command")?,
+            key: text("key")?,
+            digest: text("currentHash")?,
+            is_approved: matches!(status, Some("trusted" | "managed")),
+            is_on: hook["enabled"] == true,
+        })
+    }
+}
+
+/// Returns the result of a request.
+fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, String> {
+    // The first one introduces this program.
+    let client = json!({"name": "forge-hooks", "title": "forge-hooks", "version": env!("CARGO_PKG_VERSION")});
+    let messages = [
+        json!({"id": 1, "method": "initialize", "params": {"clientInfo": client}}),
+        json!({"method": "initialized"}),
+        json!({"id": 2, "method": method, "params": params}),
+    ];
+    let mut child = Command::new(PROGRAM)
+        .arg("app-server")
+        .current_dir(user.home)
+        .env("PATH", user.path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("cannot start `{PROGRAM} app-server`: {error}"))?;
+    let answers = answers_of(&mut child);
+    let mut stdin = child.stdin.take();
+    for message in messages {
+        // One that does not read is seen by its missing answer.
+        let _ = stdin.as_mut().map(|stdin| writeln!(stdin, "{message}"));
+    }
+    let answer = answer_to(2, &answers);
+    // Then it ends, and what it has started with it.
+    drop(stdin);
+    end(&mut child);
+    let mut answer = answer.ok_or_else(|| {
+        let seconds = LONGEST.as_secs();
+        format!(
+            "`{PROGRAM} app-server` has ended without an answer to `{method}`, or not given one within {seconds} seconds"
+        )
+    })?;
+    match answer.get("error") {
+        None => Ok(answer["result"].take()),
+        Some(error) => Err(format!(
+            "`{PROGRAM} app-server` has refused `{method}`: {error}"
+        )),
+    }
+}
+
+/// Reads answers beside the requests, since a process that it leaves behind may keep the stream open.
+fn answers_of(child: &mut Child) -> Receiver<Value> {
+    let (sender, answers) = mpsc::channel();
+    let stdout = child.stdout.take().map(|stdout| stdout.take(MOST));
+    thread::spawn(move || {
+        let lines = stdout
+            .into_iter()
+            .flat_map(|stdout| BufReader::new(stdout).lines());
+        for line in lines.map_while(Result::ok) {
+            if let Ok(message) = json::read(&line)
+                && sender.send(message).is_err()
+            {
+                return;
+            }
+        }
+    });
+    answers
+}
+
+/// Returns the answer to the request with this number; none if there is none in time.
+fn answer_to(number: u64, answers: &Receiver<Value>) -> Option<Value> {
+    let deadline = Instant::now() + LONGEST;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let message = answers.recv_timeout(left).ok()?;
+        // A request of its own may have the same number.
+        if message["id"] == number && message.get("method").is_none() {
+            return Some(message);
+        }
+    }
+}
+
+/// Waits for the end of a process, and kills it if that takes too long.
+fn end(child: &mut Child) {
+    let deadline = Instant::now() + LONGEST_END;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(Duration::from_millis(10)),
+            _ => return,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
