@@ -1,0 +1,197 @@
+"""The agents: which version, how it is started against the model, and what it calls its tools.
+
+None of them needs an account for a model on this machine.
+"""
+
+import json
+import platform
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# What the names of packages for one system have.
+MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+MCP = {"command": sys.executable, "args": [str(HERE / "tool_server.py")]}
+
+
+class Agent:
+    """What a subclass does not say is as in Claude Code."""
+
+    # Arguments with which it asks for each call of a tool, and with which for none.
+    asks = []
+    asks_not = []
+    # Its event before a tool.
+    before = "PreToolUse"
+    settings = ".claude/settings.json"
+    # What it answers to its own question.
+    yes = "1"
+    # Calls that it makes after it has started a subagent, which goes on beside it.
+    while_subagent_works = []
+
+    def prepare(self, home, project):
+        """Writes what a person would have answered at the first start."""
+
+    def variables(self, home, model):
+        return {}
+
+    def patch(self, text):
+        raise NotImplementedError
+
+    def notebook(self, path):
+        raise NotImplementedError
+
+
+def write(path, value):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+class Claude(Agent):
+    name, title = "claude", "Claude Code"
+    package, version = "@anthropic-ai/claude-code", "2.1.197"
+    asks_not = ["--dangerously-skip-permissions"]
+    question = "Doyouwant"
+
+    def program(self, modules):
+        return [str(modules / f"@anthropic-ai/claude-code-linux-{MACHINE}/claude")]
+
+    def prepare(self, home, project):
+        write(home / ".claude.json", {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "bypassPermissionsModeAccepted": True,
+            "customApiKeyResponses": {"approved": ["stub"], "rejected": []},
+            "mcpServers": {"notes": {"type": "stdio", **MCP}},
+            "projects": {str(project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
+        })
+
+    def variables(self, home, model):
+        return {
+            "ANTHROPIC_BASE_URL": model,
+            "ANTHROPIC_API_KEY": "stub",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "IS_SANDBOX": "1",
+        }
+
+    def arguments(self, prompt, on_terminal, model):
+        return [prompt] if on_terminal else ["-p", prompt, "--output-format", "stream-json", "--verbose"]
+
+    def shell(self, command):
+        return ("Bash", {"command": command, "description": "a command"})
+
+    def write(self, path, text):
+        return ("Write", {"file_path": path, "content": text})
+
+    def read(self, path):
+        return ("Read", {"file_path": path})
+
+    def notebook(self, path):
+        return ("NotebookEdit", {"notebook_path": path, "new_source": "1", "cell_id": "a", "edit_mode": "replace"})
+
+    def mcp(self, path, text):
+        return ("mcp__notes__write_note", {"path": path, "text": text})
+
+    def subagent(self, prompt):
+        return ("Agent", {"description": "a part", "prompt": prompt, "subagent_type": "general-purpose"})
+
+
+class Codex(Agent):
+    name, title = "codex", "Codex"
+    package, version = "@openai/codex", "0.169.0"
+    asks = ["-a", "on-request", "-s", "workspace-write"]
+    asks_not = ["--dangerously-bypass-approvals-and-sandbox"]
+    question, yes = "Wouldyoulike", "y"
+    settings = ".codex/hooks.json"
+
+    def program(self, modules):
+        machine = platform.machine()
+        return [str(modules / f"@openai/codex-linux-{MACHINE}/vendor/{machine}-unknown-linux-musl/bin/codex")]
+
+    def prepare(self, home, project):
+        write(home / ".codex/config.toml", "\n".join([
+            "[mcp_servers.notes]",
+            f"command = {json.dumps(MCP['command'])}",
+            f"args = {json.dumps(MCP['args'])}",
+            f"[projects.{json.dumps(str(project))}]",
+            'trust_level = "trusted"',
+            "",
+        ]))
+
+    def arguments(self, prompt, on_terminal, model):
+        provider = f'{{name="stub",base_url="{model}/v1",wire_api="responses",requires_openai_auth=false}}'
+        start = [] if on_terminal else ["exec", "--json", "--skip-git-repo-check"]
+        # One of which it knows that it has a tool for patches. On a terminal it would offer a newer one.
+        name = "stub" if on_terminal else "gpt-5.5"
+        options = ["-c", f"model_providers.stub={provider}", "-c", 'model_provider="stub"', "-m", name]
+        return [*start, *options, prompt]
+
+    def shell(self, command):
+        return ("exec_command", {"cmd": command})
+
+    def shell_in(self, directory, command):
+        return ("exec_command", {"cmd": command, "workdir": str(directory)})
+
+    def escalated(self, command):
+        return ("exec_command", {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "needed"})
+
+    def write(self, path, text):
+        return self.patch(f"*** Add File: {path}\n+{text}\n")
+
+    def patch(self, text):
+        return ("apply_patch", f"*** Begin Patch\n{text}*** End Patch\n")
+
+    def mcp(self, path, text):
+        return ("mcp__notes/write_note", {"path": path, "text": text})
+
+    while_subagent_works = [("exec_command", {"cmd": "sleep 3"})]
+
+    def subagent(self, prompt):
+        return ("multi_agent_v1/spawn_agent", {"message": prompt})
+
+
+class Gemini(Agent):
+    name, title = "gemini", "Gemini CLI"
+    package, version = "@google/gemini-cli", "0.61.0"
+    asks_not = ["--yolo"]
+    before = "BeforeTool"
+    settings = ".gemini/settings.json"
+    question = "execution"
+
+    def program(self, modules):
+        return ["node", str(modules / "@google/gemini-cli/bundle/gemini.js")]
+
+    def prepare(self, home, project):
+        write(home / ".gemini/settings.json", {
+            "mcpServers": {"notes": MCP},
+            "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+            "telemetry": {"enabled": False},
+            "privacy": {"usageStatisticsEnabled": False},
+        })
+        write(home / ".gemini/trustedFolders.json", {str(project): "TRUST_FOLDER"})
+
+    def variables(self, home, model):
+        return {"GEMINI_API_KEY": "stub", "GOOGLE_GEMINI_BASE_URL": model, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+    def arguments(self, prompt, on_terminal, model):
+        return ["-m", "gemini-2.5-flash", "-i" if on_terminal else "-p", prompt]
+
+    def shell(self, command):
+        return ("run_shell_command", {"command": command})
+
+    def write(self, path, text):
+        return ("write_file", {"file_path": path, "content": text})
+
+    def read(self, path):
+        return ("read_file", {"file_path": path})
+
+    def mcp(self, path, text):
+        return ("mcp_notes_write_note", {"path": path, "text": text})
+
+    def subagent(self, prompt):
+        return ("invoke_agent", {"agent_name": "generalist", "prompt": prompt})
+
+
+AGENTS = [Claude(), Codex(), Gemini()]

@@ -1,0 +1,288 @@
+"""What is tried under each agent: the rows of the table "What was seen" in docs/agents.md.
+
+A row is its text, and a function for each agent that has it, which fails by an `AssertionError`.
+"""
+
+import json
+import os
+import time
+
+from model import SUBAGENT
+
+ALL = ("claude", "codex", "gemini")
+
+# Each row: its text, the names of the agents that have it, the function.
+ROWS = []
+
+
+def row(text, agents=ALL):
+    def add(function):
+        ROWS.append((text, agents, function))
+        return function
+
+    return add
+
+
+def guard(pattern, tool="bash", key="command"):
+    """A hook that blocks what has this text."""
+    return {"event": f"tool:pre_execute:{tool}", "when": {f"/tool_args/{key}": pattern}, "answer": {"decision": "block", "reason": "HOOKNO"}}
+
+
+def check(holds, seen, what):
+    if not holds:
+        raise AssertionError(f"{what}\n  told: {seen.told[-800:]}\n  shown: {seen.shown[-1200:]}")
+
+
+def is_blocked(place, calls, reason="HOOKNO", **options):
+    """Checks that the first call is blocked, and that the model reads why."""
+    seen = place.work(calls, **options)
+    check(reason in seen.told, seen, "the model has not read the reason")
+    check(not seen.has("RAN"), seen, "the call was made")
+    return seen
+
+
+def is_made(place, calls, **options):
+    seen = place.work(calls, **options)
+    check(seen.has("RAN"), seen, "the call was not made")
+    return seen
+
+
+@row("a shell command, a file by its relative and absolute path, an MCP tool blocked")
+def calls_are_blocked(place):
+    agent = place.agent
+    place.has_hooks([guard("*forbidden*"), guard("RAN", "write|edit", "path"), guard("*RAN*", "mcp__notes__*", "path")])
+    is_blocked(place, [agent.shell("echo forbidden > RAN")])
+    is_blocked(place, [agent.write("RAN", "x")])
+    is_blocked(place, [agent.write(f"{place.project}/RAN", "x")])
+    is_blocked(place, [agent.mcp(f"{place.project}/RAN", "x")])
+    is_made(place, [agent.shell("echo allowed > RAN")])
+
+
+@row("a patch of three files, a patch in a shell command blocked", ("codex",))
+def patches_are_blocked(place):
+    place.has_hooks([guard("RAN", "write|edit", "path")])
+    (place.project / "a").write_text("one\n")
+    patch = "*** Update File: a\n@@\n-one\n+two\n*** Add File: RAN\n+x\n*** Add File: c\n+x\n"
+    seen = is_blocked(place, [place.agent.patch(patch)])
+    check((place.project / "a").read_text() == "one\n" and not seen.has("c"), seen, "a part was applied")
+    is_blocked(place, [place.agent.shell(f"apply_patch <<'EOF'\n*** Begin Patch\n{patch}*** End Patch\nEOF\n")])
+
+
+@row("a notebook blocked", ("claude",))
+def notebooks_are_blocked(place):
+    place.has_hooks([guard("*.ipynb", "edit", "path")])
+    cell = {"cell_type": "code", "id": "a", "source": "0", "metadata": {}, "outputs": [], "execution_count": None}
+    before = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    path = place.project / "a.ipynb"
+    path.write_text(before)
+    seen = is_blocked(place, [place.agent.read(str(path)), place.agent.notebook(str(path))])
+    check(path.read_text() == before, seen, "the notebook was changed")
+
+
+QUESTION = [{"event": "tool:pre_execute:bash", "answer": {"decision": "ask", "reason": "HOOKASK"}}]
+
+
+@row("a question asked, on a terminal and without")
+def questions_are_asked(place):
+    agent = place.agent
+    place.has_hooks(QUESTION)
+    call = [agent.shell("echo x > RAN")]
+    is_blocked(place, call, "HOOKASK")
+    if agent.name == "codex":
+        return
+    seen = is_made(place, call, on_terminal=True, keys=[(agent.question, agent.yes)])
+    check("HOOKASK" in seen.shown, seen, "the person has not read the question")
+
+
+@row("a changed input")
+def inputs_are_changed(place):
+    place.has_hooks([{"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "*OLD*"},
+        "answer": {"updatedInput": {"command": "echo x > NEW"}}}])
+    seen = place.work([place.agent.shell("echo x > OLD")])
+    if place.agent.name == "codex":
+        check("echo x > NEW" in seen.told and not seen.has("NEW"), seen, "the model has not read the new input")
+    else:
+        check(seen.has("NEW"), seen, "the new command was not run")
+    check(not seen.has("OLD"), seen, "the old command was run")
+
+
+@row("context at the start, with a prompt, around a tool")
+def context_arrives(place):
+    events = {"session:start": 1, "user:prompt_submit": 1, "tool:pre_execute:bash": place.agent.name != "gemini", "tool:post_execute:bash": 1}
+    place.has_hooks([{"event": event, "answer": {"additionalContext": f"HOOK-{number}-CONTEXT"}}
+        for number, event in enumerate(events)])
+    seen = place.work([place.agent.shell("echo x")])
+    for number, (event, is_taken) in enumerate(events.items()):
+        check(not is_taken or f"HOOK-{number}-CONTEXT" in seen.told, seen, f"no context of {event}")
+
+
+@row("an output changed and withheld")
+def outputs_are_replaced(place):
+    call = [place.agent.shell("echo SEC''RET")]
+    place.has_hooks([{"event": "tool:post_execute:bash", "answer": {"updatedOutput": "HOOKOUT"}}])
+    seen = place.work(call)
+    check("HOOKOUT" in seen.told and "SECRET" not in seen.told, seen, "the output was not changed")
+    place.has_hooks([{"event": "tool:post_execute:bash", "command": "exit 3", "on_failure": "withhold"}])
+    seen = place.work(call)
+    check("withheld" in seen.told and "SECRET" not in seen.told, seen, "the output was not withheld")
+
+
+@row("a prompt blocked, a changed one shown")
+def prompts_are_blocked(place):
+    call = [place.agent.shell("echo x > RAN")]
+    place.has_hooks([{"event": "user:prompt_submit", "answer": {"decision": "block", "reason": "HOOKNO"}}])
+    seen = place.work(call)
+    check(not seen.has("RAN") and "hello" not in seen.told, seen, "the model has read the prompt")
+    place.has_hooks([{"event": "user:prompt_submit", "answer": {"updatedInput": {"content": "HOOKNEW"}}}])
+    seen = place.work(call, on_terminal=place.agent.name == "codex", keys=[("HOOKNEW", "")])
+    check(not seen.has("RAN") and "HOOKNEW" in seen.shown, seen, "the person has not read the new prompt")
+
+
+@row("a hook that hangs ended by the deadline, with its processes")
+def hanging_hooks_are_ended(place):
+    command = "(trap '' TERM; echo $$ > $TMPDIR/pid; exec sleep 600) & setsid sleep 601 & echo $! > $TMPDIR/other; sleep 602"
+    place.has_hooks([{"event": "tool:pre_execute:bash", "command": command, "timeout": 3}])
+    is_blocked(place, [place.agent.shell("echo x > RAN")], "timed out")
+    time.sleep(1)
+    for name in ("pid", "other"):
+        number = int((place.root / "tmp" / name).read_text())
+        stat = f"/proc/{number}/stat"
+        if os.path.exists(stat) and open(stat).read().split()[2] != "Z":
+            raise AssertionError(f"process {number} is left")
+
+
+@row("an invalid file, a failing hook, a lost approval block")
+def faults_block(place):
+    call = [place.agent.shell("echo x > RAN")]
+    for hooks in ('{"hooks": [', [{"event": "tool:pre_execute:bash", "command": "exit 3"}]):
+        place.has_hooks(hooks)
+        seen = place.work(call)
+        check(not seen.has("RAN"), seen, f"{hooks} has not blocked")
+    place.has_hooks([])
+    place.has_hooks([{"event": "tool:pre_execute:bash", "command": ".forge-hooks/hooks/guard.sh"}], place.project)
+    script = place.project / ".forge-hooks/hooks/guard.sh"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\nexit 0\n")
+    script.chmod(0o755)
+    place.forge_hooks("trust", "--yes")
+    is_made(place, call)
+    (place.project / "RAN").unlink()
+    script.write_text("#!/bin/sh\nexit 0 # changed\n")
+    is_blocked(place, call, "has changed since")
+
+
+@row("the end of the turn")
+def turns_end(place):
+    agent = place.agent
+    place.has_hooks([{"event": "tool:pre_execute:bash", "answer": {"continue": False, "stopReason": "HOOKSTOP"}}])
+    seen = place.work([agent.shell("echo x > RAN"), agent.shell("echo x > LATER")])
+    check(not seen.has("RAN"), seen, "the call was made")
+    if agent.name == "codex":
+        check("HOOKSTOP" in seen.told, seen, "the model has not read why")
+    else:
+        check(sum("echo x > RAN" in json.dumps(body) for body in seen.requests) == 0, seen, "the turn went on")
+
+
+@row("the ninth end of a turn ends it")
+def ends_are_not_blocked_for_ever(place):
+    place.has_hooks([{"event": "agent:stop", "answer": {"decision": "block", "reason": "HOOKSTAY"}}])
+    seen = place.work([place.agent.shell("echo x")])
+    count = max(json.dumps(body).count("HOOKSTAY") for body in seen.requests)
+    check(count == 8, seen, f"{count} ends were blocked, expected 8")
+
+
+@row("a hook in the background goes on")
+def background_hooks_go_on(place):
+    place.has_hooks([{"event": "tool:pre_execute:bash", "background": True, "command": "sleep 4; echo x > $TMPDIR/late"}])
+    start = time.time()
+    is_made(place, [place.agent.shell("echo x > RAN")])
+    late = place.root / "tmp/late"
+    was_late = not late.exists()
+    while time.time() < start + 20 and not late.exists():
+        time.sleep(0.1)
+    if not (was_late and late.exists()):
+        raise AssertionError("the agent has waited for the hook" if late.exists() else "the hook has not run to its end")
+
+
+@row("settings protected; changed settings without effect")
+def settings_are_protected(place):
+    agent = place.agent
+    place.has_hooks([guard("*forbidden*")])
+    for name in (agent.settings, ".forge-hooks/hooks.json"):
+        is_blocked(place, [agent.write(name, "{}")], "decide which hooks run")
+        if (place.project / name).exists():
+            raise AssertionError(f"{name} was written")
+    if agent.name == "claude":
+        settings = place.home / agent.settings
+        # By a command, which is no wall: what it changes has no effect in this session.
+        change = agent.shell(f"echo '{{}}' > {settings}; sleep 3")
+        is_blocked(place, [change, agent.shell("sleep 1; echo forbidden > RAN")])
+
+
+@row("a yes of a hook", ("claude", "codex"))
+def a_yes_is_taken(place):
+    agent = place.agent
+    # Outside of the directories in which the agent does not ask.
+    if agent.name == "codex":
+        event, call = "permission:prompt", agent.escalated("echo x > RAN")
+    else:
+        event, call = "tool:pre_execute:bash", agent.shell("echo x > RAN")
+    place.has_hooks([])
+    seen = place.work([call], asks=True, on_terminal=True, keys=[("never", "")])
+    check(not seen.has("RAN"), seen, "the agent does not ask without a hook")
+    place.has_hooks([{"event": event, "answer": {"decision": "allow"}}])
+    is_made(place, [call], asks=True, on_terminal=True)
+
+
+@row("calls of subagents guarded")
+def subagents_are_guarded(place):
+    agent = place.agent
+    place.has_hooks([guard("*forbidden*")])
+    calls = [agent.subagent(f"{SUBAGENT} do it"), *agent.while_subagent_works]
+    is_blocked(place, calls, subagent=[agent.shell("echo forbidden > RAN")])
+    is_made(place, calls, subagent=[agent.shell("echo x > RAN")])
+
+
+@row("hooks of two projects", ("claude", "codex"))
+def both_projects_guard(place):
+    agent = place.agent
+    place.has_hooks([])
+    for project, word in ((place.project, "first"), (place.other, "second")):
+        place.has_hooks([guard(f"*{word}*")], project)
+        place.forge_hooks("trust", "--yes", cwd=project)
+    for word in ("first", "second"):
+        command = f"echo {word} > {place.project}/RAN"
+        if agent.name == "codex":
+            is_blocked(place, [agent.shell_in(place.other, command)])
+        else:
+            is_blocked(place, [agent.shell(f"cd {place.other}"), agent.shell(command)], options=["--add-dir", str(place.other)])
+
+
+@row("a registered program that is missing, was killed by a signal, or ends with 1 without a word blocks")
+def a_broken_program_blocks(place):
+    call = [place.agent.shell("echo x > RAN")]
+    place.has_hooks([])
+    place.program.unlink()
+    seen = place.work(call)
+    check(not seen.has("RAN"), seen, "the call was made")
+    for script in ("exit 1", "kill -PIPE $$", "kill -KILL $$"):
+        place.program.write_text(f"#!/bin/sh\n[ \"$3\" = {place.agent.before} ] || exit 0\n{script}\n")
+        place.program.chmod(0o755)
+        is_blocked(place, call, "forge-hooks did not run")
+
+
+@row("a profile that prints, `$SHELL` that is no POSIX shell")
+def the_users_shell_does_not_matter(place):
+    place.has_hooks([guard("*forbidden*")])
+    for name in (".profile", ".bashrc", ".bash_profile", ".zshenv"):
+        (place.home / name).write_text("echo '{\"a\": 1} printed by a profile'\necho printed >&2\n")
+    call = [place.agent.shell("echo forbidden > RAN")]
+    # Gemini CLI reads what the profile prints in place of the reason.
+    reason = "" if place.agent.name == "gemini" else "HOOKNO"
+    is_blocked(place, call, reason)
+    is_blocked(place, call, reason, variables={"SHELL": "/bin/false"})
+    # What fish and nushell do not understand is what they do not have in common with `sh`.
+    strange = place.root / "bin/strange"
+    strange.write_text("#!/bin/sh\necho 'strange: not a POSIX shell' >&2\nexit 127\n")
+    strange.chmod(0o755)
+    is_blocked(place, call, reason, variables={"SHELL": str(strange)})
