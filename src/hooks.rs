@@ -582,7 +582,8 @@ impl Hooks {
     /// These count, whether they exist or not:
     ///
     /// - the hooks files of the administrator, the user and the project, and those of the agents in
-    ///   [`AGENTS`](crate::compat::AGENTS), in the user's home and in the project, also if the host does not load them;
+    ///   [`AGENTS`](crate::compat::AGENTS) and of Copilot CLI, in the user's home and in the project, also if the host does not
+    ///   load them;
     /// - the directories `hooks` and `hooks.d` beside each, the extensions of agents, and the plugins that the host loads, with
     ///   all that is in them;
     /// - the store of approvals;

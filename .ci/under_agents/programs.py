@@ -6,6 +6,7 @@ None of them needs an account for a model on this machine.
 import json
 import platform
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -194,4 +195,65 @@ class Gemini(Agent):
         return ("invoke_agent", {"agent_name": "generalist", "prompt": prompt})
 
 
-AGENTS = [Claude(), Codex(), Gemini()]
+class Copilot(Agent):
+    name, title = "copilot", "Copilot CLI"
+    package, version = "@github/copilot", "1.0.102"
+    asks_not = ["--allow-all-tools"]
+    question = "Hookpermissionrequest"
+    settings = ".github/copilot/settings.json"
+
+    def program(self, modules):
+        return [str(modules / f"@github/copilot-linux-{MACHINE}/copilot")]
+
+    def prepare(self, home, project):
+        write(home / ".copilot/mcp-config.json", {"mcpServers": {"notes": {"type": "local", **MCP, "tools": ["*"]}}})
+        write(home / ".copilot/config.json", {"trustedFolders": [str(project)], "banner": "never"})
+        # It unpacks itself into each home: 150 MB.
+        unpacked = Path(tempfile.gettempdir()) / f"under-agents-copilot-{self.version}"
+        unpacked.mkdir(exist_ok=True)
+        (home / ".cache/copilot").mkdir(parents=True)
+        (home / ".cache/copilot/pkg").symlink_to(unpacked)
+
+    def variables(self, home, model):
+        return {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_BASE_URL": model,
+            "COPILOT_PROVIDER_TYPE": "anthropic",
+            "COPILOT_PROVIDER_API_KEY": "stub",
+            "COPILOT_MODEL": "claude-sonnet-4.5",
+            "COPILOT_AUTO_UPDATE": "false",
+        }
+
+    def arguments(self, prompt, on_terminal, model):
+        return ["-i" if on_terminal else "-p", prompt]
+
+    def shell(self, command):
+        return ("bash", {"command": command, "description": "a command"})
+
+    def write(self, path, text):
+        return ("create", {"path": path, "file_text": text})
+
+    def mcp(self, path, text):
+        return ("notes-write_note", {"path": path, "text": text})
+
+    def subagent(self, prompt):
+        return ("task", {"description": "a part", "prompt": prompt, "agent_type": "general-purpose", "name": "part"})
+
+
+class CopilotWithPatches(Copilot):
+    """With a model to which it gives a tool for patches."""
+
+    def variables(self, home, model):
+        return {
+            **super().variables(home, model),
+            "COPILOT_PROVIDER_BASE_URL": f"{model}/v1",
+            "COPILOT_PROVIDER_TYPE": "openai",
+            "COPILOT_PROVIDER_WIRE_API": "responses",
+            "COPILOT_MODEL": "gpt-5.1-codex",
+        }
+
+    def patch(self, text):
+        return ("apply_patch", f"*** Begin Patch\n{text}*** End Patch\n")
+
+
+AGENTS = [Claude(), Codex(), Gemini(), Copilot()]

@@ -8,8 +8,9 @@ import os
 import time
 
 from model import SUBAGENT
+from programs import CopilotWithPatches
 
-ALL = ("claude", "codex", "gemini")
+ALL = ("claude", "codex", "gemini", "copilot")
 
 # Each row: its text, the names of the agents that have it, the function.
 ROWS = []
@@ -50,7 +51,7 @@ def is_made(place, calls, **options):
 @row("a shell command, a file by its relative and absolute path, an MCP tool blocked")
 def calls_are_blocked(place):
     agent = place.agent
-    place.has_hooks([guard("*forbidden*"), guard("RAN", "write|edit", "path"), guard("*RAN*", "mcp__notes__*", "path")])
+    place.has_hooks([guard("*forbidden*"), guard("RAN", "write|edit", "path"), guard("*RAN*", "mcp__notes__*|notes-*", "path")])
     is_blocked(place, [agent.shell("echo forbidden > RAN")])
     is_blocked(place, [agent.write("RAN", "x")])
     is_blocked(place, [agent.write(f"{place.project}/RAN", "x")])
@@ -58,14 +59,21 @@ def calls_are_blocked(place):
     is_made(place, [agent.shell("echo allowed > RAN")])
 
 
-@row("a patch of three files, a patch in a shell command blocked", ("codex",))
+@row("a patch of three files blocked", ("codex", "copilot"))
 def patches_are_blocked(place):
+    if place.agent.name == "copilot":
+        place.agent = CopilotWithPatches()
     place.has_hooks([guard("RAN", "write|edit", "path")])
     (place.project / "a").write_text("one\n")
     patch = "*** Update File: a\n@@\n-one\n+two\n*** Add File: RAN\n+x\n*** Add File: c\n+x\n"
     seen = is_blocked(place, [place.agent.patch(patch)])
     check((place.project / "a").read_text() == "one\n" and not seen.has("c"), seen, "a part was applied")
-    is_blocked(place, [place.agent.shell(f"apply_patch <<'EOF'\n*** Begin Patch\n{patch}*** End Patch\nEOF\n")])
+
+
+@row("a patch in a shell command blocked", ("codex",))
+def patches_in_commands_are_blocked(place):
+    place.has_hooks([guard("RAN", "write|edit", "path")])
+    is_blocked(place, [place.agent.shell("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: RAN\n+x\n*** End Patch\nEOF\n")])
 
 
 @row("a notebook blocked", ("claude",))
@@ -177,7 +185,7 @@ def turns_end(place):
     place.has_hooks([{"event": "tool:pre_execute:bash", "answer": {"continue": False, "stopReason": "HOOKSTOP"}}])
     seen = place.work([agent.shell("echo x > RAN"), agent.shell("echo x > LATER")])
     check(not seen.has("RAN"), seen, "the call was made")
-    if agent.name == "codex":
+    if agent.name in ("codex", "copilot"):
         check("HOOKSTOP" in seen.told, seen, "the model has not read why")
     else:
         check(sum("echo x > RAN" in json.dumps(body) for body in seen.requests) == 0, seen, "the turn went on")
@@ -219,7 +227,7 @@ def settings_are_protected(place):
         is_blocked(place, [change, agent.shell("sleep 1; echo forbidden > RAN")])
 
 
-@row("a yes of a hook", ("claude", "codex"))
+@row("a yes of a hook", ("claude", "codex", "copilot"))
 def a_yes_is_taken(place):
     agent = place.agent
     # Outside of the directories in which the agent does not ask.
@@ -264,7 +272,7 @@ def a_broken_program_blocks(place):
     place.has_hooks([])
     place.program.unlink()
     seen = place.work(call)
-    check(not seen.has("RAN"), seen, "the call was made")
+    check(not seen.has("RAN") and "hello" not in seen.told, seen, "the prompt was not blocked")
     for script in ("exit 1", "kill -PIPE $$", "kill -KILL $$"):
         place.program.write_text(f"#!/bin/sh\n[ \"$3\" = {place.agent.before} ] || exit 0\n{script}\n")
         place.program.chmod(0o755)

@@ -3,13 +3,12 @@
 //! A block is exit code 2 with its reason as plain text; JSON says what exit codes cannot say; where hooks have decided
 //! nothing, nothing is said. The keys are those by which `compat` reads the answers of this agent's own hooks.
 
-use std::fs::File;
-
 use serde_json::{Map, Value};
 
+use super::dialect::{Blocks, Dialect, Messages, Outputs, Questions, is_before_tool};
 use super::said::Said;
 use super::text_output;
-use crate::compat::{AGENTS, Agent, CLAUDE, CODEX, Effect, Event, GEMINI};
+use crate::compat::{Effect, Event};
 
 /// The answer to an agent: what its hook writes, and the exit code.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,121 +34,44 @@ impl Answer {
             ..Self::default()
         }
     }
-
-    /// An error that the agent shows, and that blocks nothing.
-    pub(super) fn error(reason: &str) -> Self {
-        Self {
-            code: 1,
-            ..Self::block(reason)
-        }
-    }
 }
-
-/// How an agent takes what another one takes otherwise.
-pub(super) struct Dialect {
-    agent: &'static Agent,
-    /// The events at which a context reaches the model.
-    context: &'static [&'static str],
-    questions: Questions,
-    /// Whether a tool runs with the input that a hook has changed.
-    applies_input: bool,
-    /// Whether an explicit yes before a tool is more than no objection.
-    takes_yes: bool,
-    /// The word with which the reason replaces a tool's output; none if a new output has the tool's own form.
-    replaces_output: Option<&'static str>,
-    /// The events at which the turn cannot be ended. A tool is blocked then.
-    cannot_end_turn: &'static [&'static str],
-    /// Whether the end of the turn is said in JSON where something is blocked too, and blocks it.
-    blocks_by_stop: bool,
-    /// The event at which a turn ends that could not be ended before a tool.
-    pub(super) ends_turn_later: Option<&'static str>,
-}
-
-/// How an agent asks its user a question of a hook before a tool.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Questions {
-    /// With the text as the reason.
-    Reason,
-    /// With the text as a message; without a terminal, the agent would wait for ever.
-    Message,
-    /// It does not: a question blocks.
-    Never,
-}
-
-#[rustfmt::skip]
-const DIALECTS: [Dialect; AGENTS.len()] = [
-    Dialect {
-        agent: CLAUDE,
-        // At the end of a turn, a context would make the agent go on.
-        context: &[
-            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit",
-            "UserPromptExpansion", "SessionStart", "Setup", "SubagentStart", "Notification",
-        ],
-        questions: Questions::Reason,
-        applies_input: true,
-        takes_yes: true,
-        replaces_output: None,
-        cannot_end_turn: &["PreToolUse"],
-        blocks_by_stop: false,
-        ends_turn_later: Some("PostToolBatch"),
-    },
-    Dialect {
-        agent: CODEX,
-        context: &["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SubagentStart"],
-        questions: Questions::Never,
-        applies_input: false,
-        takes_yes: false,
-        replaces_output: Some("block"),
-        cannot_end_turn: &["PreToolUse", "PermissionRequest", "PostToolUse"],
-        blocks_by_stop: false,
-        ends_turn_later: None,
-    },
-    Dialect {
-        agent: GEMINI,
-        context: &["AfterTool", "BeforeAgent", "SessionStart"],
-        questions: Questions::Message,
-        applies_input: true,
-        takes_yes: false,
-        replaces_output: Some("deny"),
-        cannot_end_turn: &[],
-        blocks_by_stop: true,
-        ends_turn_later: None,
-    },
-];
 
 impl Dialect {
-    pub(super) fn of(agent: &Agent) -> &'static Self {
-        let mut dialects = DIALECTS.iter();
-        let dialect = dialects.find(|dialect| dialect.agent == agent);
-        // A test compares them with the agents.
-        dialect.unwrap_or(&DIALECTS[0])
-    }
-
-    /// Returns whether the agent asks its user what hooks ask at this event.
-    pub(super) fn asks_at(&self, event: &Event) -> bool {
-        match self.questions {
-            // The agent is about to ask.
-            _ if event.specific.within.is_some() => true,
-            Questions::Never => false,
-            Questions::Reason => is_before_tool(event),
-            Questions::Message => is_before_tool(event) && has_terminal(),
+    /// Returns an error that the agent shows, and that blocks nothing.
+    pub(super) fn error(&self, reason: &str) -> Answer {
+        let code = match self.messages {
+            Messages::Json => 1,
+            Messages::Error => 2,
+        };
+        Answer {
+            code,
+            ..Answer::block(reason)
         }
     }
 
     /// Returns the answer. `output` is that of the tool in its own form.
     pub(super) fn answer(&self, event: &Event, output: &Value, mut said: Said) -> Answer {
         self.block_what_cannot_be_said(event, &mut said);
-        let is_request = event.specific.within.is_some();
-        let is_said_with_stop = self.blocks_by_stop && said.stop.is_some();
+        let is_json = match self.blocks {
+            Blocks::Code => event.specific.within.is_some(),
+            Blocks::CodeOrStop => said.stop.is_some(),
+            Blocks::Json => true,
+        };
         match said.block.take() {
             Some(reason) if event.effect == Effect::Blocks => {
                 // The model reads the reason alone.
                 let texts = std::iter::once(reason).chain(std::mem::take(&mut said.context));
                 let reason = texts.collect::<Vec<_>>().join("\n");
-                if !is_request && !is_said_with_stop {
+                if !is_json {
                     return Answer::block(&reason);
                 }
-                said.block = Some(reason);
+                // Copilot CLI takes no block without a reason.
+                let is_blank = reason.trim().is_empty();
+                said.block = Some(if is_blank {
+                    "blocked".to_owned()
+                } else {
+                    reason
+                });
                 said.input = None;
             }
             Some(reason) => said.note(&format!("`{}` cannot be blocked: {reason}", event.name)),
@@ -168,12 +90,29 @@ impl Dialect {
         members.end_turn();
         members.tell();
         let mut answer = members.finished();
-        if is_said_with_stop && let Some(reason) = &said.block {
-            // JSON may be lost among what the user's shell prints.
+        let lines = self.lines(event, &said);
+        if !lines.is_empty() {
             answer.code = 2;
-            answer.stderr = format!("{reason}\n");
+            answer.stderr = format!("{lines}\n");
         }
         answer
+    }
+
+    /// Returns what stands beside JSON on standard error, with exit code 2.
+    fn lines(&self, event: &Event, said: &Said) -> String {
+        let is_code_too = match self.blocks {
+            Blocks::Code => false,
+            Blocks::CodeOrStop => true,
+            Blocks::Json => is_before_tool(event),
+        };
+        match &said.block {
+            // JSON may be lost among what the user's shell prints.
+            Some(reason) if is_code_too => reason.clone(),
+            _ if self.messages == Messages::Error && !is_read_by_model(event) => {
+                said.messages.join("\n")
+            }
+            _ => String::new(),
+        }
     }
 
     /// Blocks where the agent cannot do what hooks ask for.
@@ -218,9 +157,15 @@ impl Members<'_> {
         let said = self.said;
         let is_request = self.event.specific.within.is_some();
         match &said.block {
-            Some(reason) if is_request => self.decide_as("deny", Some(reason)),
+            Some(reason) if self.event.specific.decision.is_some() => {
+                self.decide_as("deny", Some(reason));
+            }
             Some(reason) => {
-                set(&mut self.top, "decision", "deny");
+                let word = match self.dialect.blocks {
+                    Blocks::Json => "block",
+                    _ => "deny",
+                };
+                set(&mut self.top, "decision", word);
                 set(&mut self.top, "reason", reason.as_str());
             }
             None if said.asks.is_empty() => {
@@ -272,24 +217,39 @@ impl Members<'_> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        if let Some(decision) = self.dialect.replaces_output {
-            // Beside a decision, a context may be lost.
-            let texts = [text, context];
-            let texts = texts.into_iter().filter(|text| !text.is_empty());
-            let mut reason = texts.collect::<Vec<_>>().join("\n");
-            // Without a reason, the agent keeps the old output.
-            if reason.trim().is_empty() {
-                reason = "a hook has removed this output".to_owned();
+        match self.dialect.outputs {
+            Outputs::Reason(decision) => self.replace_by_reason(decision, [text, context]),
+            Outputs::Text(key) => {
+                self.add_context(context);
+                let shaped = Map::from_iter([(key.to_owned(), text.into())]);
+                self.set_output(Some(shaped.into()), "");
             }
-            set(&mut self.top, "decision", decision);
-            return set(&mut self.top, "reason", reason);
+            Outputs::OwnForm => {
+                self.add_context(context);
+                let shaped = match text_output::with_text(old, &text) {
+                    // A hook that got another form gives it back. `null` would keep the old output.
+                    None if !new.is_string() && !new.is_null() => Some(new.clone()),
+                    shaped => shaped,
+                };
+                self.set_output(shaped, &text);
+            }
         }
-        self.add_context(context);
-        let shaped = match text_output::with_text(old, &text) {
-            // A hook that got another form gives it back. `null` would keep the old output.
-            None if !new.is_string() && !new.is_null() => Some(new.clone()),
-            shaped => shaped,
-        };
+    }
+
+    /// Gives the model a reason in place of the output. Beside a decision, a context may be lost.
+    fn replace_by_reason(&mut self, decision: &str, texts: [String; 2]) {
+        let texts = texts.into_iter().filter(|text| !text.is_empty());
+        let mut reason = texts.collect::<Vec<_>>().join("\n");
+        // Without a reason, the agent keeps the old output.
+        if reason.trim().is_empty() {
+            reason = "a hook has removed this output".to_owned();
+        }
+        set(&mut self.top, "decision", decision);
+        set(&mut self.top, "reason", reason);
+    }
+
+    /// Gives the model an output in the form that the agent takes, or says why that is not possible.
+    fn set_output(&mut self, shaped: Option<Value>, text: &str) {
         match (self.event.specific.output.first(), shaped) {
             (Some(key), Some(shaped)) => set(&mut self.specific, key, shaped),
             _ => {
@@ -326,12 +286,16 @@ impl Members<'_> {
         {
             messages.extend(self.said.asks.iter().cloned());
         }
-        if !messages.is_empty() {
+        if self.dialect.messages == Messages::Json && !messages.is_empty() {
             set(&mut self.top, "systemMessage", messages.join("\n"));
         }
     }
 
     fn finished(mut self) -> Answer {
+        if self.dialect.blocks == Blocks::Json {
+            // Beside exit code 2, it reads only these keys.
+            self.top.extend(std::mem::take(&mut self.specific));
+        }
         if !self.specific.is_empty() {
             set(&mut self.specific, "hookEventName", self.event.name);
             set(&mut self.top, "hookSpecificOutput", self.specific);
@@ -348,14 +312,9 @@ impl Members<'_> {
     }
 }
 
-fn is_before_tool(event: &Event) -> bool {
-    event.ours() == Some("tool:pre_execute")
-}
-
-/// Whether the agent has a terminal, on which it can ask. Hooks are in its session.
-fn has_terminal() -> bool {
-    let terminal = if cfg!(windows) { "CONIN$" } else { "/dev/tty" };
-    File::open(terminal).is_ok()
+/// Whether exit code 2 says something else than a message to the user.
+fn is_read_by_model(event: &Event) -> bool {
+    is_before_tool(event) || event.ours() == Some("tool:error")
 }
 
 fn set(members: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
@@ -370,19 +329,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::compat;
+    use crate::compat::{self, Agent, CODEX, COPILOT, GEMINI, GUARDED};
     use crate::{Decision, HookOutput};
-
-    #[test]
-    fn each_agent_has_its_own_words() {
-        for (agent, dialect) in AGENTS.into_iter().zip(&DIALECTS) {
-            assert_eq!(dialect.agent, agent);
-            let names = dialect.context.iter().chain(dialect.cannot_end_turn);
-            for name in names.copied().chain(dialect.ends_turn_later) {
-                assert!(agent.event_named(name).is_some(), "{agent} {name}");
-            }
-        }
-    }
 
     /// What hooks say, before it is known at which event.
     #[derive(Debug, Clone)]
@@ -433,7 +381,7 @@ mod tests {
 
         /// Returns why the agent must not go on, as the page says.
         fn block(&self, agent: &Agent, event: &Event) -> Option<String> {
-            let cannot_end = "claude PreToolUse, codex PreToolUse, codex PermissionRequest";
+            let cannot_end = "claude PreToolUse, codex PreToolUse, codex PermissionRequest, copilot PreToolUse, copilot UserPromptSubmit";
             let cannot_end = is_one_of((agent, event), cannot_end);
             let input = self.input().filter(|_| agent == CODEX);
             let stop = self.stop.clone().filter(|_| cannot_end);
@@ -518,7 +466,7 @@ mod tests {
 
         #[test]
         fn agents_read_what_hooks_have_said(saying in saying(), old in old_output()) {
-            for agent in AGENTS {
+            for agent in GUARDED {
                 for event in agent.events() {
                     check(agent, event, &saying.clone().at(agent, event), &old);
                 }
@@ -534,12 +482,11 @@ mod tests {
     #[track_caller]
     fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
         let answer = Dialect::of(agent).answer(event, old, saying.said());
-        let end = (i32::from(answer.code), &*answer.stdout, &*answer.stderr);
-        let read = compat::read(agent, event, end);
-        let context = format!("{agent} {}: {saying:?}\n{answer:?}\n{read:?}", event.name);
-        assert_eq!(read.invalid, None, "{context}");
-        assert!(answer.code == 0 || read.replaces_exit_code, "{context}");
-        let output = read.output.unwrap_or_default();
+        let context = format!("{agent} {}: {saying:?}\n{answer:?}", event.name);
+        let output = match agent == COPILOT {
+            true => read_by_copilot(event, &answer),
+            false => read_by_others(agent, event, &answer, &context),
+        };
         check_decision((agent, event), saying, &output, &context);
         check_turn((agent, event), saying, &output, &context);
         let (reason, message) = (output.reason.as_deref(), output.system_message.as_deref());
@@ -550,11 +497,13 @@ mod tests {
         }
         assert_eq!(output.updated_input, saying.input(), "{context}");
         // Of an event that cannot be blocked, the user is told.
-        assert_holds(
-            message,
-            saying.messages.iter().chain(&saying.block),
-            &context,
-        );
+        if !is_one_of(
+            (agent, event),
+            "copilot PreToolUse, copilot PostToolUseFailure",
+        ) {
+            let messages = saying.messages.iter().chain(&saying.block);
+            assert_holds(message, messages, &context);
+        }
         if let Some(new) = &saying.output {
             // In place of the old one, or beside it where its form is not known.
             let shown = output.updated_output.or(output.feedback.map(Value::from));
@@ -564,6 +513,57 @@ mod tests {
             let told = saying.context.join("\n");
             let told = nonblank(&told).filter(|_| Dialect::of(agent).context.contains(&event.name));
             assert_eq!(output.additional_context.as_deref(), told, "{context}");
+        }
+    }
+
+    fn read_by_others(
+        agent: &'static Agent,
+        event: &'static Event,
+        answer: &Answer,
+        context: &str,
+    ) -> HookOutput {
+        let end = (i32::from(answer.code), &*answer.stdout, &*answer.stderr);
+        let read = compat::read(agent, event, end);
+        assert_eq!(read.invalid, None, "{context}");
+        assert!(answer.code == 0 || read.replaces_exit_code, "{context}");
+        read.output.unwrap_or_default()
+    }
+
+    /// Reads an answer as Copilot CLI 1.0.102 has been seen to.
+    fn read_by_copilot(event: &Event, answer: &Answer) -> HookOutput {
+        let keys: Value = serde_json::from_str(answer.stdout.trim()).unwrap_or(json!({}));
+        let text = |key: &str| keys[key].as_str().map(str::to_owned);
+        let is_before = event.name == "PreToolUse";
+        let (decision, reason) = match (is_before, event.effect) {
+            (true, _) => (text("permissionDecision"), text("permissionDecisionReason")),
+            (_, Effect::Blocks) => (text("decision"), text("reason")),
+            _ => (None, None),
+        };
+        let decision = match decision.as_deref() {
+            Some("deny" | "block") => Some(Decision::Block),
+            Some("ask") => Some(Decision::Ask),
+            Some("allow") => Some(Decision::Allow),
+            Some(other) => panic!("{other}"),
+            None => None,
+        };
+        // Without a reason, it takes no block.
+        let is_taken = reason.is_some() || decision != Some(Decision::Block);
+        assert_eq!(
+            is_before && answer.code == 2,
+            is_before && decision == Some(Decision::Block)
+        );
+        let message = Some(answer.stderr.clone()).filter(|_| answer.code == 2 && !is_before);
+        let output = &keys["modifiedResult"]["textResultForLlm"];
+        let context = text("additionalContext");
+        let context = context.as_deref().and_then(nonblank).map(str::to_owned);
+        HookOutput {
+            decision: decision.filter(|_| is_taken),
+            reason,
+            system_message: message,
+            additional_context: context,
+            updated_input: keys["modifiedArgs"].as_object().cloned(),
+            updated_output: Some(output.clone()).filter(Value::is_string),
+            ..HookOutput::default()
         }
     }
 
@@ -602,13 +602,16 @@ mod tests {
         context: &str,
     ) {
         let is_request = event.specific.within.is_some();
-        let is_before = is_one_of((agent, event), "claude PreToolUse, gemini BeforeTool");
+        let is_before = is_one_of(
+            (agent, event),
+            "claude PreToolUse, gemini BeforeTool, copilot PreToolUse",
+        );
         let expected = if saying.block(agent, event).is_some() {
             Some(Decision::Block)
         } else if !saying.asks.is_empty() {
             is_before.then_some(Decision::Ask)
         } else {
-            let is_taken = is_request || is_before && agent == CLAUDE;
+            let is_taken = is_request || is_before && agent != GEMINI;
             let is_given = saying.grants == Some(true);
             (is_taken && is_given).then_some(Decision::Allow)
         };
@@ -628,6 +631,7 @@ mod tests {
         context: &str,
     ) {
         let is_ignored = event.is_stop()
+            || agent == COPILOT
             || is_one_of((agent, event), "claude PreToolUse, codex PreToolUse, codex PermissionRequest, codex PostToolUse")
             // It reads no decision there.
             || agent == GEMINI && event.effect == Effect::Nothing;

@@ -127,8 +127,11 @@ impl<'a> Call<'a> {
     /// Returns the arguments of the changed call under the agent's names. What hooks have not changed is as it came.
     ///
     /// # Errors
-    /// If two arguments have one name.
+    /// If two arguments have one name, or the agent takes no others.
     pub(super) fn changed(&self, event: &HookEvent) -> Result<Arguments, String> {
+        if self.agent.bare_patches && self.tool.is_some_and(|tool| tool.theirs == APPLY_PATCH) {
+            return Err("a hook changes a patch, which is not possible here".to_owned());
+        }
         let none = Map::new();
         let before = self.called.as_ref().map_or(&none, |(_, before)| before);
         let after = event.data.get(ARGUMENTS).and_then(Value::as_object);

@@ -8,6 +8,7 @@ mod answer;
 mod arguments;
 mod background;
 mod call;
+mod dialect;
 mod dispatch;
 mod firing;
 mod guarded;
@@ -31,8 +32,8 @@ use serde_json::Value;
 
 use crate::compat::Effect;
 pub(crate) use answer::Answer;
-use answer::Dialect;
 pub(crate) use background::{Place, places};
+use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
@@ -89,15 +90,16 @@ pub(crate) fn fault(registered: &Registered, why: &str) -> Answer {
     let reason = format!("blocked by forge-hooks: {why}");
     let is_after_tool = registered.event.ours() == Some("tool:post_execute");
     let is_stop = registered.event.is_stop();
+    let dialect = Dialect::of(registered.agent);
     let mut said = Said::default();
     if is_after_tool {
         said.withholds(why);
     } else if registered.event.effect != Effect::Blocks || is_stop {
-        return Answer::error(&reason);
+        return dialect.error(&reason);
     } else {
         said.blocks(reason);
     }
-    Dialect::of(registered.agent).answer(registered.event, &Value::Null, said)
+    dialect.answer(registered.event, &Value::Null, said)
 }
 
 #[cfg(test)]

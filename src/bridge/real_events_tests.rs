@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::call::Call;
 use super::paths::Places;
-use crate::compat::{AGENTS, Agent, INPUTS, Tool};
+use super::turn::with_named_patch;
+use crate::compat::{Agent, COPILOT, GUARDED, INPUTS, Tool};
 
 const REAL: &str = include_str!("../../tests/it/agents/real_events.txt");
 const ANSWERED: &str = include_str!("../../tests/it/golden/agents_inputs.txt");
@@ -52,11 +53,12 @@ struct Input {
 impl Input {
     /// Reads a row `AGENT EVENT FIELDS`; what every input has can be missing.
     fn new(agent: &str, event: &str, fields: &str) -> Self {
-        let mut agents = AGENTS.into_iter();
+        let mut agents = GUARDED.into_iter();
         let agent = agents.find(|other| other.name() == agent).unwrap();
         let common = json!({"session_id": "s1", "cwd": ROOT, "hook_event_name": event});
         let mut all = common.as_object().unwrap().clone();
         all.extend(serde_json::from_str::<Map<_, _>>(fields).unwrap());
+        let all = with_named_patch(agent, all);
         Self {
             agent,
             tool: all
@@ -100,6 +102,13 @@ impl Input {
             // Also in the data itself.
             "agent_type" => return (vec!["/data/agent/agent_type".to_owned()], value.clone()),
             "tool_input" => return self.argument(&rest, value),
+            // What is left of an output without its text.
+            "tool_result" if self.agent == COPILOT => {
+                return (
+                    vec![format!("/data/agent/tool_response{rest}")],
+                    value.clone(),
+                );
+            }
             "tool_response" => "tool_result",
             "prompt" => "content",
             "prompt_response" => "last_assistant_message",
@@ -165,7 +174,7 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
             .find(|place| got.get(*place) == Some(&expected));
         let text = value.as_str().unwrap_or_default();
         let output = whole["data"]["tool_result"].as_str().unwrap_or_default();
-        if place.is_none() && pointer.starts_with("/tool_response") && output.contains(text) {
+        if place.is_none() && pointer.starts_with("/tool_res") && output.contains(text) {
             // Each text of an output stands once: where hooks may change it.
             counts[1] += 1;
             continue;
@@ -195,7 +204,9 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
                 let kind = input.fields.get("agent_type");
                 value == *kind.unwrap_or(&"main".into())
             }
-            "/data/tool_result" => is_text_of(&value, &input.fields["tool_response"]),
+            "/data/tool_result" => {
+                is_text_of(&value, &input.fields[input.agent.key("tool_result")])
+            }
             _ if pointer.starts_with("/data/agent/tool_response/") => {
                 value == "" || value == "text"
             }
@@ -287,11 +298,11 @@ fn hooks_get_every_value_of_real_events() {
     let inputs: Vec<_> = rows(REAL, " | ")
         .map(|[agent, event, fields]| Input::new(agent, event, fields))
         .collect();
-    for agent in AGENTS {
+    for agent in GUARDED {
         let is_there = inputs.iter().any(|input| input.agent == agent);
         assert!(is_there, "{agent}");
     }
-    assert_eq!(check_all(&inputs), (118, [1279, 110, 11]));
+    assert_eq!(check_all(&inputs), (145, [1464, 135, 13]));
 }
 
 #[test]

@@ -31,13 +31,16 @@ fn form(output: &Value) -> Option<Form> {
     if !output["structuredContent"].is_null() {
         return None;
     }
+    let mut members = ["result", "text_result_for_llm"].into_iter();
+    if let Some(key) = members.find(|key| is_text(key) && !is_text("stdout")) {
+        return Some(Form::Member(key));
+    }
     let blocks = output.get("content").unwrap_or(output).as_array();
     let is_block = |block: &Value| block["text"].is_string();
     let are_blocks = blocks.is_some_and(|all| !all.is_empty() && all.iter().all(is_block));
     Some(match output {
         Value::String(_) => Form::Text,
         _ if is_text("stdout") => Form::Streams,
-        _ if is_text("result") => Form::Member("result"),
         _ if output["file"]["content"].is_string() => Form::File,
         _ if output["filenames"].is_array() && is_text("content") => Form::Lines,
         _ if output["filenames"].is_array() => Form::Names,
@@ -125,6 +128,11 @@ mod tests {
                 json!({"stdout": "a", "stderr": "e", "x": 1}),
                 "a\ne",
                 json!({"stdout": "b", "stderr": "", "x": 1}),
+            ),
+            (
+                json!({"result_type": "success", "text_result_for_llm": "a"}),
+                "a",
+                json!({"result_type": "success", "text_result_for_llm": "b"}),
             ),
             (
                 json!({"file": {"content": "a", "n": 1}}),

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Dialect};
+use super::answer::Answer;
 use super::background::{self, Place};
 use super::call::Call;
+use super::dialect::Dialect;
 use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
 use super::guarded::Guarded;
@@ -17,7 +18,7 @@ use super::registered::Registered;
 use super::said::Said;
 use super::session::Session;
 use super::settings;
-use crate::compat::Event;
+use crate::compat::{APPLY_PATCH, Agent, Event};
 use crate::events::{EventType, HookEvent};
 use crate::executor::FireOptions;
 use crate::hooks::Hooks;
@@ -60,13 +61,15 @@ impl<'a> Turn<'a> {
                 agent.title()
             )
         })?;
+        let fields = with_named_patch(agent, fields);
         check(&fields, registered.event)?;
         let text = |key: &str| fields.get(key).and_then(Value::as_str);
         let cwd = text("cwd").map(PathBuf::from);
         let cwd = cwd.filter(|cwd| cwd.is_absolute());
         let cwd = cwd.ok_or("`cwd` of the event is not an absolute path")?;
         let session = text("session_id").map(|id| Session::new(&registered.home, agent, id));
-        let output = fields.get("tool_response").cloned().unwrap_or_default();
+        let output = fields.get(agent.key("tool_result")).cloned();
+        let output = output.unwrap_or_default();
         let event = agent.event(Value::Object(fields));
         Ok(Self {
             event: event.map_err(|error| error.to_string())?,
@@ -164,10 +167,11 @@ impl<'a> Turn<'a> {
         }
         // It was read before.
         let mut fields: Map<String, Value> = json::read(self.input).unwrap_or_default();
+        let key = |ours: &str| self.registered.agent.key(ours).to_owned();
         let output = said.output.iter().cloned();
-        fields.extend(output.map(|output| ("tool_response".to_owned(), output)));
+        fields.extend(output.map(|output| (key("tool_result"), output)));
         let input = said.input.iter().cloned();
-        fields.extend(input.map(|input| ("tool_input".to_owned(), input.into())));
+        fields.extend(input.map(|input| (key("tool_args"), input.into())));
         Value::from(fields).to_string().into()
     }
 
@@ -269,6 +273,20 @@ impl<'a> Turn<'a> {
             hooks.shutdown(NO_DEADLINE);
         }
     }
+}
+
+/// Gives a patch that is the whole input of a tool the form in which other agents have it.
+pub(super) fn with_named_patch(
+    agent: &Agent,
+    mut fields: Map<String, Value>,
+) -> Map<String, Value> {
+    if agent.bare_patches
+        && let Some(patch @ Value::String(_)) = fields.get_mut("tool_input")
+    {
+        *patch = json!({"command": patch.take()});
+        fields.insert("tool_name".to_owned(), APPLY_PATCH.into());
+    }
+    fields
 }
 
 /// Checks what an event must have to be understood.

@@ -66,15 +66,25 @@ pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
     matches.subcommand_matches("serve")?.get_one("vocabulary")
 }
 
-/// One of the agents, by its name.
+/// One of the agents whose hooks this program runs, by its name.
 fn agent() -> impl TypedValueParser<Value = &'static Agent> {
+    one_of(&compat::AGENTS)
+}
+
+/// One of the agents under which this program runs hooks, by its name.
+fn guarded() -> impl TypedValueParser<Value = &'static Agent> {
+    one_of(&compat::GUARDED)
+}
+
+fn one_of(agents: &'static [&'static Agent]) -> impl TypedValueParser<Value = &'static Agent> {
     let named = |name: String| {
-        let mut agents = compat::AGENTS.into_iter();
+        let mut agents = agents.iter().copied();
         agents
             .find(|agent| agent.name() == name)
             .ok_or("unknown agent")
     };
-    PossibleValuesParser::new(compat::AGENTS.map(Agent::name)).try_map(named)
+    let names = agents.iter().map(|agent| agent.name());
+    PossibleValuesParser::new(names).try_map(named)
 }
 
 /// The variable with the name of the host, for users of one host.
@@ -333,7 +343,7 @@ impl Fire {
 #[derive(Args)]
 pub(crate) struct Hook {
     /// The agent.
-    #[arg(value_parser = agent())]
+    #[arg(value_parser = guarded())]
     pub(crate) agent: &'static Agent,
     /// Its event, for example `PreToolUse`.
     pub(crate) event: String,
@@ -381,14 +391,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
 #[derive(Args)]
 pub(crate) struct Doctor {
     /// The agents [default: those that have a directory of settings].
-    #[arg(value_name = "AGENT", value_parser = agent())]
+    #[arg(value_name = "AGENT", value_parser = guarded())]
     pub(crate) agents: Vec<&'static Agent>,
 }
 
 #[derive(Args)]
 pub(crate) struct Install {
     /// The agents.
-    #[arg(value_name = "AGENT", required = true, value_parser = agent())]
+    #[arg(value_name = "AGENT", required = true, value_parser = guarded())]
     agents: Vec<&'static Agent>,
     /// Write without asking.
     #[arg(long, short)]
@@ -399,7 +409,7 @@ impl Install {
     /// The agents, each once.
     pub(crate) fn agents(&self) -> Vec<&'static Agent> {
         let is_named = |agent: &&Agent| self.agents.contains(agent);
-        compat::AGENTS.into_iter().filter(is_named).collect()
+        compat::GUARDED.into_iter().filter(is_named).collect()
     }
 }
 

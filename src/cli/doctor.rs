@@ -16,7 +16,7 @@ use crate::cli::args::Doctor;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
-use crate::compat::{AGENTS, Agent};
+use crate::compat::{Agent, GUARDED};
 use crate::config::read_for_saving;
 use crate::json;
 
@@ -52,10 +52,12 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
     let mut agents = args.agents.clone();
     if agents.is_empty() {
         let is_there = |agent: &&Agent| {
-            let file = users_file(agent, &home);
-            file.parent().is_some_and(Path::is_dir) || read_elsewhere(agent, &home).is_some()
+            let file = users_file(agent, Path::new(""));
+            let directory = file.components().next().map(|first| home.join(first));
+            directory.is_some_and(|directory| directory.is_dir())
+                || read_elsewhere(agent, &home).is_some()
         };
-        agents = AGENTS.into_iter().filter(is_there).collect();
+        agents = GUARDED.into_iter().filter(is_there).collect();
     }
     if agents.is_empty() {
         return terminal.end(Exit::PROBLEMS, "found no settings of an agent");
@@ -119,7 +121,7 @@ impl Checkup {
         if let Err(mistake) = bridge::usable(self.agent, &text) {
             self.find(mistake.message, "correct the file");
         }
-        self.check_switches(registration);
+        self.check_switches();
         self.compare(registration, &install);
         self.check_approvals(registration, &install);
         if let Err(why) = self.probe(registration) {
@@ -129,17 +131,12 @@ impl Checkup {
     }
 
     /// Finds switches that turn hooks off, in the settings of the current directory too.
-    fn check_switches(&mut self, registration: &Registration) {
+    fn check_switches(&mut self) {
         let here = env::current_dir().unwrap_or_default();
-        let mut files = BTreeSet::from([self.path.clone()]);
-        for directory in [&registration.home, &here] {
-            files.extend(
-                self.agent
-                    .settings_files()
-                    .iter()
-                    .map(|file| directory.join(file)),
-            );
-        }
+        let of_project = self.agent.settings_files().iter();
+        let of_project = of_project.map(|file| here.join(file));
+        let mut files = BTreeSet::from_iter(of_project);
+        files.insert(self.path.clone());
         for file in files {
             let text = read_for_saving(&file).ok().flatten().unwrap_or_default();
             let switch = value_of(&text).and_then(|value| switched_off(self.agent, &value));

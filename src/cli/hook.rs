@@ -99,7 +99,7 @@ fn told(io: &mut Io<'_>, reason: &str, code: u8) -> Exit {
 
 /// Whether the command line is for the end of a turn, which could be blocked for ever.
 fn is_stop(args: &[OsString]) -> bool {
-    let events = || compat::AGENTS.iter().flat_map(|agent| agent.events());
+    let events = || compat::GUARDED.iter().flat_map(|agent| agent.events());
     let is_stop = |name: &OsString| events().any(|event| event.is_stop() && name == event.name);
     args.iter().any(is_stop)
 }

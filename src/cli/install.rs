@@ -10,11 +10,11 @@ use crate::cli::files::named;
 use crate::cli::{Context, Done, Exit, Failure, Terminal};
 use crate::compat::Agent;
 use crate::config::read_for_saving;
-use crate::files::{NewFile, lock, replace};
+use crate::files::{NewFile, lock, remove, replace};
 use crate::json::{Positions, readable};
 
-/// Settings that say nothing.
-const EMPTY: &str = "{}\n";
+/// What stands for a file that is missing. By its second line break, `uninstall` knows the file that `install` has created.
+const EMPTY: &str = "{}\n\n";
 
 /// The user's settings of an agent.
 struct Settings {
@@ -256,7 +256,10 @@ impl Settings {
             let words = "another program has changed it meanwhile".to_owned();
             return Err(cannot(words).with_fix("repeat the command"));
         }
-        let written = replace(&self.path, &self.after, NewFile::Private);
+        let written = match self.after == EMPTY && !self.path.is_symlink() {
+            true => remove(&self.path),
+            false => replace(&self.path, &self.after, NewFile::Private),
+        };
         written.map_err(|error| cannot(error.to_string()))
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Optio
     pairs.iter().find(|(found, _)| *found == key).map(|it| it.1)
 }
 
-/// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS).
+/// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). Under one more, only the program runs.
 pub struct Agent {
     /// As on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
     pub(super) name: &'static str,
@@ -35,6 +35,8 @@ pub struct Agent {
     pub(super) toml: Option<&'static str>,
     /// Below both: a directory with extensions, which have the layout of plugins.
     pub(super) extensions: Option<&'static str>,
+    /// Below both: directories in which each file may have hooks.
+    pub(super) hook_directories: Words,
     /// What identifies a plugin of this agent.
     pub(super) manifest: &'static str,
     /// The variable that names another place for this directory, below the home directory, where the user's files are.
@@ -55,6 +57,12 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) reads_plain_json: bool,
+    /// Whether the input of the tool that applies a patch is the patch itself, under the name of another tool.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program reads patches")
+    )]
+    pub(crate) bare_patches: bool,
     /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
     pub(crate) all_off: Option<(&'static str, bool)>,
     /// The same, for a list of the names of hooks that are switched off.
@@ -458,6 +466,12 @@ impl Agent {
     /// Returns the timeout of a hook without its own.
     pub(crate) fn timeout(&self, event: &Event) -> Duration {
         event.timeout.unwrap_or(Duration::from_secs(self.seconds))
+    }
+
+    /// Returns the agent's name of a key of an event's data.
+    #[cfg(feature = "cli")]
+    pub(crate) fn key<'k>(&self, ours: &'k str) -> &'k str {
+        value_of(self.renamed, ours).unwrap_or(ours)
     }
 
     /// Returns the agent's name of a tool that hosts call so.

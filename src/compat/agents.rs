@@ -15,20 +15,20 @@ use super::agent::{
 };
 
 // Parts of the rows below.
-const TOOL: Option<&str> = Some(TOOL_NAME);
-const INPUT: Field = ("tool_input", Object);
+pub(super) const TOOL: Option<&str> = Some(TOOL_NAME);
+pub(super) const INPUT: Field = ("tool_input", Object);
 const CALL: Field = text("tool_use_id");
 const TURN: Field = text("turn_id");
-const TRIGGER: Field = ("trigger", Text("auto"));
-const SUBAGENT: Field = ("agent_type", Text("general-purpose"));
-const ACTIVE: Field = ("stop_hook_active", False);
-const LAST: Field = text("last_assistant_message");
+pub(super) const TRIGGER: Field = ("trigger", Text("auto"));
+pub(super) const SUBAGENT: Field = ("agent_type", Text("general-purpose"));
+pub(super) const ACTIVE: Field = ("stop_hook_active", False);
+pub(super) const LAST: Field = text("last_assistant_message");
 
 const FILE_PATH: Pairs = &[("file_path", "path")];
 const DIR_PATH: Pairs = &[("dir_path", "path")];
 
 /// A field that is an empty text unless the host sets it.
-const fn text(key: &'static str) -> Field {
+pub(super) const fn text(key: &'static str) -> Field {
     (key, Text(""))
 }
 
@@ -73,16 +73,18 @@ pub(crate) const APPLY_PATCH: &str = "apply_patch";
 pub const CLAUDE: &Agent = &CLAUDE_CODE;
 
 #[rustfmt::skip]
-const CLAUDE_CODE: Agent = Agent {
+pub(super) const CLAUDE_CODE: Agent = Agent {
     name: "claude",
     title: "Claude Code",
     files: &[".claude/settings.json", ".claude/settings.local.json"],
     toml: None,
     extensions: None,
+    hook_directories: &[],
     manifest: ".claude-plugin",
     moved_by: ("CLAUDE_CONFIG_DIR", ".claude"),
     to_approve: None,
     reads_plain_json: false,
+    bare_patches: false,
     all_off: Some(("disableAllHooks", true)),
     disabled: None,
     environment: Some("env"),
@@ -453,8 +455,6 @@ const GEMINI_EVENTS: &[Event] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(feature = "cli")]
-    use crate::compat::Tool;
     use crate::events::EventType;
 
     #[test]
@@ -472,149 +472,6 @@ mod tests {
             }
             let mut on = agent.refused.iter().flat_map(|row| row.events);
             assert!(on.all(|name| names.contains(name)));
-        }
-    }
-
-    /// The words of a cell that are code.
-    fn code(cell: &'static str) -> Vec<&'static str> {
-        cell.split('`').skip(1).step_by(2).collect()
-    }
-
-    const PAGE: &str = include_str!("../../docs/other-agents.md");
-
-    /// The rows of the page's table with this head, which names the agents, as cells.
-    fn rows(page: &'static str, before: &str, after: &str) -> Vec<Vec<&'static str>> {
-        let titles = AGENTS.map(Agent::title).join(" | ");
-        let head = format!("| {before} | {titles} |{after}\n");
-        let (_, table) = page
-            .split_once(&head)
-            .unwrap_or_else(|| panic!("no {head}"));
-        let rows = table
-            .lines()
-            .skip(1)
-            .take_while(|line| line.starts_with('|'));
-        rows.map(|row| row.split('|').skip(1).map(str::trim).collect())
-            .collect()
-    }
-
-    #[test]
-    fn the_page_has_each_event_of_each_agent() {
-        let rows = rows(PAGE, "event here", " a hook can |");
-        for (column, agent) in AGENTS.into_iter().enumerate() {
-            let of_host = rows.iter().flat_map(|row| {
-                let names = code(row[column + 1]).into_iter();
-                let is_of_host = row[0].ends_with('¹');
-                code(row[0])
-                    .into_iter()
-                    .zip(names)
-                    .map(move |(ours, name)| (name, ours, is_of_host))
-            });
-            let mut shown: Vec<_> = of_host.collect();
-            let events = agent.events.iter().filter_map(|event| {
-                let is_of_host = matches!(event.fires, OfHost(_));
-                Some((event.name, event.ours()?, is_of_host))
-            });
-            let mut events: Vec<_> = events.collect();
-            shown.sort_unstable();
-            events.sort_unstable();
-            assert_eq!(shown, events, "{agent}");
-        }
-        assert!(!self::rows(PAGE, "field", "").is_empty());
-    }
-
-    #[cfg(feature = "cli")]
-    #[test]
-    fn the_page_of_the_agents_has_the_events_that_are_not_registered() {
-        let page = include_str!("../../docs/agents.md");
-        let (_, table) = page.split_once("| not registered | why |\n").unwrap();
-        let rows = table.lines().skip(1);
-        let rows = rows.take_while(|line| line.starts_with('|'));
-        let mut shown: Vec<_> = rows.flat_map(code).collect();
-        let events = AGENTS.into_iter().flat_map(|agent| agent.events);
-        let events = events.filter(|event| event.ours().is_some() && !event.is_registered());
-        let mut events: Vec<_> = events.map(|event| event.name).collect();
-        shown.sort_unstable();
-        events.sort_unstable();
-        assert_eq!(shown, events);
-    }
-
-    /// The tools of an agent in a cell, each with its arguments.
-    #[cfg(feature = "cli")]
-    fn tools(agent: &Agent, cell: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
-        let mut tools: Vec<(_, Vec<_>)> = Vec::new();
-        for word in code(cell) {
-            match tools.last_mut() {
-                Some((_, arguments)) if agent.tool(word).is_none() => arguments.push(word),
-                _ => tools.push((word, Vec::new())),
-            }
-        }
-        tools
-    }
-
-    #[cfg(feature = "cli")]
-    #[test]
-    fn the_page_of_the_agents_has_each_tool() {
-        // No row has it, as it has this name everywhere.
-        const OLD: &str = "old_string";
-        let page = include_str!("../../docs/agents.md");
-        let rows = rows(page, "tool here | arguments here", "");
-        let (mcp, rows) = rows.split_last().unwrap();
-        assert_eq!(mcp[0], "`mcp__SERVER__TOOL`");
-        for (column, agent) in AGENTS.into_iter().enumerate() {
-            let mut shown = Vec::new();
-            for row in rows {
-                let cell = row[column + 2];
-                // A patch is described in words.
-                let is_patch = agent == CODEX && matches!(row[0], "`write`" | "`edit`");
-                assert_eq!(is_patch, cell.starts_with("a patch that "), "{row:?}");
-                let tools = tools(agent, cell).into_iter();
-                shown.extend(tools.map(|(tool, arguments)| (code(row[0])[0], tool, arguments)));
-            }
-            let tools = agent.tools.iter().filter(|tool| tool.theirs != APPLY_PATCH);
-            let arguments =
-                |tool: &Tool| tool.arguments.iter().map(|(theirs, _)| *theirs).collect();
-            let tools = tools.map(|tool| (tool.ours[0], tool.theirs, arguments(tool)));
-            let mut tools: Vec<_> = tools.collect();
-            shown.sort_unstable();
-            tools.sort_unstable();
-            assert_eq!(shown, tools, "{agent}");
-        }
-        for row in rows {
-            let ours = code(row[0])[0];
-            let tools = AGENTS.into_iter().flat_map(|agent| agent.tools);
-            let tools: Vec<_> = tools.filter(|tool| tool.ours[0] == ours).collect();
-            let shown = code(row[1]);
-            let renamed = tools.iter().flat_map(|tool| tool.arguments);
-            let renamed: Vec<_> = renamed.map(|(_, ours)| *ours).collect();
-            assert!(renamed.iter().all(|ours| shown.contains(ours)), "{row:?}");
-            let needed: Vec<_> = tools.iter().flat_map(|tool| tool.needs).collect();
-            let is_known = |name: &&str| renamed.contains(name) || needed.contains(&name);
-            let unknown: Vec<_> = shown.iter().filter(|name| !is_known(name)).collect();
-            assert!(
-                unknown.iter().all(|name| **name == OLD && ours == "edit"),
-                "{unknown:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_pages_and_the_golden_inputs_have_each_agent() {
-        let program = include_str!("../../docs/program.md");
-        let inputs = include_str!("../../tests/it/golden/fire_inputs.txt");
-        let words = format!("--as {} ", AGENTS.map(Agent::name).join("|"));
-        assert!(program.contains(&words), "{words}");
-        for agent in AGENTS {
-            let (title, name) = (agent.title, agent.name);
-            assert!(include_str!("../../README.md").contains(title), "{title}");
-            assert!(inputs.contains(&format!("\n@ {name}: ")), "{name}");
-            let row = format!("\n| {title} | ");
-            let (_, rest) = PAGE
-                .split_once(&row)
-                .unwrap_or_else(|| panic!("no variables of {title}"));
-            let row = rest.lines().next().unwrap_or_default();
-            for (variable, _) in agent.variables {
-                assert!(row.contains(variable), "{title}: {variable}");
-            }
         }
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::agent::Agent;
 use super::agents::{AGENTS, CLAUDE};
+use super::copilot::GUARDED;
 use super::protocol::{AgentProtocol, Origin};
 use super::settings::OtherAgents;
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
@@ -96,11 +97,13 @@ impl OtherAgents {
         let home = self.home();
         let bases: Vec<&Path> = home.as_deref().into_iter().chain(root).collect();
         let (mut files, mut directories) = (Vec::new(), Vec::new());
-        for agent in AGENTS.iter().chain(&self.agents) {
+        for agent in GUARDED.iter().chain(&self.agents) {
             for base in &bases {
                 let names = agent.files.iter().copied().chain(agent.toml);
                 files.extend(names.map(|name| base.join(name)));
-                directories.extend(agent.extensions.map(|name| base.join(name)));
+                let of_hooks = agent.hook_directories.iter().copied();
+                let names = of_hooks.chain(agent.extensions);
+                directories.extend(names.map(|name| base.join(name)));
             }
         }
         // A plugin may be the project itself, or a directory above it: then only its files with hooks count.

@@ -10,6 +10,7 @@
 mod agent;
 mod agents;
 mod arguments;
+mod copilot;
 mod elsewhere;
 mod ending;
 #[cfg(test)]
@@ -26,6 +27,8 @@ mod made_up_tests;
 mod mapping;
 mod matcher;
 mod members;
+#[cfg(test)]
+mod page_tests;
 mod protocol;
 #[cfg(test)]
 mod protocol_tests;
@@ -38,6 +41,8 @@ pub use agent::Agent;
 #[cfg(feature = "cli")]
 pub(crate) use agent::{Effect, Event, Tool};
 pub use agents::*;
+#[cfg(feature = "cli")]
+pub(crate) use copilot::{COPILOT, GUARDED};
 pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;

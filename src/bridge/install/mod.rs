@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 pub(crate) use approvals::{Approvals, Runs, User, approve};
 pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 
+use super::dialect::Dialect;
 use super::session::Session;
 use crate::compat::{APPLY_PATCH, Agent, Effect, Event};
 use crate::config::config_home;
@@ -130,7 +131,7 @@ impl Registration {
             text_of(self.program.as_ref())?,
             text_of(self.home.as_ref())?,
         );
-        let mut words = vec!["/bin/sh", "-c", script(event), &program];
+        let mut words = vec!["/bin/sh", "-c", script(agent, event), &program];
         words.extend(["hook", agent.name(), event.name, "--timeout", &seconds]);
         words.extend(["--home", &home]);
         let config_home = self.config_home.as_ref();
@@ -148,10 +149,13 @@ impl Registration {
 }
 
 /// Runs the program, and blocks if it ends in another way than it should. At the end of a turn a block lets the agent go on for
-/// ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded.
-fn script(event: &Event) -> &'static str {
+/// ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded. What a program has written
+/// that was killed then must not stand before the JSON that blocks.
+fn script(agent: &Agent, event: &Event) -> &'static str {
     if event.effect == Effect::Nothing || event.is_stop() {
         r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [012]) exit $?; esac; echo forge-hooks did not run >&2; exit 1"#
+    } else if Dialect::of(agent).blocks_in_json() {
+        r#"if [ -s "$0" ]; then a=$("$0" "$@"); else (exit 3); fi; c=$?; case $c in [02]) printf %s "$a"; exit $c; esac; echo forge-hooks did not run >&2; r='"forge-hooks did not run"'; echo "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}"; exit 2"#
     } else {
         r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [02]) exit $?; esac; echo forge-hooks did not run >&2; exit 2"#
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compat::{AGENTS, CLAUDE, CODEX, GEMINI};
+use crate::compat::{CLAUDE, CODEX, GEMINI, GUARDED};
 use crate::json;
 
 fn registration() -> Registration {
@@ -180,8 +180,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn uninstall_gives_back_each_byte(text in settings(), agent in 0..AGENTS.len()) {
-        check(AGENTS[agent], &text, EVENTS);
+    fn uninstall_gives_back_each_byte(text in settings(), agent in 0..GUARDED.len()) {
+        check(GUARDED[agent], &text, EVENTS);
     }
 }
 
@@ -200,7 +200,9 @@ fn usual_settings_get_each_byte_back() {
         "{ // c\n}",
         "\u{FEFF}{\r\n    \"model\": \"opus\",\r\n}\r\n",
     ] {
-        AGENTS.into_iter().for_each(|agent| check(agent, text, &[]));
+        GUARDED
+            .into_iter()
+            .for_each(|agent| check(agent, text, &[]));
     }
 }
 

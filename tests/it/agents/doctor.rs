@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use crate::program::{Printed, User};
 
-const AGENTS: [(&str, &str); 3] = [
+const AGENTS: [(&str, &str); 4] = [
     ("claude", "home/.claude/settings.json"),
     ("codex", "home/.codex/hooks.json"),
     ("gemini", "home/.gemini/settings.json"),
+    ("copilot", "home/.copilot/hooks/forge-hooks.json"),
 ];
 
 fn registered() -> User {
@@ -18,7 +19,7 @@ fn registered() -> User {
     fs::create_dir_all(user.path("home")).unwrap();
     user.has_hooks(&json!([]));
     user.has_codex();
-    let installed = user.run(&["install", "claude", "codex", "gemini", "--yes"]);
+    let installed = user.run(&["install", "claude", "codex", "gemini", "copilot", "--yes"]);
     assert_eq!(installed.status, 0, "{installed:?}");
     user
 }
@@ -39,7 +40,7 @@ fn a_registration_is_fine() {
     let user = registered();
     let all = user.run(&["doctor"]);
     assert_eq!(all.status, 0, "{all:?}");
-    assert_eq!(all.out.matches("a probe is blocked").count(), 3, "{all:?}");
+    assert_eq!(all.out.matches("a probe is blocked").count(), 4, "{all:?}");
 }
 
 /// Each problem, its fix, and a change of the settings that has it.
@@ -147,6 +148,7 @@ fn settings_that_a_variable_moves_are_found() {
         ("claude", "CLAUDE_CONFIG_DIR"),
         ("codex", "CODEX_HOME"),
         ("gemini", "GEMINI_CLI_HOME"),
+        ("copilot", "COPILOT_HOME"),
     ] {
         let mut moved = user.command(&["doctor", agent]);
         let moved = moved.env(variable, user.path("moved")).output().unwrap();
@@ -209,11 +211,14 @@ fn a_projects_settings_that_turn_hooks_off_are_found() {
         "project/.claude/settings.local.json",
         "{\"disableAllHooks\": true /* now */}",
     );
-    let mut doctor = user.command(&["doctor", "claude"]);
-    let printed = doctor.current_dir(user.project()).output().unwrap();
-    let printed = user.printed(printed);
-    assert_eq!(printed.status, 1, "{printed:?}");
-    assert!(printed.out.contains("settings.local.json"), "{printed:?}");
+    for (agent, status) in [("claude", 1), ("copilot", 1), ("codex", 0)] {
+        let mut doctor = user.command(&["doctor", agent]);
+        let printed = doctor.current_dir(user.project()).output().unwrap();
+        let printed = user.printed(printed);
+        assert_eq!(printed.status, status, "{printed:?}");
+        let is_found = printed.out.contains("settings.local.json");
+        assert_eq!(is_found, status == 1, "{printed:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::program::{PROGRAM, Printed, User};
 use crate::support::is_missing;
 
-const AGENTS: [(&str, &str, &str, &str); 3] = [
+const AGENTS: [(&str, &str, &str, &str); 4] = [
     ("claude", ".claude/settings.json", "PreToolUse", "Stop"),
     ("codex", ".codex/hooks.json", "PreToolUse", "Stop"),
     (
@@ -18,6 +18,12 @@ const AGENTS: [(&str, &str, &str, &str); 3] = [
         ".gemini/settings.json",
         "BeforeTool",
         "AfterAgent",
+    ),
+    (
+        "copilot",
+        ".copilot/hooks/forge-hooks.json",
+        "PreToolUse",
+        "Stop",
     ),
 ];
 
@@ -65,6 +71,7 @@ impl User {
 
 #[test]
 fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
+    const DENIED: &str = "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"forge-hooks did not run\", \"decision\": \"block\", \"reason\": \"forge-hooks did not run\"}\n";
     const STAND_IN: &str = "#!/bin/sh\ncase $MODE in killed) kill -9 $$;; ended) kill -TERM $$;; piped) kill -PIPE $$;; *) exit $MODE;; esac\n";
     let user = User::with_home();
     let program = user.path("it's a \"d\\r\" $HOME/forge-hooks");
@@ -74,23 +81,28 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
     }
     let mut install = Command::new(&program);
     user.set(&mut install);
-    install.args(["install", "claude", "codex", "gemini", "--yes"]);
+    install.args(["install", "claude", "codex", "gemini", "copilot", "--yes"]);
     assert!(install.output().unwrap().status.success());
     fs::remove_file(&program).unwrap();
     let shells = ["sh", "bash", "dash", "zsh", "fish"];
     let shells = shells.into_iter().filter(|shell| !is_missing(shell));
     let shells: Vec<_> = shells.collect();
     let check = |mode: &str, at_tool: i32, at_end: i32| {
-        for (_, file, before, stop) in AGENTS {
+        for (agent, file, before, stop) in AGENTS {
             for (event, expected) in [(before, at_tool), (stop, at_end)] {
                 let command = user.command_in(file, event);
                 for shell in &shells {
                     let ended = user.runs(shell, &command, mode, "{}");
+                    let is_broken = !["0", "2"].contains(&mode);
+                    // Elsewhere, exit code 2 says it all.
+                    let is_json = is_broken && agent == "copilot" && event == before;
+                    let expected_out = if is_json { DENIED } else { "" };
+                    assert_eq!(ended.out, expected_out, "{shell} {event} {mode}");
                     assert_eq!(ended.status, expected, "{shell} {event} {mode}: {ended:?}");
                     let is_told = ended.err.contains("forge-hooks did not run");
                     assert_eq!(
                         is_told,
-                        !["0", "2"].contains(&mode) && (mode, event) != ("1", stop),
+                        is_broken && (mode, event) != ("1", stop),
                         "{ended:?}"
                     );
                 }
@@ -125,11 +137,11 @@ fn a_call_through_a_registered_command_is_guarded() {
         &json!([{"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "*sudo*"},
         "answer": {"decision": "block", "reason": "no sudo"}}]),
     );
-    let printed = user.run(&["install", "claude", "codex", "gemini", "--yes"]);
+    let printed = user.run(&["install", "claude", "codex", "gemini", "copilot", "--yes"]);
     assert_eq!((printed.status, &*printed.err), (0, ""), "{printed:?}");
     let approved = printed.out.matches(": approved in Codex").count();
     assert_eq!(approved, 1, "{printed:?}");
-    assert_eq!(user.files_at_home().len(), 3);
+    assert_eq!(user.files_at_home().len(), 4);
     for (agent, file, event, _) in AGENTS {
         let tool = if agent == "gemini" {
             "run_shell_command"
@@ -287,6 +299,48 @@ fn files_that_cannot_be_edited_are_not_touched() {
 }
 
 #[test]
+fn a_program_that_is_killed_says_nothing_before_the_block() {
+    let user = User::with_home();
+    let mut install = Command::new(user.path("home").join("forge-hooks"));
+    fs::copy(PROGRAM, install.get_program()).unwrap();
+    user.set(&mut install);
+    install.args(["install", "copilot", "--yes"]);
+    assert!(install.output().unwrap().status.success());
+    user.write(
+        "home/forge-hooks",
+        "#!/bin/sh\necho '{\"permissionDecision\": \"allow\"}'; kill -9 $$\n",
+    );
+    let command = user.command_in(".copilot/hooks/forge-hooks.json", "UserPromptSubmit");
+    let ended = user.runs("bash", &command, "", "{}");
+    let answer: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(
+        (ended.status, &answer["decision"]),
+        (2, &json!("block")),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn what_was_not_there_before_is_not_there_after() {
+    let user = User::with_home();
+    let agents = ["claude", "codex", "gemini", "copilot"];
+    let run = |command| user.run(&[&[command], &agents[..], &["--yes"]].concat());
+    assert_eq!(run("install").status, 0);
+    assert_eq!(user.files_at_home().len(), 4);
+    let removed = run("uninstall");
+    assert_eq!(
+        (removed.status, user.files_at_home().len()),
+        (0, 0),
+        "{removed:?}"
+    );
+    // An empty object that a person has written stays.
+    user.write("home/.claude/settings.json", "{}\n");
+    run("install");
+    run("uninstall");
+    assert_eq!(user.read("home/.claude/settings.json"), "{}\n");
+}
+
+#[test]
 fn codex_runs_what_a_person_has_approved() {
     let user = User::with_home();
     let others = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "other"}]}]}});
@@ -383,7 +437,7 @@ fn install_and_uninstall_are_for_a_person() {
     assert_eq!(user.run(&["uninstall", "claude", "-y"]).status, 0);
     assert_eq!(
         (user.read("home/real.json"), path.is_symlink()),
-        ("{}\n".to_owned(), true)
+        ("{}\n\n".to_owned(), true)
     );
 }
 
@@ -393,6 +447,7 @@ fn settings_that_a_variable_moves_are_not_written() {
         ("claude", "CLAUDE_CONFIG_DIR", "home/.claude"),
         ("codex", "CODEX_HOME", "home/.codex"),
         ("gemini", "GEMINI_CLI_HOME", "home"),
+        ("copilot", "COPILOT_HOME", "home/.copilot"),
     ] {
         let user = User::with_home();
         let install = |directory: &str| {

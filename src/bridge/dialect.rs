@@ -1,0 +1,172 @@
+//! How agents differ in what they take as an answer: one row for each.
+
+use std::fs::File;
+
+use crate::compat::{Agent, CLAUDE, CODEX, COPILOT, Event, GEMINI, GUARDED};
+
+/// How an agent takes what another one takes otherwise.
+pub(super) struct Dialect {
+    pub(super) agent: &'static Agent,
+    /// The events at which a context reaches the model.
+    pub(super) context: &'static [&'static str],
+    pub(super) questions: Questions,
+    /// Whether a tool runs with the input that a hook has changed.
+    pub(super) applies_input: bool,
+    /// Whether an explicit yes before a tool is more than no objection.
+    pub(super) takes_yes: bool,
+    pub(super) outputs: Outputs,
+    /// The events at which the turn cannot be ended. A tool is blocked then.
+    pub(super) cannot_end_turn: &'static [&'static str],
+    pub(super) blocks: Blocks,
+    pub(super) messages: Messages,
+    /// The event at which a turn ends that could not be ended before a tool.
+    pub(super) ends_turn_later: Option<&'static str>,
+}
+
+/// How an agent takes a new output of a tool.
+#[derive(Clone, Copy)]
+pub(super) enum Outputs {
+    /// In the tool's own form.
+    OwnForm,
+    /// As the reason of this decision.
+    Reason(&'static str),
+    /// As a text under this key.
+    Text(&'static str),
+}
+
+/// How an agent is told that something is blocked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Blocks {
+    /// By exit code 2, and the reason as text.
+    Code,
+    /// The same, and beside the end of the turn also in JSON.
+    CodeOrStop,
+    /// In JSON, without which nobody reads the reason; before a tool also by exit code 2.
+    Json,
+}
+
+/// Where an agent reads a message for its user.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Messages {
+    Json,
+    /// On standard error, with exit code 2; nowhere before a tool, which this would block, and after a failed one.
+    Error,
+}
+
+/// How an agent asks its user a question of a hook before a tool.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Questions {
+    /// With the text as the reason.
+    Reason,
+    /// With the text as a message; without a terminal, the agent would wait for ever.
+    Message,
+    /// It does not: a question blocks.
+    Never,
+}
+
+#[rustfmt::skip]
+const DIALECTS: [Dialect; GUARDED.len()] = [
+    Dialect {
+        agent: CLAUDE,
+        // At the end of a turn, a context would make the agent go on.
+        context: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit",
+            "UserPromptExpansion", "SessionStart", "Setup", "SubagentStart", "Notification",
+        ],
+        questions: Questions::Reason,
+        applies_input: true,
+        takes_yes: true,
+        outputs: Outputs::OwnForm,
+        cannot_end_turn: &["PreToolUse"],
+        blocks: Blocks::Code,
+        messages: Messages::Json,
+        ends_turn_later: Some("PostToolBatch"),
+    },
+    Dialect {
+        agent: CODEX,
+        context: &["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SubagentStart"],
+        questions: Questions::Never,
+        applies_input: false,
+        takes_yes: false,
+        outputs: Outputs::Reason("block"),
+        cannot_end_turn: &["PreToolUse", "PermissionRequest", "PostToolUse"],
+        blocks: Blocks::Code,
+        messages: Messages::Json,
+        ends_turn_later: None,
+    },
+    Dialect {
+        agent: GEMINI,
+        context: &["AfterTool", "BeforeAgent", "SessionStart"],
+        questions: Questions::Message,
+        applies_input: true,
+        takes_yes: false,
+        outputs: Outputs::Reason("deny"),
+        cannot_end_turn: &[],
+        blocks: Blocks::CodeOrStop,
+        messages: Messages::Json,
+        ends_turn_later: None,
+    },
+    Dialect {
+        agent: COPILOT,
+        context: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart"],
+        questions: Questions::Reason,
+        applies_input: true,
+        takes_yes: true,
+        outputs: Outputs::Text("textResultForLlm"),
+        cannot_end_turn: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart"],
+        blocks: Blocks::Json,
+        messages: Messages::Error,
+        ends_turn_later: None,
+    },
+];
+
+impl Dialect {
+    pub(super) fn of(agent: &Agent) -> &'static Self {
+        let mut dialects = DIALECTS.iter();
+        let dialect = dialects.find(|dialect| dialect.agent == agent);
+        // A test compares them with the agents.
+        dialect.unwrap_or(&DIALECTS[0])
+    }
+
+    /// Returns whether the agent asks its user what hooks ask at this event.
+    pub(super) fn asks_at(&self, event: &Event) -> bool {
+        match self.questions {
+            // The agent is about to ask.
+            _ if event.specific.within.is_some() => true,
+            Questions::Never => false,
+            Questions::Reason => is_before_tool(event),
+            Questions::Message => is_before_tool(event) && has_terminal(),
+        }
+    }
+
+    /// Whether exit code 2 alone does not block everything.
+    pub(super) fn blocks_in_json(&self) -> bool {
+        self.blocks == Blocks::Json
+    }
+}
+
+pub(super) fn is_before_tool(event: &Event) -> bool {
+    event.ours() == Some("tool:pre_execute")
+}
+
+/// Whether the agent has a terminal, on which it can ask. Hooks are in its session.
+fn has_terminal() -> bool {
+    let terminal = if cfg!(windows) { "CONIN$" } else { "/dev/tty" };
+    File::open(terminal).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_agent_has_its_own_words() {
+        for (agent, dialect) in GUARDED.into_iter().zip(&DIALECTS) {
+            assert_eq!(dialect.agent, agent);
+            let names = dialect.context.iter().chain(dialect.cannot_end_turn);
+            for name in names.copied().chain(dialect.ends_turn_later) {
+                assert!(agent.event_named(name).is_some(), "{agent} {name}");
+            }
+        }
+    }
+}

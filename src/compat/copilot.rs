@@ -1,0 +1,86 @@
+//! Copilot CLI: this program runs under it, and hosts do not run its hooks, whose files and answers have another form.
+//!
+//! The events are those with the names that Claude Code has too: only these say which event it is, and what they say is in the
+//! form of the others. <https://docs.github.com/en/copilot/reference/hooks-reference>
+
+use super::agent::Effect::{Blocks, FeedsBack};
+use super::agent::Fires::Never;
+use super::agent::Unset::{Null, Object, Text};
+use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, Variable, tool};
+use super::agents::{
+    ACTIVE, APPLY_PATCH, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INPUT, LAST, SUBAGENT, TOOL, TRIGGER,
+    text,
+};
+
+#[rustfmt::skip]
+const CALL: Specific = Specific {
+    decision: Some(("permissionDecision", &["allow", "deny", "ask"])),
+    reason: Some("permissionDecisionReason"), input: Some("modifiedArgs"), ..SPECIFIC
+};
+
+const RESULT: Specific = Specific {
+    output: &["modifiedResult"],
+    ..SPECIFIC
+};
+
+const EDITS: Pairs = &[("old_str", "old_string"), ("new_str", "new_string")];
+
+/// The agents under which this program runs hooks.
+pub(crate) const GUARDED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
+
+/// GitHub's Copilot CLI.
+#[rustfmt::skip]
+pub(crate) const COPILOT: &Agent = &Agent {
+    name: "copilot",
+    title: "Copilot CLI",
+    // The first one is a file of this program alone: each file beside it has hooks too.
+    files: &[
+        ".copilot/hooks/forge-hooks.json", ".copilot/settings.json", ".github/copilot/settings.json",
+        ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
+    ],
+    hook_directories: &[".copilot/hooks", ".github/hooks"],
+    moved_by: ("COPILOT_HOME", ".copilot"),
+    reads_plain_json: true,
+    bare_patches: true,
+    environment: None,
+    events: EVENTS,
+    fields: &[text("session_id")],
+    renamed: &[("tool_args", "tool_input"), ("content", "prompt")],
+    // Its own names are others: it gives each tool the name that Claude Code has for it, but not to the arguments.
+    tools: &[
+        tool("Bash", &["bash", "shell"]).needing(&["command"]),
+        tool("Read", &["read"]).needing(&["path"]),
+        tool("Write", &["write"]).with_arguments(&[("file_text", "content")]).needing(&["path"]),
+        tool("Edit", &["edit"]).with_arguments(EDITS).needing(&["path"]),
+        tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
+        tool("Glob", &["glob"]), tool("Grep", &["grep"]), tool("WebFetch", &["web_fetch"]),
+        tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
+    ],
+    variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
+    ..CLAUDE_CODE
+};
+
+#[rustfmt::skip]
+const EVENTS: &[Event] = &[
+    Event { name: "PreToolUse", subject: TOOL, effect: Blocks, specific: CALL, fields: &[INPUT], ..EVENT },
+    Event {
+        name: "PostToolUse", subject: TOOL, effect: FeedsBack, specific: RESULT,
+        fields: &[INPUT, ("tool_result", Null)], ..EVENT
+    },
+    Event { name: "PostToolUseFailure", subject: TOOL, effect: FeedsBack, fields: &[INPUT, text("error")], ..EVENT },
+    Event { name: "UserPromptSubmit", effect: Blocks, fields: &[text("prompt")], ..EVENT },
+    Event { name: "SessionStart", fields: &[("source", Text("new"))], ..EVENT },
+    Event { name: "SessionEnd", fields: &[("reason", Text("complete"))], ..EVENT },
+    Event { name: "Stop", effect: Blocks, fields: &[text("stop_reason"), ACTIVE], ..EVENT },
+    Event {
+        name: "SubagentStop", effect: Blocks,
+        fields: &[text("agent_id"), SUBAGENT, ACTIVE, LAST], ..EVENT
+    },
+    Event { name: "PreCompact", subject: Some("trigger"), fields: &[TRIGGER, text("custom_instructions")], ..EVENT },
+    // Not registered: what these say has another form.
+    Event { name: "PermissionRequest", registered: false, subject: TOOL, effect: Blocks, fields: &[INPUT], ..EVENT },
+    Event { name: "SubagentStart", registered: false, fields: &[text("agent_id"), SUBAGENT], ..EVENT },
+    Event { name: "Notification", registered: false, fields: &[text("message"), ("details", Object)], ..EVENT },
+    Event { name: "ErrorOccurred", fires: Never, ..EVENT },
+    Event { name: "PreMcpToolCall", fires: Never, ..EVENT },
+];
