@@ -256,4 +256,12 @@ class CopilotWithPatches(Copilot):
         return ("apply_patch", f"*** Begin Patch\n{text}*** End Patch\n")
 
 
+# A shell that is not like `sh`.
+NUSHELL = ("nushell", "0.115.1")
+
+
+def nushell(modules):
+    return modules / f"@nushell/linux-{MACHINE}/bin/nu"
+
+
 AGENTS = [Claude(), Codex(), Gemini(), Copilot()]

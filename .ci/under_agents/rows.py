@@ -5,10 +5,11 @@ A row is its text, and a function for each agent that has it, which fails by an 
 
 import json
 import os
+import shutil
 import time
 
 from model import SUBAGENT
-from programs import CopilotWithPatches
+from programs import CopilotWithPatches, nushell, write
 
 ALL = ("claude", "codex", "gemini", "copilot")
 
@@ -279,18 +280,17 @@ def a_broken_program_blocks(place):
         is_blocked(place, call, "forge-hooks did not run")
 
 
-@row("a profile that prints, `$SHELL` that is no POSIX shell")
+@row("a profile that prints, `$SHELL` that is fish, nushell or `/bin/false`")
 def the_users_shell_does_not_matter(place):
     place.has_hooks([guard("*forbidden*")])
-    for name in (".profile", ".bashrc", ".bash_profile", ".zshenv"):
-        (place.home / name).write_text("echo '{\"a\": 1} printed by a profile'\necho printed >&2\n")
+    for name in (".profile", ".bashrc", ".bash_profile", ".zshenv", ".config/fish/config.fish"):
+        write(place.home / name, "echo '{\"a\": 1} printed by a profile'\necho printed >&2\n")
+    write(place.home / ".config/nushell/config.nu", "print printed")
     call = [place.agent.shell("echo forbidden > RAN")]
     # Gemini CLI reads what the profile prints in place of the reason.
     reason = "" if place.agent.name == "gemini" else "HOOKNO"
     is_blocked(place, call, reason)
-    is_blocked(place, call, reason, variables={"SHELL": "/bin/false"})
-    # What fish and nushell do not understand is what they do not have in common with `sh`.
-    strange = place.root / "bin/strange"
-    strange.write_text("#!/bin/sh\necho 'strange: not a POSIX shell' >&2\nexit 127\n")
-    strange.chmod(0o755)
-    is_blocked(place, call, reason, variables={"SHELL": str(strange)})
+    # fish is tried where it is installed.
+    for shell in ("/bin/false", nushell(place.modules), shutil.which("fish")):
+        if shell:
+            is_blocked(place, call, reason, variables={"SHELL": str(shell)})
