@@ -17,10 +17,25 @@ use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
 use crate::compat::{Agent, GUARDED};
-use crate::config::read_for_saving;
+use crate::config::{TrustPolicy, read_for_saving};
 use crate::json;
 
+/// What the program says where it cannot know what hooks would say.
+const BROKEN: &str = "blocked by hook `invalid ";
+
 const NOT_REGISTERED: &str = "this program is not registered";
+
+/// Variables that name code for shells and programs to run first.
+const LOADING: [&str; 8] = [
+    "BASHOPTS",
+    "BASH_ENV",
+    "DYLD_INSERT_LIBRARIES",
+    "ENV",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "SHELLOPTS",
+];
 
 /// How long a probe may take.
 const LONGEST: Duration = Duration::from_secs(20);
@@ -69,7 +84,45 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
         is_fine &= checkup.findings.is_empty();
         checkup.show(terminal)?;
     }
+    is_fine &= check_hooks(context, terminal)?;
     Ok(Exit::fine_if(is_fine))
+}
+
+/// Shows whether there are hooks to run, and whether all can. Returns whether there is nothing wrong.
+fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
+    let hooks = context.load_under(TrustPolicy::Approved(context.trust_store()?))?;
+    let report = hooks.report();
+    let mut findings = Vec::new();
+    if !report.problems.is_empty() {
+        let validate = context.command("validate");
+        let problems = counted(report.problems.len(), "problem");
+        findings.push((problems, format!("`{validate}` shows them")));
+    }
+    if !report.unapproved.is_empty() {
+        let trust = context.command("trust");
+        let unapproved = counted(report.unapproved.len(), "hook");
+        let problem = format!("{unapproved} not approved, which do not run");
+        findings.push((problem, format!("read them, and run `{trust}`")));
+    }
+    if report.loaded == 0 && findings.is_empty() {
+        let init = context.command("init --global");
+        let fix = format!("write some, for example with `{init}`");
+        findings.push(("there are none".to_owned(), fix));
+    }
+    if findings.is_empty() {
+        let state = format!(
+            "{} in {}",
+            counted(report.loaded, "hook"),
+            counted(report.files.len(), "file")
+        );
+        writeln!(terminal, "your hooks: {}", Style::GOOD.paint(state))?;
+        return Ok(true);
+    }
+    writeln!(terminal, "your hooks:")?;
+    for (problem, fix) in findings {
+        Finding { problem, fix }.show(terminal)?;
+    }
+    Ok(false)
 }
 
 impl Checkup {
@@ -139,9 +192,18 @@ impl Checkup {
         files.insert(self.path.clone());
         for file in files {
             let text = read_for_saving(&file).ok().flatten().unwrap_or_default();
-            let switch = value_of(&text).and_then(|value| switched_off(self.agent, &value));
-            if let Some(switch) = switch {
-                let problem = format!("{switch} in {}, which switches hooks off", named(&file));
+            let Some(settings) = value_of(&text) else {
+                continue;
+            };
+            let file = named(&file);
+            if let Some(switch) = switched_off(self.agent, &settings) {
+                let problem = format!("{switch} in {file}, which switches hooks off");
+                self.find(problem, "remove it from the file");
+            }
+            if let Some(variable) = loading_variable(self.agent, &settings) {
+                let problem = format!(
+                    "{file} sets `{variable}` for hooks, which runs something else before the guard"
+                );
                 self.find(problem, "remove it from the file");
             }
         }
@@ -184,9 +246,11 @@ impl Checkup {
             return;
         }
         let title = self.agent.title();
+        let here = env::current_dir().unwrap_or_default();
         let user = User {
             home: &registration.home,
             path: &registration.path,
+            here: &here,
         };
         let approvals = match Approvals::read(&user, &self.path) {
             Ok(approvals) => approvals,
@@ -206,7 +270,7 @@ impl Checkup {
             Runs::All => {}
             Runs::NotListed if approvals.errors.is_empty() => self.find(
                 format!("{title} does not list them: it has its hooks switched off"),
-                "remove `hooks = false` below `[features]` from its `config.toml`",
+                "remove `hooks = false` or `codex_hooks = false` below `[features]` from your `.codex/config.toml`, and from the project's",
             ),
             Runs::NotListed => {}
             Runs::NotApproved => self.find(
@@ -231,7 +295,9 @@ impl Checkup {
         let (_, handler) = handler.ok_or_else(|| format!("no handler for `{event}`"))?;
         let command = handler["command"].as_str().unwrap_or_default();
         let (status, said) = started(command, &input, &registration.home)?;
-        if status.code() == Some(2) && said.contains(bridge::DECIDES) {
+        // A hooks file that is broken blocks everything.
+        let is_blocked = [bridge::DECIDES, BROKEN].iter().any(|it| said.contains(it));
+        if status.code() == Some(2) && is_blocked {
             return Ok(());
         }
         Err(format!("{status}: {}", said.trim()))
@@ -250,10 +316,16 @@ impl Checkup {
             return Ok(());
         }
         writeln!(terminal, "{title}: {path}")?;
-        for Finding { problem, fix } in &self.findings {
-            writeln!(terminal, "  {}", Style::BAD.of(problem))?;
-            writeln!(terminal, "    fix: {fix}")?;
-        }
+        self.findings
+            .iter()
+            .try_for_each(|finding| finding.show(terminal))
+    }
+}
+
+impl Finding {
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+        writeln!(terminal, "  {}", Style::BAD.of(&self.problem))?;
+        writeln!(terminal, "    fix: {}", self.fix)?;
         Ok(())
     }
 }
@@ -263,6 +335,12 @@ fn value_of(text: &str) -> Option<Value> {
     let body = json::readable(text);
     let tree = json::parse_object(&body).ok()?;
     json::Node::new(&tree).value().ok()
+}
+
+/// Returns a variable in an agent's settings that names code for shells and programs to run first.
+fn loading_variable(agent: &Agent, settings: &Value) -> Option<&'static str> {
+    let set = settings.get(agent.environment?)?;
+    LOADING.into_iter().find(|name| set.get(name).is_some())
 }
 
 /// Returns the switch of an agent's settings that keeps this program from running.

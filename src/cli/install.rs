@@ -28,8 +28,8 @@ struct Settings {
 pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     may_run(args, context, "install")?;
     if cfg!(windows) {
-        let words = "cannot register on Windows: the command is for `/bin/sh`";
-        return Err(Failure::new(words).with_fix("register each event by hand"));
+        let words = "cannot register on Windows: the command is for `/bin/sh`, and other shells take one that fails for a yes";
+        return Err(Failure::new(words).with_fix("run the agent and this program in WSL"));
     }
     let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
     let mut all = Vec::new();
@@ -64,13 +64,19 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     if written != Exit::FINE {
         return Ok(written);
     }
+    let mut is_done = true;
     for settings in &all {
-        if let Some(by_hand) = settings.agent.to_approve {
-            approve(settings, &registration, args.yes, terminal)?
-                .map_or(Ok(()), |why| writeln!(terminal, "{why}: {by_hand}"))?;
+        let Some(by_hand) = settings.agent.to_approve else {
+            continue;
+        };
+        if let Some(why) = approve(settings, &registration, args.yes, terminal)? {
+            writeln!(terminal, "{why}: {by_hand}")?;
+            is_done = false;
         }
     }
-    Ok(Exit::FINE)
+    let doctor = context.command("doctor");
+    writeln!(terminal, "check it with `{doctor}`")?;
+    Ok(Exit::fine_if(is_done))
 }
 
 /// Approves the handlers where the agent runs no others, after a question. Returns why they are not approved.
@@ -84,6 +90,7 @@ fn approve(
     let user = User {
         home: &registration.home,
         path: &registration.path,
+        here: &registration.home,
     };
     let commands = registration
         .commands(settings.agent)
@@ -249,7 +256,10 @@ impl Settings {
     /// Writes the text in one step, if the file is still the one that was read.
     fn write(&self) -> Result<(), Failure> {
         let shown = self.path.display();
-        let cannot = |why: String| Failure::new(format!("cannot write `{shown}`: {why}"));
+        let cannot = |why: String| {
+            let words = format!("cannot write `{shown}`: {why}");
+            Failure::new(words).with_fix("correct this and repeat the command")
+        };
         let _lock = lock(&self.path).map_err(|error| cannot(error.to_string()))?;
         let now = read_for_saving(&self.path).map_err(|error| cannot(error.to_string()))?;
         if now != self.before {
@@ -261,5 +271,31 @@ impl Settings {
             false => replace(&self.path, &self.after, NewFile::Private),
         };
         written.map_err(|error| cannot(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::compat::CLAUDE;
+
+    #[test]
+    fn a_file_that_has_changed_meanwhile_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("settings.json");
+        for before in [Some("{\"a\": 1}".to_owned()), None] {
+            fs::write(&path, "{\"a\": 2}").unwrap();
+            let settings = Settings {
+                agent: CLAUDE,
+                path: path.clone(),
+                before,
+                after: "{\"b\": 1}".to_owned(),
+            };
+            let failure = settings.write().unwrap_err();
+            assert!(failure.message.contains("another program has changed it"));
+            assert_eq!(fs::read_to_string(&path).unwrap(), "{\"a\": 2}");
+        }
     }
 }

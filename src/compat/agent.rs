@@ -468,6 +468,12 @@ impl Agent {
         event.timeout.unwrap_or(Duration::from_secs(self.seconds))
     }
 
+    /// Returns the timeout with which this program is registered: the longest, where there is one.
+    #[cfg(feature = "cli")]
+    pub(crate) fn registered_timeout(&self, event: &Event) -> Duration {
+        event.longest.unwrap_or(self.timeout(event))
+    }
+
     /// Returns the agent's name of a key of an event's data.
     #[cfg(feature = "cli")]
     pub(crate) fn key<'k>(&self, ours: &'k str) -> &'k str {

@@ -353,7 +353,7 @@ const CODEX_EVENTS: &[Event] = &[
         name: "SessionEnd", subject: Some("reason"), timeout: ms(1_000), longest: ms(3_000),
         fields: &[("reason", Text("other"))], ..EVENT
     },
-    Event { name: "Interrupt", fields: &[TURN], ..EVENT },
+    Event { name: "Interrupt", timeout: ms(1_000), longest: ms(3_000), fields: &[TURN], ..EVENT },
     Event {
         name: "Stop", effect: Blocks, text: Invalid,
         fields: &[TURN, ACTIVE, ("last_assistant_message", Null)], ..EVENT

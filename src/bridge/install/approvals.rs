@@ -29,7 +29,8 @@ const PROGRAM: &str = "codex";
 /// What Codex says of the handlers in the user's file.
 #[derive(Debug)]
 pub(crate) struct Approvals {
-    handlers: Vec<Listed>,
+    /// Those of each directory, which may have settings of its own.
+    handlers: Vec<Vec<Listed>>,
     /// What it cannot read.
     pub(crate) errors: Vec<String>,
 }
@@ -49,7 +50,7 @@ struct Listed {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
     All,
-    /// It reads no hooks at all.
+    /// It reads no hooks at all, at least in one of the directories.
     NotListed,
     /// A person has not approved them, or not as they are now.
     NotApproved,
@@ -61,6 +62,8 @@ pub(crate) enum Runs {
 pub(crate) struct User<'a> {
     pub(crate) home: &'a Path,
     pub(crate) path: &'a str,
+    /// The directory in which it would be started.
+    pub(crate) here: &'a Path,
 }
 
 impl Approvals {
@@ -69,7 +72,7 @@ impl Approvals {
     /// # Errors
     /// If Codex is not there or does not answer.
     pub(crate) fn read(user: &User<'_>, file: &Path) -> Result<Self, String> {
-        let request = ("hooks/list", json!({"cwds": [user.home]}));
+        let request = ("hooks/list", json!({"cwds": [user.home, user.here]}));
         let answer = asked(user, request)?;
         let mut approvals = Self {
             handlers: Vec::new(),
@@ -81,16 +84,21 @@ impl Approvals {
             approvals.errors.extend(errors.map(str::to_owned));
             let hooks = directory["hooks"].as_array().into_iter().flatten();
             let own = hooks.filter(|hook| hook["sourcePath"].as_str().map(Path::new) == Some(file));
-            approvals.handlers.extend(own.filter_map(Listed::new));
+            approvals
+                .handlers
+                .push(own.filter_map(Listed::new).collect());
         }
         Ok(approvals)
     }
 
     /// Returns whether Codex runs the handlers with these commands.
     pub(crate) fn of(&self, commands: &HashSet<&str>) -> Runs {
+        let has_all = |handlers: &Vec<Listed>| {
+            let known: HashSet<_> = handlers.iter().map(|handler| &*handler.command).collect();
+            commands.is_subset(&known)
+        };
         let listed: Vec<_> = self.listed(commands).collect();
-        let known: HashSet<_> = listed.iter().map(|handler| &*handler.command).collect();
-        if known.len() < commands.len() {
+        if self.handlers.is_empty() || !self.handlers.iter().all(has_all) {
             Runs::NotListed
         } else if listed.iter().any(|handler| !handler.is_on) {
             Runs::SwitchedOff
@@ -102,7 +110,7 @@ impl Approvals {
     }
 
     fn listed(&self, commands: &HashSet<&str>) -> impl Iterator<Item = &Listed> {
-        let handlers = self.handlers.iter();
+        let handlers = self.handlers.iter().flatten();
         handlers.filter(|handler| commands.contains(&*handler.command))
     }
 }

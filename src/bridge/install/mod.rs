@@ -106,7 +106,7 @@ impl Registration {
     }
 
     fn handler(&self, agent: &Agent, event: &Event) -> Result<String, String> {
-        let timeout = agent.timeout(event);
+        let timeout = agent.registered_timeout(event);
         let number = if agent.milliseconds {
             timeout.as_millis().to_string()
         } else {
@@ -126,7 +126,7 @@ impl Registration {
     /// Returns the command. It means the same in each shell in which an agent may run it: a shell of the user, such as fish, is
     /// not like `sh`.
     fn command(&self, agent: &Agent, event: &Event) -> Result<String, String> {
-        let seconds = agent.timeout(event).as_secs_f64().to_string();
+        let seconds = agent.registered_timeout(event).as_secs_f64().to_string();
         let (program, home) = (
             text_of(self.program.as_ref())?,
             text_of(self.home.as_ref())?,

@@ -17,7 +17,7 @@ const AGENTS: [(&str, &str); 4] = [
 fn registered() -> User {
     let user = User::new();
     fs::create_dir_all(user.path("home")).unwrap();
-    user.has_hooks(&json!([]));
+    user.has_hooks(&json!([{"event": "tool:pre_execute", "command": "true"}]));
     user.has_codex();
     let installed = user.run(&["install", "claude", "codex", "gemini", "copilot", "--yes"]);
     assert_eq!(installed.status, 0, "{installed:?}");
@@ -41,6 +41,58 @@ fn a_registration_is_fine() {
     let all = user.run(&["doctor"]);
     assert_eq!(all.status, 0, "{all:?}");
     assert_eq!(all.out.matches("a probe is blocked").count(), 4, "{all:?}");
+}
+
+#[test]
+fn hooks_that_cannot_run_are_found() {
+    let user = registered();
+    let fine = user.run(&["doctor", "claude"]);
+    assert!(
+        fine.out.ends_with("your hooks: 1 hook in 1 file\n"),
+        "{fine:?}"
+    );
+    let check = |hooks: &str, problem: &str, fix: &str| {
+        user.write("config/forge-hooks/hooks.json", hooks);
+        let printed = user.run(&["doctor"]);
+        let found = format!("your hooks:\n  {problem}\n    fix: {fix}");
+        assert!(
+            printed.out.contains(&found) && printed.status == 1,
+            "{printed:?}"
+        );
+        // The guard is registered all the same.
+        assert_eq!(
+            printed.out.matches("a probe is blocked").count(),
+            4,
+            "{printed:?}"
+        );
+    };
+    check(
+        "{\"hoks\": []}",
+        "1 problem",
+        "`forge-hooks validate` shows them",
+    );
+    check("{", "1 problem", "`forge-hooks validate` shows them");
+    let typo = json!({"hooks": [{"event": "tool:pre_exec", "command": "true"}]});
+    check(
+        &typo.to_string(),
+        "1 problem",
+        "`forge-hooks validate` shows them",
+    );
+    check(
+        "{\"hooks\": []}",
+        "there are none",
+        "write some, for example with `forge-hooks init --global`",
+    );
+    let hooks = json!({"hooks": [{"event": "*", "command": "true"}]}).to_string();
+    user.write("config/forge-hooks/hooks.json", &hooks);
+    user.write("project/.forge-hooks/hooks.json", &hooks);
+    let printed = user.run(&["doctor", "claude"]);
+    assert!(
+        printed.out.contains(
+            "1 hook not approved, which do not run\n    fix: read them, and run `forge-hooks trust`"
+        ),
+        "{printed:?}"
+    );
 }
 
 /// Each problem, its fix, and a change of the settings that has it.
@@ -193,6 +245,13 @@ fn a_switch_that_turns_hooks_off_is_found() {
             "hooksConfig",
             json!({"disabled": ["forge-hooks"]}),
             "`hooksConfig.disabled` has `forge-hooks`",
+        ),
+        (
+            "claude",
+            AGENTS[0].1,
+            "env",
+            json!({"A": "1", "BASH_ENV": "/tmp/x"}),
+            "sets `BASH_ENV` for hooks",
         ),
     ] {
         let printed = user.after(agent, file, with(key, value));

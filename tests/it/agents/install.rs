@@ -390,7 +390,7 @@ fn what_codex_does_not_take_is_said() {
         let user = User::with_home();
         user.codex_is(mode);
         let printed = user.run(&["install", "codex", "--yes"]);
-        assert_eq!(printed.status, 0, "{printed:?}");
+        assert_eq!(printed.status, 1, "{printed:?}");
         assert!(printed.out.contains(expected), "{mode}: {printed:?}");
         assert!(printed.out.contains(by_hand), "{printed:?}");
         assert!(!user.approvals().exists());
@@ -398,7 +398,7 @@ fn what_codex_does_not_take_is_said() {
     let user = User::with_home();
     let mut install = user.command(&["install", "codex", "--yes"]);
     let printed = user.printed(install.env("PATH", user.path("home")).output().unwrap());
-    assert_eq!(printed.status, 0, "{printed:?}");
+    assert_eq!(printed.status, 1, "{printed:?}");
     assert!(
         printed.out.contains("cannot start `codex app-server`") && printed.out.contains(by_hand),
         "{printed:?}"
@@ -426,7 +426,7 @@ fn install_and_uninstall_are_for_a_person() {
     let twice = user.run(&["install", "claude", "claude", "-y"]);
     assert_eq!(
         (twice.status, twice.out.lines().count()),
-        (0, 2),
+        (0, 3),
         "{twice:?}"
     );
     let link = user.path("home/real.json");
