@@ -169,18 +169,19 @@ impl Reader<'_> {
         let mut unknown = Vec::new();
         if self.file.loaded.shows_all() {
             let keys = unknown_keys(entry)
-                .filter(|member| nearest_key(member.key) != Some("sandbox"))
+                .filter(|member| nearest_key(member.key).is_none())
                 .take(MOST_PROBLEMS + 1);
             unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
-        let hook = match (read, misspelled_sandbox(entry)) {
-            (Ok(hook), None) => Ok(self.usable(index, hook, entry)),
-            (read, misspelled) => {
+        let mut typos = misspelled(entry);
+        let hook = match read {
+            Ok(hook) if typos.is_empty() => Ok(self.usable(index, hook, entry)),
+            read => {
                 let unusable = read.map_or_else(|it| *it, |hook| Unusable::of(&hook, Vec::new()));
                 let faults = unusable.faults.iter();
                 let mut problems: Vec<_> = faults.map(|fault| problem_of(entry, fault)).collect();
-                problems.extend(misspelled);
-                name_typos(entry, &mut problems, &mut unknown);
+                name_typos(entry, &mut problems, &mut typos);
+                problems.extend(typos);
                 Err(self.unusable(index, entry, problems, &unusable))
             }
         };
@@ -341,25 +342,25 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
     entry.members().filter(is_unknown)
 }
 
-/// An entry that is to be confined must not run as it is.
-fn misspelled_sandbox(entry: Node<'_, '_>) -> Option<Problem> {
-    let mut keys = unknown_keys(entry);
-    let typo = keys.find(|member| nearest_key(member.key) == Some("sandbox"))?;
-    let mut problem = unknown_key_of_entry(&typo);
-    problem.severity = Severity::Error;
-    Some(problem)
+/// An entry must not run without what a misspelled key says, such as a condition or a sandbox.
+fn misspelled(entry: Node<'_, '_>) -> Vec<Problem> {
+    let typos = unknown_keys(entry).filter(|member| nearest_key(member.key).is_some());
+    let problems = typos.take(MOST_PROBLEMS + 1).map(|typo| Problem {
+        severity: Severity::Error,
+        ..unknown_key_of_entry(&typo)
+    });
+    problems.collect()
 }
 
 /// A missing key with a typo is one problem, at the typo.
-fn name_typos(entry: Node<'_, '_>, problems: &mut [Problem], unknown: &mut Vec<Problem>) {
+fn name_typos(entry: Node<'_, '_>, problems: &mut [Problem], typos: &mut Vec<Problem>) {
     for problem in problems {
         let key = problem.key.as_deref().unwrap_or_default();
         let is_it = |other: &Problem| other.suggestion.as_deref() == Some(key);
         if entry.get(key).is_none()
-            && let Some(typo) = unknown.iter().position(is_it)
+            && let Some(typo) = typos.iter().position(is_it)
         {
-            *problem = unknown.remove(typo);
-            problem.severity = Severity::Error;
+            *problem = typos.remove(typo);
         }
     }
 }

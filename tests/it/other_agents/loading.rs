@@ -220,7 +220,8 @@ fn timeouts_have_the_tools_unit_and_default() {
         (CODEX, "Stop", bare, 600.0),
         (CODEX, "SessionEnd", bare, 1.0),
         (CODEX, "SessionEnd", handler, 3.0),
-        (CODEX, "Interrupt", bare, 600.0),
+        (CODEX, "Interrupt", bare, 1.0),
+        (CODEX, "Interrupt", handler, 3.0),
     ] {
         let place = Place::new([(file, &*settings(event, "", handler))]);
         let _ = place.load();
