@@ -83,7 +83,7 @@ impl Dispatch<'_> {
                 format!("hook `{}` cannot be used: {error}", hook.shown_label())
             })?;
         }
-        let fired = self.firing.fire(hooks, event);
+        let fired = self.firing.fire(hooks, &event);
         let blocked = fired.as_ref().ok().and_then(|fired| fired.first.blocked());
         self.note_background(hooks, &matching, blocked.map(|result| &*result.hook));
         let fired = match fired {
@@ -96,10 +96,12 @@ impl Dispatch<'_> {
                 return Err(why);
             }
         };
-        let again = fired.again;
-        self.said
-            .add(&fired.first, again.as_ref().map(|(_, outcome)| outcome));
-        Ok(again.map(|(event, _)| event))
+        let again = fired.again.as_ref().map(|(_, outcome)| outcome);
+        self.said.add(&fired.first, again);
+        if let Some(result) = fired.last().blocked() {
+            self.said.explain(&result.hook.untested_notes(&event));
+        }
+        Ok(fired.again.map(|(event, _)| event))
     }
 
     /// Keeps the hooks in the background whose turn has come: those before the one that blocks.

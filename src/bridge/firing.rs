@@ -55,18 +55,27 @@ pub(super) struct Fired {
     pub(super) again: Option<(HookEvent, Outcome)>,
 }
 
+impl Fired {
+    /// What came of the event as it is in the end.
+    pub(super) fn last(&self) -> &Outcome {
+        self.again
+            .as_ref()
+            .map_or(&self.first, |(_, outcome)| outcome)
+    }
+}
+
 impl Firing<'_> {
     /// Fires an event, and if hooks have changed it, the changed one.
     ///
     /// # Errors
     /// If its hooks have not ended in time, or a signal has ended them.
-    pub(super) fn fire(&mut self, hooks: &Hooks, event: HookEvent) -> Result<Fired, String> {
-        let first = first_pass(&event, self.pass(hooks, event.clone())?);
-        let Some(changed) = changed_event(&event, &first) else {
+    pub(super) fn fire(&mut self, hooks: &Hooks, event: &HookEvent) -> Result<Fired, String> {
+        let first = first_pass(event, self.pass(hooks, event.clone())?);
+        let Some(changed) = changed_event(event, &first) else {
             return Ok(Fired { first, again: None });
         };
         let again = self.pass(hooks, changed.clone())?;
-        let again = second_pass((&event, &first), (&changed, again));
+        let again = second_pass((event, &first), (&changed, again));
         Ok(Fired {
             first,
             again: Some((changed, again)),

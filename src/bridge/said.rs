@@ -65,6 +65,15 @@ impl Said {
         self.block.get_or_insert_with(|| reason.into());
     }
 
+    /// Says more about the block.
+    pub(super) fn explain(&mut self, notes: &[String]) {
+        if let Some(reason) = &mut self.block {
+            notes
+                .iter()
+                .for_each(|note| *reason += &format!(" ({note})"));
+        }
+    }
+
     /// Replaces the output of a tool of which it is not known what must not be seen.
     pub(super) fn withholds(&mut self, reason: &str) {
         self.output = Some(format!("[output withheld: {reason}]").into());

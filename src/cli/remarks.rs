@@ -5,7 +5,7 @@
 
 use crate::config::last_test;
 use crate::outcome::MODEL_TEXT_LIMIT;
-use crate::{EventType, HookEvent, HookResult, printable};
+use crate::{EventType, HookEvent, HookResult};
 
 /// The remarks on the hooks of an event.
 #[derive(Debug, Clone, Copy)]
@@ -98,15 +98,7 @@ fn untested(event: &HookEvent, result: &HookResult) -> Vec<String> {
     if !result.started() && !result.hook.answers() {
         return Vec::new();
     }
-    let why = "the event has no text there, a very long one, or a path of which it is not known where it leads";
-    let untested = result.hook.untested_conditions(event).into_iter();
-    let words = untested.map(|pointer| {
-        format!(
-            "the condition on `{}` could not be tested: {why}",
-            printable(pointer)
-        )
-    });
-    words.collect()
+    result.hook.untested_notes(event)
 }
 
 /// Says what a hook that failed can reach, if it is in a sandbox.

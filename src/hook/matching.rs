@@ -11,6 +11,8 @@ use super::error::HookError;
 use crate::entry::{HookCommand, May};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
+#[cfg(feature = "cli")]
+use crate::printable;
 
 impl Hook {
     /// Adds a condition on the event's data: the hook runs only on events that match all its conditions.
@@ -106,6 +108,18 @@ impl Hook {
         let when = self.settings.when.as_ref();
         let at = Compared::new(event, None);
         when.map_or_else(Vec::new, |when| when.untested(&at, self.base_dir()))
+    }
+
+    /// Says of each of these conditions that it could not be tested, and why.
+    #[cfg(feature = "cli")]
+    pub(crate) fn untested_notes(&self, event: &HookEvent) -> Vec<String> {
+        let why = "the event has no text there, a very long one, or a path of which it is not known where it leads";
+        let pointers = self.untested_conditions(event).into_iter();
+        let note = |pointer: &str| {
+            let pointer = printable(pointer);
+            format!("the condition on `{pointer}` could not be tested: {why}")
+        };
+        pointers.map(note).collect()
     }
 
     /// Returns whether the conditions and the protocol match an event that the pattern matches.

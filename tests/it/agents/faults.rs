@@ -293,3 +293,17 @@ fn what_other_hooks_have_said_counts_at_the_deadline_too() {
     assert_eq!(answer.status, 0, "{answer:?}");
     assert!(answer.out.contains("from the first"), "{answer:?}");
 }
+
+#[test]
+fn a_guard_that_could_not_be_tested_says_so() {
+    let user = User::new();
+    user.has_hooks(
+        &json!([{"event": "tool:pre_execute:bash", "when": {"/tool_args/cmd": {"regex": "push"}},
+        "answer": {"decision": "block", "reason": "no push"}}]),
+    );
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let blocked = user.fired("claude", "PreToolUse", &call);
+    assert_eq!(blocked.status, 2, "{blocked:?}");
+    let expected = "no push (the condition on `/tool_args/cmd` could not be tested: the event has no text there";
+    assert!(blocked.err.contains(expected), "{blocked:?}");
+}
