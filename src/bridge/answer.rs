@@ -39,12 +39,14 @@ impl Answer {
 impl Dialect {
     /// Returns an error that the agent shows, and that blocks nothing.
     pub(super) fn error(&self, reason: &str) -> Answer {
-        let code = match self.messages {
-            Messages::Json => 1,
-            Messages::Error => 2,
+        let (code, stdout) = match self.messages {
+            Messages::Json => (1, ""),
+            // The registered command takes a 2 without JSON for a failure.
+            Messages::Error => (2, "{}\n"),
         };
         Answer {
             code,
+            stdout: stdout.to_owned(),
             ..Answer::block(reason)
         }
     }
@@ -94,6 +96,9 @@ impl Dialect {
         if !lines.is_empty() {
             answer.code = 2;
             answer.stderr = format!("{lines}\n");
+            if self.blocks_in_json() && answer.stdout.is_empty() {
+                answer.stdout = "{}\n".to_owned();
+            }
         }
         answer
     }

@@ -100,7 +100,7 @@ impl<'a> Call<'a> {
     /// Returns our name of the tool. What has parts keeps its own: a hook for `edit` gets the parts.
     fn name<'n>(&self, theirs: &'n str) -> &'n str {
         match self.tool {
-            Some(tool) if !has_parts(tool) => tool.ours[0],
+            Some(tool) if !has_parts(tool) && self.listed_paths().is_none() => tool.ours[0],
             _ => theirs,
         }
     }
@@ -113,10 +113,11 @@ impl<'a> Call<'a> {
         let Some((_, arguments)) = &self.called else {
             return Ok(Vec::new());
         };
-        let parts = match self.tool {
-            Some(tool) if tool.theirs == MULTI_EDIT => self.edits(tool, arguments)?,
-            Some(tool) => self.patched(tool, arguments)?,
-            None => self.told_by_arguments(arguments)?,
+        let parts = match (self.tool, self.listed_paths()) {
+            (Some(tool), Some(listed)) => self.listed(tool, arguments, listed)?,
+            (Some(tool), _) if tool.theirs == MULTI_EDIT => self.edits(tool, arguments)?,
+            (Some(tool), None) => self.patched(tool, arguments)?,
+            (None, _) => self.told_by_arguments(arguments)?,
         };
         let parts = parts.into_iter();
         Ok(parts
@@ -186,6 +187,31 @@ impl<'a> Call<'a> {
             *path = self.places.ours(path)?;
         }
         Ok(renamed)
+    }
+
+    /// Returns the agent's name of the path, and the paths, of a call that has a list of them.
+    fn listed_paths(&self) -> Option<(&'static str, &[Value])> {
+        let (_, arguments) = self.called.as_ref()?;
+        let mut rows = self.tool?.arguments.iter();
+        let (theirs, _) = rows.find(|(_, ours)| *ours == "path")?;
+        Some((theirs, arguments.get(*theirs)?.as_array()?))
+    }
+
+    /// Returns a part for each path in a list of paths.
+    fn listed(
+        &self,
+        tool: &Tool,
+        arguments: &Arguments,
+        (theirs, paths): (&str, &[Value]),
+    ) -> Result<Vec<Part>, String> {
+        check_count("files", paths.len(), MOST_PATHS)?;
+        let mut parts = Vec::new();
+        for path in paths {
+            let mut own = arguments.clone();
+            own.insert(theirs.to_owned(), path.clone());
+            parts.push((tool.ours[0], self.to_ours(tool, &own)?));
+        }
+        Ok(parts)
     }
 
     /// Returns the edits in a list of edits.

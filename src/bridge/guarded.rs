@@ -2,8 +2,9 @@
 //!
 //! Against a shell command it is no wall, only a hurdle.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::compat::OtherAgents;
 use crate::events::{EventType, HookEvent};
 use crate::hooks::Hooks;
 use crate::printable::printable;
@@ -28,10 +29,53 @@ impl Guarded {
             return None;
         }
         let path = event.data.get("tool_args")?.get("path")?.as_str()?;
-        let decides = hooks.decides_with(path.as_ref(), &self.files, &self.directories);
+        let decides = hooks.decides_with(path.as_ref(), &self.files, &self.directories)
+            || is_read_elsewhere(hooks, path.as_ref());
         let path = printable(path);
         decides.then(|| {
             format!("blocked by forge-hooks: `{path}` {DECIDES}: a person changes it, in an editor")
         })
     }
+}
+
+/// Whether an agent that is started in another directory reads this file: by its name, or by the one behind a link.
+fn is_read_elsewhere(hooks: &Hooks, path: &Path) -> bool {
+    let real = path.parent().and_then(|parent| {
+        let parent = hooks.project().unwrap_or(Path::new("")).join(parent);
+        Some(parent.canonicalize().ok()?.join(path.file_name()?))
+    });
+    let (files, directories) = OtherAgents::deciding_names();
+    let own: Vec<_> = hooks
+        .profile()
+        .project_files()
+        .iter()
+        .flat_map(|file| {
+            [
+                file.clone(),
+                file.with_file_name("hooks"),
+                file.with_file_name("hooks.d"),
+            ]
+        })
+        .collect();
+    let files = files.into_iter().map(Path::new);
+    let places: Vec<_> = files
+        .chain(directories.into_iter().map(Path::new))
+        .chain(own.iter().map(PathBuf::as_path))
+        .collect();
+    [Some(path), real.as_deref()]
+        .into_iter()
+        .flatten()
+        .any(|path| places.iter().any(|place| has_place(path, place)))
+}
+
+/// Whether a path has these parts one after the other, in any case: systems differ in whether case matters.
+fn has_place(path: &Path, place: &Path) -> bool {
+    let parts = |path: &Path| -> Vec<String> {
+        let parts = path.components();
+        parts
+            .map(|part| part.as_os_str().to_string_lossy().to_lowercase())
+            .collect()
+    };
+    let place = parts(place);
+    !place.is_empty() && parts(path).windows(place.len()).any(|parts| parts == place)
 }

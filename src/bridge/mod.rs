@@ -30,15 +30,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::compat::Effect;
+use crate::compat::{Agent, Effect, Event};
 pub(crate) use answer::Answer;
 pub(crate) use background::{Place, places};
 use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
-    Approvals, Mistake, Registration, Runs, User, approve, install, probe, program, registered,
-    uninstall, usable,
+    Approvals, Mistake, Registration, Runs, User, install, probe, program, registered, uninstall,
+    usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;
@@ -62,9 +62,10 @@ pub(crate) fn answer(
     }));
     match answered {
         Ok(Ok(answer)) => answer,
-        Ok(Err(why)) => fault(registered, &why),
+        Ok(Err(why)) => fault(registered.agent, registered.event, &why),
         Err(_) => fault(
-            registered,
+            registered.agent,
+            registered.event,
             "forge-hooks has panicked, which is a mistake in it: please report it",
         ),
     }
@@ -74,7 +75,7 @@ pub(crate) fn answer(
 pub(crate) fn late(registered: &Registered) -> (Duration, Answer) {
     let last = Deadline::below(registered.timeout).last();
     let why = format!("there was no answer within {} seconds", last.as_secs_f32());
-    (last, fault(registered, &why))
+    (last, fault(registered.agent, registered.event, &why))
 }
 
 /// Runs these hooks in the background to their end.
@@ -86,20 +87,19 @@ pub(crate) fn run_background(registered: &Registered, input: &str, places: &[Pla
 }
 
 /// Returns the answer where hooks could not decide: a block, or an output that is withheld. The end of a turn is not blocked then: it could be blocked for ever.
-pub(crate) fn fault(registered: &Registered, why: &str) -> Answer {
+pub(crate) fn fault(agent: &Agent, event: &Event, why: &str) -> Answer {
     let reason = format!("blocked by forge-hooks: {why}");
-    let is_after_tool = registered.event.ours() == Some("tool:post_execute");
-    let is_stop = registered.event.is_stop();
-    let dialect = Dialect::of(registered.agent);
+    let is_after_tool = event.ours() == Some("tool:post_execute");
+    let dialect = Dialect::of(agent);
     let mut said = Said::default();
     if is_after_tool {
         said.withholds(why);
-    } else if registered.event.effect != Effect::Blocks || is_stop {
+    } else if event.effect != Effect::Blocks || event.is_stop() {
         return dialect.error(&reason);
     } else {
         said.blocks(reason);
     }
-    dialect.answer(registered.event, &Value::Null, said)
+    dialect.answer(event, &Value::Null, said)
 }
 
 #[cfg(test)]

@@ -67,6 +67,12 @@ pub(super) struct Embedded<'a> {
 /// # Errors
 /// If the text is not a patch to its end, or has more than 1,000 changes.
 pub(super) fn files(patch: &str) -> Result<Vec<FileChange<'_>>, String> {
+    if patch.replace("\r\n", "").contains('\r') {
+        return Err(
+            "the patch has a carriage return within a line, at which some programs end the line"
+                .to_owned(),
+        );
+    }
     let mut lines = patch.trim().lines();
     if lines.next().map(str::trim) != Some(BEGIN) {
         return Err(format!("the patch does not begin with `{BEGIN}`"));

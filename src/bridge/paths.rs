@@ -41,7 +41,7 @@ impl Places<'_> {
         }
         // Some programs replace `~`, read a URI, or leave blanks out.
         let is_home = path.starts_with('~') && (path == "~" || path.contains(['/', '\\']));
-        if is_home || path.starts_with("file:") || path.trim() != path {
+        if is_home || path.starts_with("file:") || path.trim_matches(is_blank) != path {
             return Err(format!(
                 "{path:?} begins with `~` or `file:`, or has blanks around it: write the full path alone"
             ));
@@ -97,6 +97,11 @@ impl Places<'_> {
         }
         None
     }
+}
+
+/// Whether some program takes a character at the end of a path for a blank: JavaScript also the byte order mark.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }
 
 /// Returns an absolute path with each `..` resolved by name.

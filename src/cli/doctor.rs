@@ -56,8 +56,6 @@ struct Checkup {
     /// The handlers of this program in the file: each event with its value.
     own: Vec<(String, Value)>,
     findings: Vec<Finding>,
-    /// What could not be checked.
-    unknown: Option<String>,
 }
 
 pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
@@ -132,7 +130,6 @@ impl Checkup {
             path,
             own: Vec::new(),
             findings: Vec::new(),
-            unknown: None,
         }
     }
 
@@ -185,11 +182,11 @@ impl Checkup {
 
     /// Finds switches that turn hooks off, in the settings of the current directory too.
     fn check_switches(&mut self) {
-        let here = env::current_dir().unwrap_or_default();
-        let of_project = self.agent.settings_files().iter();
-        let of_project = of_project.map(|file| here.join(file));
-        let mut files = BTreeSet::from_iter(of_project);
-        files.insert(self.path.clone());
+        let mut files = BTreeSet::from([self.path.clone()]);
+        for directory in directories_of_project() {
+            let names = self.agent.settings_files().iter();
+            files.extend(names.map(|name| directory.join(name)));
+        }
         for file in files {
             let text = read_for_saving(&file).ok().flatten().unwrap_or_default();
             let Some(settings) = value_of(&text) else {
@@ -255,8 +252,13 @@ impl Checkup {
         let approvals = match Approvals::read(&user, &self.path) {
             Ok(approvals) => approvals,
             Err(error) => {
-                self.unknown = Some(format!("whether {title} runs them is not known: {error}"));
-                return;
+                return self.find(
+                    format!("whether {title} runs them is not known: {error}"),
+                    format!(
+                        "put `{}` into your `PATH`, or look into `/hooks`",
+                        self.agent
+                    ),
+                );
             }
         };
         for error in &approvals.errors {
@@ -310,9 +312,6 @@ impl Checkup {
             let events = counted(self.own.len(), "event");
             let state = Style::GOOD.paint(format!("registered at {events}, a probe is blocked"));
             writeln!(terminal, "{title}: {path}: {state}")?;
-            if let Some(unknown) = &self.unknown {
-                writeln!(terminal, "  {unknown}")?;
-            }
             return Ok(());
         }
         writeln!(terminal, "{title}: {path}")?;
@@ -335,6 +334,16 @@ fn value_of(text: &str) -> Option<Value> {
     let body = json::readable(text);
     let tree = json::parse_object(&body).ok()?;
     json::Node::new(&tree).value().ok()
+}
+
+/// Returns the current directory, and those above it up to the root of its repository, if it has one.
+fn directories_of_project() -> Vec<PathBuf> {
+    let here = env::current_dir().unwrap_or_default();
+    let above: Vec<_> = here.ancestors().map(Path::to_owned).collect();
+    let root = above
+        .iter()
+        .position(|directory| directory.join(".git").exists());
+    above.into_iter().take(root.unwrap_or(0) + 1).collect()
 }
 
 /// Returns a variable in an agent's settings that names code for shells and programs to run first.

@@ -10,11 +10,11 @@ use std::thread;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::AppProfile;
-use crate::bridge::{self, Registered};
+use crate::bridge::{self, Answer, Registered};
 use crate::cli::args::{Background, Hook};
 use crate::cli::io::{end, start};
 use crate::cli::{Exit, Io};
-use crate::compat;
+use crate::compat::{self, Agent, Event};
 
 /// The most bytes of an event.
 const LONGEST_EVENT: u64 = 256 * 1024 * 1024;
@@ -46,8 +46,11 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
         // The help is that of all commands.
         Err(help) if !help.use_stderr() => return None,
         Err(error) => {
-            let code = if is_stop(args) { 1 } else { 2 };
-            return Some(told(io, &format!("blocked by forge-hooks: {error}"), code));
+            let error = error.to_string();
+            return Some(match meant(args) {
+                Some((agent, event)) => answered(io, &bridge::fault(agent, event, &error)),
+                None => told(io, &format!("blocked by forge-hooks: {error}"), 2),
+            });
         }
     };
     if io.terminal.is_system && hook.background.is_none() {
@@ -66,18 +69,37 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
         Ok(_) => bridge::answer(&registered, &input, &mut || {
             terminal.interrupted().is_some()
         }),
-        Err(error) => bridge::fault(&registered, &format!("cannot read the event: {error}")),
+        Err(error) => {
+            let why = format!("cannot read the event: {error}");
+            bridge::fault(registered.agent, registered.event, &why)
+        }
     };
     let written = terminal.write_all(answer.stdout.as_bytes());
     if written.and_then(|()| terminal.flush()).is_err() {
         // Nobody reads what the agent was to be told.
-        let fault = bridge::fault(&registered, "cannot write the answer");
+        let fault = bridge::fault(
+            registered.agent,
+            registered.event,
+            "cannot write the answer",
+        );
         return Some(told(io, &fault.stderr, fault.code));
     }
-    Some(match answer.stderr.trim_end() {
+    Some(ended(io, &answer))
+}
+
+/// Writes an answer.
+fn answered(io: &mut Io<'_>, answer: &Answer) -> Exit {
+    // If it cannot be written, the code alone says it.
+    let _ = io.terminal.write_all(answer.stdout.as_bytes());
+    let _ = io.terminal.flush();
+    ended(io, answer)
+}
+
+fn ended(io: &mut Io<'_>, answer: &Answer) -> Exit {
+    match answer.stderr.trim_end() {
         "" => Exit(answer.code),
         reason => told(io, reason, answer.code),
-    })
+    }
 }
 
 /// Answers in the end where something else than hooks takes too long: when its own timeout is over, the agent lets everything
@@ -97,11 +119,13 @@ fn told(io: &mut Io<'_>, reason: &str, code: u8) -> Exit {
     Exit(code)
 }
 
-/// Whether the command line is for the end of a turn, which could be blocked for ever.
-fn is_stop(args: &[OsString]) -> bool {
-    let events = || compat::GUARDED.iter().flat_map(|agent| agent.events());
-    let is_stop = |name: &OsString| events().any(|event| event.is_stop() && name == event.name);
-    args.iter().any(is_stop)
+/// Returns the agent and the event of a command line that is not understood.
+fn meant(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
+    let is_there = |name: &str| args.iter().any(|word| word == name);
+    let mut agents = compat::GUARDED.into_iter();
+    let agent = agents.find(|agent| is_there(agent.name()))?;
+    let event = agent.events().iter().find(|event| is_there(event.name))?;
+    Some((agent, event))
 }
 
 impl Hook {

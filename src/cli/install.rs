@@ -32,6 +32,13 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         return Err(Failure::new(words).with_fix("run the agent and this program in WSL"));
     }
     let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
+    for directory in &registration.left_out {
+        let shown = named(directory);
+        writeln!(
+            terminal,
+            "left out of `PATH`: {shown}, where an agent could put a program"
+        )?;
+    }
     let mut all = Vec::new();
     for agent in args.agents() {
         let handlers = registration.handlers(agent).map_err(Failure::new)?;
@@ -64,22 +71,33 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     if written != Exit::FINE {
         return Ok(written);
     }
-    let mut is_done = true;
-    for settings in &all {
-        let Some(by_hand) = settings.agent.to_approve else {
-            continue;
-        };
-        if let Some(why) = approve(settings, &registration, args.yes, terminal)? {
-            writeln!(terminal, "{why}: {by_hand}")?;
-            is_done = false;
-        }
-    }
+    let is_done = approve_all(&all, &registration, args.yes, terminal)?;
     let doctor = context.command("doctor");
     writeln!(terminal, "check it with `{doctor}`")?;
     Ok(Exit::fine_if(is_done))
 }
 
-/// Approves the handlers where the agent runs no others, after a question. Returns why they are not approved.
+/// Approves the handlers where an agent runs no others. Returns whether all agents run them.
+fn approve_all(
+    all: &[Settings],
+    registration: &Registration,
+    yes: bool,
+    terminal: &mut Terminal<'_>,
+) -> Result<bool, Failure> {
+    let mut is_done = true;
+    for settings in all {
+        let Some(by_hand) = settings.agent.to_approve else {
+            continue;
+        };
+        if let Some(why) = approve(settings, registration, yes, terminal)? {
+            writeln!(terminal, "{why}: {by_hand}")?;
+            is_done = false;
+        }
+    }
+    Ok(is_done)
+}
+
+/// Approves the handlers of one agent, after a question. Returns why they are not approved.
 fn approve(
     settings: &Settings,
     registration: &Registration,
@@ -96,11 +114,11 @@ fn approve(
         .commands(settings.agent)
         .map_err(Failure::new)?;
     let commands: HashSet<_> = commands.iter().map(String::as_str).collect();
-    let before = match Approvals::read(&user, path) {
-        Ok(approvals) => approvals.of(&commands),
+    let approvals = match Approvals::read(&user, path) {
+        Ok(approvals) => approvals,
         Err(error) => return Ok(Some(error)),
     };
-    match before {
+    match approvals.of(&commands) {
         Runs::All => return Ok(None),
         Runs::NotListed | Runs::SwitchedOff => {
             return Ok(Some(format!(
@@ -114,7 +132,7 @@ fn approve(
     if !is_confirmed(yes, &question, terminal)? {
         return Ok(Some("they are not approved".to_owned()));
     }
-    match bridge::approve(&user, path, &commands) {
+    match approvals.approve(&user, path, &commands) {
         Ok(Runs::All) => {
             writeln!(terminal, "{}: approved in {title}", named(path))?;
             Ok(None)
@@ -167,6 +185,15 @@ pub(crate) fn read_elsewhere(agent: &Agent, home: &Path) -> Option<String> {
     Some(format!(
         "`{variable}` is `{other}`, where {title} reads its settings"
     ))
+}
+
+fn has_other_names(path: &Path) -> bool {
+    #[cfg(unix)]
+    return path
+        .metadata()
+        .is_ok_and(|file| std::os::unix::fs::MetadataExt::nlink(&file) > 1);
+    #[cfg(not(unix))]
+    return path.as_os_str().is_empty();
 }
 
 /// Refuses to run for a host, whose hooks are not those of `hook`.
@@ -233,6 +260,10 @@ impl Settings {
             .is_ok_and(|file| file.permissions().readonly())
         {
             return Err(cannot("", "the file is read-only".to_owned()));
+        }
+        if has_other_names(&path) {
+            let why = "the file has another name, a hard link, which would keep the old text";
+            return Err(cannot("", why.to_owned()));
         }
         let text = before.as_deref().unwrap_or(EMPTY);
         let after = edit(text).map_err(|mistake| {

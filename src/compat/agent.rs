@@ -57,6 +57,12 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) reads_plain_json: bool,
+    /// The value of a key `version` next to `hooks`: with another one, the agent reads none of the file.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(crate) version: Option<u64>,
     /// Whether the input of the tool that applies a patch is the patch itself, under the name of another tool.
     #[cfg_attr(
         not(feature = "cli"),

@@ -84,6 +84,7 @@ pub(super) const CLAUDE_CODE: Agent = Agent {
     moved_by: ("CLAUDE_CONFIG_DIR", ".claude"),
     to_approve: None,
     reads_plain_json: false,
+    version: None,
     bare_patches: false,
     all_off: Some(("disableAllHooks", true)),
     disabled: None,

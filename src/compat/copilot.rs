@@ -23,6 +23,7 @@ const RESULT: Specific = Specific {
     ..SPECIFIC
 };
 
+const PATHS: Pairs = &[("paths", "path")];
 const EDITS: Pairs = &[("old_str", "old_string"), ("new_str", "new_string")];
 
 /// The agents under which this program runs hooks.
@@ -35,12 +36,13 @@ pub(crate) const COPILOT: &Agent = &Agent {
     title: "Copilot CLI",
     // The first one is a file of this program alone: each file beside it has hooks too.
     files: &[
-        ".copilot/hooks/forge-hooks.json", ".copilot/settings.json", ".github/copilot/settings.json",
+        ".copilot/hooks/forge-hooks.json", ".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json",
         ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
     ],
-    hook_directories: &[".copilot/hooks", ".github/hooks"],
+    hook_directories: &[".copilot/hooks", ".copilot/extensions", ".github/hooks", ".github/extensions"],
     moved_by: ("COPILOT_HOME", ".copilot"),
     reads_plain_json: true,
+    version: Some(1),
     bare_patches: true,
     environment: None,
     events: EVENTS,
@@ -53,7 +55,7 @@ pub(crate) const COPILOT: &Agent = &Agent {
         tool("Write", &["write"]).with_arguments(&[("file_text", "content")]).needing(&["path"]),
         tool("Edit", &["edit"]).with_arguments(EDITS).needing(&["path"]),
         tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
-        tool("Glob", &["glob"]), tool("Grep", &["grep"]), tool("WebFetch", &["web_fetch"]),
+        tool("Glob", &["glob"]).with_arguments(PATHS), tool("Grep", &["grep"]).with_arguments(PATHS), tool("WebFetch", &["web_fetch"]),
         tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
     ],
     variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],

@@ -113,6 +113,19 @@ impl OtherAgents {
         (files, directories)
     }
 
+    /// Returns the same as parts of a path, wherever they stand: an agent that is started in a directory reads the files there.
+    #[cfg(feature = "cli")]
+    pub(crate) fn deciding_names() -> (Vec<&'static str>, Vec<&'static str>) {
+        let files = GUARDED
+            .iter()
+            .flat_map(|agent| agent.files.iter().copied().chain(agent.toml));
+        let directories = GUARDED.iter().flat_map(|agent| {
+            let of_hooks = agent.hook_directories.iter().copied();
+            of_hooks.chain(agent.extensions)
+        });
+        (files.collect(), directories.collect())
+    }
+
     fn origin(
         &self,
         agent: &'static Agent,

@@ -90,6 +90,10 @@ fn the_files_of_all_scopes_and_agents_decide() {
         "home/.codex/hooks.json",
         "project/.codex/config.toml",
         "home/.gemini/settings.json",
+        "home/.copilot/hooks/new.json",
+        "home/.copilot/settings.json",
+        "project/.github/hooks/deep/new.json",
+        "project/.github/copilot/settings.local.json",
         "home/.gemini/extensions/other/hooks/hooks.json",
         "project/.gemini/extensions/new",
         // As a whole.

@@ -113,27 +113,27 @@ impl Approvals {
         let handlers = self.handlers.iter().flatten();
         handlers.filter(|handler| commands.contains(&*handler.command))
     }
-}
 
-/// Approves the handlers in this file that have these commands, and no other.
-///
-/// # Errors
-/// If Codex does not take it.
-pub(crate) fn approve(
-    user: &User<'_>,
-    file: &Path,
-    commands: &HashSet<&str>,
-) -> Result<Runs, String> {
-    let approvals = Approvals::read(user, file)?;
-    let states = approvals.listed(commands).map(|handler| {
-        let state = json!({"trusted_hash": handler.digest});
-        (handler.key.clone(), state)
-    });
-    let states: Map<String, Value> = states.collect();
-    let edit = json!({"keyPath": "hooks.state", "value": states, "mergeStrategy": "upsert"});
-    let request = json!({"edits": [edit], "reloadUserConfig": true});
-    asked(user, ("config/batchWrite", request))?;
-    Ok(Approvals::read(user, file)?.of(commands))
+    /// Approves those with these commands, and no other. Returns whether Codex runs them then.
+    ///
+    /// # Errors
+    /// If Codex does not take it.
+    pub(crate) fn approve(
+        &self,
+        user: &User<'_>,
+        file: &Path,
+        commands: &HashSet<&str>,
+    ) -> Result<Runs, String> {
+        let states = self.listed(commands).map(|handler| {
+            let state = json!({"trusted_hash": handler.digest});
+            (handler.key.clone(), state)
+        });
+        let states: Map<String, Value> = states.collect();
+        let edit = json!({"keyPath": "hooks.state", "value": states, "mergeStrategy": "upsert"});
+        let request = json!({"edits": [edit], "reloadUserConfig": true});
+        asked(user, ("config/batchWrite", request))?;
+        Ok(Self::read(user, file)?.of(commands))
+    }
 }
 
 impl Listed {
@@ -159,13 +159,14 @@ fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, Stri
         json!({"method": "initialized"}),
         json!({"id": 2, "method": method, "params": params}),
     ];
-    let mut child = Command::new(PROGRAM)
-        .arg("app-server")
-        .current_dir(user.home)
-        .env("PATH", user.path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+    let mut command = Command::new(PROGRAM);
+    command.arg("app-server").current_dir(user.home);
+    command.env("PATH", user.path).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    // It may be a script that starts the program.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command
         .spawn()
         .map_err(|error| format!("cannot start `{PROGRAM} app-server`: {error}"))?;
     let answers = answers_of(&mut child);
@@ -233,6 +234,11 @@ fn end(child: &mut Child) {
             _ => return,
         }
     }
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process_group(
+        rustix::process::Pid::from_child(child),
+        rustix::process::Signal::KILL,
+    );
     let _ = child.kill();
     let _ = child.wait();
 }

@@ -86,7 +86,20 @@ pub(crate) fn usable(agent: &Agent, text: &str) -> Result<(), Mistake> {
     }
     let body = json::readable(text);
     let tree = parsed(&body)?;
-    let settings = Settings::read(agent, &body, Node::new(&tree))?;
+    let root = Node::new(&tree);
+    let version = agent.version.zip(root.member("version"));
+    if let Some((known, found)) = version
+        && found.value().ok() != Some(known.into())
+    {
+        return Err(Mistake {
+            place: found.place().start,
+            message: format!(
+                "`version` is not {known}, and {} reads none of the file then",
+                agent.title()
+            ),
+        });
+    }
+    let settings = Settings::read(agent, &body, root)?;
     match settings.own.into_iter().find_map(|own| own.narrowed) {
         Some(mistake) => Err(mistake),
         None => Ok(()),
@@ -344,13 +357,13 @@ fn narrowed(group: Node<'_, '_>) -> Option<Mistake> {
     let matcher = group.member("matcher")?;
     if matcher
         .text()
-        .is_some_and(|text| matches!(text, "" | "*" | ".*"))
+        .is_some_and(|text| matches!(text, "*" | ".*"))
     {
         return None;
     }
     Some(Mistake {
         place: matcher.place().start,
-        message: "a matcher keeps this program from some calls, which pass: expected none"
+        message: "a matcher keeps this program from some calls, which pass: expected none, or `*`"
             .to_owned(),
     })
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-pub(crate) use approvals::{Approvals, Runs, User, approve};
+pub(crate) use approvals::{Approvals, Runs, User};
 pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 
 use super::dialect::Dialect;
@@ -39,6 +39,8 @@ pub(crate) struct Registration {
     pub(crate) path: String,
     /// The names of another host than the default.
     pub(crate) profile: Option<String>,
+    /// Directories of `PATH` that are not in `path`.
+    pub(crate) left_out: Vec<PathBuf>,
 }
 
 impl Registration {
@@ -66,10 +68,18 @@ impl Registration {
         }
         let path = env::var_os("PATH").unwrap_or_default();
         let mut known = HashSet::new();
-        // In a relative directory, a model could put a program.
-        let directories = env::split_paths(&path)
-            .filter(|directory| directory.is_absolute() && known.insert(directory.clone()));
-        let path = env::join_paths(directories).map_err(|error| error.to_string())?;
+        let directories =
+            env::split_paths(&path).filter(|directory| known.insert(directory.clone()));
+        // In a relative directory, and in one of a project, a model could put a program.
+        let project = project_of_here(&home);
+        let is_kept = |directory: &PathBuf| {
+            let is_of_project = project
+                .as_ref()
+                .is_some_and(|root| directory.starts_with(root));
+            directory.is_absolute() && !is_of_project
+        };
+        let (kept, left_out): (Vec<_>, Vec<_>) = directories.partition(is_kept);
+        let path = env::join_paths(kept).map_err(|error| error.to_string())?;
         if path.is_empty() {
             return Err(
                 "`PATH` has no absolute directory, and hooks find no program without one"
@@ -82,6 +92,7 @@ impl Registration {
             config_home,
             path: text_of(&path)?,
             profile,
+            left_out,
         })
     }
 
@@ -149,16 +160,24 @@ impl Registration {
 }
 
 /// Runs the program, and blocks if it ends in another way than it should. At the end of a turn a block lets the agent go on for
-/// ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded. What a program has written
-/// that was killed then must not stand before the JSON that blocks.
+/// ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded. Where only JSON
+/// blocks, exit code 2 without any is not ours, and what a program has written that was killed then must not stand before it.
 fn script(agent: &Agent, event: &Event) -> &'static str {
     if event.effect == Effect::Nothing || event.is_stop() {
         r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [012]) exit $?; esac; echo forge-hooks did not run >&2; exit 1"#
     } else if Dialect::of(agent).blocks_in_json() {
-        r#"if [ -s "$0" ]; then a=$("$0" "$@"); else (exit 3); fi; c=$?; case $c in [02]) printf %s "$a"; exit $c; esac; echo forge-hooks did not run >&2; r='"forge-hooks did not run"'; echo "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}"; exit 2"#
+        r#"if [ -s "$0" ]; then a=$("$0" "$@"); else (exit 3); fi; c=$?; case $c${a:+.} in 0*|2.) printf %s "$a"; exit $c; esac; echo forge-hooks did not run >&2; r='"forge-hooks did not run"'; echo "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}"; exit 2"#
     } else {
         r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [02]) exit $?; esac; echo forge-hooks did not run >&2; exit 2"#
     }
+}
+
+/// Returns the root of the repository of the current directory; none if the home directory lies in it.
+fn project_of_here(home: &Path) -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    let mut above = here.ancestors();
+    let root = above.find(|directory| directory.join(".git").exists())?;
+    (!home.starts_with(root)).then(|| root.to_owned())
 }
 
 fn text_of(path: &OsStr) -> Result<String, String> {

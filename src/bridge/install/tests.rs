@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compat::{CLAUDE, CODEX, GEMINI, GUARDED};
+use crate::compat::{CLAUDE, CODEX, COPILOT, GEMINI, GUARDED};
 use crate::json;
 
 fn registration() -> Registration {
@@ -14,6 +14,7 @@ fn registration() -> Registration {
         config_home: None,
         path: "/usr/bin:/bin".to_owned(),
         profile: None,
+        left_out: Vec::new(),
     }
 }
 
@@ -389,10 +390,19 @@ fn settings_that_keep_the_agent_from_running_it_are_refused() {
         (CODEX, "{\n  \"a\": 1, // b\n}".to_owned(), Some(2)),
         (CODEX, format!("\u{FEFF}{}", with(codex, "")), Some(0)),
         (CLAUDE, format!("// a\n{}", with(claude, "")), None),
-        (CLAUDE, with(claude, r#""matcher": "", "#), None),
+        // For Copilot CLI, no call matches it.
+        (CLAUDE, with(claude, r#""matcher": "", "#), Some(38)),
         (CLAUDE, with(claude, r#""matcher": "*", "#), None),
         (CLAUDE, with(claude, r#""matcher": "Bash", "#), Some(38)),
         (CLAUDE, with(claude, r#""matcher": 7, "#), Some(38)),
+        (COPILOT, r#"{"version": 1, "hooks": {}}"#.to_owned(), None),
+        (
+            COPILOT,
+            r#"{"version": 2, "hooks": {}}"#.to_owned(),
+            Some(12),
+        ),
+        (COPILOT, r#"{"version": "1"}"#.to_owned(), Some(12)),
+        (CLAUDE, r#"{"version": 2}"#.to_owned(), None),
         (
             CLAUDE,
             r#"{"hooks": {"Stop": [{"matcher": "Bash", "hooks": [{"command": "a"}]}]}}"#.to_owned(),

@@ -184,12 +184,10 @@ fn what_codex_does_not_run_is_found() {
         "Codex runs none of them that you have not approved",
         "run `forge-hooks install codex`, which asks",
     );
-    user.codex_is("silent");
-    let unknown = user.run(&["doctor", "codex"]);
-    assert_eq!(unknown.status, 0, "{unknown:?}");
-    assert!(
-        unknown.out.contains("whether Codex runs them is not known"),
-        "{unknown:?}"
+    check(
+        "silent",
+        "whether Codex runs them is not known",
+        "put `codex` into your `PATH`",
     );
 }
 

@@ -93,7 +93,8 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
                 let command = user.command_in(file, event);
                 for shell in &shells {
                     let ended = user.runs(shell, &command, mode, "{}");
-                    let is_broken = !["0", "2"].contains(&mode);
+                    let is_json_alone = agent == "copilot" && event == before;
+                    let is_broken = !["0", "2"].contains(&mode) || mode == "2" && is_json_alone;
                     // Elsewhere, exit code 2 says it all.
                     let is_json = is_broken && agent == "copilot" && event == before;
                     let expected_out = if is_json { DENIED } else { "" };
@@ -211,6 +212,20 @@ fn the_command_has_what_the_environment_has() {
     // A model could put programs into a relative directory.
     let path = registered("PATH", "bin:/usr/bin:.::/bin:/usr/bin".into(), &[]);
     assert!(path.ends_with(" --path /usr/bin:/bin"), "{path}");
+    // So it could into one of its project.
+    fs::create_dir(user.project().join(".git")).unwrap();
+    let own = user.project().join("node_modules/.bin");
+    let mut install = user.command(&["install", "claude", "--yes"]);
+    let paths = std::env::join_paths([&own, Path::new("/bin"), Path::new("../x")]).unwrap();
+    let printed = user.printed(install.env("PATH", paths).output().unwrap());
+    assert!(
+        printed
+            .out
+            .contains("left out of `PATH`: [DIR]/project/node_modules/.bin, where"),
+        "{printed:?}"
+    );
+    let path = user.command_in(".claude/settings.json", "Stop");
+    assert!(path.ends_with(" --path /bin"), "{path}");
     let refused = |name: &str, value: PathBuf, expected: &str| {
         let before = user.read("home/.claude/settings.json");
         let mut install = user.command(&["install", "claude", "--yes"]);
@@ -231,7 +246,14 @@ fn the_command_has_what_the_environment_has() {
 #[test]
 fn files_that_cannot_be_edited_are_not_touched() {
     type Prepare = fn(&Path);
-    let cases: [(Prepare, &str); 8] = [
+    let cases: [(Prepare, &str); 9] = [
+        (
+            |path| {
+                fs::write(path, "{}").unwrap();
+                fs::hard_link(path, path.with_extension("other")).unwrap();
+            },
+            "the file has another name, a hard link",
+        ),
         (
             |path| fs::write(path, "{\"hooks\": []}").unwrap(),
             ", line 1, column 11: `hooks` is a list, expected an object",
@@ -308,16 +330,23 @@ fn a_program_that_is_killed_says_nothing_before_the_block() {
     assert!(install.output().unwrap().status.success());
     user.write(
         "home/forge-hooks",
-        "#!/bin/sh\necho '{\"permissionDecision\": \"allow\"}'; kill -9 $$\n",
+        "#!/bin/sh\n[ \"$MODE\" = said ] || echo '{\"permissionDecision\": \"allow\"}'\n[ \"$MODE\" != killed ] || kill -9 $$\nexit 2\n",
     );
     let command = user.command_in(".copilot/hooks/forge-hooks.json", "UserPromptSubmit");
-    let ended = user.runs("bash", &command, "", "{}");
-    let answer: Value = serde_json::from_str(&ended.out).unwrap();
-    assert_eq!(
-        (ended.status, &answer["decision"]),
-        (2, &json!("block")),
-        "{ended:?}"
-    );
+    // Exit code 2 without JSON is not the program's.
+    for (mode, decision) in [
+        ("killed", json!("block")),
+        ("said", json!("block")),
+        ("", Value::Null),
+    ] {
+        let ended = user.runs("bash", &command, mode, "{}");
+        let answer: Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(
+            (ended.status, &answer["decision"]),
+            (2, &decision),
+            "{ended:?}"
+        );
+    }
 }
 
 #[test]

@@ -388,6 +388,8 @@ fn a_change_of_settings_that_could_switch_hooks_off_is_blocked() {
 fn files_that_decide_are_protected_without_a_hook() {
     let user = User::new();
     user.write("home/.claude/settings.json", "{}");
+    user.write("project/sub/.claude/a", "");
+    std::os::unix::fs::symlink("sub/.claude", user.path("project/linked")).unwrap();
     let program = crate::program::PROGRAM;
     let home = user.path("home");
     for (path, is_protected) in [
@@ -397,6 +399,18 @@ fn files_that_decide_are_protected_without_a_hook() {
         ("sub/../.gemini/settings.json".into(), true),
         (".forge-hooks/hooks.json".into(), true),
         (".forge-hooks/hooks.d/new.json".into(), true),
+        (".github/hooks/new.json".into(), true),
+        (".github/copilot/settings.json".into(), true),
+        (home.join(".copilot/hooks/sub/new.json"), true),
+        (".github/workflows/new.yml".into(), false),
+        ("sub/.claude/settings.json".into(), true),
+        ("sub/deep/.Codex/config.toml".into(), true),
+        (user.path("elsewhere/.gemini/settings.json"), true),
+        ("sub/.forge-hooks/hooks/new.sh".into(), true),
+        ("sub/.claude/commands/new.md".into(), false),
+        ("linked/settings.json".into(), true),
+        (home.join(".copilot/config.json"), true),
+        (home.join(".copilot/extensions/x/extension.mjs"), true),
         (user.path("config/src/forge/trust.json"), true),
         (home.join(".local/state/forge-hooks/sessions/x/stops"), true),
         (program.into(), true),
@@ -433,6 +447,16 @@ fn files_that_decide_are_protected_without_a_hook() {
                 "PreToolUse",
                 "apply_patch",
                 json!({"command": format!("*** Begin Patch\n*** Delete File: {}\n*** End Patch", path.display())}),
+            ),
+            (
+                "copilot",
+                "PreToolUse",
+                "Edit",
+                format!(
+                    "*** Begin Patch\n*** Delete File: {}\n*** End Patch",
+                    path.display()
+                )
+                .into(),
             ),
         ] {
             let answer = user.fired(

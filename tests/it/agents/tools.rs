@@ -63,6 +63,68 @@ fn one_guard_sees_the_tools_of_all_agents() {
             json!({"command": "rm -r x"}),
             "no rm",
         ),
+        ("copilot", "Bash", json!({"command": "rm -r x"}), "no rm"),
+        (
+            "copilot",
+            "Write",
+            json!({"path": "secrets/new", "file_text": "x"}),
+            "no secrets",
+        ),
+        (
+            "copilot",
+            "Edit",
+            json!({"path": absolute, "old_str": "a", "new_str": "b"}),
+            "no secrets",
+        ),
+        (
+            "copilot",
+            "Edit",
+            json!(
+                "*** Begin Patch\n*** Add File: b\n+x\n*** Delete File: secrets/key\n*** End Patch\n"
+            ),
+            "no secrets",
+        ),
+        (
+            "copilot",
+            "Edit",
+            json!("*** Begin Patch\n*** Add File: secrets/new"),
+            "patch",
+        ),
+        (
+            "copilot",
+            "server-write",
+            json!({"path": "secrets/new"}),
+            "no secrets",
+        ),
+        ("copilot", "Write", json!("not an object"), "patch"),
+        // For it, a carriage return ends a line of a patch, and a byte order mark is a blank.
+        (
+            "copilot",
+            "Edit",
+            json!(
+                "*** Begin Patch\n*** Add File: ok\n+x\r*** Add File: secrets/new\r+y\n*** End Patch\n"
+            ),
+            "a carriage return within a line",
+        ),
+        (
+            "copilot",
+            "Edit",
+            json!("*** Begin Patch\r\n*** Add File: ok\r\n+x\r\n*** End Patch\r\n"),
+            "",
+        ),
+        (
+            "copilot",
+            "Edit",
+            json!("*** Begin Patch\n*** Add File: secrets/new\u{feff}\n+x\n*** End Patch\n"),
+            "blanks around it",
+        ),
+        (
+            "claude",
+            "Write",
+            json!({"file_path": "\u{feff}secrets/new", "content": "x"}),
+            "blanks around it",
+        ),
+        ("copilot", "Bash", json!({"command": "ls"}), ""),
         ("claude", "Bash", json!({"command": "ls"}), ""),
         (
             "claude",
@@ -351,9 +413,19 @@ fn one_guard_sees_the_tools_of_all_agents() {
         let fields = json!({"tool_name": tool, "tool_input": arguments});
         let answer = user.fired(agent, before(agent), &fields);
         let status = if expected.is_empty() { 0 } else { 2 };
-        assert_eq!(
-            (answer.status, &*answer.out),
-            (status, ""),
+        // One reads the reason in JSON alone.
+        let is_json = agent == "copilot" && status == 2;
+        let said = match is_json {
+            true => denied(&answer.out),
+            false => answer.out.clone(),
+        };
+        let is_said = if is_json {
+            said.contains(expected)
+        } else {
+            said.is_empty()
+        };
+        assert!(
+            answer.status == status && is_said,
             "{agent} {tool} {arguments}: {answer:?}"
         );
         assert!(
@@ -361,6 +433,16 @@ fn one_guard_sees_the_tools_of_all_agents() {
             "{agent} {tool} {arguments}: {answer:?}"
         );
     }
+}
+
+/// The reason of a call that Copilot CLI denies.
+fn denied(answer: &str) -> String {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    assert_eq!(answer["permissionDecision"], "deny", "{answer}");
+    answer["permissionDecisionReason"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// Where the agent is below the root, links still lead from the root.
@@ -684,4 +766,28 @@ fn a_grant_holds_for_no_path_that_it_excludes() {
     assert!(grants("src/a"));
     assert!(!grants("keys/a"));
     assert!(!grants(user.project().join("keys/a").to_str().unwrap()));
+}
+
+#[test]
+fn a_list_of_paths_is_one_event_for_each() {
+    let user = guarded();
+    user.has_hooks(
+        &json!([{"event": "tool:pre_execute:grep|glob", "when": {"/tool_args/path": "secrets/**"},
+        "answer": {"decision": "block", "reason": "no secrets"}}]),
+    );
+    let absolute = user.project().join("secrets/key");
+    for (paths, is_blocked) in [
+        (json!("secrets/key"), true),
+        (json!(["src", "sub"]), false),
+        (json!(["src", absolute]), true),
+        (json!([]), false),
+        (json!("src"), false),
+    ] {
+        for tool in ["Grep", "Glob"] {
+            let call = json!({"tool_name": tool, "tool_input": {"pattern": "x", "paths": paths}});
+            let answer = user.fired("copilot", "PreToolUse", &call);
+            let status = if is_blocked { 2 } else { 0 };
+            assert_eq!(answer.status, status, "{tool} {paths}: {answer:?}");
+        }
+    }
 }
