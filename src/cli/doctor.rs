@@ -91,36 +91,48 @@ fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<boo
     let hooks = context.load_under(TrustPolicy::Approved(context.trust_store()?))?;
     let report = hooks.report();
     let mut findings = Vec::new();
+    let mut find = |problem: String, fix: String| findings.push(Finding { problem, fix });
     if !report.problems.is_empty() {
         let validate = context.command("validate");
         let problems = counted(report.problems.len(), "problem");
-        findings.push((problems, format!("`{validate}` shows them")));
+        find(problems, format!("`{validate}` shows them"));
     }
     if !report.unapproved.is_empty() {
         let trust = context.command("trust");
         let unapproved = counted(report.unapproved.len(), "hook");
         let problem = format!("{unapproved} not approved, which do not run");
-        findings.push((problem, format!("read them, and run `{trust}`")));
+        find(problem, format!("read them, and run `{trust}`"));
     }
-    if report.loaded == 0 && findings.is_empty() {
+    if report.loaded == 0 && report.problems.is_empty() && report.unapproved.is_empty() {
         let init = context.command("init --global");
         let fix = format!("write some, for example with `{init}`");
-        findings.push(("there are none".to_owned(), fix));
+        find("there are none".to_owned(), fix);
     }
+    let state = format!(
+        "{} in {}",
+        counted(report.loaded, "hook"),
+        counted(report.files.len(), "file")
+    );
+    show_findings("your hooks", &state, &findings, terminal)?;
+    Ok(findings.is_empty())
+}
+
+/// Shows what is wrong, or else how it is.
+fn show_findings(
+    what: &str,
+    state: &str,
+    findings: &[Finding],
+    terminal: &mut Terminal<'_>,
+) -> Result<(), Failure> {
     if findings.is_empty() {
-        let state = format!(
-            "{} in {}",
-            counted(report.loaded, "hook"),
-            counted(report.files.len(), "file")
-        );
-        writeln!(terminal, "your hooks: {}", Style::GOOD.paint(state))?;
-        return Ok(true);
+        return Ok(writeln!(terminal, "{what}: {}", Style::GOOD.of(state))?);
     }
-    writeln!(terminal, "your hooks:")?;
-    for (problem, fix) in findings {
-        Finding { problem, fix }.show(terminal)?;
+    writeln!(terminal, "{what}")?;
+    for Finding { problem, fix } in findings {
+        writeln!(terminal, "  {}", Style::BAD.of(problem))?;
+        writeln!(terminal, "    fix: {fix}")?;
     }
-    Ok(false)
+    Ok(())
 }
 
 impl Checkup {
@@ -306,26 +318,10 @@ impl Checkup {
     }
 
     fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        let path = named(&self.path);
-        let title = self.agent.title();
-        if self.findings.is_empty() {
-            let events = counted(self.own.len(), "event");
-            let state = Style::GOOD.paint(format!("registered at {events}, a probe is blocked"));
-            writeln!(terminal, "{title}: {path}: {state}")?;
-            return Ok(());
-        }
-        writeln!(terminal, "{title}: {path}")?;
-        self.findings
-            .iter()
-            .try_for_each(|finding| finding.show(terminal))
-    }
-}
-
-impl Finding {
-    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
-        writeln!(terminal, "  {}", Style::BAD.of(&self.problem))?;
-        writeln!(terminal, "    fix: {}", self.fix)?;
-        Ok(())
+        let what = format!("{}: {}", self.agent.title(), named(&self.path));
+        let events = counted(self.own.len(), "event");
+        let state = format!("registered at {events}, a probe is blocked");
+        show_findings(&what, &state, &self.findings, terminal)
     }
 }
 

@@ -12,7 +12,7 @@ here=${0%/*}
 mode=$(cat "$here/codex-mode" 2>/dev/null)
 say() { printf '%s\n' "$1"; }
 list() {
-    grep -o '"command": "\(\\.\|[^"\\]\)*"' "$HOME/.codex/hooks.json" | while read -r command; do
+    grep -Eo '"command": "(\\.|[^"\\])*"' "$HOME/.codex/hooks.json" | while read -r command; do
         status=untrusted enabled=true
         number=$(printf %s "$command" | cksum | cut -d ' ' -f 1)
         grep -q "hash-$number\"" "$here/codex-approved" 2>/dev/null && status=trusted

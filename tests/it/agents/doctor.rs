@@ -54,7 +54,7 @@ fn hooks_that_cannot_run_are_found() {
     let check = |hooks: &str, problem: &str, fix: &str| {
         user.write("config/forge-hooks/hooks.json", hooks);
         let printed = user.run(&["doctor"]);
-        let found = format!("your hooks:\n  {problem}\n    fix: {fix}");
+        let found = format!("your hooks\n  {problem}\n    fix: {fix}");
         assert!(
             printed.out.contains(&found) && printed.status == 1,
             "{printed:?}"
