@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::compat::OtherAgents;
-use crate::config::{Deciders, HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy};
+use crate::config::{
+    AlsoDeciding, Deciders, HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy,
+};
 #[cfg(feature = "watch")]
 use crate::config::{HookWatcher, WatchError};
 use crate::entry::Sandbox;
@@ -583,7 +585,7 @@ impl Hooks {
     ///
     /// - the hooks files of the administrator, the user and the project, and those of the agents in
     ///   [`AGENTS`](crate::compat::AGENTS) and of Copilot CLI, in the user's home and in the project, also if the host does not
-    ///   load them;
+    ///   load them; and the files by which these agents run commands without an event: servers of MCP, skills, agents, commands;
     /// - the directories `hooks` and `hooks.d` beside each, the extensions of agents, and the plugins that the host loads, with
     ///   all that is in them;
     /// - the store of approvals;
@@ -605,20 +607,13 @@ impl Hooks {
     /// tool itself helps, or files that belong to another user, such as the administrator's.
     #[must_use]
     pub fn decides(&self, path: impl AsRef<Path>) -> bool {
-        self.decides_with(path.as_ref(), &[], &[])
+        self.decides_with(path.as_ref(), &AlsoDeciding::default())
     }
 
-    /// The same, where these files and directories decide too.
-    pub(crate) fn decides_with(
-        &self,
-        path: &Path,
-        own_files: &[PathBuf],
-        own_directories: &[PathBuf],
-    ) -> bool {
+    /// The same, where more decides.
+    pub(crate) fn decides_with(&self, path: &Path, also: &AlsoDeciding) -> bool {
         let root = self.project();
-        let (mut files, mut directories) = self.config().other_agents().deciding_places(root);
-        files.extend(own_files.iter().cloned());
-        directories.extend(own_directories.iter().cloned());
+        let (files, directories) = self.config().other_agents().deciding_places(root);
         let here = std::env::current_dir().unwrap_or_default();
         let deciders = Deciders {
             root,
@@ -630,6 +625,7 @@ impl Hooks {
                 .collect(),
             files,
             directories,
+            also,
             hooks: self.registry().hooks(),
             inherited: &|name| self.executor().variable(name),
         };

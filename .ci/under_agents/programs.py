@@ -6,7 +6,6 @@ None of them needs an account for a model on this machine.
 import json
 import platform
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -29,8 +28,8 @@ class Agent:
     # Calls that it makes after it has started a subagent, which goes on beside it.
     while_subagent_works = []
 
-    def prepare(self, home, project):
-        """Writes what a person would have answered at the first start."""
+    def prepare(self, home, project, directory):
+        """Writes what a person would have answered at the first start. What is kept stands in the directory."""
 
     def variables(self, home, model):
         return {}
@@ -56,7 +55,7 @@ class Claude(Agent):
     def program(self, modules):
         return [str(modules / f"@anthropic-ai/claude-code-linux-{MACHINE}/claude")]
 
-    def prepare(self, home, project):
+    def prepare(self, home, project, directory):
         write(home / ".claude.json", {
             "hasCompletedOnboarding": True,
             "theme": "dark",
@@ -110,7 +109,7 @@ class Codex(Agent):
         machine = platform.machine()
         return [str(modules / f"@openai/codex-linux-{MACHINE}/vendor/{machine}-unknown-linux-musl/bin/codex")]
 
-    def prepare(self, home, project):
+    def prepare(self, home, project, directory):
         write(home / ".codex/config.toml", "\n".join([
             "[mcp_servers.notes]",
             f"command = {json.dumps(MCP['command'])}",
@@ -163,7 +162,7 @@ class Gemini(Agent):
     def program(self, modules):
         return ["node", str(modules / "@google/gemini-cli/bundle/gemini.js")]
 
-    def prepare(self, home, project):
+    def prepare(self, home, project, directory):
         write(home / ".gemini/settings.json", {
             "mcpServers": {"notes": MCP},
             "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
@@ -205,11 +204,11 @@ class Copilot(Agent):
     def program(self, modules):
         return [str(modules / f"@github/copilot-linux-{MACHINE}/copilot")]
 
-    def prepare(self, home, project):
+    def prepare(self, home, project, directory):
         write(home / ".copilot/mcp-config.json", {"mcpServers": {"notes": {"type": "local", **MCP, "tools": ["*"]}}})
         write(home / ".copilot/config.json", {"trustedFolders": [str(project)], "banner": "never"})
         # It unpacks itself into each home: 150 MB.
-        unpacked = Path(tempfile.gettempdir()) / f"under-agents-copilot-{self.version}"
+        unpacked = directory / "copilot"
         unpacked.mkdir(exist_ok=True)
         (home / ".cache/copilot").mkdir(parents=True)
         (home / ".cache/copilot/pkg").symlink_to(unpacked)

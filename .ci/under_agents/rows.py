@@ -167,7 +167,9 @@ def faults_block(place):
         place.has_hooks(hooks)
         seen = place.work(call)
         check(not seen.has("RAN"), seen, f"{hooks} has not blocked")
-    place.has_hooks([])
+        place.has_hooks([])
+        is_made(place, call)
+        (place.project / "RAN").unlink()
     place.has_hooks([{"event": "tool:pre_execute:bash", "command": ".forge-hooks/hooks/guard.sh"}], place.project)
     script = place.project / ".forge-hooks/hooks/guard.sh"
     script.parent.mkdir()
@@ -190,6 +192,8 @@ def turns_end(place):
         check("HOOKSTOP" in seen.told, seen, "the model has not read why")
     else:
         check(sum("echo x > RAN" in json.dumps(body) for body in seen.requests) == 0, seen, "the turn went on")
+    place.has_hooks([])
+    is_made(place, [agent.shell("echo x > RAN")])
 
 
 @row("the ninth end of a turn ends it")
@@ -294,3 +298,6 @@ def the_users_shell_does_not_matter(place):
     for shell in ("/bin/false", nushell(place.modules), shutil.which("fish")):
         if shell:
             is_blocked(place, call, reason, variables={"SHELL": str(shell)})
+    if reason:
+        return
+    is_made(place, [place.agent.shell("echo x > RAN")], variables={"SHELL": "/bin/false"})

@@ -33,7 +33,7 @@ class Place:
         for directory in (self.home, self.project, self.other, self.root / "bin", self.root / "tmp"):
             directory.mkdir()
         for project in (self.project, self.other):
-            subprocess.run(["git", "init", "-q", project], check=True)
+            subprocess.run(["git", "init", "-q", project], check=True, timeout=LONGEST)
         self.program = self.root / "bin/forge-hooks"
         shutil.copy(program, self.program)
         (self.root / "bin/codex").symlink_to(modules / ".bin/codex")
@@ -45,7 +45,7 @@ class Place:
             "SHELL": "/bin/bash",
             "TERM": "xterm-256color",
         }
-        agent.prepare(self.home, self.project)
+        agent.prepare(self.home, self.project, modules.parent)
 
     def close(self):
         shutil.rmtree(self.root, ignore_errors=True)
@@ -105,7 +105,7 @@ def headless(command, cwd, environment):
         return process.communicate(timeout=LONGEST)[0]
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        return process.communicate()[0] + "\nKILLED"
+        return "KILLED"
 
 
 class Terminal:

@@ -38,11 +38,11 @@ impl Answer {
 
 impl Dialect {
     /// Returns an error that the agent shows, and that blocks nothing.
-    pub(super) fn error(&self, reason: &str) -> Answer {
+    pub(super) fn error(&self, event: &Event, reason: &str) -> Answer {
         let (code, stdout) = match self.messages {
-            Messages::Json => (1, ""),
             // The registered command takes a 2 without JSON for a failure.
-            Messages::Error => (2, "{}\n"),
+            Messages::Error if !is_read_by_model(event) => (2, "{}\n"),
+            _ => (1, ""),
         };
         Answer {
             code,
@@ -386,7 +386,7 @@ mod tests {
 
         /// Returns why the agent must not go on, as the page says.
         fn block(&self, agent: &Agent, event: &Event) -> Option<String> {
-            let cannot_end = "claude PreToolUse, codex PreToolUse, codex PermissionRequest, copilot PreToolUse, copilot UserPromptSubmit";
+            let cannot_end = "claude PreToolUse, codex PreToolUse, codex PermissionRequest, copilot PreToolUse, copilot UserPromptSubmit, copilot PermissionRequest";
             let cannot_end = is_one_of((agent, event), cannot_end);
             let input = self.input().filter(|_| agent == CODEX);
             let stop = self.stop.clone().filter(|_| cannot_end);
@@ -568,6 +568,7 @@ mod tests {
             additional_context: context,
             updated_input: keys["modifiedArgs"].as_object().cloned(),
             updated_output: Some(output.clone()).filter(Value::is_string),
+            stops_turn: keys["continue"] == false,
             ..HookOutput::default()
         }
     }

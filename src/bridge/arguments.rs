@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Map, Value};
 
 /// The ends of names of arguments that name a file; `_` and `-` do not count.
-const PATHS: [&str; 17] = [
+const PATHS: [&str; 22] = [
     "path",
     "paths",
     "pathname",
@@ -19,10 +19,15 @@ const PATHS: [&str; 17] = [
     "directory",
     "directories",
     "folder",
+    "folders",
     "uri",
+    "uris",
     "source",
+    "sources",
     "destination",
+    "destinations",
     "target",
+    "targets",
     "dest",
 ];
 
@@ -54,8 +59,12 @@ fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<Cow<'a, str>>) {
         Value::String(text) if is_path(name) => found.extend(path(text.trim())),
         Value::Array(values) => values.iter().for_each(|value| collect(name, value, found)),
         Value::Object(members) => {
-            for (name, value) in members {
-                collect(name, value, found);
+            for (own, value) in members {
+                // Some tools have files by their names.
+                if is_path(name) && own.contains(['/', '\\', '.']) {
+                    found.extend(path(own.trim()));
+                }
+                collect(own, value, found);
             }
         }
         _ => {}
@@ -71,12 +80,20 @@ fn is_path(name: &str) -> bool {
     PATHS.iter().any(|end| name.ends_with(end)) || matches!(&*name, "src" | "dst")
 }
 
+/// Removes a beginning, in any case.
+fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
 /// Returns a text as a path, if a program may open it. Many programs first resolve `.` and `..` by name.
 fn path(text: &str) -> Option<Cow<'_, str>> {
     // Of a URI with an escape, it is not known which file it names.
-    let of_uri = text
-        .strip_prefix("file://")
-        .filter(|path| !path.contains('%'));
+    let of_uri = without_prefix(text, "file://").filter(|path| !path.contains('%'));
+    let of_uri = of_uri.map(|path| {
+        let local = without_prefix(path, "localhost").filter(|path| path.starts_with('/'));
+        local.unwrap_or(path)
+    });
     let text = of_uri.unwrap_or(text);
     if text.len() <= LONGEST_PATH {
         return (!text.is_empty()).then_some(text.into());
@@ -137,6 +154,16 @@ mod tests {
             (json!({"path": "a\n/../b"}), &[], &["a\n/../b"]),
             (json!({"uri": "file:///a"}), &[], &["/a"]),
             (json!({"uri": "file:///a%2F"}), &[], &["file:///a%2F"]),
+            (
+                json!({"uris": ["FILE://localhost/a", "file://host/b"]}),
+                &[],
+                &["/a", "host/b"],
+            ),
+            (
+                json!({"files": {"secrets/x": "text", "mode": 1}}),
+                &[],
+                &["secrets/x"],
+            ),
         ] {
             let arguments = arguments(value);
             let found: Vec<_> = commands(&arguments).filter_map(Value::as_str).collect();

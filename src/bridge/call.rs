@@ -181,6 +181,12 @@ impl<'a> Call<'a> {
         let mut renamed = renamed(tool, arguments)?;
         let creates = renamed.get("old_string").is_some_and(|old| old == "");
         if let Some(Value::String(path)) = renamed.get_mut("path") {
+            if arguments.contains_key("paths") && path.contains(char::is_whitespace) {
+                return Err(format!(
+                    "{path:?} has a blank, at which {} may split it: write each path as an item of a list",
+                    self.agent.title()
+                ));
+            }
             if self.agent.corrects_paths && self.event.event_type == EventType::ToolPreExecute {
                 self.check_uncorrected(tool, path, creates)?;
             }
@@ -194,7 +200,9 @@ impl<'a> Call<'a> {
         let (_, arguments) = self.called.as_ref()?;
         let mut rows = self.tool?.arguments.iter();
         let (theirs, _) = rows.find(|(_, ours)| *ours == "path")?;
-        Some((theirs, arguments.get(*theirs)?.as_array()?))
+        let paths = arguments.get(*theirs)?.as_array()?;
+        // Without any, there would be no part, and no guard.
+        (!paths.is_empty()).then_some((*theirs, &paths[..]))
     }
 
     /// Returns a part for each path in a list of paths.

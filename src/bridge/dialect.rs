@@ -15,7 +15,7 @@ pub(super) struct Dialect {
     /// Whether an explicit yes before a tool is more than no objection.
     pub(super) takes_yes: bool,
     pub(super) outputs: Outputs,
-    /// The events at which the turn cannot be ended. A tool is blocked then.
+    /// The events at which the turn cannot be ended. What can be blocked is blocked then.
     pub(super) cannot_end_turn: &'static [&'static str],
     pub(super) blocks: Blocks,
     pub(super) messages: Messages,
@@ -49,7 +49,8 @@ pub(super) enum Blocks {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Json,
-    /// On standard error, with exit code 2; nowhere before a tool, which this would block, and after a failed one.
+    /// On standard error, with exit code 2. Not before a tool, where this code blocks, and not after a failed one, where the model
+    /// reads it.
     Error,
 }
 
@@ -113,7 +114,10 @@ const DIALECTS: [Dialect; GUARDED.len()] = [
         applies_input: true,
         takes_yes: true,
         outputs: Outputs::Text("textResultForLlm"),
-        cannot_end_turn: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart"],
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "SessionEnd",
+            "PreCompact", "PermissionRequest", "SubagentStart", "Notification", "ErrorOccurred", "PreMcpToolCall",
+        ],
         blocks: Blocks::Json,
         messages: Messages::Error,
         ends_turn_later: None,

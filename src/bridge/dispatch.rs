@@ -1,5 +1,6 @@
 //! A call, fired at the hooks of one project: as a whole, and then each thing that it does.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use super::background::Place;
 use super::call::{Arguments, Call};
 use super::firing::Firing;
-use super::guarded::Guarded;
+use super::guarded;
 use super::said::Said;
 use crate::entry::FailurePolicy;
 use crate::events::HookEvent;
@@ -17,7 +18,8 @@ use crate::hooks::Hooks;
 /// The events of one call, as they are fired.
 pub(super) struct Dispatch<'a> {
     pub(super) firing: Firing<'a>,
-    pub(super) guarded: Guarded,
+    /// The user's home directory.
+    pub(super) home: &'a Path,
     pub(super) is_tool: bool,
     /// Whether hooks of this project may change the call: those of the projects before have seen it already.
     pub(super) may_change: bool,
@@ -64,7 +66,7 @@ impl Dispatch<'_> {
 
     /// Fires one event. Returns it as hooks have changed it, if they have.
     fn event(&mut self, hooks: &Hooks, mut event: HookEvent) -> Result<Option<HookEvent>, String> {
-        if let Some(why) = self.guarded.objection(hooks, &event) {
+        if let Some(why) = guarded::objection(hooks, self.home, &event) {
             self.said.blocks(why);
         }
         if self.said.block.is_some() {
@@ -98,8 +100,9 @@ impl Dispatch<'_> {
         };
         let again = fired.again.as_ref().map(|(_, outcome)| outcome);
         self.said.add(&fired.first, again);
-        if let Some(result) = fired.last().blocked() {
-            self.said.explain(&result.hook.untested_notes(&event));
+        let (event, last) = fired.last(&event);
+        if let Some(result) = last.blocked() {
+            self.said.explain(&result.hook.untested_notes(event));
         }
         Ok(fired.again.map(|(event, _)| event))
     }

@@ -56,11 +56,12 @@ pub(super) struct Fired {
 }
 
 impl Fired {
-    /// What came of the event as it is in the end.
-    pub(super) fn last(&self) -> &Outcome {
-        self.again
-            .as_ref()
-            .map_or(&self.first, |(_, outcome)| outcome)
+    /// Returns the event as it is in the end, and what came of it. It was this one.
+    pub(super) fn last<'a>(&'a self, event: &'a HookEvent) -> (&'a HookEvent, &'a Outcome) {
+        match &self.again {
+            Some((changed, outcome)) => (changed, outcome),
+            None => (event, &self.first),
+        }
     }
 }
 

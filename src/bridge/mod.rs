@@ -37,8 +37,8 @@ use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
-    Approvals, Mistake, Registration, Runs, User, install, probe, program, registered, uninstall,
-    usable,
+    Approvals, BoundedChild, Mistake, Registration, Runs, User, install, probe, program,
+    registered, uninstall, usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;
@@ -95,7 +95,7 @@ pub(crate) fn fault(agent: &Agent, event: &Event, why: &str) -> Answer {
     if is_after_tool {
         said.withholds(why);
     } else if event.effect != Effect::Blocks || event.is_stop() {
-        return dialect.error(&reason);
+        return dialect.error(event, &reason);
     } else {
         said.blocks(reason);
     }

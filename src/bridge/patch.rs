@@ -67,9 +67,9 @@ pub(super) struct Embedded<'a> {
 /// # Errors
 /// If the text is not a patch to its end, or has more than 1,000 changes.
 pub(super) fn files(patch: &str) -> Result<Vec<FileChange<'_>>, String> {
-    if patch.replace("\r\n", "").contains('\r') {
+    if patch.replace("\r\n", "").contains(['\r', '\u{85}']) {
         return Err(
-            "the patch has a carriage return within a line, at which some programs end the line"
+            "the patch has a carriage return within a line, or U+0085, at which some programs end the line"
                 .to_owned(),
         );
     }

@@ -41,7 +41,7 @@ impl Places<'_> {
         }
         // Some programs replace `~`, read a URI, or leave blanks out.
         let is_home = path.starts_with('~') && (path == "~" || path.contains(['/', '\\']));
-        if is_home || path.starts_with("file:") || path.trim_matches(is_blank) != path {
+        if is_home || is_uri(path) || path.trim_matches(is_blank) != path {
             return Err(format!(
                 "{path:?} begins with `~` or `file:`, or has blanks around it: write the full path alone"
             ));
@@ -97,6 +97,11 @@ impl Places<'_> {
         }
         None
     }
+}
+
+fn is_uri(path: &str) -> bool {
+    let scheme = path.get(..5);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
 }
 
 /// Whether some program takes a character at the end of a path for a blank: JavaScript also the byte order mark.

@@ -12,7 +12,6 @@ use super::call::Call;
 use super::dialect::Dialect;
 use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
-use super::guarded::Guarded;
 use super::paths::Places;
 use super::registered::Registered;
 use super::said::Said;
@@ -128,13 +127,10 @@ impl<'a> Turn<'a> {
 
     /// Fires the events of the call at the hooks of each project, and starts those in the background.
     /// Returns what they have said, and whether there were any.
-    fn fire(&self, firing: Firing<'_>) -> (Said, bool) {
+    fn fire<'f>(&'f self, firing: Firing<'f>) -> (Said, bool) {
         let mut dispatch = Dispatch {
             firing,
-            guarded: Guarded {
-                files: std::env::current_exe().into_iter().collect(),
-                directories: vec![Session::all(&self.registered.home)],
-            },
+            home: &self.registered.home,
             is_tool: self.event.tool_name.is_some(),
             may_change: true,
             project: 0,

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::bridge::{self, Approvals, Registration, Runs, User};
+use crate::bridge::{self, Approvals, BoundedChild, Registration, Runs, User};
 use crate::cli::args::Doctor;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
@@ -267,7 +267,7 @@ impl Checkup {
                 return self.find(
                     format!("whether {title} runs them is not known: {error}"),
                     format!(
-                        "put `{}` into your `PATH`, or look into `/hooks`",
+                        "see that `{}` is in your `PATH` and starts, or look into `/hooks`",
                         self.agent
                     ),
                 );
@@ -354,16 +354,20 @@ fn switched_off(agent: &Agent, settings: &Value) -> Option<String> {
         let mut keys = key.split('.');
         keys.try_fold(settings, |value, key| value.get(key))
     };
-    let all = agent
-        .all_off
-        .filter(|(key, off)| value_of(key).and_then(Value::as_bool) == Some(*off));
-    if let Some((key, off)) = all {
-        return Some(format!("`{key}` is {off}"));
+    if let Some((key, off)) = agent.all_off
+        && let Some(value) = value_of(key)
+        // Some agents also take a text or a number.
+        && !value.is_null()
+        && *value != Value::Bool(!off)
+    {
+        return Some(format!("`{key}` is {value}"));
     }
     let key = agent.disabled?;
     let names = value_of(key)?.as_array()?;
-    let is_named = names.iter().any(|name| name == "forge-hooks");
-    is_named.then(|| format!("`{key}` has `forge-hooks`"))
+    // A variable may stand for the name.
+    let is_it = |name: &&str| *name == "forge-hooks" || name.contains('$');
+    let name = names.iter().filter_map(Value::as_str).find(is_it)?;
+    Some(format!("`{key}` has `{name}`"))
 }
 
 /// Runs a command in this directory, with this input, and returns how it has ended and what it wrote to its standard error.
@@ -375,32 +379,22 @@ fn started(command: &str, input: &str, directory: &Path) -> Result<(ExitStatus, 
     shell.args(["-c", command]).current_dir(directory);
     shell.stdin(Stdio::piped()).stdout(Stdio::null());
     shell.stderr(Stdio::piped());
-    let mut child = shell.spawn().map_err(|error| error.to_string())?;
-    if let Some(mut stdin) = child.stdin.take() {
+    let mut process = BoundedChild::start(&mut shell).map_err(|error| error.to_string())?;
+    if let Some(mut stdin) = process.child.stdin.take() {
         // One that does not read its input is seen by its end.
         let _ = stdin.write_all(input.as_bytes());
     }
     let (sender, said) = mpsc::channel();
-    let stderr = child.stderr.take();
+    let stderr = process.child.stderr.take();
     // A process that it leaves behind may keep the stream open.
     thread::spawn(move || {
         let mut text = Vec::new();
         let _ = stderr.map(|stream| stream.take(MOST_SAID).read_to_end(&mut text));
         let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
     });
-    let deadline = Instant::now() + LONGEST;
-    loop {
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) => {
-                let text = said.recv_timeout(LONGEST).unwrap_or_default();
-                return Ok((status, text));
-            }
-            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-            None => break,
-        }
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    let seconds = LONGEST.as_secs();
-    Err(format!("it has not ended within {seconds} seconds"))
+    let Some(status) = process.end(LONGEST) else {
+        let seconds = LONGEST.as_secs();
+        return Err(format!("it has not ended within {seconds} seconds"));
+    };
+    Ok((status, said.recv_timeout(LONGEST).unwrap_or_default()))
 }

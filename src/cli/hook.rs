@@ -14,7 +14,7 @@ use crate::bridge::{self, Answer, Registered};
 use crate::cli::args::{Background, Hook};
 use crate::cli::io::{end, start};
 use crate::cli::{Exit, Io};
-use crate::compat::{self, Agent, Event};
+use crate::compat::{self, Agent, Effect, Event};
 
 /// The most bytes of an event.
 const LONGEST_EVENT: u64 = 256 * 1024 * 1024;
@@ -76,13 +76,11 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
     };
     let written = terminal.write_all(answer.stdout.as_bytes());
     if written.and_then(|()| terminal.flush()).is_err() {
-        // Nobody reads what the agent was to be told.
-        let fault = bridge::fault(
-            registered.agent,
-            registered.event,
-            "cannot write the answer",
-        );
-        return Some(told(io, &fault.stderr, fault.code));
+        // Nobody reads JSON then.
+        let event = registered.event;
+        let blocks = event.effect == Effect::Blocks && !event.is_stop();
+        let why = "blocked by forge-hooks: cannot write the answer";
+        return Some(told(io, why, if blocks { 2 } else { 1 }));
     }
     Some(ended(io, &answer))
 }
@@ -121,11 +119,12 @@ fn told(io: &mut Io<'_>, reason: &str, code: u8) -> Exit {
 
 /// Returns the agent and the event of a command line that is not understood.
 fn meant(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
-    let is_there = |name: &str| args.iter().any(|word| word == name);
+    let [agent, event, ..] = args else {
+        return None;
+    };
     let mut agents = compat::GUARDED.into_iter();
-    let agent = agents.find(|agent| is_there(agent.name()))?;
-    let event = agent.events().iter().find(|event| is_there(event.name))?;
-    Some((agent, event))
+    let agent = agents.find(|known| agent == known.name())?;
+    Some((agent, agent.event_named(event.to_str()?)?))
 }
 
 impl Hook {

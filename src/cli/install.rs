@@ -71,7 +71,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     if written != Exit::FINE {
         return Ok(written);
     }
-    let is_done = approve_all(&all, &registration, args.yes, terminal)?;
+    let is_done = approve_all(&all, &registration, context, args.yes, terminal)?;
     let doctor = context.command("doctor");
     writeln!(terminal, "check it with `{doctor}`")?;
     Ok(Exit::fine_if(is_done))
@@ -81,16 +81,17 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
 fn approve_all(
     all: &[Settings],
     registration: &Registration,
+    context: &Context<'_>,
     yes: bool,
     terminal: &mut Terminal<'_>,
 ) -> Result<bool, Failure> {
     let mut is_done = true;
     for settings in all {
-        let Some(by_hand) = settings.agent.to_approve else {
+        if settings.agent.to_approve.is_none() {
             continue;
-        };
-        if let Some(why) = approve(settings, registration, yes, terminal)? {
-            writeln!(terminal, "{why}: {by_hand}")?;
+        }
+        if let Some(why) = approve(settings, registration, context, yes, terminal)? {
+            writeln!(terminal, "{why}")?;
             is_done = false;
         }
     }
@@ -101,9 +102,12 @@ fn approve_all(
 fn approve(
     settings: &Settings,
     registration: &Registration,
+    context: &Context<'_>,
     yes: bool,
     terminal: &mut Terminal<'_>,
 ) -> Result<Option<String>, Failure> {
+    let by_hand = settings.agent.to_approve.unwrap_or_default();
+    let not_approved = |why: &str| Ok(Some(format!("{why}: {by_hand}")));
     let (title, path) = (settings.agent.title(), &settings.path);
     let user = User {
         home: &registration.home,
@@ -116,29 +120,29 @@ fn approve(
     let commands: HashSet<_> = commands.iter().map(String::as_str).collect();
     let approvals = match Approvals::read(&user, path) {
         Ok(approvals) => approvals,
-        Err(error) => return Ok(Some(error)),
+        Err(error) => return not_approved(&error),
     };
     match approvals.of(&commands) {
         Runs::All => return Ok(None),
         Runs::NotListed | Runs::SwitchedOff => {
+            let doctor = context.command(&format!("doctor {}", settings.agent));
             return Ok(Some(format!(
-                "{title} runs none of them, see `forge-hooks doctor {}`",
-                settings.agent
+                "{title} runs none of them: `{doctor}` says why"
             )));
         }
         Runs::NotApproved => {}
     }
     let question = format!("{title} runs only hooks that you have approved: approve these in it?");
     if !is_confirmed(yes, &question, terminal)? {
-        return Ok(Some("they are not approved".to_owned()));
+        return not_approved("they are not approved");
     }
     match approvals.approve(&user, path, &commands) {
         Ok(Runs::All) => {
             writeln!(terminal, "{}: approved in {title}", named(path))?;
             Ok(None)
         }
-        Ok(_) => Ok(Some(format!("{title} has not taken the approval"))),
-        Err(error) => Ok(Some(error)),
+        Ok(_) => not_approved(&format!("{title} has not taken the approval")),
+        Err(error) => not_approved(&error),
     }
 }
 

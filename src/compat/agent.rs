@@ -35,8 +35,8 @@ pub struct Agent {
     pub(super) toml: Option<&'static str>,
     /// Below both: a directory with extensions, which have the layout of plugins.
     pub(super) extensions: Option<&'static str>,
-    /// Below both: directories in which each file may have hooks.
-    pub(super) hook_directories: Words,
+    /// Below both, files and directories: other hooks, and commands that the agent runs without an event.
+    pub(super) also_decides: Words,
     /// What identifies a plugin of this agent.
     pub(super) manifest: &'static str,
     /// The variable that names another place for this directory, below the home directory, where the user's files are.
@@ -429,6 +429,16 @@ impl Agent {
     #[must_use]
     pub fn settings_files(&self) -> &'static [&'static str] {
         self.files
+    }
+
+    /// Returns the files that decide which hooks run, below the home directory and a project's root.
+    pub(crate) fn deciding_files(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.files.iter().copied().chain(self.toml)
+    }
+
+    /// Returns what else does, with all that is in it.
+    pub(crate) fn deciding_directories(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.also_decides.iter().copied().chain(self.extensions)
     }
 
     /// The variable that names the file in which a hook sets variables for the commands of its session, such as

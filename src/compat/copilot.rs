@@ -39,7 +39,10 @@ pub(crate) const COPILOT: &Agent = &Agent {
         ".copilot/hooks/forge-hooks.json", ".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json",
         ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
     ],
-    hook_directories: &[".copilot/hooks", ".copilot/extensions", ".github/hooks", ".github/extensions"],
+    also_decides: &[
+        ".copilot/agents", ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/agents",
+        ".github/extensions", ".github/hooks",
+    ],
     moved_by: ("COPILOT_HOME", ".copilot"),
     reads_plain_json: true,
     version: Some(1),

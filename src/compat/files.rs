@@ -95,35 +95,22 @@ impl OtherAgents {
     /// user's home and in the project: also those of agents whose hooks are not loaded.
     pub(crate) fn deciding_places(&self, root: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let home = self.home();
-        let bases: Vec<&Path> = home.as_deref().into_iter().chain(root).collect();
+        let agents = || GUARDED.iter().chain(&self.agents).copied();
         let (mut files, mut directories) = (Vec::new(), Vec::new());
-        for agent in GUARDED.iter().chain(&self.agents) {
-            for base in &bases {
-                let names = agent.files.iter().copied().chain(agent.toml);
-                files.extend(names.map(|name| base.join(name)));
-                let of_hooks = agent.hook_directories.iter().copied();
-                let names = of_hooks.chain(agent.extensions);
-                directories.extend(names.map(|name| base.join(name)));
-            }
+        for base in home.as_deref().into_iter().chain(root) {
+            files.extend(
+                agents()
+                    .flat_map(Agent::deciding_files)
+                    .map(|name| base.join(name)),
+            );
+            let names = agents().flat_map(Agent::deciding_directories);
+            directories.extend(names.map(|name| base.join(name)));
         }
         // A plugin may be the project itself, or a directory above it: then only its files with hooks count.
         let is_above = |directory: &PathBuf| root.is_some_and(|root| is_within(root, directory));
         let plugins = self.plugins.iter().map(|path| absolute(path));
         directories.extend(plugins.filter(|directory| !is_above(directory)));
         (files, directories)
-    }
-
-    /// Returns the same as parts of a path, wherever they stand: an agent that is started in a directory reads the files there.
-    #[cfg(feature = "cli")]
-    pub(crate) fn deciding_names() -> (Vec<&'static str>, Vec<&'static str>) {
-        let files = GUARDED
-            .iter()
-            .flat_map(|agent| agent.files.iter().copied().chain(agent.toml));
-        let directories = GUARDED.iter().flat_map(|agent| {
-            let of_hooks = agent.hook_directories.iter().copied();
-            of_hooks.chain(agent.extensions)
-        });
-        (files.collect(), directories.collect())
     }
 
     fn origin(

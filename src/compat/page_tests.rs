@@ -6,7 +6,7 @@ use super::agents::AGENTS;
 #[cfg(feature = "cli")]
 use super::agents::{APPLY_PATCH, CODEX};
 #[cfg(feature = "cli")]
-use super::{GUARDED, Tool};
+use super::{COPILOT, GUARDED, Tool};
 
 /// The words of a cell that are code.
 fn code(cell: &'static str) -> Vec<&'static str> {
@@ -73,6 +73,22 @@ fn the_page_of_the_agents_has_the_events_that_are_not_registered() {
     shown.sort_unstable();
     events.sort_unstable();
     assert_eq!(shown, events);
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_page_of_the_agents_has_the_events_of_copilot_cli() {
+    let page = include_str!("../../docs/agents.md");
+    let (_, rest) = page
+        .split_once("Those of Copilot CLI have the names of Claude Code's: ")
+        .unwrap();
+    let (sentence, _) = rest.split_once('.').unwrap();
+    let events = COPILOT
+        .events()
+        .iter()
+        .filter(|event| event.is_registered());
+    let events: Vec<_> = events.map(|event| event.name).collect();
+    assert_eq!(code(sentence), events);
 }
 
 /// The tools of an agent in a cell, each with its arguments.

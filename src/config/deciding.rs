@@ -21,6 +21,36 @@ const BESIDE: [&str; 2] = ["hooks", "hooks.d"];
 #[cfg(unix)]
 const MOST_LINKED: usize = 10_000;
 
+/// What decides besides a host's own files and those of agents.
+#[derive(Debug, Default)]
+pub(crate) struct AlsoDeciding {
+    pub(crate) files: Vec<PathBuf>,
+    /// All that is in them counts.
+    pub(crate) directories: Vec<PathBuf>,
+    /// Parts of a path that decide wherever they stand.
+    #[cfg(feature = "cli")]
+    pub(crate) anywhere: Vec<PathBuf>,
+}
+
+impl AlsoDeciding {
+    #[cfg(feature = "cli")]
+    fn has(&self, route: &Route) -> bool {
+        self.anywhere.iter().any(|parts| route.has_parts(parts))
+    }
+
+    #[cfg(not(feature = "cli"))]
+    fn has(&self, _route: &Route) -> bool {
+        false
+    }
+}
+
+/// Returns a hooks file, or settings that may have hooks, with the directories that belong to it.
+#[cfg(feature = "cli")]
+pub(crate) fn with_directories(file: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let directories = BESIDE.map(|name| file.with_file_name(name));
+    std::iter::once(file.to_owned()).chain(directories)
+}
+
 /// The parts of a host that decide besides the files of its configuration.
 pub(crate) struct Deciders<'a> {
     pub(crate) root: Option<&'a Path>,
@@ -32,6 +62,7 @@ pub(crate) struct Deciders<'a> {
     pub(crate) files: Vec<PathBuf>,
     /// Directories of plugins: all that is in one counts.
     pub(crate) directories: Vec<PathBuf>,
+    pub(crate) also: &'a AlsoDeciding,
     pub(crate) hooks: Vec<Arc<Hook>>,
     pub(crate) inherited: GetVariable<'a>,
 }
@@ -81,6 +112,9 @@ impl HookConfig {
                 None => return true,
             }
         }
+        if routes.iter().any(|route| deciders.also.has(route)) {
+            return true;
+        }
         let is_any = |places: &[Place]| {
             let is_reached = |place: &Place| routes.iter().any(|route| place.is_on(route));
             places.iter().any(is_reached) || is_linked(&paths, places)
@@ -93,8 +127,9 @@ impl HookConfig {
         let root = deciders.root.map(absolute);
         let own = self.files(root.as_deref()).into_iter();
         let mut files: Vec<PathBuf> = own.map(|file| file.path).collect();
-        files.extend(deciders.files.iter().cloned());
-        let mut directories = deciders.directories.clone();
+        files.extend(deciders.files.iter().chain(&deciders.also.files).cloned());
+        let also = deciders.also.directories.iter();
+        let mut directories: Vec<_> = deciders.directories.iter().chain(also).cloned().collect();
         for file in &files {
             let beside = BESIDE.map(|name| file.with_file_name(name));
             directories.extend(beside);

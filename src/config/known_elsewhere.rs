@@ -68,6 +68,11 @@ pub(super) fn program_of_events<'a>(
     })
 }
 
+/// Whether a key of another program keeps a hook from some events.
+pub(super) fn is_condition_elsewhere(key: &str) -> bool {
+    matches!(key, "matcher" | "tool" | "tools" | "if")
+}
+
 /// Returns what to write in place of a key of another program.
 pub(super) fn help_for_key(key: &str) -> Option<&'static str> {
     Some(match key {

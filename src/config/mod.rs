@@ -52,7 +52,9 @@ pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
 pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use content::{Owner, Switches};
-pub(crate) use deciding::Deciders;
+#[cfg(feature = "cli")]
+pub(crate) use deciding::with_directories;
+pub(crate) use deciding::{AlsoDeciding, Deciders};
 #[cfg(feature = "cli")]
 pub(crate) use file::read_for_saving;
 pub(crate) use installed::Installed;

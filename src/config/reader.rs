@@ -7,17 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
-use super::known_elsewhere::{help_for_key, program_of_events};
+use super::known_elsewhere::{help_for_key, is_condition_elsewhere, program_of_events};
 use super::lint::{self, Host};
 use super::report::{Problem, Severity};
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
-    Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, nearest_key,
+    Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, keys, nearest_key,
     place_of,
 };
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::printable::{grouped, shortened};
+use crate::protocol::is_slip;
 
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
@@ -169,11 +170,11 @@ impl Reader<'_> {
         let mut unknown = Vec::new();
         if self.file.loaded.shows_all() {
             let keys = unknown_keys(entry)
-                .filter(|member| nearest_key(member.key).is_none())
+                .filter(|member| !is_meant(member.key))
                 .take(MOST_PROBLEMS + 1);
             unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
-        let mut typos = misspelled(entry);
+        let mut typos = meant(entry);
         let hook = match read {
             Ok(hook) if typos.is_empty() => Ok(self.usable(index, hook, entry)),
             read => {
@@ -342,9 +343,16 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
     entry.members().filter(is_unknown)
 }
 
-/// An entry must not run without what a misspelled key says, such as a condition or a sandbox.
-fn misspelled(entry: Node<'_, '_>) -> Vec<Problem> {
-    let typos = unknown_keys(entry).filter(|member| nearest_key(member.key).is_some());
+/// Whether a key is probably meant to be one of ours.
+fn is_meant(key: &str) -> bool {
+    keys().any(|known| is_slip(key, known))
+        || nearest_key(key) == Some("sandbox")
+        || is_condition_elsewhere(key)
+}
+
+/// An entry must not run without what such a key says: a condition, a deadline, a sandbox.
+fn meant(entry: Node<'_, '_>) -> Vec<Problem> {
+    let typos = unknown_keys(entry).filter(|member| is_meant(member.key));
     let problems = typos.take(MOST_PROBLEMS + 1).map(|typo| Problem {
         severity: Severity::Error,
         ..unknown_key_of_entry(&typo)

@@ -34,9 +34,7 @@ pub use condition::Condition;
 pub(crate) use condition::{Allowance, Lazy};
 pub use definition::Hook;
 pub(crate) use definition::{ApprovalCheck, ScriptCheck};
-#[cfg(test)]
-pub(crate) use entry::keys;
-pub(crate) use entry::{Unusable, in_order, is_key, nearest_key, place_of};
+pub(crate) use entry::{Unusable, in_order, is_key, keys, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use interpreters::runs_file;

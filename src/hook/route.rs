@@ -43,6 +43,23 @@ impl Route {
         }
     }
 
+    /// Returns whether the path has these parts one after the other, in any case, at some of its places.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_parts(&self, parts: &Path) -> bool {
+        let parts: Vec<_> = parts
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy())
+            .collect();
+        let is_one = |(own, part): (&&str, &std::borrow::Cow<'_, str>)| {
+            own.to_lowercase() == part.to_lowercase()
+        };
+        self.places.iter().any(|place| {
+            let own: Vec<_> = place.split('/').collect();
+            let mut all = own.windows(parts.len().max(1));
+            all.any(|own| own.iter().zip(&parts).all(is_one))
+        })
+    }
+
     /// Returns whether the two paths lead to the same file, or this one to a directory in which the other file lies.
     pub(crate) fn leads_to(&self, other: &Self) -> bool {
         let system = System::NATIVE;

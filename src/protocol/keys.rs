@@ -186,7 +186,8 @@ pub(super) fn deciding(name: &str) -> Option<Deciding> {
     Some(Deciding::SlipOf(slip.name))
 }
 
-fn is_slip(name: &str, key: &str) -> bool {
+/// Whether a name is probably a typo of a key: one letter is missing, added, changed or swapped, or only case and marks differ.
+pub(crate) fn is_slip(name: &str, key: &str) -> bool {
     // Of most names, no letter is looked at.
     if name.len() + 1 < key.len() || name.len() > 2 * key.len() {
         return false;

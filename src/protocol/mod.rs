@@ -36,6 +36,7 @@ pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};
 pub(crate) use exchange::{Exit, Grouping, Launch, ProtocolMismatch};
 pub(crate) use interface::Protocol;
+pub(crate) use keys::is_slip;
 pub(crate) use may::{limit, word_for, words_of};
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
+use super::child::BoundedChild;
 use crate::json;
 
 /// How long Codex may take for its answers, and then for its end.
@@ -163,22 +164,18 @@ fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, Stri
     command.arg("app-server").current_dir(user.home);
     command.env("PATH", user.path).stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::null());
-    // It may be a script that starts the program.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command
-        .spawn()
+    let mut process = BoundedChild::start(&mut command)
         .map_err(|error| format!("cannot start `{PROGRAM} app-server`: {error}"))?;
-    let answers = answers_of(&mut child);
-    let mut stdin = child.stdin.take();
+    let answers = answers_of(&mut process.child);
+    let mut stdin = process.child.stdin.take();
     for message in messages {
         // One that does not read is seen by its missing answer.
         let _ = stdin.as_mut().map(|stdin| writeln!(stdin, "{message}"));
     }
     let answer = answer_to(2, &answers);
-    // Then it ends, and what it has started with it.
+    // Then it ends. What it has answered counts, however it does.
     drop(stdin);
-    end(&mut child);
+    process.end(LONGEST_END);
     let mut answer = answer.ok_or_else(|| {
         let seconds = LONGEST.as_secs();
         format!(
@@ -223,22 +220,4 @@ fn answer_to(number: u64, answers: &Receiver<Value>) -> Option<Value> {
             return Some(message);
         }
     }
-}
-
-/// Waits for the end of a process, and kills it if that takes too long.
-fn end(child: &mut Child) {
-    let deadline = Instant::now() + LONGEST_END;
-    while Instant::now() < deadline {
-        match child.try_wait() {
-            Ok(None) => thread::sleep(Duration::from_millis(10)),
-            _ => return,
-        }
-    }
-    #[cfg(unix)]
-    let _ = rustix::process::kill_process_group(
-        rustix::process::Pid::from_child(child),
-        rustix::process::Signal::KILL,
-    );
-    let _ = child.kill();
-    let _ = child.wait();
 }

@@ -1,6 +1,7 @@
 //! What `install` registers in an agent's settings, and how `uninstall` recognises it.
 
 mod approvals;
+mod child;
 mod edit;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 pub(crate) use approvals::{Approvals, Runs, User};
+pub(crate) use child::BoundedChild;
 pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 
 use super::dialect::Dialect;
@@ -73,9 +75,11 @@ impl Registration {
         // In a relative directory, and in one of a project, a model could put a program.
         let project = project_of_here(&home);
         let is_kept = |directory: &PathBuf| {
+            let real = directory.canonicalize();
+            let mut places = [Some(directory), real.as_ref().ok()].into_iter().flatten();
             let is_of_project = project
                 .as_ref()
-                .is_some_and(|root| directory.starts_with(root));
+                .is_some_and(|root| places.any(|place| place.starts_with(root)));
             directory.is_absolute() && !is_of_project
         };
         let (kept, left_out): (Vec<_>, Vec<_>) = directories.partition(is_kept);
@@ -174,9 +178,10 @@ fn script(agent: &Agent, event: &Event) -> &'static str {
 
 /// Returns the root of the repository of the current directory; none if the home directory lies in it.
 fn project_of_here(home: &Path) -> Option<PathBuf> {
-    let here = env::current_dir().ok()?;
+    let here = env::current_dir().ok()?.canonicalize().ok()?;
     let mut above = here.ancestors();
     let root = above.find(|directory| directory.join(".git").exists())?;
+    let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     (!home.starts_with(root)).then(|| root.to_owned())
 }
 
@@ -255,7 +260,10 @@ pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
         Some(tool) => {
             let path = path.display();
             let patch = format!("*** Begin Patch\n*** Add File: {path}\n+probe\n*** End Patch");
-            (tool.theirs, json!({"command": patch}))
+            match agent.bare_patches {
+                true => ("Edit", patch.into()),
+                false => (tool.theirs, json!({"command": patch})),
+            }
         }
         None => {
             let tool = agent.named_here("write").unwrap_or_default();

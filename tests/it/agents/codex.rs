@@ -12,7 +12,7 @@ here=${0%/*}
 mode=$(cat "$here/codex-mode" 2>/dev/null)
 say() { printf '%s\n' "$1"; }
 list() {
-    grep -Eo '"command": "(\\.|[^"\\])*"' "$HOME/.codex/hooks.json" | while read -r command; do
+    grep -Eo '"command": ?"(\\.|[^"\\])*"' "$HOME/.codex/hooks.json" | while read -r command; do
         status=untrusted enabled=true
         number=$(printf %s "$command" | cksum | cut -d ' ' -f 1)
         grep -q "hash-$number\"" "$here/codex-approved" 2>/dev/null && status=trusted
@@ -20,6 +20,7 @@ list() {
         printf '%s{%s,"key":"key-%s","currentHash":"hash-%s","sourcePath":"%s","enabled":%s,"trustStatus":"%s"}' \
             "$comma" "$command" "$number" "$number" "$HOME/.codex/hooks.json" $enabled $status
         comma=,
+        [ "$mode" = some ] && break
     done
 }
 [ "$1" = app-server ] || exit 9

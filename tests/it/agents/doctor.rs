@@ -172,6 +172,7 @@ fn what_codex_does_not_run_is_found() {
         assert!(has_both && printed.status == 1, "{mode}: {printed:?}");
     };
     check("off", "Codex does not list them", "remove `hooks = false`");
+    check("some", "Codex does not list them", "remove `hooks = false`");
     check("broken", "config.toml:1:6: unclosed", "correct the file");
     check(
         "disabled",
@@ -187,7 +188,7 @@ fn what_codex_does_not_run_is_found() {
     check(
         "silent",
         "whether Codex runs them is not known",
-        "put `codex` into your `PATH`",
+        "see that `codex` is in your `PATH` and starts",
     );
 }
 
@@ -245,6 +246,20 @@ fn a_switch_that_turns_hooks_off_is_found() {
             "`hooksConfig.disabled` has `forge-hooks`",
         ),
         (
+            "gemini",
+            AGENTS[2].1,
+            "hooksConfig",
+            json!({"enabled": "false", "disabled": []}),
+            "`hooksConfig.enabled` is \"false\"",
+        ),
+        (
+            "gemini",
+            AGENTS[2].1,
+            "hooksConfig",
+            json!({"enabled": true, "disabled": ["${X:-forge-hooks}"]}),
+            "`hooksConfig.disabled` has `${X:-forge-hooks}`",
+        ),
+        (
             "claude",
             AGENTS[0].1,
             "env",
@@ -268,9 +283,20 @@ fn a_projects_settings_that_turn_hooks_off_are_found() {
         "project/.claude/settings.local.json",
         "{\"disableAllHooks\": true /* now */}",
     );
-    for (agent, status) in [("claude", 1), ("copilot", 1), ("codex", 0)] {
+    fs::create_dir_all(user.project().join(".git")).unwrap();
+    fs::create_dir_all(user.project().join("sub/deep")).unwrap();
+    for (agent, directory, status) in [
+        ("claude", "", 1),
+        ("copilot", "", 1),
+        // Agents read it from the root of the repository.
+        ("copilot", "sub/deep", 1),
+        ("codex", "", 0),
+    ] {
         let mut doctor = user.command(&["doctor", agent]);
-        let printed = doctor.current_dir(user.project()).output().unwrap();
+        let printed = doctor
+            .current_dir(user.project().join(directory))
+            .output()
+            .unwrap();
         let printed = user.printed(printed);
         assert_eq!(printed.status, status, "{printed:?}");
         let is_found = printed.out.contains("settings.local.json");

@@ -390,6 +390,11 @@ fn files_that_decide_are_protected_without_a_hook() {
     user.write("home/.claude/settings.json", "{}");
     user.write("project/sub/.claude/a", "");
     std::os::unix::fs::symlink("sub/.claude", user.path("project/linked")).unwrap();
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, user.project().join(name)).unwrap();
+    };
+    link("sub/.claude/settings.json", "linked-file");
+    link("sub2/.copilot", "linked-later");
     let program = crate::program::PROGRAM;
     let home = user.path("home");
     for (path, is_protected) in [
@@ -407,8 +412,14 @@ fn files_that_decide_are_protected_without_a_hook() {
         ("sub/deep/.Codex/config.toml".into(), true),
         (user.path("elsewhere/.gemini/settings.json"), true),
         ("sub/.forge-hooks/hooks/new.sh".into(), true),
-        ("sub/.claude/commands/new.md".into(), false),
+        ("sub/.claude/commands/new.md".into(), true),
+        (".mcp.json".into(), true),
+        (".github/agents/new.md".into(), true),
+        (".claude/notes.md".into(), false),
         ("linked/settings.json".into(), true),
+        ("linked-file".into(), true),
+        ("linked-later/hooks/new.json".into(), true),
+        ("sub/.claude/hooks/new.sh".into(), true),
         (home.join(".copilot/config.json"), true),
         (home.join(".copilot/extensions/x/extension.mjs"), true),
         (user.path("config/src/forge/trust.json"), true),

@@ -780,8 +780,12 @@ fn a_list_of_paths_is_one_event_for_each() {
         (json!("secrets/key"), true),
         (json!(["src", "sub"]), false),
         (json!(["src", absolute]), true),
-        (json!([]), false),
+        // A path that cannot be tested.
+        (json!([]), true),
         (json!("src"), false),
+        // It takes them for two.
+        (json!("src secrets"), true),
+        (json!(["src secrets"]), true),
     ] {
         for tool in ["Grep", "Glob"] {
             let call = json!({"tool_name": tool, "tool_input": {"pattern": "x", "paths": paths}});

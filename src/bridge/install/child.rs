@@ -1,0 +1,73 @@
+//! A process that is started for an answer, and ends in time with all that it has started.
+
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often its end is looked for.
+const TICK: Duration = Duration::from_millis(10);
+
+/// A process, in a group of its own on Unix. Dropping it kills the group.
+pub(crate) struct BoundedChild {
+    pub(crate) child: Child,
+    is_reaped: bool,
+}
+
+impl BoundedChild {
+    /// # Errors
+    /// If the program cannot be started.
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        Ok(Self {
+            child: command.spawn()?,
+            is_reaped: false,
+        })
+    }
+
+    /// Waits for its end at most this long, and then kills what is left of the group. Returns how it has ended by itself.
+    pub(crate) fn end(mut self, longest: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + longest;
+        while !self.has_ended() {
+            if Instant::now() >= deadline {
+                return None;
+            }
+            thread::sleep(TICK);
+        }
+        self.kill()
+    }
+
+    /// Whether it has ended. It is not reaped: until then, no other group has its number.
+    #[cfg(unix)]
+    fn has_ended(&mut self) -> bool {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let ended = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+        !matches!(ended, Ok(None))
+    }
+
+    #[cfg(not(unix))]
+    fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    fn kill(&mut self) -> Option<ExitStatus> {
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::KILL,
+        );
+        let _ = self.child.kill();
+        self.is_reaped = true;
+        self.child.wait().ok()
+    }
+}
+
+impl Drop for BoundedChild {
+    fn drop(&mut self) {
+        if !self.is_reaped {
+            self.kill();
+        }
+    }
+}
