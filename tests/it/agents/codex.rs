@@ -30,6 +30,7 @@ while read -r line; do
         *,*'"initialize"'*) say '{"method":"configWarning","id":2}'; say '{"id":1,"result":{}}' ;;
         off,*'"hooks/list"'*) say '{"id":2,"result":{"data":[{"hooks":[],"errors":[]}]}}' ;;
         broken,*'"hooks/list"'*) say '{"id":2,"result":{"data":[{"hooks":[],"errors":[{"message":"config.toml:1:6: unclosed"}]}]}}' ;;
+        project,*'"hooks/list"'*'/project"'*) say "{\"id\":2,\"result\":{\"data\":[{\"hooks\":[$(list)],\"errors\":[]},{\"hooks\":[],\"errors\":[]}]}}" ;;
         *,*'"hooks/list"'*) say "{\"id\":2,\"result\":{\"data\":[{\"hooks\":[$(list)],\"errors\":[]}]}}" ;;
         refuses,*'"config/batchWrite"'*) say '{"id":2,"error":{"message":"no"}}' ;;
         *,*'"config/batchWrite"'*) say "$line" >> "$here/codex-approved"; say '{"id":2,"result":{}}' ;;

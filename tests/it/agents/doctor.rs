@@ -173,6 +173,12 @@ fn what_codex_does_not_run_is_found() {
     };
     check("off", "Codex does not list them", "remove `hooks = false`");
     check("some", "Codex does not list them", "remove `hooks = false`");
+    // The project's own settings switch them off.
+    check(
+        "project",
+        "Codex does not list them",
+        "remove `hooks = false`",
+    );
     check("broken", "config.toml:1:6: unclosed", "correct the file");
     check(
         "disabled",
