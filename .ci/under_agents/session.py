@@ -35,7 +35,8 @@ class Place:
         for project in (self.project, self.other):
             subprocess.run(["git", "init", "-q", project], check=True, timeout=LONGEST)
         self.program = self.root / "bin/forge-hooks"
-        shutil.copy(program, self.program)
+        # In a process of its own: one that another thread starts meanwhile would keep the file open for writing.
+        subprocess.run(["cp", program, self.program], check=True, timeout=LONGEST)
         (self.root / "bin/codex").symlink_to(modules / ".bin/codex")
         self.environment = {
             "PATH": f"{self.root}/bin:{os.environ['PATH']}",
