@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use super::HookConfig;
 use super::places::absolute;
-use crate::hook::{Hook, Route, is_too_long};
+use crate::hook::{HOOKS_D, Hook, Route, is_too_long};
 use crate::named::{GetVariable, named_anywhere, without_links};
 
-/// The directories beside a hooks file that belong to it. Nothing reads `hooks.d` yet; the name is reserved, so that a host
-/// that is not updated protects it already.
-const BESIDE: [&str; 2] = ["hooks", "hooks.d"];
+/// The directories beside a hooks file that belong to it.
+const BESIDE: [&str; 2] = ["hooks", HOOKS_D];
 
 /// The most files of directories that are compared with a path that is a hard link: a plugin may have a `node_modules`.
 #[cfg(unix)]

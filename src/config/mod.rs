@@ -3,6 +3,7 @@
 //! `reader` reads a file, `hooks_file` changes one.
 
 mod admission;
+mod beside;
 mod content;
 mod deciding;
 mod edit;
@@ -29,6 +30,7 @@ mod watch;
 
 use std::any::Any;
 use std::borrow::Borrow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -38,7 +40,7 @@ use serde_json::Value;
 use crate::entry::Sandbox;
 use crate::events::Vocabulary;
 use crate::files;
-use crate::hook::Hook;
+use crate::hook::{HOOKS_D, Hook};
 use crate::logging::{debug, warn};
 use crate::profile::{AppProfile, index_of_new};
 use crate::redact::Redactor;
@@ -311,7 +313,7 @@ impl HookConfig {
         };
         let mut own = self.project_candidates(root).into_iter();
         let mut others = self.sources.iter();
-        own.any(|path| files::is_there(&path))
+        own.any(|path| files::is_there(&path) || files::is_there(&path.with_file_name(HOOKS_D)))
             || others.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 
@@ -437,18 +439,26 @@ impl HookConfig {
             (Owner::Project, root, project.unwrap_or_default()),
         ] {
             let base_dir = base_dir.map(Arc::from);
-            files.extend(paths.into_iter().map(|path| {
-                let form = HooksJson {
+            let form = |path: &Path| -> Arc<dyn Form> {
+                Arc::new(HooksJson {
                     base_dir: base_dir.clone(),
-                    host: Arc::clone(if is_own(owner, &path) { &own } else { &host }),
+                    host: Arc::clone(if is_own(owner, path) { &own } else { &host }),
+                })
+            };
+            let mut seen = HashSet::new();
+            let paths = paths.into_iter();
+            for (path, problem) in paths.flat_map(|path| beside::with_files(path, &mut seen)) {
+                let form = form(&path);
+                let content = match problem {
+                    None => Content::Settings(form),
+                    Some(words) => Content::LeftOut(words, form),
                 };
-                let content = Content::Settings(Arc::new(form));
-                SourceFile {
+                files.push(SourceFile {
                     path,
                     owner,
                     content,
-                }
-            }));
+                });
+            }
         }
         let with_user = !self.profile.global_files().is_empty();
         let others = self.sources.iter();
@@ -471,8 +481,8 @@ impl HookConfig {
         let files = self.files(root.map(absolute).as_deref());
         let checks = self.checks(self.checks_scripts);
         let mut files = sources::load(files, &checks, compiles);
-        let system = files.first_mut();
-        if let Some(system) = system.filter(|file| file.owner == Owner::Administrator) {
+        let is_system = |file: &&mut Loaded| file.owner == Owner::Administrator;
+        for system in files.iter_mut().filter(is_system) {
             #[cfg(unix)]
             {
                 let or_user = matches!(self.system_file, SystemFile::At(_));
@@ -582,15 +592,15 @@ impl HookConfig {
     fn is_own_place(&self, path: &Path) -> bool {
         let path = absolute(path);
         let mut files = self.profile.global_files().iter();
-        files.any(|file| path.ends_with(file)) || self.root_of(&path).is_some()
+        files.any(|file| beside::levels_below_root(&path, file).is_some())
+            || self.root_of(&path).is_some()
     }
 
     /// Returns the root of the project whose hooks file this is.
     fn root_of(&self, path: &Path) -> Option<PathBuf> {
         let path = absolute(path);
         let mut files = self.profile.project_files().iter();
-        let file = files.find(|file| path.ends_with(file))?;
-        let levels = Path::new(file).components().count();
+        let levels = files.find_map(|file| beside::levels_below_root(&path, file))?;
         path.ancestors().nth(levels).map(Path::to_owned)
     }
 

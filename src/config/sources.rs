@@ -19,7 +19,7 @@ use crate::files;
 use crate::hook::{Allowance, Hook};
 use crate::protocol::Protocol;
 
-/// The most bytes of the files of a project's plugins.
+/// The most bytes of a project's files with hooks.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// Files that have hooks in another form than hooks.json.
@@ -131,8 +131,7 @@ pub(super) fn load(files: Vec<SourceFile>, checks: &Checks<'_>, compiles: bool) 
     let mut bytes = 0;
     let mut loaded = Vec::new();
     for file in files {
-        let is_plugin = matches!(file.content, Content::Plugin(_));
-        let is_counted = is_plugin && file.owner == Owner::Project;
+        let is_counted = file.owner == Owner::Project;
         let is_full = is_counted && bytes > MOST_BYTES;
         if let Some(file) = load_file(file, checks, compiles, is_full) {
             bytes += if is_counted { file.bytes } else { 0 };
@@ -142,7 +141,7 @@ pub(super) fn load(files: Vec<SourceFile>, checks: &Checks<'_>, compiles: bool) 
     loaded
 }
 
-/// Loads a file; none if it does not exist. If the project `is_full`, its plugins are left out.
+/// Loads a file; none if it does not exist. If the project `is_full`, it is left out.
 fn load_file(
     file: SourceFile,
     checks: &Checks<'_>,
@@ -153,13 +152,14 @@ fn load_file(
     let is_compiled = checks.checks_all && (owner != Owner::Project || compiles);
     let (words, form) = match file.content {
         Content::Nothing => return None,
+        Content::Settings(form) | Content::Plugin(form) if is_full && files::is_there(&path) => {
+            let words =
+                "the file is left out: the project has more than 16 MiB of files with hooks";
+            (words.to_owned(), Some(form))
+        }
         Content::Settings(form) => {
             let loaded = checks.nothing(&path, owner, false);
             return read(loaded, &*form, checks.vocabulary, is_compiled);
-        }
-        Content::Plugin(form) if is_full && files::is_there(&path) => {
-            let words = "the file is left out: the project has more than 16 MiB of such files";
-            (words.to_owned(), Some(form))
         }
         Content::Plugin(form) => {
             let loaded = checks.nothing(&path, owner, true);

@@ -22,6 +22,18 @@ impl HookSource {
     }
 }
 
+/// The directory beside a hooks file with more of them.
+pub(crate) const HOOKS_D: &str = "hooks.d";
+
+/// Returns the directory of the hooks file that this file is, or beside which it stands.
+pub(crate) fn directory_of_hooks(file: &Path) -> Option<&Path> {
+    let directory = file.parent()?;
+    match directory.file_name() {
+        Some(name) if name == HOOKS_D => directory.parent(),
+        _ => Some(directory),
+    }
+}
+
 impl fmt::Display for HookSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::hook::{Hook, Words};
+use crate::hook::{Hook, Words, directory_of_hooks};
 use crate::named::{self, Lookup, Named};
 
 /// The rules by which files are covered, as a number that changes with them: 0 before it was stored.
@@ -84,7 +84,7 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
 fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
     let base = hook.base_dir().unwrap_or(root);
     let file = hook.source().and_then(|it| it.path.strip_prefix(base).ok());
-    let beside = file.and_then(Path::parent).map(|it| it.join("hooks"));
+    let beside = file.and_then(directory_of_hooks).map(|it| it.join("hooks"));
     // The path of the project may have links, which its root has not.
     let below = |path: PathBuf| path.strip_prefix(base).map(Path::to_owned).unwrap_or(path);
     let named = hook

@@ -32,6 +32,7 @@ mod hook_commit;
 mod hook_guard;
 mod hook_scripts;
 mod hooks;
+mod hooks_d;
 mod hooks_file;
 #[cfg(unix)]
 mod host_path;
