@@ -116,9 +116,9 @@ pub(crate) fn instructions_of_unmatched(_: Effort) -> Measured {
 }
 
 /// Divides the instructions of an event in a project with these unapproved files by those of the same event in a project
-/// without files. Counts once, since no other thread takes part.
+/// without files. What a load costs differs by more than some events, so the least of several counts.
 pub(crate) fn instructions_beside_unapproved(files: Files) -> Measured {
-    let of_event = |files: Files| difference(|runs| instructions(files.argument(), runs));
+    let of_event = |files: Files| per_run(instructions, files.argument());
     Ok(Figure::exactly(
         of_event(files)? / of_event(Files::Nothing)?,
     ))

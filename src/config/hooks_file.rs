@@ -17,7 +17,7 @@ use super::reader::HooksJson;
 use super::report::{ConfigError, Problem};
 use super::save;
 use super::sources::Form;
-use crate::hook::Hook;
+use crate::hook::{Hook, is_beside_hooks};
 use crate::json::TextRange;
 
 /// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
@@ -147,8 +147,12 @@ where
 {
     let hooks: Vec<I::Item> = hooks.into_iter().collect();
     let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
-    // Only hooks with its own protocol can be read from hooks.json.
-    hooks.retain(|hook| hook.protocol().is_none());
+    // Only hooks with its own protocol can be read from hooks.json, and those beside it stay in their files.
+    let is_beside = |hook: &Hook| {
+        let source = hook.source();
+        source.is_some_and(|source| is_beside_hooks(&source.path))
+    };
+    hooks.retain(|hook| hook.protocol().is_none() && !is_beside(hook));
     let path = save::place(candidates)?;
     let _lock = save::lock(&path, root.as_deref())?;
     let mut file = match HooksFile::read(path.clone(), root.clone()) {

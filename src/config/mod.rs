@@ -625,6 +625,8 @@ impl HookConfig {
     ///
     /// If the whole file cannot be used, a copy is saved first, next to the file (`hooks.json.broken`).
     ///
+    /// Hooks of files in `hooks.d` stay there, and are not written here: [`HooksFile::open`] changes one of these files.
+    ///
     /// If two programs save at the same time, one waits for the other, and the later list replaces the earlier one. To
     /// change a list that other programs change too, use [`global_file`](HookConfig::global_file), which loses nothing.
     ///

@@ -44,7 +44,7 @@ pub(crate) use keys::is_variable;
 pub(crate) use lexer::{Piece, Token, Word, lex};
 pub(crate) use route::{Route, is_too_long, without_parents};
 pub use source::HookSource;
-pub(crate) use source::{HOOKS_D, directory_of_hooks};
+pub(crate) use source::{HOOKS_D, directory_of_hooks, is_beside_hooks};
 #[cfg(test)]
 pub(crate) use when::LONGEST_POINTER;
 pub(crate) use words::{Run, Words, is_glob};

@@ -25,12 +25,18 @@ impl HookSource {
 /// The directory beside a hooks file with more of them.
 pub(crate) const HOOKS_D: &str = "hooks.d";
 
+/// Whether a file stands beside a hooks file, not in its place.
+pub(crate) fn is_beside_hooks(file: &Path) -> bool {
+    let directory = file.parent().and_then(Path::file_name);
+    directory.is_some_and(|name| name == HOOKS_D)
+}
+
 /// Returns the directory of the hooks file that this file is, or beside which it stands.
 pub(crate) fn directory_of_hooks(file: &Path) -> Option<&Path> {
     let directory = file.parent()?;
-    match directory.file_name() {
-        Some(name) if name == HOOKS_D => directory.parent(),
-        _ => Some(directory),
+    match is_beside_hooks(file) {
+        true => directory.parent(),
+        false => Some(directory),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use forge_hooks::config::{LoadReport, Severity, TrustPolicy};
+use forge_hooks::config::{HooksFile, LoadReport, Severity, TrustPolicy};
 use forge_hooks::trust::{Approval, TrustStore};
-use forge_hooks::{AppProfile, HookEvent, Hooks};
+use forge_hooks::{AppProfile, Hook, HookEvent, Hooks};
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -314,6 +314,28 @@ fn a_watcher_sees_files_that_come_change_and_go() {
     is_now(&["zero", "two"]);
     fs::remove_file(world.path(USERS)).unwrap();
     is_now(&["zero"]);
+}
+
+#[test]
+fn saving_hooks_json_leaves_the_files_beside_it() {
+    let world = World::new();
+    write(&world, "config/myagent/hooks.json", &["first"]);
+    write(&world, USERS, &["second"]);
+    let before = world.read(USERS);
+    let config = host(&world).config().clone();
+    let mut hooks = config.load_global();
+    assert_eq!(hooks.len(), 2);
+    config.save_global(&hooks).unwrap();
+    hooks.push(Hook::from_json(&guard("third")).unwrap());
+    config.save_global(&hooks).unwrap();
+    assert_eq!(names(&host(&world)), ["first", "third", "second"]);
+    assert_eq!(world.read(USERS), before);
+    // Each file can be edited alone.
+    let mut file = HooksFile::open(world.path(USERS)).unwrap();
+    assert!(file.set_enabled(0, false));
+    file.save().unwrap();
+    let hooks = host(&world).registry().hooks();
+    assert_eq!((hooks[2].label(), hooks[2].enabled()), ("second", false));
 }
 
 #[test]
