@@ -488,9 +488,10 @@ mod tests {
     fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
         let answer = Dialect::of(agent).answer(event, old, saying.said());
         let context = format!("{agent} {}: {saying:?}\n{answer:?}", event.name);
-        let output = match agent == COPILOT {
-            true => read_by_copilot(event, &answer),
-            false => read_by_others(agent, event, &answer, &context),
+        let output = if agent == COPILOT {
+            read_by_copilot(event, &answer)
+        } else {
+            read_by_others(agent, event, &answer, &context)
         };
         check_decision((agent, event), saying, &output, &context);
         check_turn((agent, event), saying, &output, &context);

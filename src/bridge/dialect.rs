@@ -41,7 +41,7 @@ pub(super) enum Blocks {
     Code,
     /// The same, and beside the end of the turn also in JSON.
     CodeOrStop,
-    /// In JSON, without which nobody reads the reason; before a tool also by exit code 2.
+    /// In JSON, where alone the agent reads the reason; before a tool also by exit code 2.
     Json,
 }
 

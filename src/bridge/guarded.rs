@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::session::Session;
 use crate::compat::{Agent, GUARDED};
-use crate::config::{AlsoDeciding, with_directories};
+use crate::config::{AlsoDeciding, directories_of};
 use crate::events::{EventType, HookEvent};
 use crate::hooks::Hooks;
 use crate::printable::printable;
@@ -22,7 +22,10 @@ fn also_deciding(profile: &AppProfile, home: &Path) -> AlsoDeciding {
     let files = of_agents.map(PathBuf::from);
     let own = profile.project_files().iter().cloned();
     let directories = GUARDED.into_iter().flat_map(Agent::deciding_directories);
-    let files = files.chain(own).flat_map(|file| with_directories(&file));
+    let files = files.chain(own).flat_map(|file| {
+        let directories = directories_of(&file);
+        std::iter::once(file).chain(directories)
+    });
     AlsoDeciding {
         files: std::env::current_exe().into_iter().collect(),
         directories: vec![Session::all(home)],

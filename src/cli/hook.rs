@@ -76,7 +76,7 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
     };
     let written = terminal.write_all(answer.stdout.as_bytes());
     if written.and_then(|()| terminal.flush()).is_err() {
-        // Nobody reads JSON then.
+        // The agent gets no JSON, only the exit code.
         let event = registered.event;
         let blocks = event.effect == Effect::Blocks && !event.is_stop();
         let why = "blocked by forge-hooks: cannot write the answer";

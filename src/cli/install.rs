@@ -191,13 +191,17 @@ pub(crate) fn read_elsewhere(agent: &Agent, home: &Path) -> Option<String> {
     ))
 }
 
+#[cfg(unix)]
 fn has_other_names(path: &Path) -> bool {
-    #[cfg(unix)]
-    return path
-        .metadata()
-        .is_ok_and(|file| std::os::unix::fs::MetadataExt::nlink(&file) > 1);
-    #[cfg(not(unix))]
-    return path.as_os_str().is_empty();
+    use std::os::unix::fs::MetadataExt;
+
+    path.metadata().is_ok_and(|file| file.nlink() > 1)
+}
+
+/// The standard library does not say how many names a file has there.
+#[cfg(not(unix))]
+fn has_other_names(_path: &Path) -> bool {
+    false
 }
 
 /// Refuses to run for a host, whose hooks are not those of `hook`.
@@ -301,9 +305,10 @@ impl Settings {
             let words = "another program has changed it meanwhile".to_owned();
             return Err(cannot(words).with_fix("repeat the command"));
         }
-        let written = match self.after == EMPTY && !self.path.is_symlink() {
-            true => remove(&self.path),
-            false => replace(&self.path, &self.after, NewFile::Private),
+        let written = if self.after == EMPTY && !self.path.is_symlink() {
+            remove(&self.path)
+        } else {
+            replace(&self.path, &self.after, NewFile::Private)
         };
         written.map_err(|error| cannot(error.to_string()))
     }

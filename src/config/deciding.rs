@@ -43,11 +43,9 @@ impl AlsoDeciding {
     }
 }
 
-/// Returns a hooks file, or settings that may have hooks, with the directories that belong to it.
-#[cfg(feature = "cli")]
-pub(crate) fn with_directories(file: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let directories = BESIDE.map(|name| file.with_file_name(name));
-    std::iter::once(file.to_owned()).chain(directories)
+/// Returns the directories that belong to a hooks file, or to settings that may have hooks.
+pub(crate) fn directories_of(file: &Path) -> [PathBuf; 2] {
+    BESIDE.map(|name| file.with_file_name(name))
 }
 
 /// The parts of a host that decide besides the files of its configuration.
@@ -130,8 +128,7 @@ impl HookConfig {
         let also = deciders.also.directories.iter();
         let mut directories: Vec<_> = deciders.directories.iter().chain(also).cloned().collect();
         for file in &files {
-            let beside = BESIDE.map(|name| file.with_file_name(name));
-            directories.extend(beside);
+            directories.extend(directories_of(file));
         }
         let own = self.trust_store().map(|store| store.path().to_owned());
         for store in own.iter().chain(&deciders.stores) {

@@ -55,7 +55,7 @@ pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use content::{Owner, Switches};
 #[cfg(feature = "cli")]
-pub(crate) use deciding::with_directories;
+pub(crate) use deciding::directories_of;
 pub(crate) use deciding::{AlsoDeciding, Deciders};
 #[cfg(feature = "cli")]
 pub(crate) use file::read_for_saving;

@@ -34,9 +34,10 @@ pub(crate) fn is_beside_hooks(file: &Path) -> bool {
 /// Returns the directory of the hooks file that this file is, or beside which it stands.
 pub(crate) fn directory_of_hooks(file: &Path) -> Option<&Path> {
     let directory = file.parent()?;
-    match is_beside_hooks(file) {
-        true => directory.parent(),
-        false => Some(directory),
+    if is_beside_hooks(file) {
+        directory.parent()
+    } else {
+        Some(directory)
     }
 }
 

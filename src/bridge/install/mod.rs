@@ -260,9 +260,10 @@ pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
         Some(tool) => {
             let path = path.display();
             let patch = format!("*** Begin Patch\n*** Add File: {path}\n+probe\n*** End Patch");
-            match agent.bare_patches {
-                true => ("Edit", patch.into()),
-                false => (tool.theirs, json!({"command": patch})),
+            if agent.bare_patches {
+                ("Edit", patch.into())
+            } else {
+                (tool.theirs, json!({"command": patch}))
             }
         }
         None => {
