@@ -2,14 +2,18 @@
 //! block or change the calls, or ask the user. The model is a list; the tools are real, and work in a temporary directory.
 //! A plugin for Claude Code guards them, although their arguments have other names. Ctrl-C ends the hooks of a call and the turn.
 //! To use the hooks of this repository too: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example tool_executor`.
+//!
+//! `tool_executor --trace-events FILE` records the events, and `tool_executor hooks replay FILE` fires them again.
 
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, OtherAgents};
 use forge_hooks::lifecycle::{Question, Running, Session, ToolRun, Turn};
-use forge_hooks::{AppProfile, HookBlockedError, HookExecutor, Hooks, Permit, Sandbox};
+use forge_hooks::{AppProfile, HookBlockedError, HookExecutor, Hooks, Permit, Sandbox, Trace};
 use serde_json::{Value, json};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
@@ -37,14 +41,24 @@ struct Agent {
     directory: PathBuf,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<ExitCode, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let arguments = [("path", "file_path"), ("text", "content")];
     let mut tools = OtherAgents::new([]).with_plugin(PLUGIN);
     for (ours, theirs) in [("read", "Read"), ("write", "Write")] {
         tools = tools.with_tool(CLAUDE, ours, theirs, arguments);
     }
-    let executor = HookExecutor::builder().working_dir(directory.path());
+    let mut args = std::env::args().skip(1);
+    let first = args.next().unwrap_or_default();
+    let mut trace = None;
+    let mut executor = HookExecutor::builder().working_dir(directory.path());
+    if first == "--trace-events" {
+        let file = args.next().ok_or("`--trace-events` needs a file")?;
+        let recording = Trace::builder(file).events().outside_of(directory.path());
+        let recording = recording.build()?;
+        executor = executor.observer(recording.clone());
+        trace = Some(recording);
+    }
     let mut builder = Hooks::builder(AppProfile::new("myagent"))
         .tools(["read", "write", "remove"])
         .project(directory.path())
@@ -54,6 +68,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         builder = builder.sandbox_projects(Sandbox::new().writing(["."]));
     }
     let hooks = builder.load();
+    #[cfg(feature = "cli")]
+    if first == "hooks" {
+        use forge_hooks::cli::{Io, run};
+        return Ok(run(&hooks, args, &mut Io::system("tool_executor hooks")).into());
+    }
     print!("{}", hooks.report());
     let running = hooks.clone();
     ctrlc::set_handler(move || running.cancel_running())?;
@@ -68,7 +87,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     agent.turn = Some(agent.session.prompt("tidy up my notes").begin()?);
     agent.go_on(&[])?;
     agent.session.finish();
-    Ok(())
+    if let Some(trace) = trace {
+        trace.flush(Duration::from_secs(1));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 impl Agent {

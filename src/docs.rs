@@ -3,7 +3,7 @@
 //! These modules contain only text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
 //! [`serve`], [`other_agents`], [`trace`], [`redaction`], [`performance`]. For both: [`approval`], [`sandbox`], [`program`],
-//! [`session`], [`gotchas`]. For users of agents: [`agents`].
+//! [`replay`], [`session`], [`gotchas`]. For users of agents: [`agents`].
 
 #[doc = include_str!("../docs/first-hook.md")]
 pub mod first_hook {}
@@ -43,6 +43,9 @@ pub mod session {}
 
 #[doc = include_str!("../docs/trace.md")]
 pub mod trace {}
+
+#[doc = include_str!("../docs/replay.md")]
+pub mod replay {}
 
 #[doc = include_str!("../docs/redaction.md")]
 pub mod redaction {}

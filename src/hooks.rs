@@ -2,7 +2,6 @@
 //!
 //! Only connects these parts; each can be used without it.
 
-use std::error::Error as _;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -24,7 +23,7 @@ use crate::logging::warn;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
 use crate::registry::HookRegistry;
-use crate::trace::{Trace, TraceError};
+use crate::trace::{Trace, TraceError, with_cause};
 use crate::trust::{Approval, TrustError, TrustStore};
 
 /// The hooks of a host: loaded from its users' files, run on its events.
@@ -303,10 +302,7 @@ fn trace_of_the_user(profile: &AppProfile) -> Option<Trace> {
     let mut files = variables.filter_map(|name| Some((std::env::var_os(&name)?, name)));
     let (file, name) = files.find(|(file, _)| !file.is_empty())?;
     let trace = Trace::builder(file).of_variable().build();
-    let report = |error: &TraceError| match error.source() {
-        Some(cause) => warn!("`{name}`: {error}: {cause}"),
-        None => warn!("`{name}`: {error}"),
-    };
+    let report = |error: &TraceError| warn!("`{name}`: {}", with_cause(error));
     trace.inspect_err(report).ok()
 }
 

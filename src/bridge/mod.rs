@@ -38,7 +38,7 @@ use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
     Approvals, BoundedChild, Mistake, Registration, Runs, User, install, probe, program,
-    registered, uninstall, usable,
+    recorded_in, registered, uninstall, usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;
@@ -140,6 +140,7 @@ mod tests {
                 path: "/usr/bin:/bin".into(),
                 inherited: Vec::new(),
                 timeout: std::time::Duration::from_secs(60),
+                trace_events: None,
             };
             // Without an id, nothing is kept of the session.
             let input = json!({"hook_event_name": name, "cwd": directory.path(), "tool_name": "Bash", "tool_input": {}});
@@ -160,6 +161,7 @@ mod tests {
             path: "/usr/bin:/bin".into(),
             inherited: Vec::new(),
             timeout: std::time::Duration::from_secs(60),
+            trace_events: None,
         };
         let withheld = super::answer(&registered, "{}", &mut || false);
         assert!(

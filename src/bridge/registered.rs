@@ -11,6 +11,7 @@ use crate::events::EventType;
 use crate::executor::HookExecutor;
 use crate::hooks::Hooks;
 use crate::profile::AppProfile;
+use crate::trace::{Trace, TraceError};
 
 /// What stands in the command that is registered in an agent's settings.
 #[derive(Debug)]
@@ -28,6 +29,16 @@ pub(crate) struct Registered {
     pub(crate) inherited: Vec<String>,
     /// After this time, the agent lets everything pass.
     pub(crate) timeout: Duration,
+    /// The file in which events are recorded.
+    pub(crate) trace_events: Option<PathBuf>,
+}
+
+/// The hooks that an event may have.
+pub(super) struct Projects {
+    /// Of the session's project, and of the project in which it now is, if that is another one.
+    pub(super) hooks: Vec<Hooks>,
+    /// In which the events are recorded; the error if that is not possible.
+    pub(super) trace: Option<Result<Trace, TraceError>>,
 }
 
 /// The variables of the agent that hooks get: they say who and where the user is, and name no code.
@@ -115,7 +126,7 @@ impl Registered {
         cwd: &Path,
         session: Option<&Session>,
         grace: Duration,
-    ) -> Result<Vec<Hooks>, String> {
+    ) -> Result<Projects, String> {
         let config = self.config();
         let start = self.start()?;
         let find = || config.discover_project(&start);
@@ -132,14 +143,17 @@ impl Registered {
         let other = config
             .discover_project(cwd)
             .filter(|other| root.as_ref() != Some(other));
+        let trace = self.trace(root.iter().chain(&other));
+        let observer = trace.as_ref().and_then(|trace| trace.as_ref().ok());
         let first = self.load(
             &self.profile,
             root.as_deref().unwrap_or(&start),
             root.is_some(),
-            grace,
+            (grace, observer),
         );
         let Some(other) = other else {
-            return Ok(vec![first]);
+            let hooks = vec![first];
+            return Ok(Projects { hooks, trace });
         };
         let profile = match self.event.can_block() {
             // A guard of the user sees the paths of each project.
@@ -147,8 +161,19 @@ impl Registered {
             // Any other hook of the user runs once.
             false => self.profile.clone().with_global_files([""; 0]),
         };
-        let other = self.load(&profile, &other, true, grace);
-        Ok(vec![first, other])
+        let other = self.load(&profile, &other, true, (grace, observer));
+        let hooks = vec![first, other];
+        Ok(Projects { hooks, trace })
+    }
+
+    /// Builds the trace of events, if the command names a file for it.
+    fn trace<'r>(
+        &self,
+        roots: impl Iterator<Item = &'r PathBuf>,
+    ) -> Option<Result<Trace, TraceError>> {
+        let builder = Trace::recording(self.trace_events.as_ref()?);
+        let builder = roots.fold(builder, |builder, root| builder.outside_of(root));
+        Some(builder.build())
     }
 
     /// Returns the directory in which the session has begun: the agent starts each hook there, or names it. What an event says of
@@ -171,13 +196,16 @@ impl Registered {
         profile: &AppProfile,
         directory: &Path,
         is_project: bool,
-        grace: Duration,
+        (grace, trace): (Duration, Option<&Trace>),
     ) -> Hooks {
-        let executor = HookExecutor::builder()
+        let mut executor = HookExecutor::builder()
             .allow_disable(false)
             .kill_grace(grace)
             .working_dir(directory)
             .variables(self.variables());
+        if let Some(trace) = trace {
+            executor = executor.observer(trace.clone());
+        }
         let config = self.config();
         let home = config.config_home().unwrap_or(&self.home);
         let mut builder = Hooks::builder(profile.clone())

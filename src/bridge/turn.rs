@@ -23,6 +23,7 @@ use crate::executor::FireOptions;
 use crate::hooks::Hooks;
 use crate::json;
 use crate::printable::printable;
+use crate::trace::{Trace, TraceError, with_cause};
 
 /// The event of an agent that asks before it applies a change of its settings.
 const SETTINGS_CHANGED: &str = "session:config_changed";
@@ -40,6 +41,8 @@ pub(super) struct Turn<'a> {
     deadline: Deadline,
     /// Of the session's project, and of the project of `cwd` if that is another one.
     projects: Vec<Hooks>,
+    /// In which the events are recorded; the error if that is not possible.
+    trace: Option<Result<Trace, TraceError>>,
     /// The output of a tool in its own form.
     output: Value,
 }
@@ -70,9 +73,11 @@ impl<'a> Turn<'a> {
         let output = fields.get(agent.key("tool_result")).cloned();
         let output = output.unwrap_or_default();
         let event = agent.event(Value::Object(fields));
+        let projects = registered.projects(&cwd, session.as_ref(), deadline.grace)?;
         Ok(Self {
             event: event.map_err(|error| error.to_string())?,
-            projects: registered.projects(&cwd, session.as_ref(), deadline.grace)?,
+            projects: projects.hooks,
+            trace: projects.trace,
             registered,
             input,
             cwd,
@@ -104,6 +109,9 @@ impl<'a> Turn<'a> {
         self.end_turn(dialect, &mut said);
         self.limit_stops(&mut said);
         let answer = dialect.answer(row, &self.output, said);
+        if let Some(Ok(trace)) = &self.trace {
+            trace.flush(self.deadline.grace);
+        }
         if !has_hooks {
             // The process ends now, and freeing hooks of which none has run takes longer than all that was asked of them.
             std::mem::forget(self.projects);
@@ -177,6 +185,9 @@ impl<'a> Turn<'a> {
             for problem in &hooks.report().problems {
                 said.note(&problem.to_string());
             }
+        }
+        if let Some(Err(error)) = &self.trace {
+            said.note(&format!("events are not recorded: {}", with_cause(error)));
         }
     }
 

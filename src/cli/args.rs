@@ -198,7 +198,7 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove what `install` has registered.
     #[command(hide = true)]
-    Uninstall(Install),
+    Uninstall(Uninstall),
     /// Show whether this program is registered in these agents as it is now, and whether it blocks a probe.
     #[command(hide = true)]
     Doctor(Doctor),
@@ -219,6 +219,8 @@ pub(crate) enum Command {
     Trust(Trust),
     /// Withdraw the approval of the project's hooks.
     Untrust(Untrust),
+    /// Fire recorded events again, and show which decisions of the hooks of today differ.
+    Replay(Replay),
     /// Show a trace of hooks that a program wrote: as a table, or for a viewer with a timeline.
     Trace(Trace),
     /// Run hooks for a program in any language, which speaks JSON-RPC 2.0 on standard input and output.
@@ -226,6 +228,8 @@ pub(crate) enum Command {
         /// Run at most N hooks at a time
         #[arg(long, value_name = "N", default_value = "4")]
         workers: usize,
+        #[command(flatten)]
+        recording: Recording,
     },
     /// Print the JSON Schema of hooks.json.
     Schema,
@@ -242,7 +246,7 @@ impl Command {
     pub(crate) fn uses_hooks(&self) -> bool {
         matches!(
             self,
-            Self::Fire(_) | Self::Test(_) | Self::List(_) | Self::Serve { .. }
+            Self::Fire(_) | Self::Test(_) | Self::Replay(_) | Self::List(_) | Self::Serve { .. }
         )
     }
 
@@ -330,6 +334,16 @@ pub(crate) struct Fire {
     /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
+}
+
+/// Where fired events are recorded.
+#[derive(Args, Clone)]
+pub(crate) struct Recording {
+    /// Record each event with its outcome in this file, for `replay` and `trace --check`; outside of the project.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) trace_events: Option<PathBuf>,
 }
 
 impl Fire {
@@ -365,6 +379,8 @@ pub(crate) struct Hook {
     /// Use the file and variable names of this host.
     #[arg(long, value_name = "NAME", value_parser = profile_name)]
     pub(crate) profile: Option<String>,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
     /// Only run these hooks, in the background.
     #[arg(long, hide = true, value_parser = background)]
     pub(crate) background: Option<Background>,
@@ -403,14 +419,38 @@ pub(crate) struct Install {
     /// Write without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) recording: Recording,
+}
+
+/// What is removed from an agent's settings.
+#[derive(Args)]
+pub(crate) struct Uninstall {
+    /// The agents.
+    #[arg(value_name = "AGENT", required = true, value_parser = guarded())]
+    agents: Vec<&'static Agent>,
+    /// Write without asking.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 impl Install {
     /// The agents, each once.
     pub(crate) fn agents(&self) -> Vec<&'static Agent> {
-        let is_named = |agent: &&Agent| self.agents.contains(agent);
-        compat::GUARDED.into_iter().filter(is_named).collect()
+        each_once(&self.agents)
     }
+}
+
+impl Uninstall {
+    /// The agents, each once.
+    pub(crate) fn agents(&self) -> Vec<&'static Agent> {
+        each_once(&self.agents)
+    }
+}
+
+fn each_once(agents: &[&'static Agent]) -> Vec<&'static Agent> {
+    let is_named = |agent: &&Agent| agents.contains(agent);
+    compat::GUARDED.into_iter().filter(is_named).collect()
 }
 
 #[derive(Args)]
@@ -500,4 +540,24 @@ pub(crate) struct Trace {
     /// Print it in the format that Perfetto, Speedscope and Chromium open.
     #[arg(long)]
     pub(crate) chrome: bool,
+    /// Show what the host forgot, as its recorded events show it: tools without their guard, sessions and turns without an end,
+    /// permissions without a check.
+    #[arg(long, conflicts_with = "chrome")]
+    pub(crate) check: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Replay {
+    /// The trace with the recorded events; `-` is standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Print one object for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Run the hooks without asking.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Run the hooks without a sandbox: they can write files and use the network.
+    #[arg(long)]
+    pub(crate) unconfined: bool,
 }

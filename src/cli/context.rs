@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, absolute};
 
 use crate::cli::Failure;
-use crate::cli::args::{self, Common};
+use crate::cli::args::{self, Common, Recording};
 use crate::compat::Agent;
 use crate::config::TrustPolicy;
 use crate::files::quoted;
+use crate::trace::with_cause;
 use crate::trust::TrustStore;
-use crate::{AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, templates};
+use crate::{
+    AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, Trace, templates,
+};
 
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
@@ -113,6 +116,25 @@ impl Context<'_> {
             .other_agents([]);
         let builder = builder.profile(profile.with_project_files([""; 0]));
         builder.executor(executor).load()
+    }
+
+    /// Builds the trace of the events that are fired at these hooks, if the command line names a file for it.
+    pub(crate) fn trace_events(
+        &self,
+        recording: &Recording,
+        hooks: &Hooks,
+    ) -> Result<Option<Trace>, Failure> {
+        let Some(file) = &recording.trace_events else {
+            return Ok(None);
+        };
+        let mut builder = Trace::recording(file);
+        if let Some(root) = hooks.project() {
+            builder = builder.outside_of(root);
+        }
+        let trace = builder
+            .build()
+            .map_err(|error| Failure::new(format!("`--trace-events`: {}", with_cause(&error))))?;
+        Ok(Some(trace))
     }
 
     /// Whether there is no host, so that options say which one is meant.

@@ -61,7 +61,8 @@ struct Checkup {
 pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     only_itself(context)?;
     let home = users_home()?;
-    let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
+    let mut registration =
+        Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
     let mut agents = args.agents.clone();
     if agents.is_empty() {
         let is_there = |agent: &&Agent| {
@@ -78,7 +79,7 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
     let mut is_fine = true;
     for agent in agents {
         let mut checkup = Checkup::new(agent, users_file(agent, &home));
-        checkup.check(&registration, context);
+        checkup.check(&mut registration, context);
         is_fine &= checkup.findings.is_empty();
         checkup.show(terminal)?;
     }
@@ -152,7 +153,7 @@ impl Checkup {
         });
     }
 
-    fn check(&mut self, registration: &Registration, context: &Context<'_>) {
+    fn check(&mut self, registration: &mut Registration, context: &Context<'_>) {
         let install = format!(
             "run `{}`",
             context.command(&format!("install {}", self.agent))
@@ -184,6 +185,10 @@ impl Checkup {
             self.find(mistake.message, "correct the file");
         }
         self.check_switches();
+        // It is chosen when it is registered.
+        let mut commands = self.own.iter();
+        registration.trace_events = commands
+            .find_map(|(_, handler)| bridge::recorded_in(self.agent, handler["command"].as_str()?));
         self.compare(registration, &install);
         self.check_approvals(registration, &install);
         if let Err(why) = self.probe(registration) {

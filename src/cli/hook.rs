@@ -153,6 +153,12 @@ impl Hook {
             path: self.path.clone(),
             inherited: self.inherit.clone(),
             timeout: self.timeout,
+            // Its events were recorded when they came.
+            trace_events: self
+                .recording
+                .trace_events
+                .clone()
+                .filter(|_| self.background.is_none()),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
-use crate::cli::args::Install;
+use crate::cli::args::{Install, Uninstall};
 use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
 use crate::cli::files::named;
 use crate::cli::{Context, Done, Exit, Failure, Terminal};
@@ -26,12 +26,16 @@ struct Settings {
 }
 
 pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    may_run(args, context, "install")?;
+    may_run(&args.agents(), context, "install")?;
     if cfg!(windows) {
         let words = "cannot register on Windows: the command is for `/bin/sh`, and other shells take one that fails for a yes";
         return Err(Failure::new(words).with_fix("run the agent and this program in WSL"));
     }
-    let registration = Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
+    let mut registration =
+        Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
+    // What an agent starts would fail later, and without a person who sees it.
+    let trace = context.trace_events(&args.recording, context.hooks)?;
+    registration.trace_events = trace.map(|trace| real(trace.path()));
     for directory in &registration.left_out {
         let shown = named(directory);
         writeln!(
@@ -75,6 +79,11 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     let doctor = context.command("doctor");
     writeln!(terminal, "check it with `{doctor}`")?;
     Ok(Exit::fine_if(is_done))
+}
+
+/// Returns the path without links, as far as it can be found.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Approves the handlers where an agent runs no others. Returns whether all agents run them.
@@ -147,11 +156,11 @@ fn approve(
 }
 
 pub(crate) fn uninstall(
-    args: &Install,
+    args: &Uninstall,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Done {
-    may_run(args, context, "uninstall")?;
+    may_run(&args.agents(), context, "uninstall")?;
     let settings = args.agents().into_iter().map(|agent| {
         let edit = |text: &str| bridge::uninstall(agent, text);
         Settings::edited(agent, edit)
@@ -214,9 +223,9 @@ pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 /// Refuses to run for a host and for an agent.
-fn may_run(args: &Install, context: &Context<'_>, command: &str) -> Result<(), Failure> {
+fn may_run(agents: &[&Agent], context: &Context<'_>, command: &str) -> Result<(), Failure> {
     only_itself(context)?;
-    let names = Vec::from_iter(args.agents().into_iter().map(Agent::name));
+    let names = Vec::from_iter(agents.iter().map(|agent| agent.name()));
     let command = format!("{command} {}", names.join(" "));
     refuse_below_an_agent(context, &command)
 }

@@ -22,6 +22,7 @@ mod install;
 mod io;
 mod list;
 mod remarks;
+mod replay;
 #[cfg(test)]
 mod schema_tests;
 mod serve;
@@ -191,8 +192,9 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         Command::Templates(args) => starter::templates(args, context, terminal),
         Command::Trust(args) => approval::trust(args, context, terminal),
         Command::Untrust(args) => approval::untrust(args, context, terminal),
+        Command::Replay(args) => replay::run(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),
-        Command::Serve { workers } => serve::run(*workers, context, terminal),
+        Command::Serve { workers, recording } => serve::run(*workers, recording, context, terminal),
         Command::Schema => generate::schema(context, terminal),
         Command::Completions { shell } => generate::completions(*shell, context, terminal),
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::serve::message;
 use super::shape_tests::Validate;
-use super::{events, fire, list};
+use super::{events, fire, list, replay};
 
 /// No object has other keys.
 fn close(value: &mut Value) {
@@ -130,6 +130,7 @@ fn the_schemas_are_those_of_the_structs() {
     let schemas = [
         schema_of::<fire::Report<'_>>(),
         schema_of::<list::Report<'_>>(),
+        schema_of::<replay::Report>(),
         schema_of::<Validate>(),
         input_of_serve(),
         output_of_serve(),

@@ -48,6 +48,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
         hooks: &hooks,
         options: FireOptions::new().applies_updates().without_background(),
         is_silent: true,
+        trace: None,
     };
     let mut cases = Vec::new();
     for (case, event, reason) in ready {

@@ -48,7 +48,8 @@ pub(crate) fn bounded_copy(value: &Value) -> Value {
     }
 }
 
-fn is_deeper(value: &Value, levels: usize) -> bool {
+/// Returns whether a value has more levels than these.
+pub(crate) fn is_deeper(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
         Value::Object(map) => levels == 0 || map.values().any(|item| is_deeper(item, levels - 1)),

@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 pub use context::HostContext;
-pub(crate) use depth::{DEEPEST_DATA, bounded_copy};
+pub(crate) use depth::{DEEPEST_DATA, bounded_copy, is_deeper};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
 pub(crate) use meant::{meant_by, named_elsewhere};

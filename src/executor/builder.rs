@@ -10,7 +10,7 @@ use super::core::Core;
 use super::hook_executor::HookExecutor;
 use super::token::CancelToken;
 use super::under_way::UnderWay;
-use crate::entry::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::entry::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, Sandbox};
 use crate::events::Vocabulary;
 use crate::outcome::MODEL_TEXT_LIMIT;
 use crate::pool::Pool;
@@ -68,6 +68,8 @@ pub struct HookExecutorBuilder {
     redactor: Redactor,
     allow_disable: bool,
     vocabulary: Arc<Vocabulary>,
+    sandbox: Option<Sandbox>,
+    replays: bool,
 }
 
 impl Default for HookExecutorBuilder {
@@ -89,6 +91,8 @@ impl Default for HookExecutorBuilder {
             redactor: Redactor::default(),
             allow_disable: true,
             vocabulary: Vocabulary::known(),
+            sandbox: None,
+            replays: false,
         }
     }
 }
@@ -149,6 +153,15 @@ impl HookExecutorBuilder {
     #[cfg(feature = "cli")]
     pub(crate) fn variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
         self.variables = Some(variables);
+        self
+    }
+
+    /// Makes the executor one that fires recorded events again: each hook has the variable `FORGE_REPLAY`, and is confined by
+    /// this sandbox too.
+    #[cfg(feature = "cli")]
+    pub(crate) fn replaying(mut self, sandbox: Option<Sandbox>) -> Self {
+        self.sandbox = sandbox;
+        self.replays = true;
         self
     }
 
@@ -221,13 +234,16 @@ impl HookExecutorBuilder {
         // An error means an empty path, or that the current directory cannot be read.
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         let working_dir = self.working_dir.map(whole);
-        let bases = Bases::default();
+        let bases = Bases::new(self.sandbox);
         let project = self.project.map(whole);
         let home = home::home_dir();
         for directory in working_dir.iter().chain(&project).chain(&home) {
             bases.real(directory);
         }
         let mut naming = Naming::new(self.profile, self.inherit);
+        if self.replays {
+            naming = naming.for_replay();
+        }
         if let Some(variables) = self.variables {
             naming = naming.with_variables(variables);
         }

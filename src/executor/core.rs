@@ -13,10 +13,10 @@ use super::token::CancelToken;
 use super::under_way::UnderWay;
 use crate::events::{EventType, HookEvent, Vocabulary};
 use crate::hook::Hook;
-use crate::outcome::Outcome;
+use crate::outcome::{HookResult, Outcome};
 use crate::pool::Pool;
 use crate::registry::Removals;
-use crate::runner::{Fired, Firing, Runner};
+use crate::runner::{Fired, FiredEvent, Firing, Runner};
 use crate::sync::Mutex;
 
 /// How long the threads may take to end, in addition to the grace period of the hooks.
@@ -80,6 +80,24 @@ impl Core {
     ) -> Firing<'a> {
         let can_block = self.vocabulary.can_block(&event.event_type);
         Firing::new(event, can_block, tag, token.cancellation())
+    }
+
+    /// Reports an event to the observers that want it.
+    pub(super) fn report_event(
+        &self,
+        event: &HookEvent,
+        options: &FireOptions,
+        results: Vec<HookResult>,
+    ) {
+        let outcome = self.outcome_of(&event.event_type).with_results(results);
+        let handles = options.handles;
+        self.runner.observers.fired(&FiredEvent {
+            event,
+            outcome: &outcome,
+            handles_ask: handles.ask,
+            applies_updates: handles.updates,
+            tag: options.tag,
+        });
     }
 
     /// The token of what is fired now.

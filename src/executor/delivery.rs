@@ -21,6 +21,8 @@ pub(super) struct ResultSender {
     pub(super) channel: Arc<Channel>,
     /// The event's key until its end.
     held: Option<Held>,
+    /// A copy of the results, if an observer wants the event.
+    kept: Option<Vec<HookResult>>,
 }
 
 /// The sending end, which the engine and the host's handle share.
@@ -48,8 +50,19 @@ impl ResultSender {
             count: 0,
             channel: Arc::new(Channel(Mutex::new(state))),
             held,
+            kept: None,
         };
         (sender, results)
+    }
+
+    /// Keeps a copy of the results.
+    pub(super) fn keep(&mut self) {
+        self.kept = Some(Vec::new());
+    }
+
+    /// Returns the copy of the results, once.
+    pub(super) fn take_kept(&mut self) -> Option<Vec<HookResult>> {
+        self.kept.take()
     }
 
     /// The number of results so far.
@@ -59,6 +72,9 @@ impl ResultSender {
 
     pub(super) fn send(&mut self, result: HookResult) {
         self.count += 1;
+        if let Some(kept) = &mut self.kept {
+            kept.push(result.clone());
+        }
         let state = self.channel.0.lock();
         // If the host has dropped the receiver, the result is dropped after the lock: it may hold the host's code.
         let unsent = match &state.sender {

@@ -242,6 +242,16 @@ impl HookExecutor {
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
+        let core = self.core();
+        let is_observed = core.runner.observers.want_events();
+        let results = self.run_hooks(event, &options);
+        if is_observed {
+            core.report_event(event, &options, results.clone());
+        }
+        results
+    }
+
+    fn run_hooks(&self, event: &HookEvent, options: &FireOptions) -> Vec<HookResult> {
         let hooks = self.hooks_to_run(event);
         if hooks.is_empty() {
             return Vec::new();
@@ -260,7 +270,7 @@ impl HookExecutor {
         }
         let firing = core.firing(Fired::Lent(event), options.tag, &token);
         let mut results = Vec::with_capacity(hooks.len());
-        dispatch::run(core, firing, hooks, &options, &mut |result| {
+        dispatch::run(core, firing, hooks, options, &mut |result| {
             results.push(result)
         });
         results
@@ -284,22 +294,32 @@ impl HookExecutor {
     ) -> Result<HookHandle, SubmitError> {
         let event = event.into();
         let outcome = self.core().outcome_of(&event.event_type);
+        let is_observed = self.core().runner.observers.want_events();
+        let ended = |outcome: Outcome, results: Vec<HookResult>| {
+            if is_observed {
+                self.core().report_event(&event, &options, results.clone());
+            }
+            HookHandle::new(outcome, Results::Ended(results))
+        };
         let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
-            return Ok(HookHandle::new(outcome, Results::Ended(Vec::new())));
+            return Ok(ended(outcome, Vec::new()));
         }
         if is_refused(&event) {
             return Err(SubmitError::FromObserver(event));
         }
         if let Some(failed) = self.too_deep(&event, &hooks, options.tag) {
-            return Ok(HookHandle::new(outcome, Results::Ended(failed)));
+            return Ok(ended(outcome, failed));
         }
         let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
             Some(None) => return Err(SubmitError::Skipped(event)),
             Some(held) => held,
             None => None,
         };
-        let (sender, receiver) = ResultSender::new(hooks.len(), held);
+        let (mut sender, receiver) = ResultSender::new(hooks.len(), held);
+        if is_observed {
+            sender.keep();
+        }
         let (core, channel) = (self.core(), Arc::clone(&sender.channel));
         let parents = [Some(core.running()), options.token.clone()];
         let token = CancelToken::below(parents, Some(Arc::clone(&channel)));

@@ -90,7 +90,16 @@ impl EventJob {
             &self.options,
             &mut |result| sender.send(result),
         );
-        sender.close();
+        self.close();
+    }
+
+    /// Reports the end to the observers, and then to the host.
+    fn close(&mut self) {
+        if let Some(results) = self.sender.take_kept() {
+            let Submitted { core, event, .. } = &self.submitted;
+            core.report_event(event, &self.options, results);
+        }
+        self.sender.close();
     }
 
     fn abandon(&mut self, reason: DropReason) {
@@ -109,7 +118,7 @@ impl EventJob {
         for hook in hooks.skip(self.sender.count()) {
             self.sender.send(result(hook));
         }
-        self.sender.close();
+        self.close();
     }
 }
 

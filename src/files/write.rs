@@ -5,7 +5,7 @@
 
 #[cfg(feature = "cli")]
 use std::fs;
-use std::fs::{File, FileType, OpenOptions};
+use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 #[cfg(feature = "cli")]
@@ -16,6 +16,8 @@ use std::time::{Duration, SystemTime};
 pub(crate) enum Links {
     Followed,
     Refused,
+    /// It is refused, and so is a file that is not the user's own, or that another user can read: its content is private.
+    Private,
 }
 
 impl Links {
@@ -126,7 +128,7 @@ fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File>
     // Before it is opened, because opening some of them fails with another error.
     let metadata = match links {
         Links::Followed => path.metadata(),
-        Links::Refused => path.symlink_metadata(),
+        Links::Refused | Links::Private => path.symlink_metadata(),
     };
     if let Some(other) = metadata.ok().and_then(|there| special(there.file_type())) {
         return Err(io::Error::other(other));
@@ -134,11 +136,42 @@ fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File>
     add_flags(&mut options, links);
     let file = options.open(path)?;
     // It may have been replaced by a link meanwhile, which Windows opens.
-    if file.metadata()?.is_symlink() {
-        Err(io::Error::other(LINK))
-    } else {
-        Ok(file)
+    let metadata = file.metadata()?;
+    if metadata.is_symlink() {
+        return Err(io::Error::other(LINK));
     }
+    if links == Links::Private {
+        check_private(&metadata).map_err(io::Error::other)?;
+    }
+    Ok(file)
+}
+
+/// # Errors
+/// If the open file is not a regular file, or not the user's own alone.
+fn check_private(metadata: &Metadata) -> Result<(), String> {
+    if !metadata.is_file() {
+        return Err("it is a device, expected a file".to_owned());
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let mode = metadata.mode() & 0o777;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(format!(
+                "it belongs to user {}, expected a file of yours",
+                metadata.uid()
+            ));
+        }
+        if metadata.nlink() > 1 {
+            return Err("it has another name, a hard link; name a new file".to_owned());
+        }
+        if mode & 0o077 != 0 {
+            return Err(format!(
+                "its mode is {mode:04o}, expected 0600, since it will contain what you do; run `chmod 600` on it, or name a new file"
+            ));
+        }
+    }
+    Ok(())
 }
 
 const LINK: &str = "it is a link, expected a file; name the file itself";
@@ -148,7 +181,7 @@ fn add_flags(options: &mut OpenOptions, links: Links) {
     use std::os::unix::fs::OpenOptionsExt;
     let of_links = match links {
         Links::Followed => 0,
-        Links::Refused => libc::O_NOFOLLOW,
+        Links::Refused | Links::Private => libc::O_NOFOLLOW,
     };
     options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | of_links);
 }
@@ -157,7 +190,7 @@ fn add_flags(options: &mut OpenOptions, links: Links) {
 fn add_flags(options: &mut OpenOptions, links: Links) {
     use std::os::windows::fs::OpenOptionsExt;
     use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_OPEN_REPARSE_POINT;
-    if links == Links::Refused {
+    if links != Links::Followed {
         options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
     }
 }

@@ -105,6 +105,10 @@ fn without_nul(value: String) -> String {
 /// The names of the variables that the engine has set for a hook, separated by blanks.
 const HOOK_VARIABLES: &str = "FORGE_HOOK_VARIABLES";
 
+/// The variable by which a hook knows that its event was recorded, and happens only for a comparison. No other hook gets it: a guard
+/// may allow more then.
+const REPLAY: &str = "FORGE_REPLAY";
+
 /// The most bytes of this list: on Linux, a variable has at most 128 KiB.
 const LONGEST_LIST: usize = 64 * 1024;
 
@@ -123,13 +127,16 @@ pub(crate) struct Naming {
     given: Option<Vec<(OsString, OsString)>>,
     chain: HookChain,
     disabled_by: Option<String>,
+    /// Whether events are recorded ones.
+    replays: bool,
 }
 
 impl Naming {
     pub(crate) fn new(profile: AppProfile, inherit: Option<Vec<String>>) -> Self {
         Self {
             working_dir: prefixed(&profile, "WORKING_DIR").collect(),
-            above: set_above(),
+            above: not_passed_on(),
+            replays: false,
             inherit,
             given: None,
             chain: HookChain::inherited(),
@@ -142,8 +149,14 @@ impl Naming {
     /// Replaces the environment of this process. Its list of variables that a hook above has set does not count either: it could
     /// name `PATH`. The chain of the hooks above still counts, so that no hook runs endlessly.
     pub(crate) fn with_variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
-        self.above.clear();
+        self.above = vec![REPLAY.to_owned()];
         self.given = Some(variables);
+        self
+    }
+
+    /// Says that events are recorded ones.
+    pub(crate) fn for_replay(mut self) -> Self {
+        self.replays = true;
         self
     }
 
@@ -228,6 +241,9 @@ impl Naming {
             environment.set(name, value);
         }
         environment.set(HOOK_VARIABLES, set);
+        if self.replays {
+            environment.set(REPLAY, "1");
+        }
         self.chain.extend(hook.fingerprint, &mut environment);
         Ok(environment)
     }
@@ -275,6 +291,12 @@ impl Naming {
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.disabled_by.as_deref()
     }
+}
+
+/// Returns the variables that no hook inherits.
+fn not_passed_on() -> Vec<String> {
+    let replay = std::env::var_os(REPLAY).map(|_| REPLAY.to_owned());
+    set_above().into_iter().chain(replay).collect()
 }
 
 /// Returns what a host under a hook removes first, so that no value of an outer event reaches its hooks.

@@ -15,13 +15,14 @@ use crate::profile::{AppProfile, COMMON_PREFIX};
 const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
 
 /// The further names that the engine sets or reads. Data can set neither these names nor those of an event.
-const OF_ENGINE: [&str; 6] = [
+const OF_ENGINE: [&str; 7] = [
     "WORKING_DIR",
     "RESIDENT",
     "HOOK_CHAIN",
     "HOOK_VARIABLES",
     "HOOKS_DISABLE",
     "HOOKS_TRACE",
+    "REPLAY",
 ];
 
 /// The names without a prefix, and the variables whose values they have.

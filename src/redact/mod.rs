@@ -165,7 +165,16 @@ impl Redactor {
     /// what [`text`](Self::text) masks. A part that is nested deeper than 128 levels is masked as a whole.
     #[must_use]
     pub fn value(&self, value: &Value) -> Value {
-        json::masked(self, value, 0)
+        self.value_with(value, &[])
+    }
+
+    /// Returns the JSON value with its secrets masked, and these values in its texts.
+    pub(crate) fn value_with(&self, value: &Value, secrets: &[&str]) -> Value {
+        let masks = json::Masks {
+            redactor: self,
+            secrets,
+        };
+        json::masked(masks, value, 0)
     }
 }
 

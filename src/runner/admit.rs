@@ -114,7 +114,7 @@ mod tests {
     fn the_approval_comes_first() {
         let naming = Naming::new(AppProfile::default(), None);
         let kind = |hook: &Hook| {
-            admit(hook, &naming, None, &Bases::default())
+            admit(hook, &naming, None, &Bases::new(None))
                 .err()
                 .map(|failure| failure.kind)
         };
@@ -142,7 +142,7 @@ mod tests {
         let hook = Hook::read(Node::from(&entry)).ok().unwrap();
         assert!(hook.matches(&crate::HookEvent::tool_pre_execute("bash", "ls")));
         let naming = Naming::new(AppProfile::default(), None);
-        let failure = admit(&hook, &naming, None, &Bases::default()).unwrap_err();
+        let failure = admit(&hook, &naming, None, &Bases::new(None)).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Misconfigured);
     }
 }

@@ -1,4 +1,4 @@
-//! Observers: called for each hook that starts, ends, or is dropped.
+//! Observers: called for each hook that starts, ends, or is dropped, and for each event that has its outcome.
 //!
 //! Catches their panics. Knows nothing of how a hook is run.
 
@@ -11,7 +11,8 @@ use crate::entry::named;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::logging::error;
-use crate::outcome::HookResult;
+use crate::outcome::{HookResult, Outcome};
+use crate::whereabouts::Where;
 
 /// Observes an executor's hooks; see [`HookExecutorBuilder::observer`].
 ///
@@ -72,6 +73,21 @@ pub trait Observer: Send + Sync {
     fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
         let _ = (run, reason);
     }
+
+    /// An event has its outcome, whether it has hooks or not. Only called if [`wants_events`](Observer::wants_events) returns
+    /// true.
+    ///
+    /// It is called on the thread that fires the event, or runs its hooks, before the host gets the outcome. Not called for an
+    /// event that [`submit`](crate::HookExecutor::submit) refuses, nor for one that an observer fires: neither has an outcome.
+    fn on_event(&self, fired: &FiredEvent<'_>) {
+        let _ = fired;
+    }
+
+    /// Returns whether [`on_event`](Observer::on_event) is called; asked once, when the observer is added. Default: false. An
+    /// executor none of whose observers wants events makes no call and no copy of their results.
+    fn wants_events(&self) -> bool {
+        false
+    }
 }
 
 /// Lets the host share an observer.
@@ -87,6 +103,30 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
     fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
         (**self).on_drop(run, reason);
     }
+
+    fn on_event(&self, fired: &FiredEvent<'_>) {
+        (**self).on_event(fired);
+    }
+
+    fn wants_events(&self) -> bool {
+        (**self).wants_events()
+    }
+}
+
+/// One event with its outcome, as an [`Observer`] sees it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct FiredEvent<'a> {
+    /// The event as the host has fired it.
+    pub event: &'a HookEvent,
+    /// What its hooks have decided together.
+    pub outcome: &'a Outcome,
+    /// Whether the host asks its user: [`FireOptions::handles_ask`](crate::FireOptions::handles_ask).
+    pub handles_ask: bool,
+    /// Whether the host applies changes: [`FireOptions::applies_updates`](crate::FireOptions::applies_updates).
+    pub applies_updates: bool,
+    /// The host's own number of the event: [`FireOptions::tag`](crate::FireOptions::tag).
+    pub tag: Option<u64>,
 }
 
 /// One hook on one event, as an [`Observer`] sees it.
@@ -136,7 +176,10 @@ impl DropReason {
 
 /// All observers of an executor.
 #[derive(Clone, Default)]
-pub(crate) struct Observers(Vec<Arc<dyn Observer>>);
+pub(crate) struct Observers {
+    all: Vec<Arc<dyn Observer>>,
+    of_events: Vec<Arc<dyn Observer>>,
+}
 
 // Hosts hold an executor while they catch the panic of a tool. That panic reaches no observer: observers are called only
 // within `each`, which catches their own panics and holds no lock.
@@ -145,32 +188,47 @@ impl RefUnwindSafe for Observers {}
 
 impl Observers {
     pub(crate) fn add(&mut self, observer: impl Observer + 'static) {
-        self.0.push(Arc::new(observer));
+        let observer: Arc<dyn Observer> = Arc::new(observer);
+        if observer.wants_events() {
+            self.of_events.push(Arc::clone(&observer));
+        }
+        self.all.push(observer);
+    }
+
+    /// Returns whether an observer wants the events that are fired here. One that an observer fires has no outcome.
+    pub(crate) fn want_events(&self) -> bool {
+        !self.of_events.is_empty() && Where::may_fire()
     }
 
     pub(crate) fn start(&self, run: &HookRun<'_>) {
-        self.each(|observer| observer.on_start(run));
+        each(&self.all, |observer| observer.on_start(run));
     }
 
     pub(crate) fn finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        self.each(|observer| observer.on_finish(run, result));
+        each(&self.all, |observer| observer.on_finish(run, result));
     }
 
     pub(crate) fn dropped(&self, run: &HookRun<'_>, reason: DropReason) {
-        self.each(|observer| observer.on_drop(run, reason));
+        each(&self.all, |observer| observer.on_drop(run, reason));
     }
 
-    fn each(&self, what: impl Fn(&dyn Observer)) {
-        for observer in &self.0 {
-            if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
-                error!("an observer of hooks panicked; the hook is not affected");
-            }
+    /// Reports an event. What an observer fires meanwhile is refused.
+    pub(crate) fn fired(&self, fired: &FiredEvent<'_>) {
+        let _entered = Where::Run.enter();
+        each(&self.of_events, |observer| observer.on_event(fired));
+    }
+}
+
+fn each(observers: &[Arc<dyn Observer>], what: impl Fn(&dyn Observer)) {
+    for observer in observers {
+        if catch_unwind(AssertUnwindSafe(|| what(&**observer))).is_err() {
+            error!("an observer of hooks panicked; the hook is not affected");
         }
     }
 }
 
 impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} observers", self.0.len())
+        write!(f, "{} observers", self.all.len())
     }
 }

@@ -4,28 +4,35 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::entry::{Failure, FailureKind, Sandbox};
 use crate::hook::Hook;
 use crate::process::{Confinement, Place, Reach, directory_problem, identity_of};
 
-/// Confines all hooks, where tests are built so: what a sandbox with all rights changes, each test then sees.
-static IN_TESTS: LazyLock<Option<Sandbox>> = LazyLock::new(|| {
-    let all = || Sandbox::new().writing(["/"]).with_network();
-    cfg!(forge_hooks_confined).then(all)
-});
-
-/// The directories that no hook has chosen, in which paths of sandboxes begin, and their real paths as they were when they were
-/// first seen: a hook may put a link in the place of one.
-#[derive(Debug, Default)]
-pub(crate) struct Bases(Mutex<BTreeMap<PathBuf, Arc<Path>>>);
+/// The directories that no hook has chosen, in which paths of sandboxes begin, and what confines all hooks.
+#[derive(Debug)]
+pub(crate) struct Bases {
+    /// The real paths of the directories as they were when they were first seen: a hook may put a link in the place of one.
+    known: Mutex<BTreeMap<PathBuf, Arc<Path>>>,
+    /// Confines each hook, besides its own sandbox.
+    of_all: Option<Sandbox>,
+}
 
 impl Bases {
+    pub(crate) fn new(of_all: Option<Sandbox>) -> Self {
+        // Where tests are built so, each of them sees what a sandbox with all rights changes.
+        let in_tests = || Sandbox::new().writing(["/"]).with_network();
+        Self {
+            known: Mutex::default(),
+            of_all: of_all.or_else(|| cfg!(forge_hooks_confined).then(in_tests)),
+        }
+    }
+
     /// Returns the real path.
     pub(crate) fn real(&self, directory: &Path) -> Arc<Path> {
         let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(real) = known().get(directory) {
             return Arc::clone(real);
         }
@@ -52,8 +59,8 @@ impl Bases {
         base: &Path,
         working_dir: &Path,
     ) -> Result<Option<Confinement>, Failure> {
-        let of_tests = IN_TESTS.as_ref();
-        if hook.sandboxes().chain(of_tests).next().is_none() {
+        let of_all = self.of_all.as_ref();
+        if hook.sandboxes().chain(of_all).next().is_none() {
             return Ok(None);
         }
         let failure = |why: String| Failure::new(FailureKind::NoSandbox, why);
@@ -78,8 +85,8 @@ impl Bases {
         // A project must not choose what a path of the host means.
         let of_host = hook.host_sandbox().map(|sandbox| (sandbox, paths.limit));
         let own = hook.sandbox().map(|sandbox| (sandbox, working_dir));
-        let of_tests = of_tests.map(|sandbox| (sandbox, working_dir));
-        for (sandbox, start) in of_host.into_iter().chain(own).chain(of_tests) {
+        let of_all = of_all.map(|sandbox| (sandbox, working_dir));
+        for (sandbox, start) in of_host.into_iter().chain(own).chain(of_all) {
             layers.push(paths.reach(sandbox, start).map_err(failure)?);
             network &= sandbox.network();
         }

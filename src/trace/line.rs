@@ -11,11 +11,12 @@ use crate::events::{EventType, now};
 use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult, Residency};
 use crate::printable::printable_json;
+use crate::redact::Redactor;
 use crate::runner::{DropReason, HookRun};
 
 /// The most bytes of a text in a line.
-const LONGEST_TEXT: usize = 4 * 1024;
-const LONGEST_REASON: usize = 1024;
+pub(super) const LONGEST_TEXT: usize = 4 * 1024;
+pub(super) const LONGEST_REASON: usize = 1024;
 
 /// How much of a text is searched for secrets before it is cut to its final length, so that no secret is cut
 /// in two and partly shown.
@@ -76,19 +77,10 @@ impl Note {
         }
     }
 
-    /// Returns the line with its line break. `shown` masks every text.
-    pub(super) fn into_line(self, host_pid: u32, shown: impl Fn(&Hook, &str) -> String) -> String {
+    /// Returns the line with its line break.
+    pub(super) fn into_line(self, host_pid: u32, redactor: &Redactor) -> String {
         let hook = &*self.hook;
-        let cut_to = |text: &str, longest| {
-            let sought = without_half_a_value(within(text, LONGEST_SOUGHT), hook);
-            let is_less = sought.len() < text.len();
-            let shown = cut(shown(hook, sought), longest);
-            if is_less && !shown.ends_with(CUT) {
-                shown + CUT
-            } else {
-                shown
-            }
-        };
+        let cut_to = |text: &str, longest| text_of_hook(text, longest, hook, redactor);
         let text = |text: &str| Value::from(cut_to(text, LONGEST_TEXT));
         let source = hook.source().map(ToString::to_string);
         let reason = self.reason.as_deref();
@@ -115,6 +107,18 @@ impl Note {
     }
 }
 
+/// Returns a text for the file, cut and with the secrets of its hook masked. Every text of a hook goes through this function.
+pub(super) fn text_of_hook(text: &str, longest: usize, hook: &Hook, redactor: &Redactor) -> String {
+    let sought = without_half_a_value(within(text, LONGEST_SOUGHT), hook);
+    let is_less = sought.len() < text.len();
+    let shown = cut(hook.masked(redactor, sought).into_owned(), longest);
+    if is_less && !shown.ends_with(CUT) {
+        shown + CUT
+    } else {
+        shown
+    }
+}
+
 /// Returns the line that replaces lost lines.
 pub(super) fn gap(lost: u64, host_pid: u32) -> String {
     json_line(&[
@@ -124,7 +128,7 @@ pub(super) fn gap(lost: u64, host_pid: u32) -> String {
     ])
 }
 
-fn json_line(fields: &[Field]) -> String {
+pub(super) fn json_line(fields: &[Field]) -> String {
     let fields: Vec<String> = fields
         .iter()
         .filter(|(_, value)| !value.is_null())
@@ -134,7 +138,7 @@ fn json_line(fields: &[Field]) -> String {
     printable_json(&json) + "\n"
 }
 
-fn within(text: &str, most: usize) -> &str {
+pub(super) fn within(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
     }

@@ -1,24 +1,34 @@
-//! Writes what happened to a file: one line of JSON for each hook that ran, or that did not run.
+//! Writes what happened to a file: one line of JSON for each hook that ran, or that did not run; on request also one for each
+//! event that was fired.
 //!
-//! The thread of a hook only takes a note (`line.rs`). Another thread writes the note (`writer.rs`) into a file
+//! The thread of a hook only takes a note (`line.rs`), and so does that of an event (`event.rs`). Another thread writes the note (`writer.rs`) into a file
 //! of limited size (`file.rs`). Knows nothing of how a hook is run.
 
+mod decided;
+mod event;
 mod file;
 mod line;
 mod writer;
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 
 use crate::files::Links;
+use crate::hook::Route;
 use crate::outcome::HookResult;
 use crate::redact::Redactor;
-use crate::runner::{DropReason, HookRun, Observer};
+use crate::runner::{DropReason, FiredEvent, HookRun, Observer};
+#[cfg(feature = "cli")]
+pub(crate) use decided::Decided;
+use event::EventNote;
+#[cfg(feature = "cli")]
+pub(crate) use event::{ASK, FIRED, UPDATES};
 use file::{Limits, TraceFile};
 use line::Note;
 use writer::{Message, Writer};
@@ -64,6 +74,10 @@ struct Shared {
     /// Dropped with the last trace, which ends the thread.
     messages: Sender<Message>,
     lost: Arc<AtomicU64>,
+    /// Whether events have lines too.
+    has_events: bool,
+    /// The number of bytes of the events that wait.
+    waiting: Arc<AtomicUsize>,
 }
 
 /// Error building a trace.
@@ -88,6 +102,21 @@ pub enum TraceError {
     },
 }
 
+/// Returns the message of an error with its cause.
+pub(crate) fn with_cause(error: &TraceError) -> String {
+    match error {
+        TraceError::Open { source, .. } | TraceError::Thread { source, .. } => {
+            format!("{error}: {source}")
+        }
+    }
+}
+
+/// The sizes of a file with events, in bytes: a line must fit, and a reader keeps no more.
+const SIZES_WITH_EVENTS: (u64, u64) = (1024 * 1024, 64 * 1024 * 1024);
+
+/// The most bytes of the events that wait to be written.
+const MOST_WAITING: usize = 16 * 1024 * 1024;
+
 /// The longest time that a flush waits, whatever its deadline.
 const LONGEST_FLUSH: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -106,7 +135,18 @@ impl Trace {
             capacity: 1024,
             redactor: Redactor::default(),
             is_of_variable: false,
+            has_events: false,
+            outside_of: Vec::new(),
         }
+    }
+
+    /// Creates a builder for a file with events that the command line names: `replay` reads this one file.
+    #[cfg(feature = "cli")]
+    pub(crate) fn recording(path: impl Into<PathBuf>) -> TraceBuilder {
+        Self::builder(path)
+            .events()
+            .max_bytes(SIZES_WITH_EVENTS.1 / 2)
+            .keep(1)
     }
 
     /// Waits until all earlier lines are in the file or lost, for at most `deadline` (and at most one day).
@@ -136,21 +176,39 @@ impl Trace {
         &self.shared.path
     }
 
-    fn take(&self, note: Note) {
-        let message = Message::Note(Box::new(note));
+    fn take(&self, message: Message) {
         if self.shared.messages.try_send(message).is_err() {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    fn take_event(&self, note: EventNote) {
+        let waiting = &self.shared.waiting;
+        let bytes = note.bytes;
+        if waiting.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_WAITING {
+            waiting.fetch_sub(bytes, Ordering::Relaxed);
+            self.shared.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.take(Message::Event(Box::new(note)));
     }
 }
 
 impl Observer for Trace {
     fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        self.take(Note::of_result(run, result));
+        self.take(Message::Note(Box::new(Note::of_result(run, result))));
     }
 
     fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        self.take(Note::of_drop(run, reason));
+        self.take(Message::Note(Box::new(Note::of_drop(run, reason))));
+    }
+
+    fn on_event(&self, fired: &FiredEvent<'_>) {
+        self.take_event(EventNote::new(fired));
+    }
+
+    fn wants_events(&self) -> bool {
+        self.shared.has_events
     }
 }
 
@@ -172,9 +230,50 @@ pub struct TraceBuilder {
     capacity: usize,
     redactor: Redactor,
     is_of_variable: bool,
+    has_events: bool,
+    outside_of: Vec<PathBuf>,
 }
 
 impl TraceBuilder {
+    /// Also writes a line for each event that is fired: `forge-hooks replay` fires them again, and `forge-hooks trace --check`
+    /// looks for what a host forgot.
+    ///
+    /// The line of an event that can be blocked has its data and what its hooks decided, with secrets masked; a value larger
+    /// than 64 KiB is left out, and named. The line of any other event has no data.
+    ///
+    /// The file then contains what your users do, so it must be a regular file of the current user, which no other user can
+    /// read: no link is followed at its end, and on Unix a file with another mode than 0600, of another user, or with a second
+    /// name is refused. [`max_bytes`](Self::max_bytes) is then at least 1 MiB and at most 64 MiB. No environment variable
+    /// switches this on: an agent could pass it on.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use forge_hooks::{FireOptions, HookEvent, HookExecutor, Trace};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("events.jsonl");
+    /// # let project = directory.path().join("project");
+    /// let trace = Trace::builder(&path).events().outside_of(&project).build()?;
+    /// let executor = HookExecutor::builder().observer(trace.clone()).build();
+    /// let event = HookEvent::tool_pre_execute("bash", "ls");
+    /// assert!(executor.execute(&event, FireOptions::default()).allowed());
+    /// assert!(trace.flush(Duration::from_secs(1)));
+    /// let line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
+    /// assert_eq!((&line["decision"], &line["fired"]["data"]["tool_args"]), (&"allow".into(), &"ls".into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn events(mut self) -> Self {
+        self.has_events = true;
+        self
+    }
+
+    /// Refuses a file in this directory, such as the root of a project: there, a tool of an agent may read and write it, and it
+    /// may be committed. Links are followed for the comparison. Default: any directory.
+    pub fn outside_of(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.outside_of.push(directory.into());
+        self
+    }
+
     /// Makes the path one of an environment variable: it must be absolute, and a link at its end is not followed.
     pub(crate) fn of_variable(mut self) -> Self {
         self.is_of_variable = true;
@@ -220,26 +319,34 @@ impl TraceBuilder {
     /// An existing file keeps its mode.
     ///
     /// # Errors
-    /// If the file cannot be opened for writing, if it is a directory, a pipe, a socket or a disk, or if no
-    /// thread can be started.
+    /// If the file cannot be opened for writing, if it is a directory, a pipe, a socket or a disk, if it lies in a directory of
+    /// [`outside_of`](Self::outside_of), if others could read its [events](Self::events), or if no thread can be started.
     pub fn build(self) -> Result<Trace, TraceError> {
-        let (path, links) = if self.is_of_variable {
-            let links = Links::of_variable(&self.path);
-            (self.path, links)
-        } else {
-            let path = std::path::absolute(&self.path).unwrap_or(self.path);
-            (path, Ok(Links::Followed))
+        let links = self.links();
+        let path = match self.is_of_variable {
+            true => self.path.clone(),
+            false => std::path::absolute(&self.path).unwrap_or(self.path.clone()),
         };
-        let file = match links.and_then(|links| TraceFile::create(&path, links, self.limits)) {
+        let mut limits = self.limits;
+        if self.has_events {
+            limits.bytes = limits.bytes.clamp(SIZES_WITH_EVENTS.0, SIZES_WITH_EVENTS.1);
+        }
+        let created = links.and_then(|links| {
+            check_outside(&path, &self.outside_of)?;
+            TraceFile::create(&path, links, limits)
+        });
+        let file = match created {
             Ok(file) => file,
             Err(source) => return Err(TraceError::Open { path, source }),
         };
         let (messages, received) = bounded(self.capacity);
         let lost = Arc::new(AtomicU64::new(0));
+        let waiting = Arc::new(AtomicUsize::new(0));
         let writer = Writer {
             file,
             redactor: self.redactor,
             lost: Arc::clone(&lost),
+            waiting: Arc::clone(&waiting),
             recorded: 0,
             has_warned: false,
         };
@@ -252,7 +359,35 @@ impl TraceBuilder {
                 path,
                 messages,
                 lost,
+                has_events: self.has_events,
+                waiting,
             }),
         })
     }
+
+    /// Returns how the file is opened.
+    fn links(&self) -> io::Result<Links> {
+        if self.has_events {
+            Ok(Links::Private)
+        } else if self.is_of_variable {
+            Links::of_variable(&self.path)
+        } else {
+            Ok(Links::Followed)
+        }
+    }
+}
+
+/// # Errors
+/// If the file lies in one of these directories, or it is not known where it lies.
+fn check_outside(path: &Path, directories: &[PathBuf]) -> io::Result<()> {
+    for directory in directories {
+        let holds = Route::of(directory).zip(Route::of(path));
+        if holds.is_none_or(|(directory, path)| directory.leads_to(&path)) {
+            return Err(io::Error::other(format!(
+                "it lies in `{}`, where an agent could read and change it; name a file elsewhere",
+                directory.display()
+            )));
+        }
+    }
+    Ok(())
 }

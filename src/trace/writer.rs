@@ -3,18 +3,19 @@
 //! No thread waits for it, except in a flush.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crossbeam_channel::{Receiver, Sender};
 
+use super::event::EventNote;
 use super::file::TraceFile;
 use super::line::{Note, gap};
-use crate::hook::Hook;
 use crate::logging::warn;
 use crate::redact::Redactor;
 
 pub(super) enum Message {
     Note(Box<Note>),
+    Event(Box<EventNote>),
     /// Answered when everything before it is written.
     Flush(Sender<()>),
 }
@@ -24,6 +25,8 @@ pub(super) struct Writer {
     pub(super) redactor: Redactor,
     /// The number of lost lines, including those for which the queue was full.
     pub(super) lost: Arc<AtomicU64>,
+    /// The number of bytes of the events that wait.
+    pub(super) waiting: Arc<AtomicUsize>,
     /// How many of them are recorded in the file.
     pub(super) recorded: u64,
     pub(super) has_warned: bool,
@@ -34,7 +37,11 @@ impl Writer {
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
         for message in messages {
             match message {
-                Message::Note(note) => self.write(*note),
+                Message::Note(note) => self.write(|pid, redactor| note.into_line(pid, redactor)),
+                Message::Event(note) => {
+                    self.waiting.fetch_sub(note.bytes, Ordering::Relaxed);
+                    self.write(|pid, redactor| note.into_line(pid, redactor));
+                }
                 Message::Flush(done) => {
                     self.record_lost();
                     // The caller of the flush may have stopped waiting.
@@ -45,9 +52,9 @@ impl Writer {
         self.record_lost();
     }
 
-    fn write(&mut self, note: Note) {
+    fn write(&mut self, line: impl FnOnce(u32, &Redactor) -> String) {
+        let line = line(std::process::id(), &self.redactor);
         // A line that follows lost lines without a record of them would hide the gap.
-        let line = note.into_line(std::process::id(), |hook, text| self.shown(hook, text));
         if !(self.record_lost() && self.append(&line)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -76,10 +83,5 @@ impl Writer {
             warn!("cannot write the trace file `{path}`, lines are lost: {error}");
         }
         written.is_ok()
-    }
-
-    /// Masks a text for the file. Every text of a line goes through this function.
-    fn shown(&self, hook: &Hook, text: &str) -> String {
-        hook.masked(&self.redactor, text).into_owned()
     }
 }

@@ -72,6 +72,7 @@ mod processes_outside;
 #[cfg(all(feature = "cli", unix))]
 mod program;
 mod protocol_page;
+mod recording;
 #[cfg(unix)]
 mod redaction;
 mod registry;

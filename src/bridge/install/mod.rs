@@ -26,6 +26,9 @@ use crate::hook::{Piece, Token, lex};
 /// The program's name, by which its handlers are recognised.
 const PROGRAM: &str = "forge-hooks";
 
+/// The option with the file in which events are recorded.
+const TRACE_EVENTS: &str = "--trace-events";
+
 /// What our script says where the program has not answered.
 const DID_NOT_RUN: &str = "echo forge-hooks did not run";
 
@@ -41,6 +44,8 @@ pub(crate) struct Registration {
     pub(crate) path: String,
     /// The names of another host than the default.
     pub(crate) profile: Option<String>,
+    /// The file in which events are recorded.
+    pub(crate) trace_events: Option<PathBuf>,
     /// Directories of `PATH` that are not in `path`.
     pub(crate) left_out: Vec<PathBuf>,
 }
@@ -96,6 +101,7 @@ impl Registration {
             config_home,
             path: text_of(&path)?,
             profile,
+            trace_events: None,
             left_out,
         })
     }
@@ -157,6 +163,13 @@ impl Registration {
         if let Some(profile) = &self.profile {
             words.extend(["--profile", profile]);
         }
+        let trace_events = self.trace_events.as_ref();
+        let trace_events = trace_events
+            .map(|path| text_of(path.as_ref()))
+            .transpose()?;
+        if let Some(file) = &trace_events {
+            words.extend([TRACE_EVENTS, file]);
+        }
         words.extend(["--path", &self.path]);
         let words: Vec<_> = words.into_iter().map(quoted).collect();
         Ok(words.join(" "))
@@ -206,6 +219,18 @@ fn quoted(word: &str) -> String {
 /// Returns the program that a command of an agent's settings starts, if the command is one of ours and nothing else: alone, in
 /// our script, or before `|| exit 2`. The only place that decides what `uninstall` removes.
 pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
+    Some(words_of(agent, command)?.swap_remove(0).into())
+}
+
+/// Returns the file in which a command of ours records events.
+pub(crate) fn recorded_in(agent: &Agent, command: &str) -> Option<PathBuf> {
+    let words = words_of(agent, command)?;
+    let at = words.iter().position(|word| word == TRACE_EVENTS)?;
+    words.get(at + 1).map(PathBuf::from)
+}
+
+/// Returns the words of a command of ours, from the program on.
+fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
     let lexed = lex(command);
     let ([tokens], []) = (&lexed.commands[..], &lexed.texts[..]) else {
         return None;
@@ -214,12 +239,12 @@ pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
     let end = tokens.iter().position(is_operator).unwrap_or(tokens.len());
     let (command, behind) = tokens.split_at(end);
     let words = command.iter().map(word_of).collect::<Option<Vec<_>>>()?;
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let words = match &words[..] {
+    let shown: Vec<&str> = words.iter().map(String::as_str).collect();
+    let shown = match &shown[..] {
         ["/bin/sh", "-c", script, rest @ ..] if script.contains(DID_NOT_RUN) => rest,
         all => all,
     };
-    let [program, "hook", name, event, ..] = words else {
+    let [program, "hook", name, event, ..] = shown else {
         return None;
     };
     let is_alone = match behind {
@@ -230,8 +255,8 @@ pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
         _ => false,
     };
     let is_hook = *name == agent.name() && agent.event_named(event).is_some();
-    let program = PathBuf::from(program);
-    (is_alone && is_hook && is_called_so(&program)).then_some(program)
+    let is_ours = is_alone && is_hook && is_called_so(Path::new(program));
+    is_ours.then(|| shown.iter().map(|word| (*word).to_owned()).collect())
 }
 
 /// Whether a program has this program's name.

@@ -9,7 +9,7 @@ use super::show::Show;
 use crate::cli::io::start;
 use crate::cli::{Context, Failure, Terminal};
 use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
-use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome};
+use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Trace};
 
 /// How often the spinner turns and an interrupt is checked.
 const TICK: Duration = Duration::from_millis(50);
@@ -24,6 +24,8 @@ pub(crate) struct Firing<'a> {
     pub(crate) options: FireOptions,
     /// Whether nothing is shown.
     pub(crate) is_silent: bool,
+    /// In which the events are recorded.
+    pub(crate) trace: Option<Trace>,
 }
 
 /// An event and what came of it.
@@ -50,9 +52,12 @@ impl Firing<'_> {
             options = options.without_background();
         }
         let (sender, notes) = mpsc::channel();
-        let executor = HookExecutor::builder()
+        let mut executor = HookExecutor::builder()
             .registry(Arc::clone(self.hooks.registry()))
             .observer(Notes(sender.clone()));
+        if let Some(trace) = &self.trace {
+            executor = executor.observer(trace.clone());
+        }
         let engine = self.context.engine(self.hooks, executor);
         let executor = engine.executor();
         let event = Arc::new(event);

@@ -8,6 +8,8 @@ mod other_agent;
 mod show;
 mod spinner;
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::cli::args::Fire;
@@ -17,6 +19,9 @@ use crate::outcome::{Again, First};
 use crate::{FireOptions, HookEvent, HookResult, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use firing::Firing;
+
+/// How long the last lines of the recorded events are waited for.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// What `forge-hooks fire --json` prints.
 #[derive(Serialize)]
@@ -114,10 +119,14 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         hooks: &hooks,
         options,
         is_silent: args.json,
+        trace: context.trace_events(&args.recording, &hooks)?,
     };
     let (first, again) = firing.fire(event, terminal)?;
     if let Some(agent) = args.agent {
         other_agent::keep_variables(agent, &first)?;
+    }
+    if let Some(trace) = &firing.trace {
+        trace.flush(LAST_LINES);
     }
     let last = again.as_ref().unwrap_or(&first);
     let second = again.as_ref().map(|it| &it.outcome);

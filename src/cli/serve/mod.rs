@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded, select, unbounded};
 
+use crate::cli::args::Recording;
 use crate::cli::io::{start, streams};
 use crate::cli::{Context, Done, Exit, Failure, Terminal};
 use message::LONGEST_LINE;
@@ -25,7 +26,15 @@ pub(crate) use vocabulary::declare;
 /// How often a signal, the death of the host and a changed report are looked for.
 const TICK: Duration = Duration::from_millis(50);
 
-pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+/// How long the last lines of the recorded events are waited for.
+const LAST_LINES: Duration = Duration::from_millis(400);
+
+pub(crate) fn run(
+    workers: usize,
+    recording: &Recording,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Done {
     if !terminal.is_system {
         let words = "`serve` needs the standard input and output of the process";
         return Err(Failure::new(words));
@@ -34,6 +43,7 @@ pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal
     // From here on a signal ends the hooks, not only this program.
     let _ = terminal.interrupted();
     let hooks = context.load()?;
+    let trace = context.trace_events(recording, &hooks)?;
     let (input, output) = streams()
         .map_err(|error| Failure::new(format!("cannot use the standard streams: {error}")))?;
     let (news, heard) = unbounded();
@@ -47,7 +57,7 @@ pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal
     // A host that sends faster than its requests are handled waits.
     let (read, lines) = bounded(1);
     start(move || read_lines(BufReader::new(input), &read))?;
-    let mut server = Server::new(hooks, outbox, news, workers, context)?;
+    let mut server = Server::new(hooks, outbox, news, (workers, trace.as_ref()), context)?;
     let ended = loop {
         let goes_on = select! {
             recv(lines) -> line => line.map(|line| server.line(&line)).is_ok(),
@@ -66,6 +76,9 @@ pub(crate) fn run(workers: usize, context: &Context<'_>, terminal: &mut Terminal
         server.tell_of_the_report();
     };
     server.end(&heard);
+    if let Some(trace) = trace {
+        trace.flush(LAST_LINES);
+    }
     ended
 }
 

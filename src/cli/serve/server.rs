@@ -27,6 +27,7 @@ use crate::cli::{Context, Failure};
 use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{
     FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
+    Trace,
 };
 
 /// The most bytes of requests for fires that have no response yet.
@@ -100,14 +101,17 @@ impl Server {
         hooks: Hooks,
         outbox: Outbox,
         news: Sender<News>,
-        workers: usize,
+        (workers, trace): (usize, Option<&Trace>),
         context: &Context<'_>,
     ) -> Result<Self, Failure> {
         let notifier = Arc::new(Notifier::new(outbox.clone()));
-        let executor = HookExecutor::builder()
+        let mut executor = HookExecutor::builder()
             .registry(Arc::clone(hooks.registry()))
             .workers(workers)
             .observer(Arc::clone(&notifier));
+        if let Some(trace) = trace {
+            executor = executor.observer(trace.clone());
+        }
         let engine = context.engine(&hooks, executor);
         let sender = news.clone();
         let answered = move |id, answer| {

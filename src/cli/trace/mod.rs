@@ -1,18 +1,26 @@
-//! `trace`: shows a trace of hooks that a host wrote: as a table, or in the Trace Event Format.
+//! `trace`: shows a trace of hooks that a host wrote: as a table, or in the Trace Event Format; and what a host forgot.
 
+mod check;
 mod chrome;
+mod recorded;
 mod table;
 mod traced;
 
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use crate::cli::args::Trace;
 use crate::cli::files;
-use crate::cli::{Done, Exit, Failure, Terminal};
+use crate::cli::{Done, Exit, Failure, Style, Terminal, counted};
+use check::Forgotten;
+use recorded::Record;
+pub(crate) use recorded::Recorded;
 use traced::{Traced, read_from};
 
 pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
+    if args.check {
+        return check(&args.file, terminal);
+    }
     let cannot = |error| files::cannot_read(&args.file.to_string_lossy(), error);
     let traced = read(&args.file, terminal).map_err(cannot)?;
     if traced.entries.is_empty() && traced.broken > 0 {
@@ -29,8 +37,65 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
 }
 
 fn read(file: &Path, terminal: &mut Terminal<'_>) -> io::Result<Traced> {
+    read_from(opened(file, terminal)?)
+}
+
+/// Opens a trace; `-` is standard input.
+fn opened<'t>(file: &Path, terminal: &'t mut Terminal<'_>) -> io::Result<Box<dyn BufRead + 't>> {
     if file == Path::new("-") {
-        return read_from(BufReader::new(&mut terminal.input));
+        return Ok(Box::new(BufReader::new(&mut terminal.input)));
     }
-    read_from(BufReader::new(files::open(file)?))
+    Ok(Box::new(BufReader::new(files::open(file)?)))
+}
+
+/// Reads the events of a trace.
+///
+/// # Errors
+/// If it cannot be read, or has no events.
+pub(crate) fn read_events(file: &Path, terminal: &mut Terminal<'_>) -> Result<Record, Failure> {
+    let cannot = |error| files::cannot_read(&file.to_string_lossy(), error);
+    let record = opened(file, terminal).and_then(recorded::read_from);
+    let record = record.map_err(cannot)?;
+    if record.events.is_empty() {
+        let words = format!("found no events in `{}`", file.display());
+        let fix = "record them: with `--trace-events FILE` of `fire`, `serve` and `install`, or as a host with `Trace::events`";
+        return Err(Failure::new(words).with_fix(fix));
+    }
+    Ok(record)
+}
+
+fn check(file: &Path, terminal: &mut Terminal<'_>) -> Done {
+    let record = read_events(file, terminal)?;
+    let forgotten = check::forgotten(&record);
+    for Forgotten { line, what, fix } in &forgotten {
+        writeln!(terminal, "line {line}: {}", Style::BAD.of(what))?;
+        writeln!(terminal, "    fix: {fix}")?;
+    }
+    let missing = missing(&record);
+    if !missing.is_empty() && !forgotten.is_empty() {
+        writeln!(
+            terminal,
+            "{missing}: what was recorded there may be what is missing"
+        )?;
+    }
+    let words = match forgotten.len() {
+        0 => Style::GOOD.paint("nothing was forgotten"),
+        forgotten => Style::BAD.paint(format!("{forgotten} forgotten")),
+    };
+    let line = format!("{}: {words}", counted(record.events.len(), "event"));
+    terminal.end(Exit::fine_if(forgotten.is_empty()), line)
+}
+
+/// Says which lines of a record are missing.
+pub(crate) fn missing(record: &Record) -> String {
+    let counts = [
+        (record.left_out, "left out before these"),
+        (record.lost, "lost by the host"),
+        (record.broken, "unreadable"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let words: Vec<_> = counts
+        .map(|(count, what)| format!("{} {what}", counted(count, "line")))
+        .collect();
+    words.join(", ")
 }

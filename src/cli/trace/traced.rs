@@ -11,13 +11,15 @@ use serde_json::{Map, Value};
 
 use crate::json;
 use crate::printable_lines;
+use crate::trace::FIRED;
 
 /// The most lines that are kept, which are the last ones.
-const MOST_ENTRIES: usize = 100_000;
+pub(super) const MOST_ENTRIES: usize = 100_000;
 /// The most bytes of all lines that are kept.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// The most bytes of a line. No line of a trace is longer.
-const LONGEST_LINE: u64 = 1024 * 1024;
+pub(super) const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The most bytes of a line. No line of a trace is longer: masks and escapes make what is kept of an event a few times longer.
+const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
 /// A trace, as far as it can be read.
 #[derive(Debug, Default)]
@@ -63,21 +65,35 @@ pub(super) enum Kind {
     Dropped,
 }
 
-pub(super) fn read_from(mut input: impl BufRead) -> io::Result<Traced> {
+pub(super) fn read_from(input: impl BufRead) -> io::Result<Traced> {
     let mut traced = Traced::default();
+    each_line(input, |_, line| match line {
+        Some(line) => traced.take(line),
+        None => traced.broken += 1,
+    })?;
+    Ok(traced)
+}
+
+/// Passes on each line that is not empty, with its number, counted from 1; none for one that is too long.
+pub(super) fn each_line(
+    mut input: impl BufRead,
+    mut take: impl FnMut(usize, Option<&[u8]>),
+) -> io::Result<()> {
     let mut line = Vec::new();
+    let mut number = 0;
     loop {
         line.clear();
-        let mut start = (&mut input).take(LONGEST_LINE);
+        number += 1;
+        let mut start = (&mut input).take(LONGEST_LINE as u64 + 1);
         let length = start.read_until(b'\n', &mut line)?;
         if length == 0 {
-            return Ok(traced);
+            return Ok(());
         }
-        if length as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+        if length > LONGEST_LINE && !line.ends_with(b"\n") {
             input.skip_until(b'\n')?;
-            traced.broken += 1;
+            take(number, None);
         } else if !line.trim_ascii().is_empty() {
-            traced.take(&line);
+            take(number, Some(&line));
         }
     }
 }
@@ -88,6 +104,8 @@ impl Traced {
         let fields: Map<String, Value> = json::read(text).unwrap_or_default();
         if let Some(lost) = fields.get("lost").and_then(Value::as_u64) {
             self.lost = self.lost.saturating_add(lost);
+        } else if fields.contains_key(FIRED) {
+            // A line of an event, not of a hook.
         } else if fields.get("time").is_some_and(Value::is_number) {
             self.keep(Entry::new(fields, line.len() as u64));
         } else {
@@ -193,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_one_broken_line() {
-        let long = "x".repeat(3 * 1024 * 1024);
+        let long = "x".repeat(9 * 1024 * 1024);
         let text = format!("{{\"time\":1}}\n{long}\n{{\"time\":2}}\n{long}");
         let traced = read_from(text.as_bytes()).unwrap();
         assert_eq!((traced.entries.len(), traced.broken), (2, 2));

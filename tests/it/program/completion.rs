@@ -18,7 +18,7 @@ fn bash_completes_after_a_subcommand() {
     for (typed, shown) in [
         ("tra\t", &["forge-hooks trace "][..]),
         ("trace --c\t\t", &["--chrome", "--color"]),
-        ("trace --ch\t", &["trace --chrome "]),
+        ("trace --chr\t", &["trace --chrome "]),
         ("fire --dry\t", &["fire --dry-run "]),
         ("list --color al\t", &["--color always "]),
         ("completions zs\t", &["completions zsh "]),

@@ -10,6 +10,8 @@ mod json_texts;
 mod other_agents;
 mod printing;
 #[cfg(unix)]
+mod replay;
+#[cfg(unix)]
 mod resident;
 #[cfg(target_os = "linux")]
 mod sandbox;

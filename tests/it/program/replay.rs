@@ -1,0 +1,504 @@
+//! `replay` and `trace --check`: recorded events at the hooks of today, and what a host forgot.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::schemas::is_valid;
+use super::{LS, Printed, SUDO, User, with};
+use crate::examples::example;
+use crate::support::is_missing;
+
+const FILE: &str = "../events.jsonl";
+
+/// Fires events at these hooks, and records them.
+fn recorded(hooks: &str, events: &[&[&str]]) -> User {
+    let user = User::new();
+    user.write("config/forge-hooks/hooks.json", hooks);
+    for event in events {
+        let printed = user.run(&with(event, &["--trace-events", FILE]));
+        assert!(printed.status < 2, "{printed:?}");
+    }
+    user
+}
+
+const GUARD: &str = r#"{"hooks": [
+  {"event": "tool:pre_execute:bash", "command": "case $FORGE_TOOL_ARGS in *sudo*) exit 1;; esac", "name": "guard"}
+]}"#;
+
+#[test]
+fn the_same_hooks_decide_the_same() {
+    let user = recorded(GUARD, &[&SUDO, &LS, &["fire", "session:start"]]);
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert_eq!(printed.out, "2 events compared: 0 differ\n", "{printed:?}");
+    assert_eq!(printed.status, 0);
+}
+
+#[test]
+fn a_changed_guard_shows_exactly_its_differences() {
+    let user = recorded(GUARD, &[&SUDO, &LS, &SUDO]);
+    user.write(
+        "config/forge-hooks/hooks.json",
+        &GUARD.replace("*sudo*", r#"*'\"ls'*"#),
+    );
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    let expected = "\
+line 2: tool:pre_execute bash
+    before: block, by guard: exited with code 1
+    now:    allow
+line 4: tool:pre_execute bash
+    before: allow
+    now:    block, by guard: exited with code 1
+line 6: tool:pre_execute bash
+    before: block, by guard: exited with code 1
+    now:    allow
+3 events compared: 3 differ
+";
+    assert_eq!(printed.out, expected, "{printed:?}");
+    assert_eq!(printed.status, 1);
+    let report = user.run(&["replay", FILE, "--yes", "--json"]).json();
+    is_valid("replay", &report);
+    assert_eq!(report["compared"], 3);
+    let differences = report["differences"].as_array().unwrap();
+    let after: Vec<_> = differences
+        .iter()
+        .map(|it| &it["after"]["decision"])
+        .collect();
+    assert_eq!(after, ["allow", "block", "allow"]);
+    assert_eq!(differences[1]["after"]["hook"], "guard");
+}
+
+/// A change of the input is a decision too; a reason is not.
+#[test]
+fn a_change_is_compared_and_a_reason_is_not() {
+    let hooks = |text: &str| {
+        let answer = json!({"updatedInput": {"command": text}});
+        let changes = format!("echo '{answer}'; date >&2");
+        json!({"hooks": [
+            {"event": "tool:pre_execute:bash", "command": changes, "may": ["change_input"]},
+            {"event": "tool:pre_execute:write", "command": "echo $$; exit 1"},
+        ]})
+        .to_string()
+    };
+    let write = [
+        "fire",
+        "tool:pre_execute",
+        "--tool",
+        "write",
+        "--args",
+        "{}",
+    ];
+    let user = recorded(&hooks("ls -l"), &[&LS, &write]);
+    assert_eq!(user.run(&["replay", FILE, "--yes"]).status, 0);
+    user.write("config/forge-hooks/hooks.json", &hooks("ls -a"));
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert!(
+        printed
+            .out
+            .contains(r#"now:    allow; it changes {"command":"ls -a"}"#),
+        "{printed:?}"
+    );
+}
+
+#[test]
+fn an_event_that_is_not_whole_is_not_compared() {
+    let secret = r#"{"command":"login --password hunter2hunter2"}"#;
+    let bash = |args| ["fire", "tool:pre_execute", "--tool", "bash", "--args", args];
+    let long = json!({"command": "x".repeat(70_000)}).to_string();
+    let user = recorded(GUARD, &[&bash(secret), &bash(&long), &LS]);
+    let report = user.run(&["replay", FILE, "--yes", "--json"]);
+    assert_eq!(report.status, 0);
+    let report = report.json();
+    is_valid("replay", &report);
+    assert_eq!(report["compared"], 1);
+    let why: Vec<_> = report["not_compared"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["why"])
+        .collect();
+    assert_eq!(
+        why,
+        [
+            "a secret in its data was masked",
+            "`tool_args` was too large to be recorded"
+        ]
+    );
+}
+
+/// A process is only started after a yes; what an entry answers needs none.
+#[test]
+fn it_asks_before_it_runs_a_process() {
+    let user = recorded(GUARD, &[&SUDO, &LS]);
+    let printed = user.run(&["replay", FILE]);
+    assert_eq!(printed.status, 2);
+    assert!(
+        printed
+            .out
+            .contains("guard ([DIR]/config/forge-hooks/hooks.json:2): case $FORGE_TOOL_ARGS"),
+        "{printed:?}"
+    );
+    assert!(printed.err.contains("add `--yes`"), "{printed:?}");
+    let answer =
+        r#"{"hooks": [{"event": "tool:*", "answer": {"decision": "block"}, "name": "no"}]}"#;
+    user.write("config/forge-hooks/hooks.json", answer);
+    let printed = user.run(&["replay", FILE]);
+    assert_eq!(printed.status, 1, "{printed:?}");
+    assert!(printed.out.contains("now:    block, by no"), "{printed:?}");
+}
+
+/// Says where it is, and tries to leave a file and to reach the network.
+fn spying(user: &User) -> String {
+    let left = user.path("left");
+    let command = format!(
+        "[ \"$FORGE_REPLAY\" = 1 ] || exit 0; (: > '{}') 2>/dev/null && exit 1; exit 3",
+        left.display()
+    );
+    json!({"hooks": [{"event": "tool:pre_execute", "command": command}]}).to_string()
+}
+
+#[test]
+fn a_hook_knows_that_it_is_replayed_and_cannot_write() {
+    let user = recorded(GUARD, &[&LS]);
+    user.write("config/forge-hooks/hooks.json", &spying(&user));
+    let sandboxed = user.run(&["replay", FILE, "--yes"]);
+    assert!(!user.path("left").exists());
+    if forge_hooks::Sandbox::support().is_ok() {
+        assert!(
+            sandboxed.out.contains("exited with code 3"),
+            "{sandboxed:?}"
+        );
+    } else {
+        assert!(
+            sandboxed.out.contains("cannot run in a sandbox"),
+            "{sandboxed:?}"
+        );
+    }
+    let unconfined = user.run(&["replay", FILE, "--yes", "--unconfined"]);
+    assert!(
+        unconfined.out.contains("exited with code 1"),
+        "{unconfined:?}"
+    );
+    assert!(user.path("left").exists());
+}
+
+/// A guard may allow more in a replay, so nobody else can say that it is one.
+#[test]
+fn no_variable_and_no_data_makes_it_a_replay() {
+    let user = recorded(GUARD, &[]);
+    user.write("config/forge-hooks/hooks.json", &spying(&user));
+    let mut command = user.command(&with(&LS, &["--data", "replay=1", "--data", "REPLAY=1"]));
+    command.env("FORGE_REPLAY", "1");
+    let printed = user.printed(command.output().unwrap());
+    assert_eq!(printed.status, 0, "{printed:?}");
+}
+
+/// A record is only data: what it says of hooks, files and hosts has no effect.
+#[test]
+fn a_record_from_elsewhere_runs_only_the_hooks_of_here() {
+    let user = recorded(GUARD, &[]);
+    let touched = user.path("touched");
+    let evil = json!({
+        "time": 1, "event": "tool:pre_execute", "can_block": true, "decision": "allow", "host_pid": 1,
+        "hook": "\u{1b}[2Jevil", "command": format!("touch {}", touched.display()), "source": "/etc/passwd",
+        "reason": "\u{1b}[2J", "call": "x", "config": "/etc/hooks.json", "handles": ["everything"],
+        "fired": {"type": "tool:pre_execute", "tool_name": "bash", "data": {
+            "tool_args": {"command": "sudo ls"}, "cwd": "/", "working_dir": "/", "project": "/",
+            "hooks": [{"event": "*", "command": format!("touch {}", touched.display())}],
+        }},
+    });
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    let lines = [
+        evil.to_string(),
+        format!(
+            r#"{{"time":1,"can_block":true,"decision":"allow","fired":{{"type":"tool:pre_execute","data":{{"a":{deep}}}}}}}"#
+        ),
+        r#"{"time":1,"can_block":true,"decision":"maybe","fired":{"type":"tool:pre_execute"}}"#
+            .to_owned(),
+        r#"{"time":1,"can_block":true,"decision":"allow","fired":{"type":"../../etc"}}"#.to_owned(),
+        r#"{"time":1,"can_block":true,"decision":"allow","fired":7}"#.to_owned(),
+        "\u{0}\u{1}no JSON".to_owned(),
+        "x".repeat(5 * 1024 * 1024),
+    ];
+    user.write("events.jsonl", &(lines.join("\n") + "\n"));
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert_eq!(printed.status, 1, "{printed:?}");
+    assert!(
+        printed.out.contains("now:    block, by guard"),
+        "{printed:?}"
+    );
+    assert!(
+        printed.out.contains("1 event compared: 1 differs"),
+        "{printed:?}"
+    );
+    assert!(printed.err.contains("6 lines unreadable"), "{printed:?}");
+    assert!(!printed.out.contains('\u{1b}') && !touched.exists());
+    for args in [["trace", FILE], ["trace", "--check"]] {
+        let args = with(&args, if args[1] == FILE { &[] } else { &[FILE] });
+        assert!(!user.run(&args).out.contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn a_file_without_events_is_an_error() {
+    let user = recorded(GUARD, &[]);
+    user.write(
+        "events.jsonl",
+        "{\"time\":1,\"event\":\"a:b\",\"hook\":\"x\"}\n",
+    );
+    for args in [["replay", FILE].as_slice(), &["trace", "--check", FILE]] {
+        let printed = user.run(args);
+        assert_eq!(printed.status, 2);
+        assert!(printed.err.contains("found no events"), "{printed:?}");
+    }
+    assert!(
+        user.run(&["replay", "missing.jsonl"])
+            .err
+            .contains("cannot read")
+    );
+}
+
+#[test]
+fn the_lines_of_events_are_not_those_of_hooks() {
+    let user = recorded(GUARD, &[&LS]);
+    let printed = user.run(&["trace", FILE]);
+    assert!(printed.out.ends_with("\n1 line\n"), "{printed:?}");
+}
+
+#[test]
+fn a_record_in_the_project_is_refused() {
+    let user = recorded(GUARD, &[]);
+    user.write("outside/x", "");
+    std::os::unix::fs::symlink(user.project(), user.path("outside/way")).unwrap();
+    for file in [
+        "events.jsonl",
+        "new/events.jsonl",
+        "../outside/way/events.jsonl",
+    ] {
+        let printed = user.run(&with(&LS, &["--trace-events", file]));
+        assert_eq!(printed.status, 2, "{printed:?}");
+        assert!(
+            printed.err.contains("an agent could read and change it"),
+            "{printed:?}"
+        );
+    }
+    assert!(!user.project().join("events.jsonl").exists());
+}
+
+/// `PREFIX_HOOKS_TRACE` of an agent must not keep what its user does.
+#[test]
+fn no_variable_records_events() {
+    let user = recorded(GUARD, &[]);
+    let mut command = user.command(&LS);
+    let file = user.path("events.jsonl");
+    for name in [
+        "FORGE_HOOKS_TRACE",
+        "FORGE_HOOKS_TRACE_EVENTS",
+        "FORGE_TRACE_EVENTS",
+    ] {
+        command.env(name, &file);
+    }
+    assert!(command.output().unwrap().status.success());
+    let text = user.read("events.jsonl");
+    assert!(
+        text.contains("\"hook\":\"guard\"") && !text.contains("\"fired\""),
+        "{text}"
+    );
+}
+
+/// What is fired over `serve` is recorded too.
+#[test]
+fn serve_records_events() {
+    let user = recorded(GUARD, &[]);
+    let requests = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "fire", "params": {"event": {
+            "type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": "sudo ls"}}}}}),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "shutdown", "params": {}}),
+    ];
+    let input = requests.map(|line| format!("{line}\n")).concat();
+    let printed = user.run_with_input(&["serve", "--trace-events", FILE], &input);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert_eq!(printed.out, "1 event compared: 0 differ\n");
+    let refused = user.run_with_input(&["serve", "--trace-events", "x.jsonl"], &input);
+    assert_eq!(refused.status, 2, "{refused:?}");
+}
+
+fn checked(user: &User) -> Printed {
+    user.run(&["trace", "--check", FILE])
+}
+
+/// Writes a record of these events: the name, the session, the decision, and what tells the call from others.
+fn with_events(events: &[(&str, &str, &str, &str)]) -> User {
+    let user = User::new();
+    let lines = events.iter().map(|(event, session, decision, call)| {
+        let can_block = event.starts_with("tool:pre") || event.contains("prompt") || event.contains("stop");
+        let line = json!({
+            "time": 1, "event": event, "host_pid": 7, "call": call, "can_block": can_block, "decision": decision,
+            "fired": {"type": event, "session_id": session, "tool_name": "bash", "data": {}},
+        });
+        format!("{line}\n")
+    });
+    user.write("events.jsonl", &lines.collect::<String>());
+    user
+}
+
+#[test]
+fn what_a_host_forgot_is_found() {
+    let good = [
+        ("session:start", "s", "allow", ""),
+        ("user:prompt_submit", "s", "allow", ""),
+        ("tool:pre_execute", "s", "allow", "a"),
+        ("tool:pre_execute", "s", "block", "b"),
+        ("tool:post_execute", "s", "allow", "a"),
+        ("permission:check", "s", "ask", "p"),
+        ("permission:granted", "s", "allow", "p"),
+        ("agent:stop", "s", "block", ""),
+        ("agent:stop", "s", "allow", ""),
+        ("session:end", "s", "allow", ""),
+    ];
+    let printed = checked(&with_events(&good));
+    assert_eq!(
+        (printed.out.as_str(), printed.status),
+        ("10 events: nothing was forgotten\n", 0)
+    );
+    for (removed, line, what) in [
+        (
+            2,
+            4,
+            "`tool:post_execute` of the tool `bash` without an allowed `tool:pre_execute` of the same call",
+        ),
+        (
+            5,
+            6,
+            "`permission:granted` of the tool `bash` without an allowed `permission:check` of the same call",
+        ),
+        (8, 2, "the turn of the session `s` has no end in this trace"),
+        (9, 1, "the session `s` has no end in this trace"),
+    ] {
+        let mut events = good.to_vec();
+        events.remove(removed);
+        let printed = checked(&with_events(&events));
+        let lines: Vec<_> = printed.out.lines().collect();
+        assert_eq!(lines[0], format!("line {line}: {what}"), "{printed:?}");
+        assert!(lines[1].starts_with("    fix: "), "{printed:?}");
+        assert_eq!((lines[2], printed.status), ("9 events: 1 forgotten", 1));
+    }
+}
+
+#[test]
+fn a_call_is_allowed_once_and_in_its_session() {
+    for (events, forgotten) in [
+        (
+            &[
+                ("tool:pre_execute", "s", "allow", "a"),
+                ("tool:post_execute", "s", "allow", "a"),
+                ("tool:error", "s", "allow", "a"),
+            ][..],
+            1,
+        ),
+        (
+            &[
+                ("tool:pre_execute", "s", "allow", "a"),
+                ("tool:post_execute", "t", "allow", "a"),
+            ],
+            1,
+        ),
+        (
+            &[
+                ("tool:pre_execute", "s", "allow", "a"),
+                ("tool:post_execute", "s", "allow", "b"),
+            ],
+            1,
+        ),
+        (
+            &[
+                ("tool:pre_execute", "s", "block", "a"),
+                ("tool:error", "s", "allow", "a"),
+            ],
+            1,
+        ),
+        (
+            &[
+                ("tool:pre_execute", "s", "ask", "a"),
+                ("tool:post_execute", "s", "allow", "a"),
+            ],
+            1,
+        ),
+        (&[("user:prompt_submit", "s", "block", "")], 0),
+        (
+            &[
+                ("user:prompt_submit", "s", "allow", ""),
+                ("user:interrupt", "s", "allow", ""),
+            ],
+            0,
+        ),
+        (
+            &[
+                ("user:prompt_submit", "s", "allow", ""),
+                ("user:prompt_submit", "s", "allow", ""),
+                ("agent:stop", "s", "allow", ""),
+            ],
+            1,
+        ),
+        (
+            &[
+                ("session:start", "s", "allow", ""),
+                ("session:start", "t", "allow", ""),
+            ],
+            2,
+        ),
+    ] {
+        let printed = checked(&with_events(events));
+        let found = printed.out.matches("    fix: ").count();
+        assert_eq!(found, forgotten, "{events:?}: {printed:?}");
+    }
+}
+
+/// With the hooks and the plugin that the example has.
+#[test]
+fn nothing_differs_and_nothing_is_forgotten_in_the_example() {
+    if is_missing("jq") || forge_hooks::Sandbox::support().is_err() {
+        return;
+    }
+    let user = User::new();
+    let hooks = include_str!("../../../examples/config/myagent/hooks.json");
+    user.write("config/myagent/hooks.json", hooks);
+    let agent = |args: &[&str]| {
+        let mut command = std::process::Command::new(example("tool_executor"));
+        user.set(&mut command);
+        user.printed(command.args(args).output().unwrap())
+    };
+    let ran = agent(&["--trace-events", FILE]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let events = events_of(&user.path("events.jsonl"));
+    assert!(events.len() > 10 && events.iter().any(|event| event["decision"] == "block"));
+    let replayed = agent(&["hooks", "replay", FILE, "--yes"]);
+    assert_eq!(replayed.status, 0, "{replayed:?}");
+    assert!(
+        replayed.out.ends_with(" events compared: 0 differ\n"),
+        "{replayed:?}"
+    );
+    let checked = checked(&user);
+    assert!(
+        checked.out.ends_with("nothing was forgotten\n"),
+        "{checked:?}"
+    );
+    // Without the user's hooks, exactly those that they had decided.
+    user.write("config/myagent/hooks.json", "{\"hooks\": []}");
+    let replayed = agent(&["hooks", "replay", FILE, "--yes", "--json"]);
+    let differences = replayed.json()["differences"].as_array().unwrap().len();
+    assert!(
+        differences > 0 && differences < events.len(),
+        "{replayed:?}"
+    );
+}
+
+fn events_of(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(|line| !line["fired"].is_null()).collect()
+}

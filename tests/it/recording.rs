@@ -1,0 +1,347 @@
+//! The events of a trace: what is recorded of each, where it may be recorded, and what is never written.
+
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use forge_hooks::trace::TraceError;
+use forge_hooks::{
+    Decision, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookOutput, Observer, Trace,
+};
+use serde_json::{Value, json};
+
+use crate::support::{World, blocking_event, custom};
+use crate::tracing::{Traced, flush, lines};
+
+/// Events alone, without the lines of hooks.
+fn recorded(path: &Path) -> Vec<Value> {
+    let mut lines = lines(path);
+    lines.retain(|line| !line["fired"].is_null());
+    lines
+}
+
+impl Traced {
+    fn recording() -> Self {
+        Self::with(|builder| builder.events())
+    }
+
+    fn recorded(&self) -> Vec<Value> {
+        flush(&self.trace);
+        recorded(&self.path("trace.jsonl"))
+    }
+}
+
+#[test]
+fn an_event_is_recorded_with_its_data_and_its_outcome() {
+    let traced = Traced::recording();
+    let mut guard = HookOutput::default();
+    guard.decision = Some(Decision::Block);
+    guard.reason = Some("not today".to_owned());
+    let guard = Hook::answering("tool:pre_execute:bash", guard).unwrap();
+    traced.world.add(guard.with_name("guard"));
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
+    let event = event.with_session_id("s1").with_data("agent_id", "a1");
+    let options = FireOptions::new().handles_ask().applies_updates();
+    let outcome = traced.world.executor.execute(&event, options);
+    assert!(!outcome.allowed());
+    let [line] = &traced.recorded()[..] else {
+        panic!("one line")
+    };
+    assert_eq!(
+        line["fired"],
+        serde_json::from_str::<Value>(&event.to_json()).unwrap()
+    );
+    let expected = json!({
+        "event": "tool:pre_execute", "tool": "bash", "session": "s1", "handles": ["ask", "updates"],
+        "can_block": true, "decision": "block", "hook": "guard", "reason": "not today",
+    });
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(&line[key], value, "{key}");
+    }
+    assert_eq!(line["left_out"], Value::Null);
+}
+
+#[test]
+fn what_cannot_be_blocked_has_no_data() {
+    let traced = Traced::recording();
+    let arguments = json!({"command": "cat diary.txt"});
+    traced
+        .world
+        .fire(&HookEvent::tool_pre_execute("bash", arguments.clone()));
+    traced.world.fire(&HookEvent::tool_post_execute(
+        "bash",
+        arguments.clone(),
+        "dear diary",
+    ));
+    traced.world.fire(&HookEvent::tool_error(
+        "bash",
+        arguments,
+        "no ink in the pen",
+    ));
+    traced.world.fire(&HookEvent::session_message(
+        "s1",
+        "user",
+        "a private message",
+    ));
+    let lines = traced.recorded();
+    assert_eq!(lines.len(), 4);
+    let call = lines[0]["call"].as_str().unwrap();
+    assert_eq!(
+        (&lines[1]["call"], &lines[2]["call"]),
+        (&call.into(), &call.into())
+    );
+    for line in &lines[1..] {
+        assert_eq!(line["fired"]["data"], json!({}), "{line}");
+    }
+    let text = std::fs::read_to_string(traced.path("trace.jsonl")).unwrap();
+    for private in ["dear diary", "no ink", "private message"] {
+        assert!(!text.contains(private), "{private}");
+    }
+}
+
+#[test]
+fn every_way_to_fire_is_recorded_once() {
+    let traced = Traced::recording();
+    let world = &traced.world;
+    world.fire(&blocking_event());
+    drop(world.submit(blocking_event()).wait());
+    world.hook("tool:pre_execute", "exit 3");
+    world.fire(&blocking_event());
+    drop(world.submit(blocking_event()).wait());
+    let mut deep = json!(1);
+    for _ in 0..200 {
+        deep = json!([deep]);
+    }
+    world.fire(&blocking_event().with_data("deep", deep.clone()));
+    drop(
+        world
+            .submit(blocking_event().with_data("deep", deep))
+            .wait(),
+    );
+    let lines = traced.recorded();
+    let decisions: Vec<_> = lines.iter().map(|line| line["decision"].clone()).collect();
+    assert_eq!(
+        decisions,
+        ["allow", "allow", "block", "block", "block", "block"]
+    );
+    assert_eq!(lines[4]["left_out"], json!(["deep"]));
+}
+
+#[test]
+fn a_cancelled_event_is_recorded_as_blocked() {
+    let traced = Traced::recording();
+    let world = &traced.world;
+    world.hook("tool:pre_execute", "exit 0");
+    let token = forge_hooks::CancelToken::new();
+    token.cancel();
+    let options = FireOptions::new().cancelled_by(&token);
+    let handle = world.executor.submit(blocking_event(), options).unwrap();
+    assert!(!handle.wait().allowed());
+    let lines = traced.recorded();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0]["decision"], "block");
+}
+
+/// Only what an observer wants is copied, and nothing that it fires itself is recorded.
+#[test]
+fn observers_are_asked_whether_they_want_events() {
+    struct Fires(HookExecutor);
+    impl Observer for Fires {
+        fn on_event(&self, fired: &forge_hooks::executor::FiredEvent<'_>) {
+            assert_eq!(fired.event.event_type, EventType::ToolPreExecute);
+            assert_eq!((fired.tag, fired.handles_ask), (Some(7), false));
+            let outcome = self.0.execute(&custom("a:b"), FireOptions::new());
+            assert!(outcome.results().is_empty());
+            panic!("as an observer may");
+        }
+        fn wants_events(&self) -> bool {
+            true
+        }
+    }
+    struct Deaf;
+    impl Observer for Deaf {
+        fn on_event(&self, _: &forge_hooks::executor::FiredEvent<'_>) {
+            panic!("it does not want events");
+        }
+    }
+    let traced = Traced::recording();
+    let inner = HookExecutor::builder()
+        .observer(traced.trace.clone())
+        .build();
+    let world = World::with(|builder| builder.observer(Fires(inner.clone())).observer(Deaf));
+    let options = FireOptions::new().tag(7);
+    assert!(world.executor.execute(&blocking_event(), options).allowed());
+    assert_eq!(traced.recorded().len(), 0);
+    assert!(
+        inner
+            .execute(&blocking_event(), FireOptions::new())
+            .allowed()
+    );
+    assert_eq!(traced.recorded().len(), 1);
+}
+
+#[test]
+fn values_that_are_too_large_are_left_out_and_named() {
+    let traced = Traced::recording();
+    let text = |length: usize| "x".repeat(length);
+    let event = blocking_event()
+        .with_data("fits", text(64 * 1024 - 2))
+        .with_data("large", text(64 * 1024 - 1))
+        .with_data("small", 1);
+    traced.world.fire(&event);
+    let many = (0..10).fold(blocking_event(), |event, number| {
+        event.with_data(format!("k{number}"), text(60 * 1024))
+    });
+    traced.world.fire(&many);
+    let lines = traced.recorded();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["left_out"], json!(["large"]));
+    let keys = |line: &Value| line["fired"]["data"].as_object().unwrap().len();
+    assert!(keys(&lines[0]) >= 2);
+    let left_out = lines[1]["left_out"].as_array().unwrap().len();
+    assert_eq!((keys(&lines[1]) >= 4, left_out), (true, 6));
+}
+
+#[test]
+fn secrets_are_masked() {
+    let traced = Traced::recording();
+    let secret = "correct horse battery";
+    let guard = Hook::new("tool:pre_execute", "exit 3").unwrap();
+    traced.world.add(guard.with_env("OF_HOOK", secret));
+    let token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let arguments = json!({"command": format!("curl -H 'Authorization: Bearer {token}'"), "api_key": "hunter2hunter2",
+        "text": format!("it says {secret}!")});
+    let event = HookEvent::tool_pre_execute("bash", arguments).with_session_id(token);
+    traced.world.fire(&event);
+    let lines = traced.recorded();
+    assert_eq!(lines.len(), 1);
+    let text = std::fs::read_to_string(traced.path("trace.jsonl")).unwrap();
+    for hidden in [token, "hunter2", secret] {
+        assert!(!text.contains(hidden), "{hidden}: {text}");
+    }
+    assert_eq!(
+        lines[0]["fired"]["data"]["tool_args"]["text"],
+        "it says [redacted]!"
+    );
+}
+
+#[test]
+fn many_events_have_a_bounded_size() {
+    const MOST: u64 = 1024 * 1024;
+    let traced = Traced::with(|builder| builder.events().max_bytes(MOST).keep(1).capacity(65_536));
+    let event = HookEvent::tool_pre_execute("bash", "ls");
+    for _ in 0..10_000 {
+        traced.world.fire(&event);
+    }
+    flush(&traced.trace);
+    assert_eq!(traced.trace.lost(), 0);
+    for name in ["trace.jsonl", "trace.jsonl.1"] {
+        let length = traced.path(name).metadata().unwrap().len();
+        assert!(length <= MOST, "{length}");
+    }
+    assert!(!traced.path("trace.jsonl.2").exists());
+}
+
+/// A thread that cannot write holds 16 MiB at most.
+#[test]
+fn what_waits_has_a_bounded_size() {
+    let traced = Traced::with(|builder| builder.events().max_bytes(64 * 1024 * 1024));
+    let event = (0..4).fold(blocking_event(), |event, number| {
+        event.with_data(
+            format!("k{number}"),
+            "secret token 0123456789 ".repeat(2_700),
+        )
+    });
+    for _ in 0..100 {
+        traced.world.fire(&event);
+    }
+    flush(&traced.trace);
+    let lost = traced.trace.lost();
+    assert!(lost > 0, "masking takes longer than firing");
+    let kept = traced.recorded().len();
+    assert_eq!(kept as u64 + lost, 100);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_file_is_the_users_own_alone() {
+    let world = World::new();
+    let build = |name: &str| Trace::builder(world.path(name)).events().build();
+    let mode = |name: &str| world.path(name).metadata().unwrap().permissions().mode() & 0o777;
+    assert!(build("new/events.jsonl").is_ok());
+    assert_eq!(mode("new/events.jsonl"), 0o600);
+    assert!(build("new/events.jsonl").is_ok(), "it may exist");
+    world.write("shared.jsonl", "");
+    std::fs::set_permissions(world.path("shared.jsonl"), PermissionsExt::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink(world.path("new/events.jsonl"), world.path("link.jsonl")).unwrap();
+    std::os::unix::fs::symlink(world.path("nothing.jsonl"), world.path("dangling.jsonl")).unwrap();
+    assert!(build("second.jsonl").is_ok());
+    std::fs::hard_link(world.path("second.jsonl"), world.path("third.jsonl")).unwrap();
+    for (name, why) in [
+        ("shared.jsonl", "its mode is 0640, expected 0600"),
+        ("link.jsonl", "it is a link"),
+        ("dangling.jsonl", "it is a link"),
+        ("third.jsonl", "it has another name"),
+        ("new", "it is a directory"),
+    ] {
+        assert!(error_of(build(name)).contains(why), "{name}");
+    }
+    assert!(error_of(Trace::builder("/dev/null").events().build()).contains("it is a device"));
+    assert!(!world.path("nothing.jsonl").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_follows_a_full_file_is_the_users_own_alone() {
+    let world = World::new();
+    let mode = |name: &str| world.path(name).metadata().unwrap().permissions().mode() & 0o777;
+    let small = Trace::builder(world.path("full.jsonl"))
+        .events()
+        .max_bytes(0)
+        .build()
+        .unwrap();
+    let executor = HookExecutor::builder().observer(small.clone()).build();
+    for _ in 0..30 {
+        let event = blocking_event().with_data("long", "x".repeat(60 * 1024));
+        assert!(executor.execute(&event, FireOptions::new()).allowed());
+    }
+    flush(&small);
+    assert_eq!((mode("full.jsonl"), mode("full.jsonl.1")), (0o600, 0o600));
+}
+
+#[test]
+fn the_file_lies_outside_of_the_project() {
+    let world = World::new();
+    let project = world.path("project");
+    std::fs::create_dir_all(project.join("deep")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(project.join("deep"), world.path("way")).unwrap();
+    let build = |path: &str| {
+        let builder = Trace::builder(world.path(path)).events();
+        builder
+            .outside_of(world.path("other"))
+            .outside_of(&project)
+            .build()
+    };
+    let inside = [
+        "project/events.jsonl",
+        "project/deep/new/events.jsonl",
+        "elsewhere/../project/events.jsonl",
+        #[cfg(unix)]
+        "way/events.jsonl",
+    ];
+    for path in inside {
+        assert!(
+            error_of(build(path)).contains("an agent could read"),
+            "{path}"
+        );
+    }
+    let left: Vec<_> = std::fs::read_dir(&project).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(build("project-2/events.jsonl").is_ok());
+}
+
+fn error_of(built: Result<Trace, TraceError>) -> String {
+    let error = built.err().unwrap();
+    std::error::Error::source(&error).unwrap().to_string()
+}
