@@ -13,7 +13,9 @@ use super::patch::{self, Embedded, MOST_CHANGES};
 use super::paths::Places;
 use super::text_output;
 use crate::compat::{APPLY_PATCH, Agent, Tool};
-use crate::events::{EventType, HookEvent, HostContext, Vocabulary, known_data_keys};
+use crate::events::{
+    AGENT_ID, AGENT_TYPE, EventType, HookEvent, HostContext, Vocabulary, known_data_keys,
+};
 
 pub(super) type Arguments = Map<String, Value>;
 
@@ -23,7 +25,6 @@ const MULTI_EDIT: &str = "MultiEdit";
 /// The key of the data with what the agent says and our events have no place for.
 const AGENT: &str = "agent";
 
-const AGENT_TYPE: &str = "agent_type";
 const MAIN: &str = "main";
 const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
@@ -390,17 +391,27 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
         about.insert("tool_response".to_owned(), rest);
         *result = text.into();
     }
+    name_agent(agent, &mut event, &mut about);
+    event.data.insert(AGENT.to_owned(), about.into());
+    event.with_context(Arc::new(HostContext::new()))
+}
+
+/// Says whose turn it is, also where events of other hosts say it.
+fn name_agent(agent: &Agent, event: &mut HookEvent, about: &mut Map<String, Value>) {
     // An agent that does not tell subagents apart does not say whose event it is.
     let tells = agent
         .events()
         .iter()
         .any(|event| event.ours() == Some(SUBAGENT_START));
-    if let Some(kind) = event.data.get(AGENT_TYPE) {
-        about.insert(AGENT_TYPE.to_owned(), kind.clone());
+    for key in [AGENT_TYPE, AGENT_ID] {
+        if let Some(value) = event.data.get(key) {
+            about.insert(key.to_owned(), value.clone());
+        } else if let Some(value) = about.get(key) {
+            event.data.insert(key.to_owned(), value.clone());
+        }
     }
-    // The type is also where events of other hosts have it.
-    let mut kind = about.get(AGENT_TYPE).cloned();
-    let is_subagent = event.data.contains_key("agent_id") || about.contains_key("agent_id");
+    let mut kind = event.data.get(AGENT_TYPE).cloned();
+    let is_subagent = event.data.contains_key(AGENT_ID);
     if is_subagent && kind == Some(MAIN.into()) {
         // A subagent may be called so.
         kind = Some(format!("{MAIN} (subagent)").into());
@@ -409,8 +420,6 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
     if let Some(kind) = kind.or_else(|| tells.then(|| MAIN.into())) {
         event.data.entry(AGENT_TYPE).or_insert(kind);
     }
-    event.data.insert(AGENT.to_owned(), about.into());
-    event.with_context(Arc::new(HostContext::new()))
 }
 
 /// Returns the name of a tool of an MCP server, where the agent has another form of it.

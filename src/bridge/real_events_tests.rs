@@ -100,7 +100,9 @@ impl Input {
             "session_id" => return (vec!["/session_id".to_owned()], value.clone()),
             "tool_name" => return (vec!["/tool_name".to_owned()], self.tool_name(value)),
             // Also in the data itself.
-            "agent_type" => return (vec!["/data/agent/agent_type".to_owned()], value.clone()),
+            "agent_type" | "agent_id" => {
+                return (vec![format!("/data/agent/{key}")], value.clone());
+            }
             "tool_input" => return self.argument(&rest, value),
             // What is left of an output without its text.
             "tool_result" if self.agent == COPILOT => {
@@ -204,6 +206,7 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
                 let kind = input.fields.get("agent_type");
                 value == *kind.unwrap_or(&"main".into())
             }
+            "/data/agent_id" => input.fields.get("agent_id") == Some(&value),
             "/data/tool_result" => {
                 is_text_of(&value, &input.fields[input.agent.key("tool_result")])
             }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::event_type::{CustomEventType, EventType};
 use super::table::{
-    LLM_ERROR, NOTIFICATION, POST_COMPACT, PRE_COMPACT, STOP, SUBAGENT_START, SUBAGENT_STOP,
+    AGENT_ID, AGENT_TYPE, LLM_ERROR, NOTIFICATION, POST_COMPACT, PRE_COMPACT, STOP, SUBAGENT_START,
+    SUBAGENT_STOP,
 };
 use super::{HookEvent, HostContext};
 
@@ -29,7 +30,7 @@ impl HookEvent {
     /// Creates `agent:subagent_start`: an agent of this type has started, for a part of the work.
     #[must_use]
     pub fn agent_subagent_start(agent_type: impl Into<String>) -> Self {
-        Self::named(SUBAGENT_START).with_data("agent_type", agent_type.into())
+        Self::named(SUBAGENT_START).with_data(AGENT_TYPE, agent_type.into())
     }
 
     /// Creates `agent:subagent_stop`: an agent of this type is about to end. Can be blocked, like
@@ -37,8 +38,18 @@ impl HookEvent {
     #[must_use]
     pub fn agent_subagent_stop(agent_type: impl Into<String>, stop_hook_active: bool) -> Self {
         Self::named(SUBAGENT_STOP)
-            .with_data("agent_type", agent_type.into())
+            .with_data(AGENT_TYPE, agent_type.into())
             .with_data("stop_hook_active", stop_hook_active)
+    }
+
+    /// Names the agent in whose turn the event is, in place of what the data has of these names: both keys are about one agent.
+    pub(crate) fn of_agent(mut self, agent_type: &str, id: Option<&str>) -> Self {
+        self.data.insert(AGENT_TYPE.to_owned(), agent_type.into());
+        self.data.remove(AGENT_ID);
+        if let Some(id) = id {
+            self.data.insert(AGENT_ID.to_owned(), id.into());
+        }
+        self
     }
 
     /// Creates `context:pre_compact`: the conversation is about to be shortened; `trigger` is `manual` or

@@ -24,7 +24,7 @@ pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
 pub(crate) use meant::{meant_by, named_elsewhere};
 pub use spec::EventSpec;
-pub(crate) use table::known_data_keys;
+pub(crate) use table::{AGENT_ID, AGENT_TYPE, known_data_keys};
 pub use vocabulary::Vocabulary;
 
 /// One event in the host, with the data that its hooks receive.

@@ -30,7 +30,8 @@ const CONTENT: Key = ("content", "the text");
 const LEVEL: Key = ("perm_level", "the level of the permission");
 const RULE: Key = ("perm_rule", "the rule that matched, if one did");
 const TRIGGER: Key = ("trigger", "`manual` or `auto`");
-const AGENT_TYPE: Key = ("agent_type", "the kind of agent");
+const KIND_OF_AGENT: Key = (AGENT_TYPE, "the kind of agent");
+const IDENTITY_OF_AGENT: Key = (AGENT_ID, "the agent's id, if the host sets it");
 const STOP_ACTIVE: Key = (
     "stop_hook_active",
     "whether a hook has already made the agent continue",
@@ -147,12 +148,16 @@ pub(super) static KNOWN: [Known; 23] = [
         &[STOP_ACTIVE, LAST_MESSAGE],
     )
     .elsewhere(&["Stop", "AfterAgent"]),
-    Known::after(SUBAGENT_START, "A subagent has started", &[AGENT_TYPE])
-        .elsewhere(&["SubagentStart"]),
+    Known::after(
+        SUBAGENT_START,
+        "A subagent has started",
+        &[KIND_OF_AGENT, IDENTITY_OF_AGENT],
+    )
+    .elsewhere(&["SubagentStart"]),
     Known::before(
         SUBAGENT_STOP,
         "A subagent is about to end",
-        &[AGENT_TYPE, STOP_ACTIVE, LAST_MESSAGE],
+        &[KIND_OF_AGENT, IDENTITY_OF_AGENT, STOP_ACTIVE, LAST_MESSAGE],
     )
     .elsewhere(&["SubagentStop"]),
     Known::before(
@@ -183,6 +188,12 @@ pub(crate) fn known_data_keys() -> impl Iterator<Item = &'static str> {
         .flat_map(|event| event.data)
         .map(|(key, _)| *key)
 }
+
+/// The key of the type of the agent in whose turn an event is.
+pub(crate) const AGENT_TYPE: &str = "agent_type";
+
+/// The key of the id of this agent.
+pub(crate) const AGENT_ID: &str = "agent_id";
 
 pub(super) const STOP: &str = "agent:stop";
 pub(super) const SUBAGENT_START: &str = "agent:subagent_start";

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::Lifecycle;
 use super::question::{Ask, Question, agreed};
-use super::table::{AGENT_TYPE, Rewrites, Row};
-use crate::events::{EventType, HookEvent, bounded_copy};
+use super::table::{Rewrites, Row};
+use crate::events::{AGENT_ID, AGENT_TYPE, EventType, HookEvent, bounded_copy};
 use crate::executor::{CancelToken, FireOptions};
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
@@ -258,7 +258,8 @@ impl Open {
 
     /// Adds a field to the data of the events that are still to be fired.
     pub(super) fn set_field(&mut self, name: String, value: Value) {
-        if self.row.has_key(&name) || name == AGENT_TYPE {
+        // Only a turn says whose it is: guards decide by it.
+        if self.row.has_key(&name) || [AGENT_TYPE, AGENT_ID].contains(&&*name) {
             warn!(
                 "the field `{}` is ignored: it is one of the events' own",
                 printable(&name)

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::Lifecycle;
 use super::action::{Action, Begins, Request, Running};
-use super::stops::{MOST, Stops};
-use super::table::{self, AGENT_TYPE};
-use crate::events::HookEvent;
+use super::agent::Agent;
+use super::stops::MOST;
+use super::table;
 use crate::logging::warn;
 use crate::outcome::{HookBlockedError, Outcome};
 
@@ -134,44 +134,29 @@ impl Running<Session> {
         id.unwrap_or_default()
     }
 
-    /// Creates a turn of the agent: the user has submitted this prompt, and the host has not acted on it yet.
+    /// Creates a turn of the session's own agent, as [`Lifecycle::prompt`].
     pub fn prompt(&self, content: impl Into<String>) -> Request<'static, Turn> {
-        let content = Value::from(content.into());
-        Request::new(
-            self.lifecycle(),
-            &table::TURN,
-            [("content", content)],
-            Turn::of(MAIN.to_owned(), self.lifecycle().stops.clone()),
-        )
+        self.lifecycle().prompt(content)
     }
 
-    /// Creates a shortening of the conversation. `trigger` is `manual` or `auto`.
+    /// Creates a shortening of the session's conversation, as [`Lifecycle::compact`].
     pub fn compact<'a>(&self, trigger: impl Into<String>) -> Request<'a, Compaction> {
-        let data = [("trigger", Value::from(trigger.into()))];
-        Request::new(self.lifecycle(), &table::COMPACTION, data, Compaction)
+        self.lifecycle().compact(trigger)
     }
 
-    /// Fires `session:message`: a message was received or sent. Returns the outcome; none if it was not waited
-    /// for.
+    /// Fires `session:message`, as [`Lifecycle::message`].
     pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
-        self.fire(HookEvent::session_message(self.id(), role, content))
+        self.lifecycle().message(role, content)
     }
 
-    /// Fires `notification:show`: the host shows its user a message. Returns the outcome; none if it was not
-    /// waited for.
+    /// Fires `notification:show`, as [`Lifecycle::notify`].
     pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
-        self.fire(HookEvent::notification_show(message))
+        self.lifecycle().notify(message)
     }
 
-    /// Fires `user:interrupt`: the user has interrupted the host. Returns the outcome; none if it was not waited
-    /// for.
+    /// Fires `user:interrupt`, as [`Lifecycle::interrupt`].
     pub fn interrupt(&self) -> Option<Outcome> {
-        self.fire(HookEvent::user_interrupt())
-    }
-
-    fn fire(&self, event: HookEvent) -> Option<Outcome> {
-        let lifecycle = self.lifecycle();
-        lifecycle.fire_after(lifecycle.of_session(event))
+        self.lifecycle().interrupt()
     }
 }
 
@@ -199,22 +184,15 @@ impl Running<Session> {
 /// ```
 #[derive(Debug)]
 pub struct Turn {
-    agent_type: String,
     stop_was_blocked: bool,
-    stops: Stops,
     /// For what happens in the turn; set when it has begun.
     lifecycle: Option<Lifecycle>,
 }
 
-/// The type of a session's own agent.
-const MAIN: &str = "main";
-
 impl Turn {
-    fn of(agent_type: String, stops: Stops) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            agent_type,
             stop_was_blocked: false,
-            stops,
             lifecycle: None,
         }
     }
@@ -223,7 +201,7 @@ impl Turn {
 impl Action for Turn {
     fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
         let mut lifecycle = running.open.lifecycle.clone();
-        lifecycle.agent_type = Some(running.action.agent_type.clone());
+        lifecycle.agent.get_or_insert_with(Agent::main);
         running.action.lifecycle = Some(lifecycle);
         Ok(())
     }
@@ -231,8 +209,9 @@ impl Action for Turn {
 impl Begins for Turn {}
 
 impl Running<Turn> {
-    /// The lifecycle for calls in this turn. Its events have the agent's type as `agent_type`, so that hooks know whose call a
-    /// tool is: that of the [subagent](Running::subagent), or `main`. A token that was given to the turn cancels them too.
+    /// The lifecycle for calls in this turn. Its events say whose they are: they have the type of the [subagent](Running::subagent)
+    /// as `agent_type`, or `main`, and the subagent's id as `agent_id`, if it [has one](Running::subagent_with_id). A token that
+    /// was given to the turn cancels them too.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -261,10 +240,46 @@ impl Running<Turn> {
     /// The type is for hooks that decide by it, so it comes from the host: a model that may choose it could choose one without
     /// a guard.
     pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
-        let agent_type = agent_type.into();
-        let data = [(AGENT_TYPE, Value::from(agent_type.clone()))];
-        let turn = Turn::of(agent_type, self.lifecycle().stops.of_other_agent());
-        Request::new(self.lifecycle(), &table::SUBAGENT, data, turn)
+        self.turn_of(Agent {
+            agent_type: agent_type.into(),
+            id: None,
+        })
+    }
+
+    /// Creates a turn of a [subagent](Running::subagent) that has an id, so that hooks can tell subagents of one type apart.
+    /// Each of its events has the id as `agent_id`.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use forge_hooks::{Hook, HookExecutor, Lifecycle};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// let names = Hook::new("tool:pre_execute", r#"echo "$FORGE_AGENT_TYPE $FORGE_AGENT_ID""#)?;
+    /// executor.registry().register(names);
+    /// let session = Lifecycle::new(executor).session("s1").begin()?;
+    /// let turn = session.prompt("explore").begin()?;
+    /// let subagent = turn.subagent_with_id("explorer", "explorer-2").begin()?;
+    /// let read = subagent.lifecycle().tool("read", "notes.txt").run(|_| Ok::<_, String>("text"))?;
+    /// assert_eq!(read.before.results()[0].stdout, "explorer explorer-2\n");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn subagent_with_id(
+        &self,
+        agent_type: impl Into<String>,
+        id: impl Into<String>,
+    ) -> Request<'static, Turn> {
+        self.turn_of(Agent {
+            agent_type: agent_type.into(),
+            id: Some(id.into()),
+        })
+    }
+
+    fn turn_of(&self, agent: Agent) -> Request<'static, Turn> {
+        let mut lifecycle = self.lifecycle().clone();
+        lifecycle.stops = lifecycle.stops.of_other_agent();
+        lifecycle.agent = Some(agent);
+        Request::new(&lifecycle, &table::SUBAGENT, [], Turn::new())
     }
 
     /// The prompt for the model, with the changes of hooks; empty for an agent that works for another one.
@@ -297,7 +312,7 @@ impl Running<Turn> {
         if outcome.is_cancelled() {
             outcome = outcome.without_block();
         }
-        if self.action.stops.are_too_many(outcome.allowed()) {
+        if lifecycle.stops.are_too_many(outcome.allowed()) {
             let name = &event.event_type;
             warn!("hooks have blocked `{name}` {MOST} times in a row: it is not blocked again");
             outcome = outcome.without_block();

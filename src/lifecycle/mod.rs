@@ -32,6 +32,7 @@
 //! nothing. The model does not get a blocked prompt: the host shows its user the reason.
 
 mod action;
+mod agent;
 mod kinds;
 mod own;
 mod permission;
@@ -46,8 +47,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::agent::Agent;
 use self::stops::Stops;
-use crate::events::{HookEvent, HostContext};
+use crate::events::{EventType, HookEvent, HostContext};
 use crate::executor::{CancelToken, FireOptions, HookExecutor};
 use crate::logging::warn;
 use crate::outcome::Outcome;
@@ -96,8 +98,8 @@ pub use tool::{Tool, ToolRun};
 pub struct Lifecycle {
     executor: HookExecutor,
     session_id: Option<String>,
-    /// Of another agent than the session's.
-    agent_type: Option<String>,
+    /// The agent in whose turn the events are; none outside of a turn.
+    agent: Option<Agent>,
     context: Option<Arc<HostContext>>,
     waits: bool,
     token: Option<CancelToken>,
@@ -111,7 +113,7 @@ impl Lifecycle {
         Self {
             executor,
             session_id: None,
-            agent_type: None,
+            agent: None,
             context: None,
             waits: true,
             token: None,
@@ -185,7 +187,7 @@ impl Lifecycle {
     pub fn session(&self, id: impl Into<String>) -> Request<'static, Session> {
         let mut lifecycle = self.clone().with_session_id(id);
         lifecycle.stops = Stops::default();
-        lifecycle.agent_type = None;
+        lifecycle.agent = None;
         Request::new(&lifecycle, &table::SESSION, [], Session)
     }
 
@@ -202,12 +204,44 @@ impl Lifecycle {
         request
     }
 
+    /// Creates a turn of the agent: its user has submitted this prompt, and the host has not acted on it yet. With the
+    /// lifecycle of a [subagent's](Running::subagent) turn, for a prompt that the subagent gets after its start.
+    pub fn prompt(&self, content: impl Into<String>) -> Request<'static, Turn> {
+        let content = Value::from(content.into());
+        Request::new(self, &table::TURN, [("content", content)], Turn::new())
+    }
+
+    /// Creates a shortening of the conversation. `trigger` is `manual` or `auto`.
+    pub fn compact<'a>(&self, trigger: impl Into<String>) -> Request<'a, Compaction> {
+        let data = [("trigger", Value::from(trigger.into()))];
+        Request::new(self, &table::COMPACTION, data, Compaction)
+    }
+
+    /// Fires `session:message`: a message was received or sent. Returns the outcome; none if it was not waited
+    /// for.
+    pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
+        let event = HookEvent::new(EventType::SessionMessage)
+            .with_data("role", role.into())
+            .with_data("content", content.into());
+        self.fire_after(self.of_session(event))
+    }
+
+    /// Fires `notification:show`: the host shows its user a message. Returns the outcome; none if it was not
+    /// waited for.
+    pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
+        self.fire_after(self.of_session(HookEvent::notification_show(message)))
+    }
+
+    /// Fires `user:interrupt`: the user has interrupted the host. Returns the outcome; none if it was not waited
+    /// for.
+    pub fn interrupt(&self) -> Option<Outcome> {
+        self.fire_after(self.of_session(HookEvent::user_interrupt()))
+    }
+
     fn of_session(&self, event: HookEvent) -> HookEvent {
-        let event = match &self.agent_type {
-            Some(agent_type) if !event.data.contains_key(table::AGENT_TYPE) => {
-                event.with_data(table::AGENT_TYPE, agent_type.clone())
-            }
-            _ => event,
+        let event = match &self.agent {
+            Some(agent) => event.of_agent(&agent.agent_type, agent.id.as_deref()),
+            None => event,
         };
         let event = match &self.session_id {
             Some(id) if event.session_id.is_none() => event.with_session_id(id),

@@ -6,9 +6,6 @@ use std::borrow::Cow;
 
 use crate::events::EventType;
 
-/// The key of an agent's type, which only its turn sets.
-pub(super) const AGENT_TYPE: &str = "agent_type";
-
 /// The events around an action of the host. All of them have the same tool and session.
 #[derive(Debug, Clone)]
 pub(super) struct Row {

@@ -215,9 +215,26 @@ pub(crate) struct Fire {
     /// The event, as a hook receives it; only `type` is required.
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::GivenEvent"))]
     pub(super) event: Map<String, Value>,
+    /// The agent in whose turn the event is. Default: what the event's data says.
+    #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Option<Agent>"))]
+    pub(super) agent: Option<Object<Agent>>,
     #[serde(default = "usual_options")]
     #[cfg_attr(test, schemars(with = "Options"))]
     pub(super) options: Object<Options>,
+}
+
+/// An agent, as the data of each event in its turn names it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Agent {
+    /// Its `agent_type`; `main` is the session's own agent.
+    #[serde(rename = "type")]
+    pub(super) agent_type: String,
+    /// Its `agent_id`. Default: the event has none.
+    #[serde(default)]
+    pub(super) id: Option<String>,
 }
 
 fn usual_options() -> Object<Options> {

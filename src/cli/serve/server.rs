@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 
 use super::desk::{Answer, Desk, Task};
 use super::message::{
-    Cancel, Code, Fire, Id, Incoming, Initialize, Options, Refusal, Shutdown, parse, text_of,
+    Cancel, Code, Fire, Id, Incoming, Initialize, Object, Options, Refusal, Shutdown, parse,
+    text_of,
 };
 use super::notifier::Notifier;
 use super::outbox::Outbox;
@@ -269,9 +270,12 @@ impl Server {
         if self.ending.is_some() {
             return Err(Refusal::ending());
         }
-        let event = self
+        let mut event = self
             .event(params.event)
             .map_err(|words| Code::Params.refuses(words))?;
+        if let Some(Object(agent)) = params.agent {
+            event = event.of_agent(&agent.agent_type, agent.id.as_deref());
+        }
         if self.outbox.is_full() {
             return Err(Refusal::unread());
         }

@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use forge_hooks::executor::HookRun;
-use forge_hooks::lifecycle::Question;
-use forge_hooks::{Decision, HookEvent, HookResult, Lifecycle, Observer, Permit};
+use forge_hooks::lifecycle::{OwnAction, Question};
+use forge_hooks::{Decision, EventSpec, HookEvent, HookResult, Lifecycle, Observer, Permit};
 use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, World, meets};
@@ -313,4 +313,73 @@ fn a_hook_replaces_the_prompt() {
     assert_eq!((turn.prompt(), turn.again().is_some()), (content, true));
     assert_eq!(host.seen.data(1)["content"], "deploy");
     assert_eq!(host.seen.data(2)["content"], content, "fired again");
+}
+
+/// Has an action of each kind, in the turn of this lifecycle.
+fn act(hooks: &Lifecycle) {
+    let _ = hooks.tool("ls", "x").run(works).unwrap();
+    let failed = hooks.tool("ls", "x").run(|_| Err::<(), _>("no"));
+    assert!(failed.unwrap().output().is_err());
+    let call = hooks.llm("m", 1).begin().unwrap();
+    call.stream().finish();
+    call.finish(Ok::<_, String>(1));
+    drop(hooks.llm("m", 1).begin().unwrap());
+    for answer in [true, false] {
+        let permission = hooks.permission("ls", "read").run(|_| answer).unwrap();
+        assert_eq!(permission.granted, answer);
+    }
+    hooks.compact("auto").run(|_| ()).unwrap();
+    assert!(hooks.prompt("more").begin().unwrap().finish("").allowed());
+    hooks.message("user", "hello");
+    hooks.notify("done");
+    hooks.interrupt();
+    let events = ["a:before", "a:after", "a:failed"].map(EventSpec::named);
+    let own = OwnAction::new(&events[0], &events[1], &events[2]);
+    // An action of the host forges neither.
+    let own = hooks.action(&own).with_field("agent_id", "boss");
+    let own = own.with_field("agent_type", "boss");
+    let done = own.run(|running| {
+        running.set_field("agent_id", "boss");
+        Ok::<_, String>(())
+    });
+    assert_eq!(done.unwrap(), Ok(()));
+}
+
+/// Which agents the events have named since the last time, without repetitions.
+fn agents(host: &Host) -> Vec<Value> {
+    let events = std::mem::take(&mut *host.seen.0.lock().unwrap());
+    let named =
+        |event: HookEvent| json!([event.data.get("agent_type"), event.data.get("agent_id")]);
+    let mut agents: Vec<_> = events.into_iter().map(named).collect();
+    agents.dedup();
+    agents
+}
+
+#[test]
+fn each_event_of_a_subagent_names_it() {
+    let host = Host::with([]);
+    let session = host.lifecycle().session("s1").begin().unwrap();
+    act(session.lifecycle());
+    let main = json!(["main", null]);
+    assert_eq!(agents(&host), [json!([null, null])]);
+    let turn = session.prompt("go").begin().unwrap();
+    assert_eq!(agents(&host), [json!([null, null])]);
+    act(turn.lifecycle());
+    assert_eq!(agents(&host), [main]);
+
+    let explorer = json!(["explorer", "e1"]);
+    let mut outer = turn.subagent_with_id("explorer", "e1").begin().unwrap();
+    act(outer.lifecycle());
+    assert_eq!(agents(&host), std::slice::from_ref(&explorer));
+    // The innermost one counts, also if it has no id.
+    let tester = json!(["tester", null]);
+    let mut inner = outer.subagent("tester").begin().unwrap();
+    act(inner.lifecycle());
+    assert!(inner.finish("done").allowed());
+    assert_eq!(agents(&host), [tester]);
+    assert!(outer.finish("done").allowed());
+    assert_eq!(agents(&host), [explorer]);
+    // Another session is not within the subagent.
+    drop(outer.lifecycle().session("s2").begin().unwrap());
+    assert_eq!(agents(&host), [json!([null, null])]);
 }

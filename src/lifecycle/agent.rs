@@ -1,0 +1,21 @@
+//! The agent in whose turn an event is.
+//!
+//! Knows no events.
+
+/// An agent, as the events of its turns name it.
+#[derive(Debug, Clone)]
+pub(super) struct Agent {
+    pub(super) agent_type: String,
+    /// None if the host has not named one.
+    pub(super) id: Option<String>,
+}
+
+impl Agent {
+    /// The session's own agent.
+    pub(super) fn main() -> Self {
+        Self {
+            agent_type: "main".to_owned(),
+            id: None,
+        }
+    }
+}
