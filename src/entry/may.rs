@@ -8,7 +8,7 @@ named! {
     /// What the answer of a hook may do besides stopping the operation (`may`): without its word, nothing of it.
     #[non_exhaustive]
     pub enum May {
-        /// Changes the tool's input: `updatedInput`.
+        /// Changes the input: `updatedInput` replaces arguments of a tool, a prompt, or the messages for a model.
         ChangeInput = "change_input",
         /// Changes the tool's output for the model: `updatedOutput`. A hook that
         /// [withholds](crate::FailurePolicy::Withhold) may do this too.

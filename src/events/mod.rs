@@ -286,11 +286,13 @@ impl HookEvent {
         Self::new(event_type).with_data("llm_model", model.into())
     }
 
-    /// Returns whether a hook may change what the event announces: the arguments of a tool, if they are an object, or a prompt.
+    /// Returns whether a hook may change what the event announces: the arguments of a tool, if they are an object, a prompt, or
+    /// the messages of a request to a model, if the host has set them.
     pub(crate) fn has_changeable_input(&self) -> bool {
         match self.event_type {
             EventType::ToolPreExecute => self.data.get("tool_args").is_none_or(Value::is_object),
             EventType::UserPromptSubmit => true,
+            EventType::LlmPreRequest => self.data.get("messages").is_some_and(Value::is_array),
             _ => false,
         }
     }

@@ -23,7 +23,11 @@ const ARGS: Key = ("tool_args", "the tool's arguments");
 const RESULT: Key = ("tool_result", "what the tool returned");
 const ERROR: Key = ("error", "the message of the error");
 const MODEL: Key = ("llm_model", "the model");
-const MESSAGES: Key = ("message_count", "the number of messages in the request");
+const MESSAGE_COUNT: Key = ("message_count", "the number of messages in the request");
+const MESSAGES: Key = (
+    "messages",
+    "the messages of the request, if the host sets them",
+);
 const TOKENS: Key = ("llm_tokens", "the number of tokens");
 const ROLE: Key = ("role", "the role of the message's author");
 const CONTENT: Key = ("content", "the text");
@@ -90,7 +94,7 @@ pub(super) static KNOWN: [Known; 23] = [
     Known::before(
         "llm:pre_request",
         "Before a request to a model",
-        &[MODEL, MESSAGES],
+        &[MODEL, MESSAGE_COUNT, MESSAGES],
     )
     .elsewhere(&["BeforeModel"]),
     Known::after(

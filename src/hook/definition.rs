@@ -19,7 +19,7 @@ use crate::entry::{
     DEFAULT_TIMEOUT, Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, LONGEST_TIMEOUT,
     May, Options, Reads, SHORTEST_TIMEOUT, Sandbox, Shell, Stdin,
 };
-use crate::events::HookEvent;
+use crate::events::{EventType, HookEvent};
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
 use crate::protocol::{Grouping, Protocol, words_of};
@@ -345,8 +345,27 @@ impl Hook {
             }
             _ => self.may().to_vec(),
         };
-        let words: Vec<_> = words.into_iter().map(May::in_words).collect();
+        let words: Vec<_> = words
+            .into_iter()
+            .map(|word| match word {
+                May::ChangeInput => self.input_in_words(),
+                other => other.in_words(),
+            })
+            .collect();
         (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// Returns which input a hook may change that may change the input.
+    fn input_in_words(&self) -> &'static str {
+        let matches = |event_type| self.pattern().matches_type(&event_type);
+        let others = matches(EventType::ToolPreExecute) || matches(EventType::UserPromptSubmit);
+        if !matches(EventType::LlmPreRequest) {
+            May::ChangeInput.in_words()
+        } else if others {
+            "change the input, replace the messages of a model request"
+        } else {
+            "replace the messages of a model request"
+        }
     }
 
     pub(crate) fn with_source(self, source: HookSource) -> Self {

@@ -133,10 +133,10 @@ impl<'a, A: Action> Request<'a, A> {
         }
         let (event, before) = self.open.fire_first(options.clone());
         let before = rewrites.first_pass(&event.data, before).unless_denied()?;
-        let Some((key, value)) = rewrites.change(&self.open.data, &before) else {
+        let Some(change) = rewrites.change(&self.open.data, &before) else {
             return agreed(&event, before, None, ask);
         };
-        self.open.data.insert(key.to_owned(), value);
+        rewrites.apply(&mut self.open.data, change);
         let (changed, again) = self.open.fire_first(options.without_background());
         let again = rewrites.second_pass((&event.data, &before), (&changed.data, again));
         if rewrites.change(&self.open.data, &again).is_some() {
@@ -249,7 +249,7 @@ impl Open {
         let mut event = HookEvent::new(event_type);
         event.tool_name.clone_from(&self.tool);
         for (key, value) in &self.data {
-            if name == self.row.before || self.row.left_out != Some(&**key) {
+            if name == self.row.before || !self.row.left_out.contains(&&**key) {
                 event.data.insert(key.clone(), bounded_copy(value));
             }
         }

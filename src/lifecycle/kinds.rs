@@ -8,7 +8,7 @@ use super::Lifecycle;
 use super::action::{Action, Begins, Request, Running};
 use super::agent::Agent;
 use super::stops::MOST;
-use super::table;
+use super::table::{self, MESSAGE_COUNT, MESSAGES};
 use crate::logging::warn;
 use crate::outcome::{HookBlockedError, Outcome};
 
@@ -36,6 +36,42 @@ impl Action for Model {}
 impl Begins for Model {}
 
 impl Request<'_, Model> {
+    /// Sets the messages of the request, as the host sends them to the model, and their number. Default: hooks receive only the
+    /// number.
+    ///
+    /// A hook can then replace them (`updatedInput` with `messages`): the hooks run once more on the changed messages and may
+    /// block them. The host sends what [`messages`](Running::messages) returns.
+    ///
+    /// A hook with `"reads": "stdin"` gets messages of any size. Any other one fails, and so blocks, if they do not fit into an
+    /// environment variable: on Linux, from 128 KiB on.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use forge_hooks::hook::May;
+    /// use forge_hooks::{Hook, HookExecutor, Lifecycle};
+    /// use serde_json::json;
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// let command = r#"echo '{"updatedInput": {"messages": [{"role": "user", "content": "hi"}]}}'"#;
+    /// let hook = Hook::new("llm:pre_request", command)?.with_may([May::ChangeInput]);
+    /// executor.registry().register(hook);
+    /// let messages = [
+    ///     json!({"role": "user", "content": "an old question"}),
+    ///     json!({"role": "user", "content": "hi"}),
+    /// ];
+    /// let call = Lifecycle::new(executor).llm("large", 2).with_messages(messages).begin()?;
+    /// assert_eq!(call.messages(), Some(&[json!({"role": "user", "content": "hi"})][..]));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_messages(mut self, messages: impl Into<Vec<Value>>) -> Self {
+        let messages = messages.into();
+        let data = &mut self.open.data;
+        data.insert(MESSAGE_COUNT.to_owned(), messages.len().into());
+        data.insert(MESSAGES.to_owned(), messages.into());
+        self
+    }
+
     /// Fires `llm:pre_request`, calls the model, and fires `llm:post_response` with the number of tokens that
     /// the function returns beside the answer, or `llm:error` with its error message. Returns the answer or the
     /// error.
@@ -54,6 +90,14 @@ impl Request<'_, Model> {
 }
 
 impl Running<Model> {
+    /// The messages for the model, with the changes of hooks; none if the host has not
+    /// [set](Request::with_messages) them.
+    #[must_use]
+    pub fn messages(&self) -> Option<&[Value]> {
+        let messages = self.open.data.get(MESSAGES)?.as_array()?;
+        Some(messages)
+    }
+
     /// Fires `llm:stream_start`: the answer begins to arrive, piece by piece.
     pub fn stream(&self) -> Running<Stream> {
         let model = self.open.data.get("llm_model").cloned();

@@ -169,12 +169,13 @@ impl Lifecycle {
     }
 
     /// Creates an action of the host's own, between events that it has [declared](crate::HooksBuilder::event). A change that a
-    /// hook makes blocks it: only a tool and a prompt can be changed.
+    /// hook makes blocks it: only a tool, a prompt and the messages for a model can be changed.
     pub fn action<'a>(&self, action: &OwnAction) -> Request<'a, Own> {
         Request::new(self, action.row(), [], Own)
     }
 
-    /// Creates a call of a model, with the number of its messages.
+    /// Creates a call of a model, with the number of its messages. [`with_messages`](Request::with_messages) lets hooks see and
+    /// change the messages themselves.
     pub fn llm<'a>(&self, model: impl Into<String>, message_count: u64) -> Request<'a, Model> {
         let data = [
             ("llm_model", Value::from(model.into())),

@@ -89,9 +89,22 @@ impl Rewrites {
                 };
                 (key, Value::Object(changed?))
             }
-            Self::Text(key) => (key, outcome.updated_input()?.get(key)?.clone()),
+            Self::Text(key) | Self::List { key, .. } => {
+                (key, outcome.updated_input()?.get(key)?.clone())
+            }
         };
         (data.get(key) != Some(&value)).then_some((key, value))
+    }
+
+    /// Writes a change into the data.
+    pub(super) fn apply(self, data: &mut Data, (key, value): (&str, Value)) {
+        if let (Self::List { count, .. }, Value::Array(list)) = (self, &value)
+            && let Some(length) = data.get_mut(count)
+        {
+            // Guards may decide by it.
+            *length = list.len().into();
+        }
+        data.insert(key.to_owned(), value);
     }
 
     /// Returns what the answer of a hook may set of this event.
@@ -100,7 +113,7 @@ impl Rewrites {
         let updates = output.updated_input.as_ref()?;
         match self {
             Self::Nothing => None,
-            Self::Text(key) => Some(Answer {
+            Self::Text(key) | Self::List { key, .. } => Some(Answer {
                 members: Some(data),
                 updates,
                 replaces: false,
@@ -125,9 +138,9 @@ impl Rewrites {
     pub(super) fn first_pass(self, data: &Data, outcome: Outcome) -> Outcome {
         // A blocked event has no changes.
         let has_changes = outcome.updated_input().is_some();
-        let after = self.change(data, &outcome).map(|(key, value)| {
+        let after = self.change(data, &outcome).map(|change| {
             let mut after = data.clone();
-            after.insert(key.to_owned(), value);
+            self.apply(&mut after, change);
             after
         });
         let after = after.as_ref().unwrap_or(data);
@@ -143,8 +156,11 @@ impl Rewrites {
 
     /// Returns why the change of a hook cannot be applied.
     fn mistyped(self, data: &Data, result: &HookResult) -> Option<String> {
-        let Self::Text(key) = self else {
-            return None;
+        let (key, expected) = match self {
+            Self::Text(key) => (key, "a string"),
+            // Without the list, every change blocks already, with a reason that says so.
+            Self::List { key, .. } if data.get(key).is_some_and(Value::is_array) => (key, "a list"),
+            Self::Nothing | Self::Members(_) | Self::List { .. } => return None,
         };
         let updates = result.counted_output()?.updated_input.as_ref()?;
         if let Some(other) = updates.keys().find(|name| *name != key) {
@@ -155,8 +171,8 @@ impl Rewrites {
         }
         let value = self.answer(data, result)?.setting(key)?.new?;
         let found = kind(value);
-        (!value.is_string())
-            .then(|| format!("invalid change of `{key}`: expected a string, found {found}"))
+        (found != expected)
+            .then(|| format!("invalid change of `{key}`: expected {expected}, found {found}"))
     }
 
     /// Returns which hook has put back the change of this one.
@@ -271,8 +287,11 @@ fn rewrites_of(event: &HookEvent) -> Rewrites {
 /// Returns the event with the changes of hooks, for a program that applies them; none if hooks have not changed it.
 #[cfg(feature = "cli")]
 pub(crate) fn changed_event(event: &HookEvent, outcome: &Outcome) -> Option<HookEvent> {
-    let (key, value) = rewrites_of(event).change(&event.data, outcome)?;
-    Some(event.clone().with_data(key, value))
+    let rewrites = rewrites_of(event);
+    let change = rewrites.change(&event.data, outcome)?;
+    let mut changed = event.clone();
+    rewrites.apply(&mut changed.data, change);
+    Some(changed)
 }
 
 /// Returns the outcome of an event that hooks have changed, after that of the original event.

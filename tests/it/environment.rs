@@ -297,6 +297,19 @@ mod in_a_process {
         assert!(!world.path("pwned").exists());
     }
 
+    /// The limits are those of any value.
+    #[test]
+    fn long_messages_are_on_standard_input_only() {
+        let world = World::new();
+        let messages = vec![json!("long ".repeat(100_000))];
+        let event = HookEvent::llm_pre_request("m", 1).with_data("messages", messages);
+        let guard = || hook("llm:pre_request", "wc -c");
+        let result = world.run(guard(), &event);
+        assert_eq!(result.failure, Some(FailureKind::EventTooLarge));
+        let counted = shown(&world, guard().with_reads(Reads::Stdin), &event);
+        assert!(counted.trim().parse::<usize>().unwrap() > 500_000);
+    }
+
     #[test]
     fn a_guard_without_a_value_blocks() {
         // Linux takes 131,071 bytes; where more are possible, no more are used.

@@ -107,8 +107,13 @@ fn each_factory_sets_its_type_and_data() {
         if let Some(spec) = vocabulary.event(event.event_type.as_str()) {
             let declared = spec.data_keys().map(|(key, _)| key);
             let mut declared: Vec<_> = declared.collect();
-            let is_optional =
-                |key| ["perm_rule", "last_assistant_message", "agent_id"].contains(&key);
+            let optional = [
+                "perm_rule",
+                "last_assistant_message",
+                "messages",
+                "agent_id",
+            ];
+            let is_optional = |key| optional.contains(&key);
             declared.retain(|key| !is_optional(*key) || event.data.contains_key(*key));
             declared.sort_unstable();
             assert!(event.data.keys().eq(declared), "{}", event.event_type);

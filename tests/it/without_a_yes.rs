@@ -156,6 +156,31 @@ fn a_change_of_a_prompt_that_is_not_its_text_is_no_yes() {
     assert_eq!(blocked.result.reason(), Some(why));
 }
 
+/// The same for the messages of a request to a model.
+#[test]
+fn a_change_of_messages_that_is_no_list_of_them_is_no_yes() {
+    for (change, why) in [
+        (
+            json!({"messages": "masked"}),
+            "invalid change of `messages`: expected a list, found a string",
+        ),
+        (
+            json!({"messages": [], "llm_model": "small"}),
+            "cannot change `llm_model`: only `messages` of this event can be changed",
+        ),
+    ] {
+        let world = World::new();
+        world.answering(json!({"updatedInput": change}));
+        let hooks = Lifecycle::new(world.executor.clone());
+        let blocked = hooks.llm("large", 1).with_messages([json!("hi")]).begin();
+        let blocked = blocked.unwrap_err();
+        assert_eq!(blocked.result.reason(), Some(why));
+        // Without messages, there is nothing to change.
+        let blocked = hooks.llm("large", 1).begin().unwrap_err();
+        assert_eq!(blocked.result.reason(), Some(CHANGES));
+    }
+}
+
 /// Also where no hook would run: else Ctrl-C would depend on the user's hooks.
 #[test]
 fn a_cancelled_call_is_not_made() {

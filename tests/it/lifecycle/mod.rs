@@ -143,6 +143,38 @@ llm:error {"error":"overloaded","llm_model":"m"}"#;
 }
 
 #[test]
+fn a_hook_replaces_the_messages() {
+    let (long, short) = (
+        json!({"content": "long ".repeat(9)}),
+        json!({"content": "hi"}),
+    );
+    let change = json!({"updatedInput": {"messages": [short]}});
+    let host = Host::with([("llm:pre_request", change)]);
+    let hooks = host.lifecycle();
+    let call = hooks
+        .llm("m", 7)
+        .with_messages([long.clone(), short.clone()]);
+    // Hooks decide by the messages: neither is the number another one, nor can they be forged.
+    let call = call.with_field("messages", "none").begin().unwrap();
+    assert_eq!(call.messages(), Some(&[short.clone()][..]));
+    assert!(call.again().is_some());
+    call.finish(Ok::<_, String>(1));
+    let data = |messages: &[&Value]| json!({"llm_model": "m", "message_count": messages.len(), "messages": messages});
+    assert_eq!(host.seen.data(0), data(&[&long, &short]));
+    assert_eq!(host.seen.data(1), data(&[&short]), "fired again");
+    assert_eq!(
+        host.seen.data(2),
+        json!({"llm_model": "m", "llm_tokens": 1})
+    );
+
+    let host = Host::with([]);
+    let hooks = host.lifecycle();
+    let call = hooks.llm("m", 0).with_messages([]).begin().unwrap();
+    assert_eq!(call.messages(), Some(&[][..]));
+    assert_eq!(hooks.llm("m", 1).begin().unwrap().messages(), None);
+}
+
+#[test]
 fn a_model_request_can_be_blocked() {
     let question = json!({"decision": "ask", "reason": "dear"});
     let host = Host::with([("llm:pre_request", question)]);

@@ -156,6 +156,47 @@ fn a_prompt_that_is_no_text_blocks() {
 }
 
 #[test]
+fn messages_are_changed_by_one_hook_too() {
+    let host = Host::with([]);
+    for (name, from, to) in [("first", "[1]", "[1,2]"), ("second", "[1,2]", "[1,2,3]")] {
+        let command = format!(
+            r#"test "$FORGE_MESSAGES" != '{from}' || echo '{{"updatedInput": {{"messages": {to}}}}}'"#
+        );
+        host.world
+            .add(hook("llm:pre_request", &command).with_name(name));
+    }
+    let request = host.lifecycle().llm("m", 1).with_messages([json!(1)]);
+    let blocked = request.begin().unwrap_err();
+    let reason = blocked.result.reason().unwrap();
+    assert!(
+        reason.contains("`second`") && reason.contains("`first`"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_guard_sees_changed_messages() {
+    let host = Host::with([]);
+    for (name, command) in [
+        (
+            "shortens",
+            r#"echo '{"updatedInput": {"messages": ["hi"]}}'"#,
+        ),
+        (
+            "guard",
+            "test $FORGE_MESSAGE_COUNT != 1 || { echo too short; exit 1; }",
+        ),
+    ] {
+        host.world
+            .add(hook("llm:pre_request", command).with_name(name));
+    }
+    let request = host.lifecycle().llm("m", 2);
+    let request = request.with_messages([json!("long"), json!("hi")]);
+    let blocked = request.begin().unwrap_err();
+    assert_eq!(blocked.to_string(), "blocked by hook `guard`: too short");
+}
+
+#[test]
 fn a_prompt_is_changed_by_one_hook_too() {
     let host = Host::with([]);
     let adds = |word: &str, to: &str| {

@@ -155,7 +155,7 @@ fn an_approval_says_what_an_answer_may_do() {
     };
     write(&entry);
     let trusted = user.run(&["trust", "--yes"]);
-    let words = "May: change the input, grant permissions";
+    let words = "May: change the input, replace the messages of a model request, grant permissions";
     assert!(
         trusted.out.contains(words),
         "{}{}",
@@ -164,11 +164,23 @@ fn an_approval_says_what_an_answer_may_do() {
     );
     let listed = user.run(&["list"]).out;
     assert!(
-        listed.contains("may      change the input, grant permissions"),
+        listed.contains("may      change the input, replace the messages of a model request"),
         "{listed}"
     );
     let fire = ["fire", "tool:pre_execute", "--tool", "bash"];
     assert_eq!(user.run(&fire).status, 0);
+    // Only what can happen at its events.
+    for (event, words) in [
+        ("llm:*", "May: replace the messages of a model request\n"),
+        ("tool:pre_execute:bash", "May: change the input\n"),
+        ("user:prompt_submit", "May: change the input\n"),
+    ] {
+        write(&json!({"event": event, "command": "true", "may": ["change_input"]}));
+        let trusted = user.run(&["trust", "--yes"]).out;
+        assert!(trusted.contains(words), "{event}: {trusted}");
+    }
+    write(&entry);
+    assert_eq!(user.run(&["trust", "--yes"]).status, 0);
     // A further word is another entry, which was not approved.
     write(
         &json!({"event": "*", "command": "true", "name": "n", "may": ["change_input", "grant", "end_turn"]}),
