@@ -659,3 +659,19 @@ fn a_configuration_that_is_not_there_blocks() {
         );
     }
 }
+
+/// As in other hosts, and not only where the rest stands that the agent says.
+#[test]
+fn an_event_of_a_subagent_has_its_id() {
+    let user = User::new();
+    let when = json!({"/agent_id": "a1", "/agent/agent_id": "a1"});
+    let answer = json!({"decision": "block", "reason": "no"});
+    user.has_hooks(&json!([{"event": "tool:pre_execute", "when": when, "answer": answer}]));
+    for (id, status) in [("a1", 2), ("a2", 0)] {
+        let mut fields = shell("ls");
+        fields["agent_id"] = id.into();
+        fields["agent_type"] = "explore".into();
+        let fired = user.fired("claude", "PreToolUse", &fields);
+        assert_eq!(fired.status, status, "{id}");
+    }
+}
