@@ -98,8 +98,8 @@ impl FireOptions {
 
     /// Declares that the host applies what hooks change of the event's input ([`Outcome::changed_input`]), and fires the
     /// changed event once more, so that every guard sees it. Default: a hook that changes the input blocks, since the host
-    /// would run what the hook has not allowed. On events other than `tool:pre_execute` and `user:prompt_submit`, and where the
-    /// arguments of a tool are no object, a change blocks in any case.
+    /// would run what the hook has not allowed. On events other than `tool:pre_execute`, `user:prompt_submit` and
+    /// `llm:pre_request` with its `messages`, and where the arguments of a tool are no object, a change blocks in any case.
     ///
     /// [`Lifecycle::tool`](crate::Lifecycle::tool) does all of this. It also blocks what is easily forgotten: changes of two
     /// hooks of which one puts back what the other has changed, and changes of the changed event.

@@ -25,6 +25,9 @@ const END_TURN: &str = "fire `agent:stop` when the agent has answered, or `user:
 /// The session of an event; without one, the process of its host.
 type Session<'a> = (Option<&'a str>, u64);
 
+/// A session, and which of its agents: the session's own has no name.
+type Agent<'a> = (Session<'a>, Option<&'a str>);
+
 /// What is open, at some event of the trace.
 #[derive(Default)]
 struct Open<'a> {
@@ -33,7 +36,7 @@ struct Open<'a> {
     /// The lines at which sessions began.
     sessions: BTreeMap<Session<'a>, usize>,
     /// The lines at which turns began.
-    turns: BTreeMap<Session<'a>, usize>,
+    turns: BTreeMap<Agent<'a>, usize>,
     forgotten: Vec<Forgotten>,
 }
 
@@ -43,7 +46,7 @@ pub(super) fn forgotten(record: &Record) -> Vec<Forgotten> {
     for event in &record.events {
         open.take(event);
     }
-    for (session, line) in std::mem::take(&mut open.turns) {
+    for ((session, _), line) in std::mem::take(&mut open.turns) {
         open.no_end(("turn", session), line, END_TURN);
     }
     for (session, line) in std::mem::take(&mut open.sessions) {
@@ -72,20 +75,30 @@ impl<'a> Open<'a> {
             }
             "session:end" => {
                 self.sessions.remove(&session);
-                let begun = self.turns.remove(&session);
-                self.ends_late(("turn", session), begun, END_TURN);
+                for line in self.ended_turns(session) {
+                    self.no_end(("turn", session), line, END_TURN);
+                }
             }
             "user:prompt_submit" if is_allowed(recorded) => {
-                let begun = self.turns.insert(session, line);
+                let begun = self.turns.insert(agent_of(recorded), line);
                 self.ends_late(("turn", session), begun, END_TURN);
             }
-            "agent:stop" if is_allowed(recorded) => drop(self.turns.remove(&session)),
-            "user:interrupt" => drop(self.turns.remove(&session)),
+            "agent:stop" if is_allowed(recorded) => drop(self.turns.remove(&agent_of(recorded))),
+            "user:interrupt" => drop(self.ended_turns(session)),
             _ => {}
         }
         if recorded.decided.stops_turn {
-            self.turns.remove(&session);
+            self.turns.remove(&agent_of(recorded));
         }
+    }
+
+    /// Ends the turns of all agents of a session. Returns the lines at which they began.
+    fn ended_turns(&mut self, session: Session<'a>) -> Vec<usize> {
+        let is_of_it = |(of, _): &Agent<'_>| *of == session;
+        let ended = self.turns.iter().filter(|(agent, _)| is_of_it(agent));
+        let lines = ended.map(|(_, line)| *line).collect();
+        self.turns.retain(|agent, _| !is_of_it(agent));
+        lines
     }
 
     /// Takes the event that allows this one.
@@ -127,6 +140,12 @@ impl<'a> Open<'a> {
             fix,
         });
     }
+}
+
+fn agent_of(recorded: &Recorded) -> Agent<'_> {
+    let text = |key: &str| recorded.event.data.get(key)?.as_str();
+    let kind = text("agent_type").filter(|kind| *kind != "main");
+    (session_of(recorded), text("agent_id").or(kind))
 }
 
 fn session_of(recorded: &Recorded) -> Session<'_> {
