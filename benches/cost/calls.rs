@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::hook::Condition;
 use forge_hooks::{
     Decision, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookOutput,
+    Observer,
 };
 use serde_json::json;
 
@@ -67,8 +68,13 @@ fn nanoseconds(time: Duration) -> f64 {
 }
 
 /// Creates an executor with hooks for other events, and for other tools of other events.
+/// An observer that does not want events: it must cost an unmatched one nothing.
+struct OfHooks;
+
+impl Observer for OfHooks {}
+
 fn executor_with(others: usize) -> HookExecutor {
-    let executor = HookExecutor::builder().build();
+    let executor = HookExecutor::builder().observer(OfHooks).build();
     for number in 0..others {
         let pattern = match number % 3 {
             0 => "llm:*".to_owned(),
