@@ -17,11 +17,16 @@ use crate::redact::Redactor;
 use crate::runner::FiredEvent;
 
 /// The most bytes of one value of the data, as JSON.
-pub(crate) const LARGEST_VALUE: usize = 64 * 1024;
+const LARGEST_VALUE: usize = 64 * 1024;
 /// The most bytes of all values of the data.
 const LARGEST_DATA: usize = 256 * 1024;
 /// The most levels of a value: a reader takes 128 for the whole line.
 const DEEPEST: usize = 100;
+
+/// The most values that are named as left out.
+const MOST_NAMES: usize = 100;
+/// The most bytes of such a name.
+const LONGEST_NAME: usize = 256;
 
 /// The keys of the data by which calls differ.
 const OF_CALL: [&str; 3] = ["tool_use_id", "tool_args", "perm_level"];
@@ -53,39 +58,32 @@ pub(super) struct EventNote {
 
 impl EventNote {
     pub(super) fn new(fired: &FiredEvent<'_>) -> Self {
-        let can_block = fired.outcome.can_block();
-        let mut left_out = Vec::new();
-        let event = bounded(fired.event, can_block, &mut left_out);
-        let mut decided = Decided::of(fired.outcome);
-        let update = decided.updated_input.as_ref();
-        if update.is_some_and(|update| size_of(update, LARGEST_VALUE).is_none()) {
-            left_out.push("updated_input".to_owned());
-            decided.updated_input = None;
+        let (event, outcome) = (fired.event, fired.outcome);
+        let mut kept = Kept::default();
+        let mut decided = Decided::of(outcome);
+        if let Some(update) = decided.updated_input.take() {
+            let update = Value::Object(update);
+            if kept.takes("updated_input", &update) {
+                decided.updated_input = update.as_object().cloned();
+            }
         }
-        let data = size_of(&event.data, 2 * LARGEST_DATA);
-        let update = decided.updated_input.as_ref();
-        let update = update.and_then(|update| size_of(update, LARGEST_VALUE));
-        let by = fired.outcome.blocked();
-        let reason = by.and_then(|_| fired.outcome.reason());
+        let handles = [(ASK, fired.handles_ask), (UPDATES, fired.applies_updates)];
+        let handles = handles.into_iter().filter(|(_, is_handled)| *is_handled);
+        let by = outcome.blocked();
+        let reason = by.and_then(|_| outcome.reason());
+        let results = outcome.results().iter();
         Self {
             time: now(),
-            can_block,
-            left_out,
-            handles: [(ASK, fired.handles_ask), (UPDATES, fired.applies_updates)]
-                .into_iter()
-                .filter_map(|(name, is_handled)| is_handled.then_some(name))
-                .collect(),
+            event: kept.copy(event, outcome.can_block()),
+            can_block: outcome.can_block(),
+            left_out: kept.left_out,
+            handles: handles.map(|(name, _)| name).collect(),
             decided,
             reason: reason.map(|reason| within(reason, LONGEST_TEXT).to_owned()),
             by: by.map(|result| Arc::clone(&result.hook)),
-            hooks: fired
-                .outcome
-                .results()
-                .iter()
-                .map(|result| Arc::clone(&result.hook))
-                .collect(),
-            bytes: 1024 + data.unwrap_or(0) + update.unwrap_or(0),
-            event,
+            hooks: results.map(|result| Arc::clone(&result.hook)).collect(),
+            // With what every note takes.
+            bytes: kept.bytes + 1024,
         }
     }
 
@@ -164,46 +162,61 @@ fn call_of(event: &HookEvent) -> Option<String> {
     Some(of_text(call.to_string())[..32].to_owned())
 }
 
-/// Returns the event with the data that its line needs, as far as it is not too large.
-fn bounded(event: &HookEvent, can_block: bool, left_out: &mut Vec<String>) -> HookEvent {
-    let mut copy = HookEvent::new(event.event_type.clone());
-    copy.timestamp = event.timestamp;
-    for (text, name, place) in [
-        (&event.tool_name, "tool_name", &mut copy.tool_name),
-        (&event.session_id, "session_id", &mut copy.session_id),
-    ] {
-        match text {
-            Some(text) if text.len() > LONGEST_TEXT => left_out.push(name.to_owned()),
-            text => place.clone_from(text),
-        }
-    }
-    let mut left = LARGEST_DATA;
-    for (key, value) in &event.data {
-        if !can_block && !OF_CALL.contains(&key.as_str()) {
-            continue;
-        }
-        let most = left.saturating_sub(key.len()).min(LARGEST_VALUE);
-        let size = Some(value).filter(|value| !is_deeper(value, DEEPEST));
-        match size.and_then(|value| size_of(value, most)) {
-            Some(size) => {
-                left = left.saturating_sub(key.len() + size);
-                copy.data.insert(key.clone(), value.clone());
-            }
-            None if left_out.len() < MOST_NAMES => {
-                left_out.push(within(key, LONGEST_NAME).to_owned())
-            }
-            None => {}
-        }
-    }
-    copy
+/// What is kept of an event.
+#[derive(Default)]
+struct Kept {
+    /// The bytes of all values, as JSON.
+    bytes: usize,
+    /// The names of those that were too large.
+    left_out: Vec<String>,
 }
 
-/// The most values that are named as left out.
-const MOST_NAMES: usize = 100;
-const LONGEST_NAME: usize = 256;
+impl Kept {
+    /// Returns the event with the data that its line needs, as far as it is not too large.
+    fn copy(&mut self, event: &HookEvent, can_block: bool) -> HookEvent {
+        let mut copy = HookEvent::new(event.event_type.clone());
+        copy.timestamp = event.timestamp;
+        copy.tool_name = self.text("tool_name", event.tool_name.as_ref());
+        copy.session_id = self.text("session_id", event.session_id.as_ref());
+        for (key, value) in &event.data {
+            let is_needed = can_block || OF_CALL.contains(&key.as_str());
+            if is_needed && self.takes(key, value) {
+                copy.data.insert(key.clone(), value.clone());
+            }
+        }
+        copy
+    }
+
+    fn text(&mut self, name: &str, text: Option<&String>) -> Option<String> {
+        if text.is_some_and(|text| text.len() > LONGEST_TEXT) {
+            self.leave_out(name);
+            return None;
+        }
+        text.cloned()
+    }
+
+    /// Returns whether a value is kept. One that is not is named.
+    fn takes(&mut self, name: &str, value: &Value) -> bool {
+        let most = LARGEST_DATA.saturating_sub(self.bytes + name.len());
+        // Its size is only counted where that does not recurse too deep.
+        let shallow = (!is_deeper(value, DEEPEST)).then_some(value);
+        let size = shallow.and_then(|value| size_of(value, most.min(LARGEST_VALUE)));
+        match size {
+            Some(size) => self.bytes += name.len() + size,
+            None => self.leave_out(name),
+        }
+        size.is_some()
+    }
+
+    fn leave_out(&mut self, name: &str) {
+        if self.left_out.len() < MOST_NAMES {
+            self.left_out.push(within(name, LONGEST_NAME).to_owned());
+        }
+    }
+}
 
 /// Returns the bytes of a value as JSON; none if they are more than this.
-fn size_of(value: &impl serde::Serialize, most: usize) -> Option<usize> {
+fn size_of(value: &Value, most: usize) -> Option<usize> {
     let mut counted = Counted { left: most };
     let is_within = serde_json::to_writer(&mut counted, value).is_ok();
     is_within.then(|| most - counted.left)

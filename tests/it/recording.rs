@@ -202,6 +202,33 @@ fn values_that_are_too_large_are_left_out_and_named() {
     assert_eq!((keys(&lines[1]) >= 4, left_out), (true, 6));
 }
 
+/// A reader takes 128 levels for the whole line.
+#[test]
+fn a_change_that_is_too_large_or_too_deep_is_left_out() {
+    let mut deep = json!(1);
+    for _ in 0..110 {
+        deep = json!([deep]);
+    }
+    for (update, is_kept) in [
+        (json!({"command": "ls"}), true),
+        (json!({"command": "x".repeat(64 * 1024)}), false),
+        (json!({ "command": deep }), false),
+    ] {
+        let traced = Traced::recording();
+        let mut changes = HookOutput::default();
+        changes.updated_input = update.as_object().cloned();
+        traced
+            .world
+            .add(Hook::answering("tool:pre_execute", changes).unwrap());
+        let options = FireOptions::new().applies_updates();
+        let event = HookEvent::tool_pre_execute("bash", json!({}));
+        assert!(traced.world.executor.execute(&event, options).allowed());
+        let line = &traced.recorded()[0];
+        assert_eq!(line["updated_input"].is_object(), is_kept, "{line}");
+        assert_eq!(line["left_out"] == json!(["updated_input"]), !is_kept);
+    }
+}
+
 #[test]
 fn secrets_are_masked() {
     let traced = Traced::recording();
