@@ -71,11 +71,13 @@ impl Firing<'_> {
     /// # Errors
     /// If its hooks have not ended in time, or a signal has ended them.
     pub(super) fn fire(&mut self, hooks: &Hooks, event: &HookEvent) -> Result<Fired, String> {
-        let first = first_pass(event, self.pass(hooks, event.clone())?);
+        let options = self.options.clone();
+        let first = self.pass(hooks, event.clone(), options.clone())?;
+        let first = first_pass(event, first);
         let Some(changed) = changed_event(event, &first) else {
             return Ok(Fired { first, again: None });
         };
-        let again = self.pass(hooks, changed.clone())?;
+        let again = self.pass(hooks, changed.clone(), options.second_pass())?;
         let again = second_pass((event, &first), (&changed, again));
         Ok(Fired {
             first,
@@ -83,8 +85,13 @@ impl Firing<'_> {
         })
     }
 
-    fn pass(&mut self, hooks: &Hooks, event: HookEvent) -> Result<Outcome, String> {
-        let mut handle = hooks.submit_with(event, self.options.clone());
+    fn pass(
+        &mut self,
+        hooks: &Hooks,
+        event: HookEvent,
+        options: FireOptions,
+    ) -> Result<Outcome, String> {
+        let mut handle = hooks.submit_with(event, options);
         loop {
             let left = self.deadline.at.saturating_duration_since(Instant::now());
             if let Some(outcome) = handle.wait_timeout(left.min(TICK)) {

@@ -28,6 +28,9 @@ use crate::trace::{Trace, TraceError, with_cause};
 /// The event of an agent that asks before it applies a change of its settings.
 const SETTINGS_CHANGED: &str = "session:config_changed";
 
+/// How long an answer waits for the last lines of the recorded events.
+const LAST_LINES: Duration = Duration::from_millis(200);
+
 /// Practically unlimited: every hook has its own deadline.
 const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -110,7 +113,7 @@ impl<'a> Turn<'a> {
         self.limit_stops(&mut said);
         let answer = dialect.answer(row, &self.output, said);
         if let Some(Ok(trace)) = &self.trace {
-            trace.flush(self.deadline.grace);
+            trace.flush(LAST_LINES.min(self.deadline.grace));
         }
         if !has_hooks {
             // The process ends now, and freeing hooks of which none has run takes longer than all that was asked of them.

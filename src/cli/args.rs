@@ -311,7 +311,7 @@ pub(crate) struct Fire {
     #[arg(long)]
     pub(crate) parallel: bool,
     /// Run nothing: show which hooks would run, in order, and for each other hook why not.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "trace_events")]
     pub(crate) dry_run: bool,
     /// Read --event-json as an event of this agent, and run the hooks of this agent: the user's, the project's,
     /// and those of --settings and --plugin.
@@ -321,7 +321,7 @@ pub(crate) struct Fire {
         value_parser = agent(),
         conflicts_with_all = [
             "tool", "args", "result", "error", "session", "data", "custom", "keep_going", "parallel",
-            "dry_run",
+            "dry_run", "trace_events",
         ]
     )]
     pub(crate) agent: Option<&'static Agent>,

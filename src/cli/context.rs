@@ -127,6 +127,13 @@ impl Context<'_> {
         let Some(file) = &recording.trace_events else {
             return Ok(None);
         };
+        if file.starts_with("~") {
+            let words = format!(
+                "`--trace-events {}`: the shell has not replaced `~`",
+                file.display()
+            );
+            return Err(Failure::new(words).with_fix("write the absolute path"));
+        }
         let mut builder = Trace::recording(file);
         if let Some(root) = hooks.project() {
             builder = builder.outside_of(root);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::bridge::{self, Approvals, BoundedChild, Registration, Runs, User};
-use crate::cli::args::Doctor;
+use crate::cli::args::{Doctor, Recording};
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
@@ -55,6 +55,8 @@ struct Checkup {
     path: PathBuf,
     /// The handlers of this program in the file: each event with its value.
     own: Vec<(String, Value)>,
+    /// The file in which events are recorded.
+    trace_events: Option<PathBuf>,
     findings: Vec<Finding>,
 }
 
@@ -142,6 +144,7 @@ impl Checkup {
             agent,
             path,
             own: Vec::new(),
+            trace_events: None,
             findings: Vec::new(),
         }
     }
@@ -187,13 +190,26 @@ impl Checkup {
         self.check_switches();
         // It is chosen when it is registered.
         let mut commands = self.own.iter();
-        registration.trace_events = commands
+        self.trace_events = commands
             .find_map(|(_, handler)| bridge::recorded_in(self.agent, handler["command"].as_str()?));
+        registration.trace_events.clone_from(&self.trace_events);
+        self.check_recording(context, &install);
         self.compare(registration, &install);
         self.check_approvals(registration, &install);
         if let Err(why) = self.probe(registration) {
             let problem = format!("a call that must be blocked was answered with {why}");
             self.find(problem, format!("correct this, or {install}"));
+        }
+    }
+
+    /// Tries to open the file in which events are recorded.
+    fn check_recording(&mut self, context: &Context<'_>, install: &str) {
+        let recording = Recording {
+            trace_events: self.trace_events.clone(),
+        };
+        if let Err(failure) = context.trace_events(&recording, context.hooks) {
+            let fix = format!("correct this, or {install}, which ends the recording");
+            self.find(format!("events are not recorded: {}", failure.message), fix);
         }
     }
 
@@ -325,7 +341,11 @@ impl Checkup {
     fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
         let what = format!("{}: {}", self.agent.title(), named(&self.path));
         let events = counted(self.own.len(), "event");
-        let state = format!("registered at {events}, a probe is blocked");
+        let recording = self.trace_events.as_ref();
+        let recording =
+            recording.map(|file| format!(", events are recorded in {}", file.display()));
+        let recording = recording.unwrap_or_default();
+        let state = format!("registered at {events}, a probe is blocked{recording}");
         show_findings(&what, &state, &self.findings, terminal)
     }
 }

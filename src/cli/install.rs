@@ -43,6 +43,9 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
             "left out of `PATH`: {shown}, where an agent could put a program"
         )?;
     }
+    if let Some(file) = &registration.trace_events {
+        writeln!(terminal, "records events in {}", named(file))?;
+    }
     let mut all = Vec::new();
     for agent in args.agents() {
         let handlers = registration.handlers(agent).map_err(Failure::new)?;

@@ -3,12 +3,13 @@
 //! The record gives the events alone. Hooks, paths, project and environment are those of here. Hooks run in a sandbox, since an
 //! event that is only compared must not change anything.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cli::args::Replay;
@@ -16,7 +17,7 @@ use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
 use crate::cli::trace::{Recorded, missing, read_events};
 use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
-use crate::trace::Decided;
+use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, PARALLEL, UPDATES};
 use crate::{
     Decision, FireOptions, Hook, HookExecutor, HookResult, Hooks, Outcome, Redactor, Sandbox,
     printable,
@@ -26,15 +27,19 @@ use crate::{
 const TICK: Duration = Duration::from_millis(50);
 
 /// What `forge-hooks replay --json` prints.
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "replay"))]
 pub(crate) struct Report {
     /// The events of which the decision differs, in the order of the record.
     differences: Vec<Difference>,
     /// The events that were not compared.
     not_compared: Vec<NotCompared>,
+    /// The hooks that failed and blocked nothing, so that what they would have decided is not known.
+    failed: Vec<Failed>,
     /// The number of events that were compared.
     compared: usize,
+    /// The number of events that were left after a signal.
+    left: usize,
 }
 
 /// An event of which the decision differs.
@@ -45,10 +50,16 @@ struct Difference {
     line: usize,
     event: String,
     tool: Option<String>,
+    /// The data of the event.
+    #[cfg_attr(test, schemars(with = "Map<String, Value>"))]
+    data: Box<RawValue>,
     /// What was recorded.
     before: Verdict,
     /// What the hooks of today decide.
     after: Verdict,
+    /// Whether a failure decides today.
+    #[serde(skip)]
+    is_of_failure: bool,
 }
 
 /// What hooks decide together.
@@ -57,10 +68,14 @@ struct Difference {
 struct Verdict {
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Decision"))]
     decision: Decision,
+    /// Whether a hook says that the operation is allowed, so that the host need not ask its user.
+    grants: bool,
     /// Whether a hook ends the turn.
     stops_turn: bool,
     /// What hooks change of the input, with secrets masked; null if nothing.
     updated_input: Option<Map<String, Value>>,
+    /// Whether that is the whole input.
+    replaces_input: bool,
     /// The hook that blocks or asks; null if none does.
     hook: Option<String>,
     /// Its reason.
@@ -78,54 +93,121 @@ struct NotCompared {
     why: String,
 }
 
+/// A hook that failed and blocked nothing.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Failed {
+    hook: String,
+    /// At how many events.
+    events: usize,
+    /// Why it failed first.
+    why: String,
+}
+
 /// The hooks of today, and how they run.
 struct Player {
     executor: HookExecutor,
+    is_confined: bool,
+    has_hooks_of_agents: bool,
     /// Why no hook can run in a sandbox, if one is needed and not possible.
     no_sandbox: Option<String>,
+}
+
+/// The hooks that would start a process.
+#[derive(Default)]
+struct Processes {
+    hooks: Vec<Arc<Hook>>,
+    known: HashSet<*const Hook>,
+    /// The number of events at which one of them runs.
+    events: usize,
 }
 
 pub(crate) fn run(args: &Replay, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let record = read_events(&args.file, terminal)?;
     let hooks = context.load()?;
-    context.warn(&hooks, &hooks.full_report(), terminal)?;
+    let loaded = hooks.full_report();
+    context.warn(&hooks, &loaded, terminal)?;
+    if !loaded.is_ok() {
+        let message =
+            "nothing was compared: a hooks file has errors, so that each event is blocked";
+        return Err(Failure::new(message).with_fix(context.fix_errors()));
+    }
+    if hooks.registry().is_empty() {
+        let list = context.command("list");
+        terminal.note(format_args!(
+            "there are no hooks: `{list}` shows where they were looked for"
+        ))?;
+    }
     // From here on a signal ends the hooks, not only this program.
     let _ = terminal.interrupted();
     // Dropping it writes the last lines of the user's trace.
     let (player, _engine) = Player::new(args, context, &hooks);
-    let mut report = Report {
-        differences: Vec::new(),
-        not_compared: Vec::new(),
-        compared: 0,
-    };
-    let mut comparable = Vec::new();
-    for recorded in record.events.iter().filter(|recorded| recorded.can_block) {
-        match player.objection(recorded) {
-            Some(why) => report.not_compared.push(NotCompared::new(recorded, why)),
-            None => comparable.push(recorded),
+    let mut report = Report::default();
+    let mut comparable = HashSet::new();
+    let mut processes = Processes::default();
+    for recorded in record.events().filter(|recorded| recorded.can_block) {
+        match player.objection(&recorded) {
+            Some(why) => report.not_compared.push(NotCompared::new(&recorded, why)),
+            None => {
+                processes.add(player.processes(&recorded));
+                comparable.insert(recorded.line);
+            }
         }
     }
-    if !player.is_confirmed(&comparable, args, terminal)? {
-        return terminal.end(Exit::PROBLEMS, "nothing was replayed");
+    if !args.yes && !processes.are_confirmed(args.unconfined, terminal)? {
+        return terminal.end(Exit::NOTHING_DONE, "nothing was compared");
     }
-    for recorded in comparable {
-        let Some(outcome) = player.fire(recorded, terminal)? else {
+    report.left = comparable.len();
+    let events = record.events();
+    for recorded in events.filter(|recorded| comparable.contains(&recorded.line)) {
+        let Some(outcome) = player.fire(&recorded, terminal)? else {
             break;
         };
-        report.compared += 1;
-        let difference = Difference::between(recorded, &outcome);
-        report.differences.extend(difference);
+        report.add(&recorded, &outcome);
     }
-    let is_same = report.differences.is_empty();
     terminal.show(args.json, &report)?;
+    if player.is_confined && report.may_be_of_the_sandbox() {
+        terminal.note("a hook that needs to write, or the network, fails in the sandbox: `--unconfined` runs it without one")?;
+    }
     let missing = missing(&record);
     if !missing.is_empty() {
         terminal.note(missing)?;
     }
     Ok(match terminal.interrupted() {
         Some(status) => Exit(status),
-        None => Exit::fine_if(is_same),
+        None if report.compared == 0 => Exit::NOTHING_DONE,
+        None => Exit::fine_if(report.differences.is_empty()),
     })
+}
+
+impl Report {
+    fn add(&mut self, recorded: &Recorded, outcome: &Outcome) {
+        self.compared += 1;
+        self.left -= 1;
+        self.differences
+            .extend(Difference::between(recorded, outcome));
+        let failed = outcome
+            .results()
+            .iter()
+            .filter(|result| result.failure.is_some() && !result.stops_others(outcome.can_block()));
+        for result in failed {
+            let hook = title(&result.hook);
+            match self.failed.iter_mut().find(|failed| failed.hook == hook) {
+                Some(failed) => failed.events += 1,
+                None => self.failed.push(Failed {
+                    hook,
+                    events: 1,
+                    why: result.reason().unwrap_or_default().to_owned(),
+                }),
+            }
+        }
+    }
+
+    /// Returns whether something was decided by a failure.
+    fn may_be_of_the_sandbox(&self) -> bool {
+        let mut differences = self.differences.iter();
+        !self.failed.is_empty() || differences.any(|difference| difference.is_of_failure)
+    }
 }
 
 impl Player {
@@ -138,6 +220,12 @@ impl Player {
         let engine = context.engine(hooks, executor);
         let player = Self {
             executor: engine.executor().clone(),
+            is_confined: !args.unconfined,
+            has_hooks_of_agents: hooks
+                .registry()
+                .hooks()
+                .iter()
+                .any(|hook| hook.protocol_name() != "native"),
             no_sandbox: unsupported.map(|error| error.to_string()),
         };
         (player, engine)
@@ -155,6 +243,9 @@ impl Player {
         if let Some(why) = recorded.objection() {
             return Some(why);
         }
+        if recorded.was(CONTEXT) && self.has_hooks_of_agents {
+            return Some("hooks of other agents got more than was recorded".to_owned());
+        }
         let why = self.no_sandbox.as_ref()?;
         let hooks = self.processes(recorded);
         let hook = hooks.first()?;
@@ -164,40 +255,6 @@ impl Player {
         ))
     }
 
-    /// Shows the hooks that would start a process, and asks.
-    fn is_confirmed(
-        &self,
-        events: &[&Recorded],
-        args: &Replay,
-        terminal: &mut Terminal<'_>,
-    ) -> Result<bool, Failure> {
-        let mut known = HashSet::new();
-        let mut hooks = Vec::new();
-        for recorded in events {
-            let processes = self.processes(recorded);
-            hooks.extend(
-                processes
-                    .into_iter()
-                    .filter(|hook| known.insert(Arc::as_ptr(hook))),
-            );
-        }
-        if hooks.is_empty() || args.yes {
-            return Ok(true);
-        }
-        for hook in &hooks {
-            let command = hook.command().to_string();
-            let command = hook.masked(&Redactor::default(), &command);
-            write!(terminal, "{}", headline(hook, printable(&command)))?;
-        }
-        let how = match args.unconfined {
-            true => "without a sandbox",
-            false => "in a sandbox without writing and network",
-        };
-        let (hooks, events) = (counted(hooks.len(), "hook"), counted(events.len(), "event"));
-        let question = format!("run {hooks} at {events}, {how}?");
-        is_confirmed(false, &question, terminal)
-    }
-
     /// Fires an event. None after a signal.
     fn fire(
         &self,
@@ -205,24 +262,94 @@ impl Player {
         terminal: &mut Terminal<'_>,
     ) -> Result<Option<Outcome>, Failure> {
         let mut options = FireOptions::new().without_background();
-        if recorded.handles_ask {
+        if recorded.was(ASK) {
             options = options.handles_ask();
         }
-        if recorded.applies_updates {
+        if recorded.was(UPDATES) {
             options = options.applies_updates();
         }
+        if recorded.was(PARALLEL) {
+            options = options.parallel();
+        }
+        options = options.stop_on_failure(!recorded.was(KEEPS_GOING));
         let event = recorded.event.clone();
         let handle = self.executor.submit(event, options);
         let mut handle = handle.map_err(|error| Failure::new(error.to_string()))?;
         loop {
-            if let Some(outcome) = handle.wait_timeout(TICK) {
-                return Ok(Some(outcome));
-            }
+            let outcome = handle.wait_timeout(TICK);
             if terminal.interrupted().is_some() {
                 let _ = self.executor.shutdown(Duration::ZERO);
                 return Ok(None);
             }
+            if outcome.is_some() {
+                return Ok(outcome);
+            }
         }
+    }
+}
+
+/// The most lines that are listed for a reason.
+const MOST_LINES: usize = 20;
+
+impl Report {
+    /// Returns each reason for which events were not compared, with their lines.
+    fn reasons(&self) -> Vec<(&str, String)> {
+        let mut reasons: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for event in &self.not_compared {
+            reasons.entry(&event.why).or_default().push(event.line);
+        }
+        let with_lines = reasons.into_iter().map(|(why, lines)| {
+            let shown: Vec<_> = lines
+                .iter()
+                .take(MOST_LINES)
+                .map(usize::to_string)
+                .collect();
+            let rest = match lines.len().saturating_sub(MOST_LINES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let word = if lines.len() == 1 { "line" } else { "lines" };
+            (why, format!("{word} {}{rest}", shown.join(", ")))
+        });
+        with_lines.collect()
+    }
+}
+
+/// The most characters of an event's data that are shown.
+const MOST_DATA: usize = 160;
+
+impl Processes {
+    fn add(&mut self, hooks: Vec<Arc<Hook>>) {
+        self.events += usize::from(!hooks.is_empty());
+        for hook in hooks {
+            if self.known.insert(Arc::as_ptr(&hook)) {
+                self.hooks.push(hook);
+            }
+        }
+    }
+
+    /// Shows the hooks, and asks.
+    fn are_confirmed(
+        &self,
+        unconfined: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<bool, Failure> {
+        if self.hooks.is_empty() {
+            return Ok(true);
+        }
+        for hook in &self.hooks {
+            let command = hook.command().to_string();
+            let command = hook.masked(&Redactor::default(), &command);
+            write!(terminal, "{}", headline(hook, printable(&command)))?;
+        }
+        let how = if unconfined {
+            "without a sandbox"
+        } else {
+            "in a sandbox without writing and network"
+        };
+        let hooks = counted(self.hooks.len(), "hook");
+        let events = counted(self.events, "event");
+        is_confirmed(false, &format!("run {hooks} at {events}, {how}?"), terminal)
     }
 }
 
@@ -230,10 +357,11 @@ impl Difference {
     /// Compares what was recorded with the outcome of today; none if both are the same.
     fn between(recorded: &Recorded, outcome: &Outcome) -> Option<Self> {
         let before = &recorded.decided;
-        let mut after = Decided::of(outcome);
-        let update = after.updated_input.take().map(Value::Object);
-        let update = update.map(|update| Redactor::default().value(&update));
-        after.updated_input = update.and_then(|update| update.as_object().cloned());
+        let results = outcome.results().iter();
+        let secrets: Vec<&str> = results
+            .flat_map(|result| result.hook.env().values().map(String::as_str))
+            .collect();
+        let after = Decided::of(outcome).masked(&Redactor::default(), &secrets);
         if *before == after {
             return None;
         }
@@ -243,6 +371,8 @@ impl Difference {
             line: recorded.line,
             event: recorded.event.event_type.as_str().to_owned(),
             tool: recorded.event.tool_name.clone(),
+            data: serde_json::value::to_raw_value(&recorded.event.data).unwrap_or_default(),
+            is_of_failure: blocked.is_some_and(|result| result.failure.is_some()),
             before: Verdict::new(before, recorded.hook.clone(), recorded.reason.clone()),
             after: Verdict::new(
                 &after,
@@ -257,8 +387,10 @@ impl Verdict {
     fn new(decided: &Decided, hook: Option<String>, reason: Option<String>) -> Self {
         Self {
             decision: decided.decision,
+            grants: decided.grants,
             stops_turn: decided.stops_turn,
             updated_input: decided.updated_input.clone(),
+            replaces_input: decided.replaces_input,
             hook,
             reason,
         }
@@ -281,21 +413,14 @@ impl fmt::Display for Report {
         for difference in &self.differences {
             write!(f, "{difference}")?;
         }
-        for NotCompared {
-            line,
-            event,
-            tool,
-            why,
-        } in &self.not_compared
-        {
-            let tool = tool.as_deref().unwrap_or_default();
-            let words = format!("{event} {tool}");
-            let words = Style::WARNING.of(words.trim_end());
-            writeln!(
-                f,
-                "line {line}: {words}: not comparable, {}",
-                printable(why)
-            )?;
+        for (why, lines) in self.reasons() {
+            let why = Style::WARNING.of(&format!("not comparable, {why}"));
+            writeln!(f, "{why}: {lines}")?;
+        }
+        for Failed { hook, events, why } in &self.failed {
+            let events = counted(events, "event");
+            let words = format!("{hook} failed at {events}, and blocked nothing: {why}");
+            writeln!(f, "{}", Style::WARNING.of(&words))?;
         }
         let differ = match self.differences.len() {
             0 => Style::GOOD.paint("0 differ"),
@@ -305,6 +430,9 @@ impl fmt::Display for Report {
         write!(f, "{} compared: {differ}", counted(self.compared, "event"))?;
         if !self.not_compared.is_empty() {
             write!(f, "; {} not comparable", self.not_compared.len())?;
+        }
+        if self.left > 0 {
+            write!(f, "; {} left after a signal", self.left)?;
         }
         writeln!(f)
     }
@@ -316,6 +444,12 @@ impl fmt::Display for Difference {
         let words = format!("{} {tool}", self.event);
         let words = Style::STRONG.of(words.trim_end());
         writeln!(f, "line {}: {words}", self.line)?;
+        let data = self.data.get();
+        let data = match data.char_indices().nth(MOST_DATA) {
+            Some((end, _)) => format!("{}…", &data[..end]),
+            None => data.to_owned(),
+        };
+        writeln!(f, "    event:  {}", Style::DIM.of(&data))?;
         writeln!(f, "    before: {}", self.before)?;
         writeln!(f, "    now:    {}", self.after)
     }
@@ -324,6 +458,9 @@ impl fmt::Display for Difference {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = self.decision.as_str().to_owned();
+        if self.grants {
+            words += ", which a hook grants";
+        }
         if let Some(hook) = &self.hook {
             words += &format!(", by {hook}");
         }
@@ -334,7 +471,12 @@ impl fmt::Display for Verdict {
             words += "; it ends the turn";
         }
         if let Some(update) = &self.updated_input {
-            words += &format!("; it changes {}", Value::Object(update.clone()));
+            let what = if self.replaces_input {
+                "replaces all by"
+            } else {
+                "changes"
+            };
+            words += &format!("; it {what} {}", Value::Object(update.clone()));
         }
         f.write_str(&printable(&words))
     }

@@ -16,7 +16,7 @@ use crate::hook::Hook;
 use crate::outcome::{HookResult, Outcome};
 use crate::pool::Pool;
 use crate::registry::Removals;
-use crate::runner::{Fired, FiredEvent, Firing, Runner};
+use crate::runner::{Fired, FiredEvent, Firing, How, Runner};
 use crate::sync::Mutex;
 
 /// How long the threads may take to end, in addition to the grace period of the hooks.
@@ -87,15 +87,25 @@ impl Core {
         &self,
         event: &HookEvent,
         options: &FireOptions,
+        hooks: &[Arc<Hook>],
         results: Vec<HookResult>,
     ) {
-        let outcome = self.outcome_of(&event.event_type).with_results(results);
-        let handles = options.handles;
+        let name = &event.event_type;
+        let outcome = self.outcome_of(name).with_results(results);
+        let disabled_by = self.runner.native.naming().disabled_by();
         self.runner.observers.fired(&FiredEvent {
             event,
+            hooks,
             outcome: &outcome,
-            handles_ask: handles.ask,
-            applies_updates: handles.updates,
+            how: How {
+                handles_ask: options.handles.ask,
+                applies_updates: options.handles.updates,
+                is_second_pass: options.is_second_pass,
+                parallel: options.parallel,
+                stop_on_failure: options.stop_on_failure,
+                is_disabled: self.allow_disable && disabled_by.is_some(),
+                is_known: self.vocabulary.event(name.as_str()).is_some(),
+            },
             tag: options.tag,
         });
     }

@@ -244,15 +244,21 @@ impl HookExecutor {
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
         let core = self.core();
         let is_observed = core.runner.observers.want_events();
-        let results = self.run_hooks(event, &options);
-        if is_observed {
-            core.report_event(event, &options, results.clone());
+        let hooks = self.hooks_to_run(event);
+        let observed = is_observed.then(|| hooks.clone());
+        let results = self.run_hooks(event, &options, hooks);
+        if let Some(hooks) = observed {
+            core.report_event(event, &options, &hooks, results.clone());
         }
         results
     }
 
-    fn run_hooks(&self, event: &HookEvent, options: &FireOptions) -> Vec<HookResult> {
-        let hooks = self.hooks_to_run(event);
+    fn run_hooks(
+        &self,
+        event: &HookEvent,
+        options: &FireOptions,
+        hooks: Vec<Arc<Hook>>,
+    ) -> Vec<HookResult> {
         if hooks.is_empty() {
             return Vec::new();
         }
@@ -295,21 +301,22 @@ impl HookExecutor {
         let event = event.into();
         let outcome = self.core().outcome_of(&event.event_type);
         let is_observed = self.core().runner.observers.want_events();
-        let ended = |outcome: Outcome, results: Vec<HookResult>| {
+        let ended = |outcome: Outcome, hooks: &[Arc<Hook>], results: Vec<HookResult>| {
             if is_observed {
-                self.core().report_event(&event, &options, results.clone());
+                let copy = results.clone();
+                self.core().report_event(&event, &options, hooks, copy);
             }
             HookHandle::new(outcome, Results::Ended(results))
         };
         let hooks = self.hooks_to_run(&event);
         if hooks.is_empty() {
-            return Ok(ended(outcome, Vec::new()));
+            return Ok(ended(outcome, &hooks, Vec::new()));
         }
         if is_refused(&event) {
             return Err(SubmitError::FromObserver(event));
         }
         if let Some(failed) = self.too_deep(&event, &hooks, options.tag) {
-            return Ok(ended(outcome, failed));
+            return Ok(ended(outcome, &hooks, failed));
         }
         let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
             Some(None) => return Err(SubmitError::Skipped(event)),

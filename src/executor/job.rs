@@ -97,7 +97,7 @@ impl EventJob {
     fn close(&mut self) {
         if let Some(results) = self.sender.take_kept() {
             let Submitted { core, event, .. } = &self.submitted;
-            core.report_event(event, &self.options, results);
+            core.report_event(event, &self.options, &self.hooks, results);
         }
         self.sender.close();
     }

@@ -38,4 +38,4 @@ pub(crate) use hook_executor::Remains;
 pub use options::FireOptions;
 pub use token::CancelToken;
 
-pub use crate::runner::{DropReason, FiredEvent, HookRun, Observer};
+pub use crate::runner::{DropReason, FiredEvent, HookRun, How, Observer};

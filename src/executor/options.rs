@@ -24,6 +24,7 @@ pub struct FireOptions {
     pub(super) parallel: bool,
     pub(super) handles: Handles,
     pub(super) background: Background,
+    pub(super) is_second_pass: bool,
     order: Order,
     /// The hash of the key, as of [`Order::ByKey`].
     pub(super) skip_key: Option<u64>,
@@ -66,6 +67,7 @@ impl FireOptions {
                 updates: false,
             },
             background: Background::Start,
+            is_second_pass: false,
             order: Order::BySession,
             skip_key: None,
             token: None,
@@ -124,6 +126,13 @@ impl FireOptions {
     pub const fn without_background(mut self) -> Self {
         self.background = Background::Skip;
         self
+    }
+
+    /// Says that hooks have changed the event, and that it is fired once more. Background hooks, which have received it, are
+    /// skipped.
+    pub const fn second_pass(mut self) -> Self {
+        self.is_second_pass = true;
+        self.without_background()
     }
 
     /// Runs submitted events with the same key one after the other, in the order of their

@@ -137,7 +137,7 @@ impl<'a, A: Action> Request<'a, A> {
             return agreed(&event, before, None, ask);
         };
         rewrites.apply(&mut self.open.data, change);
-        let (changed, again) = self.open.fire_first(options.without_background());
+        let (changed, again) = self.open.fire_first(options.second_pass());
         let again = rewrites.second_pass((&event.data, &before), (&changed.data, again));
         if rewrites.change(&self.open.data, &again).is_some() {
             let name = &changed.event_type;

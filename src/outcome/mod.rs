@@ -300,7 +300,7 @@ impl Outcome {
 
     /// Whether [`updated_input`](Outcome::updated_input) is the whole input, so that keys not in it are
     /// removed. This is so if a hook of a tool that does so has set it.
-    fn replaces_input(&self) -> bool {
+    pub(crate) fn replaces_input(&self) -> bool {
         let mut changes = self.counted_outputs();
         changes.any(|output| output.replaces_input && output.updated_input.is_some())
     }

@@ -295,8 +295,7 @@ impl Naming {
 
 /// Returns the variables that no hook inherits.
 fn not_passed_on() -> Vec<String> {
-    let replay = std::env::var_os(REPLAY).map(|_| REPLAY.to_owned());
-    set_above().into_iter().chain(replay).collect()
+    set_above().into_iter().chain([REPLAY.to_owned()]).collect()
 }
 
 /// Returns what a host under a hook removes first, so that no value of an outer event reaches its hooks.

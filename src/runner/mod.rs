@@ -21,7 +21,7 @@ mod shell_error;
 
 pub(crate) use firing::{Cancellation, Fired, Firing};
 pub(crate) use observer::Observers;
-pub use observer::{DropReason, FiredEvent, HookRun, Observer};
+pub use observer::{DropReason, FiredEvent, HookRun, How, Observer};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;
 pub(crate) use run::Runner;

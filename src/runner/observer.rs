@@ -90,6 +90,28 @@ pub trait Observer: Send + Sync {
     }
 }
 
+/// How a host fires an event: what of its [`FireOptions`](crate::FireOptions), and of its executor, decides with the hooks.
+// Each is a switch of its own.
+#[allow(clippy::struct_excessive_bools)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct How {
+    /// It asks its user: [`handles_ask`](crate::FireOptions::handles_ask).
+    pub handles_ask: bool,
+    /// It applies changes: [`applies_updates`](crate::FireOptions::applies_updates).
+    pub applies_updates: bool,
+    /// Hooks have changed the event, and it is fired once more: [`second_pass`](crate::FireOptions::second_pass).
+    pub is_second_pass: bool,
+    /// All hooks run at once: [`parallel`](crate::FireOptions::parallel).
+    pub parallel: bool,
+    /// A failure skips the hooks after it: [`stop_on_failure`](crate::FireOptions::stop_on_failure).
+    pub stop_on_failure: bool,
+    /// The user has [disabled](crate::HookExecutor::disabled_by) the hooks.
+    pub is_disabled: bool,
+    /// The event is one that the host has declared, or that this crate knows.
+    pub is_known: bool,
+}
+
 /// Lets the host share an observer.
 impl<T: Observer + ?Sized> Observer for Arc<T> {
     fn on_start(&self, run: &HookRun<'_>) {
@@ -119,12 +141,12 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
 pub struct FiredEvent<'a> {
     /// The event as the host has fired it.
     pub event: &'a HookEvent,
+    /// The hooks that it has, also those that have not run.
+    pub hooks: &'a [Arc<Hook>],
     /// What its hooks have decided together.
     pub outcome: &'a Outcome,
-    /// Whether the host asks its user: [`FireOptions::handles_ask`](crate::FireOptions::handles_ask).
-    pub handles_ask: bool,
-    /// Whether the host applies changes: [`FireOptions::applies_updates`](crate::FireOptions::applies_updates).
-    pub applies_updates: bool,
+    /// How the host fires it.
+    pub how: How,
     /// The host's own number of the event: [`FireOptions::tag`](crate::FireOptions::tag).
     pub tag: Option<u64>,
 }

@@ -3,14 +3,19 @@
 use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookResult, Outcome};
+use crate::redact::Redactor;
 
 /// What hooks have decided about an event together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Decided {
     /// For a host that does not get an answer of its user.
     pub(crate) decision: Decision,
+    /// Whether a hook says that the operation is allowed, so that the host need not ask its user.
+    pub(crate) grants: bool,
     pub(crate) stops_turn: bool,
     pub(crate) updated_input: Option<Map<String, Value>>,
+    /// Whether that is the whole input.
+    pub(crate) replaces_input: bool,
 }
 
 impl Decided {
@@ -18,8 +23,22 @@ impl Decided {
         let blocked = outcome.blocked();
         Self {
             decision: blocked.map_or(Decision::Allow, HookResult::decision),
+            grants: outcome.grants(),
             stops_turn: outcome.stops_turn(),
             updated_input: outcome.updated_input(),
+            replaces_input: outcome.updated_input().is_some() && outcome.replaces_input(),
         }
+    }
+
+    /// Masks secrets in what hooks change, among them these values.
+    pub(crate) fn masked(mut self, redactor: &Redactor, secrets: &[&str]) -> Self {
+        if let Some(update) = &mut self.updated_input {
+            let update = std::mem::take(update);
+            self.updated_input = match redactor.value_with(&Value::Object(update), secrets) {
+                Value::Object(masked) => Some(masked),
+                _ => None,
+            };
+        }
+        self
     }
 }

@@ -6,6 +6,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 
+use hmac_sha256::Hash;
 use serde_json::{Map, Value, json};
 
 use super::decided::Decided;
@@ -28,14 +29,29 @@ const MOST_NAMES: usize = 100;
 /// The most bytes of such a name.
 const LONGEST_NAME: usize = 256;
 
+const ID: &str = "tool_use_id";
+const ARGUMENTS: &str = "tool_args";
 /// The keys of the data by which calls differ.
-const OF_CALL: [&str; 3] = ["tool_use_id", "tool_args", "perm_level"];
+const OF_CALL: [&str; 3] = [ID, ARGUMENTS, "perm_level"];
+
+/// Names of what a tool has returned, which is not recorded: some events that can be blocked have it in their data.
+const RESULTS: [&str; 2] = ["tool_result", "tool_response"];
+
+/// The keys of the data that say whose the event is. Each line has them.
+const IDENTITY: [&str; 2] = ["agent_id", "agent_type"];
 
 /// The key of a line with what was fired.
 pub(crate) const FIRED: &str = "fired";
-/// What a host does with answers.
+
+/// The words of a line that say how the host fires the event.
 pub(crate) const ASK: &str = "ask";
 pub(crate) const UPDATES: &str = "updates";
+pub(crate) const SECOND_PASS: &str = "second_pass";
+pub(crate) const PARALLEL: &str = "parallel";
+pub(crate) const KEEPS_GOING: &str = "keeps_going";
+pub(crate) const DISABLED: &str = "disabled";
+pub(crate) const CONTEXT: &str = "context";
+pub(crate) const CANCELLED: &str = "cancelled";
 
 /// A record of a fired event.
 pub(super) struct EventNote {
@@ -43,14 +59,18 @@ pub(super) struct EventNote {
     time: f64,
     /// With the data that the line needs.
     event: HookEvent,
+    /// Whether the line has all data: the event can be blocked, and it is known what it has.
+    has_data: bool,
     can_block: bool,
     left_out: Vec<String>,
-    handles: Vec<&'static str>,
+    how: Vec<&'static str>,
     decided: Decided,
     reason: Option<String>,
     /// The hook that has decided.
     by: Option<Arc<Hook>>,
-    /// The hooks that ran: values of their `env` are masked.
+    /// The digest of arguments that were too large.
+    large_arguments: Option<String>,
+    /// The hooks of the event: values of their `env` are masked.
     hooks: Vec<Arc<Hook>>,
     /// About the memory that it takes.
     pub(super) bytes: usize,
@@ -59,6 +79,8 @@ pub(super) struct EventNote {
 impl EventNote {
     pub(super) fn new(fired: &FiredEvent<'_>) -> Self {
         let (event, outcome) = (fired.event, fired.outcome);
+        let can_block = outcome.can_block();
+        let has_data = can_block && fired.how.is_known;
         let mut kept = Kept::default();
         let mut decided = Decided::of(outcome);
         if let Some(update) = decided.updated_input.take() {
@@ -67,24 +89,34 @@ impl EventNote {
                 decided.updated_input = update.as_object().cloned();
             }
         }
-        let handles = [(ASK, fired.handles_ask), (UPDATES, fired.applies_updates)];
-        let handles = handles.into_iter().filter(|(_, is_handled)| *is_handled);
+        if can_block && !has_data {
+            kept.leave_out("data");
+        }
         let by = outcome.blocked();
         let reason = by.and_then(|_| outcome.reason());
-        let results = outcome.results().iter();
         Self {
             time: now(),
-            event: kept.copy(event, outcome.can_block()),
-            can_block: outcome.can_block(),
+            event: kept.copy(event, has_data),
+            has_data,
+            can_block,
             left_out: kept.left_out,
-            handles: handles.map(|(name, _)| name).collect(),
+            large_arguments: kept.large_arguments,
+            how: how_of(fired),
             decided,
             reason: reason.map(|reason| within(reason, LONGEST_TEXT).to_owned()),
             by: by.map(|result| Arc::clone(&result.hook)),
-            hooks: results.map(|result| Arc::clone(&result.hook)).collect(),
+            hooks: fired.hooks.to_vec(),
             // With what every note takes.
             bytes: kept.bytes + 1024,
         }
+    }
+
+    /// Returns what masks events: results of tools too.
+    pub(super) fn redactor(of_hooks: &Redactor) -> Redactor {
+        let redactor = of_hooks.clone();
+        RESULTS
+            .into_iter()
+            .fold(redactor, Redactor::with_secret_key)
     }
 
     /// Returns the line with its line break.
@@ -107,20 +139,27 @@ impl EventNote {
         fired.timestamp = event.timestamp;
         fired.tool_name = event.tool_name.as_deref().map(text);
         fired.session_id = event.session_id.as_deref().map(text);
-        fired.data = object(&event.data);
-        let call = call_of(&fired);
-        let update = self.decided.updated_input.as_ref().map(object);
-        let left_out: Vec<_> = self.left_out.iter().map(|name| text(name)).collect();
-        if !self.can_block {
-            fired.data.clear();
+        // Whatever hooks there are for the event: those of its end are others than those of its begin.
+        fired.data = match redactor.value(&Value::Object(event.data.clone())) {
+            Value::Object(data) => data,
+            _ => Map::new(),
+        };
+        let call = call_of(&fired, self.large_arguments.as_deref());
+        if !secrets.is_empty() {
+            fired.data = object(&event.data);
         }
+        if !self.has_data {
+            fired.data.retain(|key, _| IDENTITY.contains(&key.as_str()));
+        }
+        let left_out: Vec<_> = self.left_out.iter().map(|name| text(name)).collect();
+        let decided = self.decided.masked(redactor, &secrets);
         let of_hook = |words: Option<&str>, most| match (&self.by, words) {
             (Some(hook), Some(words)) => text_of_hook(words, most, hook, redactor).into(),
             _ => Value::Null,
         };
         let by = self.by.as_ref();
         let source = by.and_then(|hook| hook.source()).map(ToString::to_string);
-        let decided = &self.decided;
+        let replaces = decided.replaces_input.then_some(true);
         json_line(&[
             ("time", self.time.into()),
             ("event", event.event_type.as_str().into()),
@@ -130,16 +169,39 @@ impl EventNote {
             ("call", call.into()),
             (FIRED, json!(fired)),
             ("left_out", listed(left_out)),
-            ("handles", listed(self.handles.clone())),
+            ("how", listed(self.how.clone())),
             ("can_block", self.can_block.into()),
             ("decision", decided.decision.as_str().into()),
+            ("grants", decided.grants.then_some(true).into()),
             ("stops_turn", decided.stops_turn.then_some(true).into()),
-            ("updated_input", update.into()),
+            ("updated_input", decided.updated_input.into()),
+            ("replaces_input", replaces.into()),
             ("hook", of_hook(by.map(|hook| hook.label()), LONGEST_TEXT)),
             ("source", of_hook(source.as_deref(), LONGEST_TEXT)),
             ("reason", of_hook(self.reason.as_deref(), LONGEST_REASON)),
         ])
     }
+}
+
+/// Returns the words that say how the host fires the event.
+fn how_of(fired: &FiredEvent<'_>) -> Vec<&'static str> {
+    let how = fired.how;
+    let context = fired.event.context();
+    let words = [
+        (ASK, how.handles_ask),
+        (UPDATES, how.applies_updates),
+        (SECOND_PASS, how.is_second_pass),
+        (PARALLEL, how.parallel),
+        (KEEPS_GOING, !how.stop_on_failure),
+        (DISABLED, how.is_disabled),
+        (
+            CONTEXT,
+            context.is_some_and(|context| !context.fields().is_empty()),
+        ),
+        (CANCELLED, fired.outcome.is_cancelled()),
+    ];
+    let said = words.into_iter().filter(|(_, is_so)| *is_so);
+    said.map(|(word, _)| word).collect()
 }
 
 /// Returns a list; `null`, which is left out, if it is empty.
@@ -152,14 +214,19 @@ fn listed<T: Into<Value>>(values: Vec<T>) -> Value {
 
 /// Returns the digest of what tells one call from others: its `tool_use_id`, else its tool, its arguments, and the level of a
 /// permission; none without a tool.
-fn call_of(event: &HookEvent) -> Option<String> {
+fn call_of(event: &HookEvent, large_arguments: Option<&str>) -> Option<String> {
     let tool = event.tool_name.as_deref()?;
-    let [id, arguments, level] = OF_CALL.map(|key| event.data.get(key));
-    let call = match id {
+    let [_, arguments, level] = OF_CALL.map(|key| event.data.get(key));
+    let call = match id_of(&event.data) {
         Some(id) => json!([id]),
-        None => json!([tool, arguments, level]),
+        None => json!([tool, arguments, large_arguments, level]),
     };
     Some(of_text(call.to_string())[..32].to_owned())
+}
+
+/// Returns the id of a call. Another agent says it itself, where its events have what ours have no place for.
+fn id_of(data: &Map<String, Value>) -> Option<&Value> {
+    data.get(ID).or_else(|| data.get("agent")?.get(ID))
 }
 
 /// What is kept of an event.
@@ -169,20 +236,30 @@ struct Kept {
     bytes: usize,
     /// The names of those that were too large.
     left_out: Vec<String>,
+    /// The digest of arguments that were too large.
+    large_arguments: Option<String>,
 }
 
 impl Kept {
-    /// Returns the event with the data that its line needs, as far as it is not too large.
-    fn copy(&mut self, event: &HookEvent, can_block: bool) -> HookEvent {
+    /// Returns the event with the data that its line needs, as far as it is not too large. What tells one call from others comes
+    /// first, so that nothing else takes its space.
+    fn copy(&mut self, event: &HookEvent, has_data: bool) -> HookEvent {
         let mut copy = HookEvent::new(event.event_type.clone());
         copy.timestamp = event.timestamp;
         copy.tool_name = self.text("tool_name", event.tool_name.as_ref());
         copy.session_id = self.text("session_id", event.session_id.as_ref());
-        for (key, value) in &event.data {
-            let is_needed = can_block || OF_CALL.contains(&key.as_str());
-            if is_needed && self.takes(key, value) {
+        let is_first = |key: &str| OF_CALL.contains(&key) || IDENTITY.contains(&key);
+        let (first, rest): (Vec<_>, Vec<_>) = event.data.iter().partition(|(key, _)| is_first(key));
+        let rest = rest.into_iter().filter(|_| has_data);
+        for (key, value) in first.into_iter().chain(rest) {
+            if self.takes(key, value) {
                 copy.data.insert(key.clone(), value.clone());
             }
+        }
+        if let Some(id) = id_of(&event.data).filter(|_| !has_data)
+            && self.takes(ID, id)
+        {
+            copy.data.insert(ID.to_owned(), id.clone());
         }
         copy
     }
@@ -199,13 +276,17 @@ impl Kept {
     fn takes(&mut self, name: &str, value: &Value) -> bool {
         let most = LARGEST_DATA.saturating_sub(self.bytes + name.len());
         // Its size is only counted where that does not recurse too deep.
-        let shallow = (!is_deeper(value, DEEPEST)).then_some(value);
-        let size = shallow.and_then(|value| size_of(value, most.min(LARGEST_VALUE)));
-        match size {
-            Some(size) => self.bytes += name.len() + size,
-            None => self.leave_out(name),
+        let mut counted = Counted::new(most.min(LARGEST_VALUE));
+        let is_taken = !is_deeper(value, DEEPEST) && counted.takes(value);
+        if is_taken {
+            self.bytes += name.len() + counted.bytes;
+        } else {
+            self.leave_out(name);
         }
-        size.is_some()
+        if !is_taken && name == ARGUMENTS {
+            self.large_arguments = Some(counted.digest());
+        }
+        is_taken
     }
 
     fn leave_out(&mut self, name: &str) {
@@ -215,23 +296,46 @@ impl Kept {
     }
 }
 
-/// Returns the bytes of a value as JSON; none if they are more than this.
-fn size_of(value: &Value, most: usize) -> Option<usize> {
-    let mut counted = Counted { left: most };
-    let is_within = serde_json::to_writer(&mut counted, value).is_ok();
-    is_within.then(|| most - counted.left)
+/// Counts the bytes of a value as JSON, up to a limit, with their digest.
+struct Counted {
+    bytes: usize,
+    most: usize,
+    hash: Hash,
 }
 
-/// Counts what is written, and fails where it is too much.
-struct Counted {
-    left: usize,
+impl Counted {
+    fn new(most: usize) -> Self {
+        Self {
+            bytes: 0,
+            most,
+            hash: Hash::new(),
+        }
+    }
+
+    /// Returns whether a value is within the limit.
+    fn takes(&mut self, value: &Value) -> bool {
+        serde_json::to_writer(self, value).is_ok()
+    }
+
+    /// Returns the digest of what was within the limit: of so much text, nobody can guess the rest.
+    fn digest(self) -> String {
+        self.hash
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
 }
 
 impl Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let left = self.left.checked_sub(bytes.len());
-        self.left = left.ok_or(ErrorKind::FileTooLarge)?;
-        Ok(bytes.len())
+        let within = bytes.len().min(self.most - self.bytes);
+        self.hash.update(&bytes[..within]);
+        self.bytes += within;
+        if within < bytes.len() {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        Ok(within)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -248,8 +352,9 @@ mod tests {
     fn a_size_is_that_of_the_json() {
         for value in [json!(null), json!("a\n\"b"), json!({"k": [1, 2.5, {}]})] {
             let size = value.to_string().len();
-            assert_eq!(size_of(&value, size), Some(size), "{value}");
-            assert_eq!(size_of(&value, size - 1), None, "{value}");
+            let mut exact = Counted::new(size);
+            assert!(exact.takes(&value) && exact.bytes == size, "{value}");
+            assert!(!Counted::new(size - 1).takes(&value), "{value}");
         }
     }
 
@@ -260,7 +365,7 @@ mod tests {
             event.data = data.as_object().unwrap().clone();
             event
         };
-        let call = |tool: &str, data: Value| call_of(&event(tool, data)).unwrap();
+        let call = |tool: &str, data: Value| call_of(&event(tool, data), None).unwrap();
         let by_id = call("bash", json!({"tool_use_id": "t1", "tool_args": 1}));
         assert_eq!(
             by_id,
@@ -276,6 +381,6 @@ mod tests {
             by_arguments,
             call("bash", json!({"tool_args": 1, "perm_level": "x"}))
         );
-        assert_eq!(call_of(&HookEvent::user_interrupt()), None);
+        assert_eq!(call_of(&HookEvent::user_interrupt(), None), None);
     }
 }

@@ -46,6 +46,7 @@ impl TraceFile {
     /// Appends a line, which includes its line break. Creates a file that has vanished, but not its directory: if that
     /// was removed, the trace is not wanted.
     pub(super) fn append(&self, line: &str) -> io::Result<()> {
+        self.check_place()?;
         let mut file = append(&self.path, self.links)?;
         let old = file.metadata()?;
         if old.len() > 0 && old.len().saturating_add(line.len() as u64) > self.limits.bytes {
@@ -58,6 +59,7 @@ impl TraceFile {
             true => Cow::Owned(format!("\n{line}")),
             false => Cow::Borrowed(line),
         };
+        check_size(&file, text.len())?;
         // Not `write_all`: the rest could follow another process's line.
         match file.write(text.as_bytes())? {
             written if written < text.len() => {
@@ -65,6 +67,20 @@ impl TraceFile {
             }
             _ => Ok(()),
         }
+    }
+
+    /// # Errors
+    /// If the directory of a private file is behind a link now: it could lead into the project.
+    fn check_place(&self) -> io::Result<()> {
+        let Some(parent) = self.path.parent().filter(|_| self.links == Links::Private) else {
+            return Ok(());
+        };
+        if parent.canonicalize()? == parent {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "its directory has been replaced by a link",
+        ))
     }
 
     /// Renames `x.1` to `x.2` and so on, beginning with the oldest; then `x` to `x.1`.
@@ -93,6 +109,28 @@ impl TraceFile {
         }
         name.into()
     }
+}
+
+/// # Errors
+/// If the file would exceed the process's limit for files (`ulimit -f`): the system ends a process that writes beyond it.
+#[cfg(unix)]
+fn check_size(file: &File, more: usize) -> io::Result<()> {
+    use rustix::process::{Resource, getrlimit};
+
+    let most = getrlimit(Resource::Fsize).current;
+    let size = file.metadata()?.len().saturating_add(more as u64);
+    if most.is_some_and(|most| size > most) {
+        return Err(io::Error::other(
+            "the limit for the size of files (`ulimit -f`) is reached",
+        ));
+    }
+    Ok(())
+}
+
+/// There is no such limit.
+#[cfg(not(unix))]
+fn check_size(_: &File, _: usize) -> io::Result<()> {
+    Ok(())
 }
 
 /// Whether the last writer was interrupted within a line. A device has no length.

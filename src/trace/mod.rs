@@ -28,7 +28,9 @@ use crate::runner::{DropReason, FiredEvent, HookRun, Observer};
 pub(crate) use decided::Decided;
 use event::EventNote;
 #[cfg(feature = "cli")]
-pub(crate) use event::{ASK, FIRED, UPDATES};
+pub(crate) use event::{
+    ASK, CANCELLED, CONTEXT, DISABLED, FIRED, KEEPS_GOING, PARALLEL, SECOND_PASS, UPDATES,
+};
 use file::{Limits, TraceFile};
 use line::Note;
 use writer::{Message, Writer};
@@ -124,7 +126,7 @@ impl Trace {
     /// Creates a builder for a trace in this file.
     ///
     /// The file and its parent directories need not exist. A relative path is relative to the current directory
-    /// at the time when the trace is built. Links are followed.
+    /// at the time when the trace is built. Links are followed, except for a trace with [`events`](TraceBuilder::events).
     pub fn builder(path: impl Into<PathBuf>) -> TraceBuilder {
         TraceBuilder {
             path: path.into(),
@@ -176,10 +178,13 @@ impl Trace {
         &self.shared.path
     }
 
-    fn take(&self, message: Message) {
-        if self.shared.messages.try_send(message).is_err() {
+    /// Returns whether the message waits now.
+    fn take(&self, message: Message) -> bool {
+        let is_taken = self.shared.messages.try_send(message).is_ok();
+        if !is_taken {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
         }
+        is_taken
     }
 
     fn take_event(&self, note: EventNote) {
@@ -190,7 +195,9 @@ impl Trace {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        self.take(Message::Event(Box::new(note)));
+        if !self.take(Message::Event(Box::new(note))) {
+            waiting.fetch_sub(bytes, Ordering::Relaxed);
+        }
     }
 }
 
@@ -238,8 +245,8 @@ impl TraceBuilder {
     /// Also writes a line for each event that is fired: `forge-hooks replay` fires them again, and `forge-hooks trace --check`
     /// looks for what a host forgot.
     ///
-    /// The line of an event that can be blocked has its data and what its hooks decided, with secrets masked; a value larger
-    /// than 64 KiB is left out, and named. The line of any other event has no data.
+    /// The line of an event that can be blocked has its data and what its hooks decided, with secrets and results of tools masked;
+    /// a value larger than 64 KiB is left out, and named. The line of any other event has no data.
     ///
     /// The file then contains what your users do, so it must be a regular file of the current user, which no other user can
     /// read: no link is followed at its end, and on Unix a file with another mode than 0600, of another user, or with a second
@@ -344,6 +351,7 @@ impl TraceBuilder {
         let waiting = Arc::new(AtomicUsize::new(0));
         let writer = Writer {
             file,
+            of_events: EventNote::redactor(&self.redactor),
             redactor: self.redactor,
             lost: Arc::clone(&lost),
             waiting: Arc::clone(&waiting),
@@ -381,8 +389,11 @@ impl TraceBuilder {
 /// If the file lies in one of these directories, or it is not known where it lies.
 fn check_outside(path: &Path, directories: &[PathBuf]) -> io::Result<()> {
     for directory in directories {
-        let holds = Route::of(directory).zip(Route::of(path));
-        if holds.is_none_or(|(directory, path)| directory.leads_to(&path)) {
+        let Some(route) = Route::of(path) else {
+            let unknown = "it is not known where it leads; name another file";
+            return Err(io::Error::other(unknown));
+        };
+        if Route::of(directory).is_none_or(|directory| directory.leads_to(&route)) {
             return Err(io::Error::other(format!(
                 "it lies in `{}`, where an agent could read and change it; name a file elsewhere",
                 directory.display()

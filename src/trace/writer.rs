@@ -23,6 +23,8 @@ pub(super) enum Message {
 pub(super) struct Writer {
     pub(super) file: TraceFile,
     pub(super) redactor: Redactor,
+    /// The same for events.
+    pub(super) of_events: Redactor,
     /// The number of lost lines, including those for which the queue was full.
     pub(super) lost: Arc<AtomicU64>,
     /// The number of bytes of the events that wait.
@@ -37,10 +39,12 @@ impl Writer {
     pub(super) fn run(mut self, messages: &Receiver<Message>) {
         for message in messages {
             match message {
-                Message::Note(note) => self.write(|pid, redactor| note.into_line(pid, redactor)),
+                Message::Note(note) => {
+                    self.write(|writer| note.into_line(std::process::id(), &writer.redactor))
+                }
                 Message::Event(note) => {
                     self.waiting.fetch_sub(note.bytes, Ordering::Relaxed);
-                    self.write(|pid, redactor| note.into_line(pid, redactor));
+                    self.write(|writer| note.into_line(std::process::id(), &writer.of_events));
                 }
                 Message::Flush(done) => {
                     self.record_lost();
@@ -52,8 +56,8 @@ impl Writer {
         self.record_lost();
     }
 
-    fn write(&mut self, line: impl FnOnce(u32, &Redactor) -> String) {
-        let line = line(std::process::id(), &self.redactor);
+    fn write(&mut self, line: impl FnOnce(&Self) -> String) {
+        let line = line(self);
         // A line that follows lost lines without a record of them would hide the gap.
         if !(self.record_lost() && self.append(&line)) {
             self.lost.fetch_add(1, Ordering::Relaxed);

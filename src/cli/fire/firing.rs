@@ -49,7 +49,7 @@ impl Firing<'_> {
         let _ = terminal.interrupted();
         let mut options = self.options.clone();
         if first.is_some() {
-            options = options.without_background();
+            options = options.second_pass();
         }
         let (sender, notes) = mpsc::channel();
         let mut executor = HookExecutor::builder()

@@ -274,6 +274,10 @@ impl Server {
             .event(params.event)
             .map_err(|words| Code::Params.refuses(words))?;
         if let Some(Object(agent)) = params.agent {
+            if agent.agent_type.is_empty() {
+                let words = "`agent.type` is empty, expected the type of a subagent";
+                return Err(Code::Params.refuses(words));
+            }
             event = event.of_agent(&agent.agent_type, agent.id.as_deref());
         }
         if self.outbox.is_full() {
@@ -354,7 +358,7 @@ impl Server {
         if fire.first.is_none()
             && let Some(changed) = changed_event(&fire.event, &outcome)
         {
-            let options = fire.options.without_background();
+            let options = fire.options.second_pass();
             let first = Some((fire.event, outcome));
             if let Err(refusal) = self.submit(id, changed, options, fire.size, first) {
                 self.outbox.answer(Some(id), Err::<(), _>(refusal));

@@ -4,8 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde_json::Value;
+
 use super::recorded::{Record, Recorded};
-use crate::Decision;
+use crate::trace::{ASK, SECOND_PASS, UPDATES};
+use crate::{Decision, HookEvent};
 
 /// What a host forgot.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,89 +25,109 @@ const CHECK_BEFORE: &str = "fire `permission:check` before a permission is grant
 const END_SESSION: &str = "fire `session:end` when the session ends, also after an error";
 const END_TURN: &str = "fire `agent:stop` when the agent has answered, or `user:interrupt` when its user interrupts it";
 
-/// The session of an event; without one, the process of its host.
-type Session<'a> = (Option<&'a str>, u64);
+/// A session; of an event without one, the process of its host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Session {
+    Named(String),
+    Of(u64),
+}
 
-/// A session, and which of its agents: the session's own has no name.
-type Agent<'a> = (Session<'a>, Option<&'a str>);
+/// Of the agents of a session, the session's own has no name.
+type Agent = Option<String>;
 
-/// What is open, at some event of the trace.
+/// What allows a call: its session, the name of the event, and what tells it from others.
+type Call = (Session, &'static str, Option<String>);
+
+/// What is open at some event of the trace.
 #[derive(Default)]
-struct Open<'a> {
-    /// How many calls were allowed and have not ended, by what allows them.
-    allowed: HashMap<(Session<'a>, &'a str, Option<&'a str>), usize>,
+struct Open {
+    /// How many calls were allowed and have not ended.
+    allowed: HashMap<Call, usize>,
     /// The lines at which sessions began.
-    sessions: BTreeMap<Session<'a>, usize>,
-    /// The lines at which turns began.
-    turns: BTreeMap<Agent<'a>, usize>,
+    sessions: BTreeMap<Session, usize>,
+    /// The lines at which the turns of each session began.
+    turns: BTreeMap<Session, BTreeMap<Agent, usize>>,
     forgotten: Vec<Forgotten>,
 }
 
 /// Returns what the host forgot, in the order of the lines.
 pub(super) fn forgotten(record: &Record) -> Vec<Forgotten> {
     let mut open = Open::default();
-    for event in &record.events {
-        open.take(event);
+    for recorded in record.events() {
+        open.take(&recorded);
     }
-    for ((session, _), line) in std::mem::take(&mut open.turns) {
-        open.no_end(("turn", session), line, END_TURN);
+    for (session, turns) in std::mem::take(&mut open.turns) {
+        for line in turns.into_values() {
+            open.no_end("turn", &session, line, END_TURN);
+        }
     }
     for (session, line) in std::mem::take(&mut open.sessions) {
-        open.no_end(("session", session), line, END_SESSION);
+        open.no_end("session", &session, line, END_SESSION);
     }
     open.forgotten.sort_by_key(|forgotten| forgotten.line);
     open.forgotten
 }
 
-impl<'a> Open<'a> {
-    fn take(&mut self, recorded: &'a Recorded) {
+impl Open {
+    fn take(&mut self, recorded: &Recorded) {
         let session = session_of(recorded);
         let line = recorded.line;
         match recorded.event.event_type.as_str() {
-            name @ ("tool:pre_execute" | "permission:check") if is_allowed(recorded) => {
-                let key = (session, name, recorded.call.as_deref());
-                *self.allowed.entry(key).or_default() += 1;
-            }
+            "tool:pre_execute" => self.allow("tool:pre_execute", recorded),
+            "permission:check" => self.allow("permission:check", recorded),
             "tool:post_execute" | "tool:error" => {
                 self.needs("tool:pre_execute", recorded, FIRE_BEFORE);
             }
             "permission:granted" => self.needs("permission:check", recorded, CHECK_BEFORE),
-            "session:start" => {
-                let begun = self.sessions.insert(session, line);
-                self.ends_late(("session", session), begun, END_SESSION);
-            }
+            // An agent that goes on with a session, or has made it shorter, says so again.
+            "session:start" => drop(self.sessions.entry(session.clone()).or_insert(line)),
             "session:end" => {
                 self.sessions.remove(&session);
-                for line in self.ended_turns(session) {
-                    self.no_end(("turn", session), line, END_TURN);
+                for line in self
+                    .turns
+                    .remove(&session)
+                    .unwrap_or_default()
+                    .into_values()
+                {
+                    self.no_end("turn", &session, line, END_TURN);
                 }
             }
-            "user:prompt_submit" if is_allowed(recorded) => {
-                let begun = self.turns.insert(agent_of(recorded), line);
-                self.ends_late(("turn", session), begun, END_TURN);
-            }
-            "agent:stop" if is_allowed(recorded) => drop(self.turns.remove(&agent_of(recorded))),
-            "user:interrupt" => drop(self.ended_turns(session)),
+            "user:prompt_submit" if is_allowed(recorded) => self.begin_turn(recorded),
+            "user:interrupt" => drop(self.turns.remove(&session)),
+            // Also a blocked one: the host may let the agent stop all the same, after too many.
+            "agent:stop" | "agent:stop_failure" | "llm:error" => self.end_turn(recorded),
             _ => {}
         }
         if recorded.decided.stops_turn {
-            self.turns.remove(&agent_of(recorded));
+            self.end_turn(recorded);
         }
     }
 
-    /// Ends the turns of all agents of a session. Returns the lines at which they began.
-    fn ended_turns(&mut self, session: Session<'a>) -> Vec<usize> {
-        let is_of_it = |(of, _): &Agent<'_>| *of == session;
-        let ended = self.turns.iter().filter(|(agent, _)| is_of_it(agent));
-        let lines = ended.map(|(_, line)| *line).collect();
-        self.turns.retain(|agent, _| !is_of_it(agent));
-        lines
+    fn begin_turn(&mut self, recorded: &Recorded) {
+        let session = session_of(recorded);
+        let turns = self.turns.entry(session.clone()).or_default();
+        if let Some(line) = turns.insert(agent_of(&recorded.event), recorded.line) {
+            self.no_end("turn", &session, line, END_TURN);
+        }
+    }
+
+    fn end_turn(&mut self, recorded: &Recorded) {
+        if let Some(turns) = self.turns.get_mut(&session_of(recorded)) {
+            turns.remove(&agent_of(&recorded.event));
+        }
+    }
+
+    fn allow(&mut self, name: &'static str, recorded: &Recorded) {
+        if is_allowed(recorded) {
+            let call = (session_of(recorded), name, recorded.call.clone());
+            *self.allowed.entry(call).or_default() += 1;
+        }
     }
 
     /// Takes the event that allows this one.
-    fn needs(&mut self, name: &'static str, recorded: &'a Recorded, fix: &'static str) {
-        let key = (session_of(recorded), name, recorded.call.as_deref());
-        match self.allowed.get_mut(&key) {
+    fn needs(&mut self, name: &'static str, recorded: &Recorded, fix: &'static str) {
+        let call = (session_of(recorded), name, recorded.call.clone());
+        match self.allowed.get_mut(&call) {
             Some(left) if *left > 0 => *left -= 1,
             _ => {
                 let event = &recorded.event;
@@ -121,18 +144,12 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Notes what had begun at this line and had not ended when it should have.
-    fn ends_late(&mut self, what: (&str, Session<'_>), begun: Option<usize>, fix: &'static str) {
-        if let Some(line) = begun {
-            self.no_end(what, line, fix);
-        }
-    }
-
-    fn no_end(&mut self, (what, session): (&str, Session<'_>), line: usize, fix: &'static str) {
-        let of = match session.0 {
-            Some(id) if what == "session" => format!(" `{id}`"),
-            Some(id) => format!(" of the session `{id}`"),
-            None => String::new(),
+    /// Notes what began at this line and had not ended when it should have.
+    fn no_end(&mut self, what: &str, session: &Session, line: usize, fix: &'static str) {
+        let of = match session {
+            Session::Named(id) if what == "session" => format!(" `{id}`"),
+            Session::Named(id) => format!(" of the session `{id}`"),
+            Session::Of(_) => String::new(),
         };
         self.forgotten.push(Forgotten {
             line,
@@ -142,28 +159,45 @@ impl<'a> Open<'a> {
     }
 }
 
-fn agent_of(recorded: &Recorded) -> Agent<'_> {
-    let text = |key: &str| recorded.event.data.get(key)?.as_str();
-    let kind = text("agent_type").filter(|kind| *kind != "main");
-    (session_of(recorded), text("agent_id").or(kind))
+fn agent_of(event: &HookEvent) -> Agent {
+    let text = |key: &str| event.data.get(key)?.as_str().map(str::to_owned);
+    text("agent_id").or_else(|| text("agent_type").filter(|kind| kind != "main"))
 }
 
-fn session_of(recorded: &Recorded) -> Session<'_> {
-    match recorded.event.session_id.as_deref() {
-        Some(id) => (Some(id), 0),
-        None => (None, recorded.host),
+fn session_of(recorded: &Recorded) -> Session {
+    match &recorded.event.session_id {
+        Some(id) => Session::Named(id.clone()),
+        None => Session::Of(recorded.host),
     }
 }
 
-/// Returns whether the host may do what the event announces, and not what a hook has changed it to: then it fires the changed event
-/// once more.
+/// Returns whether the host may do what the event announces, and not what hooks have changed it to: then it fires the changed event,
+/// which may be allowed.
 fn is_allowed(recorded: &Recorded) -> bool {
-    let decided = &recorded.decided;
-    let is_changed = recorded.applies_updates && decided.updated_input.is_some();
-    let is_asked = recorded.handles_ask || recorded.event.event_type.as_str() == "permission:check";
-    match decided.decision {
-        Decision::Allow => !is_changed,
-        Decision::Ask => is_asked && !is_changed,
+    let is_first = recorded.was(UPDATES) && !recorded.was(SECOND_PASS);
+    let is_asked = recorded.was(ASK) || recorded.event.event_type.as_str() == "permission:check";
+    let may_be = match recorded.decided.decision {
+        Decision::Allow => true,
+        Decision::Ask => is_asked,
         Decision::Block => false,
-    }
+    };
+    may_be && !(is_first && is_changed(recorded))
+}
+
+/// Returns whether hooks have changed what the event announces: an answer may repeat what is there already.
+fn is_changed(recorded: &Recorded) -> bool {
+    let Some(update) = &recorded.decided.updated_input else {
+        return false;
+    };
+    let data = &recorded.event.data;
+    let input = match data.get("tool_args").map(Value::as_object) {
+        Some(arguments) => arguments,
+        None => Some(data),
+    };
+    let Some(input) = input else {
+        return true;
+    };
+    let is_other = |(key, value): (&String, &Value)| input.get(key) != Some(value);
+    let is_shorter = recorded.decided.replaces_input && input.len() != update.len();
+    is_shorter || update.iter().any(is_other)
 }

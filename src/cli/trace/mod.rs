@@ -56,7 +56,12 @@ pub(crate) fn read_events(file: &Path, terminal: &mut Terminal<'_>) -> Result<Re
     let cannot = |error| files::cannot_read(&file.to_string_lossy(), error);
     let record = opened(file, terminal).and_then(recorded::read_from);
     let record = record.map_err(cannot)?;
-    if record.events.is_empty() {
+    if record.is_empty() && record.broken > 0 {
+        let words = format!("`{}` is not a trace", file.display());
+        let fix = "name a trace: a file with one JSON object per line";
+        return Err(Failure::new(words).with_fix(fix));
+    }
+    if record.is_empty() {
         let words = format!("found no events in `{}`", file.display());
         let fix = "record them: with `--trace-events FILE` of `fire`, `serve` and `install`, or as a host with `Trace::events`";
         return Err(Failure::new(words).with_fix(fix));
@@ -82,7 +87,7 @@ fn check(file: &Path, terminal: &mut Terminal<'_>) -> Done {
         0 => Style::GOOD.paint("nothing was forgotten"),
         forgotten => Style::BAD.paint(format!("{forgotten} forgotten")),
     };
-    let line = format!("{}: {words}", counted(record.events.len(), "event"));
+    let line = format!("{}: {words}", counted(record.len(), "event"));
     terminal.end(Exit::fine_if(forgotten.is_empty()), line)
 }
 

@@ -1,7 +1,7 @@
 //! The events of a trace, as they were read: what was fired, and what its hooks had decided.
 //!
 //! Reads leniently, as [`traced`](super::traced) does, and keeps as much. A file may come from anywhere: nothing in it is a path
-//! or a command for this program.
+//! or a command for this program, and the values of one line at a time are in memory.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -11,20 +11,21 @@ use serde_json::{Map, Value};
 
 use super::traced::{MOST_BYTES, MOST_ENTRIES, each_line};
 use crate::json;
-use crate::trace::{ASK, Decided, UPDATES};
+use crate::trace::{CANCELLED, DISABLED, Decided};
 use crate::{Decision, HookEvent, Redactor};
 
 /// The events of a trace, as far as it can be read.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    pub(crate) events: VecDeque<Recorded>,
+    /// The lines with events, each with its number.
+    lines: VecDeque<(usize, String)>,
     /// The number of lines that the host could not write.
     pub(crate) lost: u64,
     /// The number of lines that cannot be read.
     pub(crate) broken: u64,
     /// The number of events before those that are kept.
     pub(crate) left_out: u64,
-    bytes: u64,
+    bytes: usize,
 }
 
 /// One event that was fired.
@@ -39,14 +40,13 @@ pub(crate) struct Recorded {
     pub(crate) host: u64,
     pub(crate) can_block: bool,
     /// The values that were too large.
-    pub(crate) left_out: Vec<String>,
-    pub(crate) handles_ask: bool,
-    pub(crate) applies_updates: bool,
+    left_out: Vec<String>,
+    /// How the host had fired it.
+    how: Vec<String>,
     pub(crate) decided: Decided,
     /// The hook that had decided.
     pub(crate) hook: Option<String>,
     pub(crate) reason: Option<String>,
-    bytes: u64,
 }
 
 /// The keys of a line that are read.
@@ -59,12 +59,16 @@ struct Line {
     #[serde(default)]
     left_out: Vec<String>,
     #[serde(default)]
-    handles: Vec<String>,
+    how: Vec<String>,
     can_block: bool,
     decision: Decision,
     #[serde(default)]
+    grants: bool,
+    #[serde(default)]
     stops_turn: bool,
     updated_input: Option<Map<String, Value>>,
+    #[serde(default)]
+    replaces_input: bool,
     hook: Option<String>,
     reason: Option<String>,
 }
@@ -91,8 +95,8 @@ pub(super) fn read_from(input: impl BufRead) -> io::Result<Record> {
 impl Record {
     fn take(&mut self, number: usize, line: &[u8]) {
         let text = str::from_utf8(line).unwrap_or_default();
-        if let Ok(read) = json::read::<Line>(text) {
-            return self.keep(Recorded::new(number, read, line.len() as u64));
+        if json::read::<Line>(text).is_ok() {
+            return self.keep(number, text);
         }
         match json::read::<Other>(text) {
             Ok(Other {
@@ -102,52 +106,77 @@ impl Record {
         }
     }
 
-    fn keep(&mut self, event: Recorded) {
-        self.bytes += event.bytes;
-        self.events.push_back(event);
-        while self.events.len() > MOST_ENTRIES || self.bytes > MOST_BYTES {
-            let Some(first) = self.events.pop_front() else {
+    fn keep(&mut self, number: usize, text: &str) {
+        self.bytes += text.len();
+        self.lines.push_back((number, text.to_owned()));
+        while self.lines.len() > MOST_ENTRIES || self.bytes as u64 > MOST_BYTES {
+            let Some((_, first)) = self.lines.pop_front() else {
                 return;
             };
-            self.bytes -= first.bytes;
+            self.bytes -= first.len();
             self.left_out += 1;
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Returns the number of events.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Returns the events, of which each is read from its line when its turn comes.
+    pub(crate) fn events(&self) -> impl Iterator<Item = Recorded> {
+        let lines = self.lines.iter();
+        // Each was read once, to know that it can be.
+        lines.filter_map(|(number, text)| Some(Recorded::new(*number, json::read(text).ok()?)))
     }
 }
 
 impl Recorded {
-    fn new(line: usize, read: Line, bytes: u64) -> Self {
-        let handles = |what: &str| read.handles.iter().any(|name| name == what);
+    fn new(line: usize, read: Line) -> Self {
         Self {
             line,
-            handles_ask: handles(ASK),
-            applies_updates: handles(UPDATES),
             event: read.fired,
             call: read.call,
             host: read.host_pid,
             can_block: read.can_block,
             left_out: read.left_out,
+            how: read.how,
             decided: Decided {
                 decision: read.decision,
+                grants: read.grants,
                 stops_turn: read.stops_turn,
                 updated_input: read.updated_input,
+                replaces_input: read.replaces_input,
             },
             hook: read.hook,
             reason: read.reason,
-            bytes,
         }
     }
 
-    /// Returns why the event cannot be fired again as it was; none if it can.
+    /// Returns whether the host had fired it so.
+    pub(crate) fn was(&self, how: &str) -> bool {
+        self.how.iter().any(|word| word == how)
+    }
+
+    /// Returns why an event that can be blocked cannot be fired again as it was; none if it can.
     pub(crate) fn objection(&self) -> Option<String> {
-        if !self.can_block {
-            return Some("it cannot be blocked, and its data was not recorded".to_owned());
-        }
         if !self.left_out.is_empty() {
             let names = self.left_out.join("`, `");
-            return Some(format!("`{names}` was too large to be recorded"));
+            return Some(format!("its data is not whole: `{names}`"));
         }
-        let is_masked = self.event.to_json().contains(Redactor::MASK);
-        is_masked.then(|| "a secret in its data was masked".to_owned())
+        if self.was(CANCELLED) {
+            return Some("it was cancelled".to_owned());
+        }
+        if self.was(DISABLED) {
+            return Some("the user had disabled the hooks".to_owned());
+        }
+        let update = self.decided.updated_input.clone().unwrap_or_default();
+        let texts = [self.event.to_json(), Value::Object(update).to_string()];
+        let is_masked = texts.iter().any(|text| text.contains(Redactor::MASK));
+        is_masked.then(|| "a part of its data was masked".to_owned())
     }
 }

@@ -19,7 +19,7 @@ pub(super) const MOST_ENTRIES: usize = 100_000;
 pub(super) const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The most bytes of a line. No line of a trace is longer: masks and escapes make what is kept of an event a few times longer.
-const LONGEST_LINE: usize = 4 * 1024 * 1024;
+const LONGEST_LINE: usize = 2 * 1024 * 1024;
 
 /// A trace, as far as it can be read.
 #[derive(Debug, Default)]
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_one_broken_line() {
-        let long = "x".repeat(9 * 1024 * 1024);
+        let long = "x".repeat(5 * 1024 * 1024);
         let text = format!("{{\"time\":1}}\n{long}\n{{\"time\":2}}\n{long}");
         let traced = read_from(text.as_bytes()).unwrap();
         assert_eq!((traced.entries.len(), traced.broken), (2, 2));

@@ -1,6 +1,7 @@
 //! Events of agents, recorded by the registered command.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -34,6 +35,30 @@ impl User {
             .collect()
     }
 
+    /// Registers an agent, whose events are recorded then.
+    #[track_caller]
+    fn installs(&self, agent: &str) {
+        let installed = self.run(&["install", agent, "--yes", "--trace-events", FILE]);
+        let doctor = self.run(&["doctor", agent]);
+        assert_eq!(
+            (installed.status, doctor.status),
+            (0, 0),
+            "{installed:?} {doctor:?}"
+        );
+        assert!(
+            installed
+                .out
+                .contains("records events in [DIR]/events.jsonl"),
+            "{installed:?}"
+        );
+        assert!(
+            doctor
+                .out
+                .contains("events are recorded in [DIR]/events.jsonl"),
+            "{doctor:?}"
+        );
+    }
+
     /// Runs what is registered for Claude Code, before a shell command.
     fn runs_as_registered(&self, shell: &str) {
         let settings = self.read("home/.claude/settings.json");
@@ -63,10 +88,7 @@ impl User {
 fn what_install_registers_records() {
     let user = with_guard();
     for agent in ["claude", "codex", "gemini", "copilot"] {
-        let installed = user.run(&["install", agent, "--yes", "--trace-events", FILE]);
-        assert_eq!(installed.status, 0, "{installed:?}");
-        let doctor = user.run(&["doctor", agent]);
-        assert_eq!(doctor.status, 0, "{doctor:?}");
+        user.installs(agent);
     }
     for (shell, decision) in [("sudo ls", "block"), ("ls", "allow")] {
         user.runs_as_registered(shell);
@@ -87,6 +109,36 @@ fn what_install_registers_records() {
     let removed = user.run(&["uninstall", "claude", "codex", "gemini", "copilot", "--yes"]);
     assert_eq!(removed.status, 0, "{removed:?}");
     assert!(!user.path("home/.claude/settings.json").exists());
+}
+
+#[test]
+fn doctor_finds_a_file_that_cannot_be_written() {
+    let user = with_guard();
+    let installed = user.run(&["install", "claude", "--yes", "--trace-events", FILE]);
+    assert_eq!(installed.status, 0, "{installed:?}");
+    fs::set_permissions(user.path("events.jsonl"), PermissionsExt::from_mode(0o644)).unwrap();
+    let doctor = user.run(&["doctor", "claude"]);
+    assert!(doctor.out.contains("events are not recorded"), "{doctor:?}");
+    assert!(doctor.out.contains("its mode is 0644"), "{doctor:?}");
+    assert_eq!(doctor.status, 1);
+}
+
+#[test]
+fn a_path_that_no_shell_has_expanded_is_an_error() {
+    let user = with_guard();
+    let printed = user.run(&[
+        "install",
+        "claude",
+        "--yes",
+        "--trace-events",
+        "~/events.jsonl",
+    ]);
+    assert_eq!(printed.status, 2);
+    assert!(
+        printed.err.contains("the shell has not replaced `~`"),
+        "{printed:?}"
+    );
+    assert!(!user.project().join("~").exists());
 }
 
 #[test]

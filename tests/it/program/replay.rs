@@ -1,13 +1,15 @@
 //! `replay` and `trace --check`: recorded events at the hooks of today, and what a host forgot.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::schemas::is_valid;
 use super::{LS, Printed, SUDO, User, with};
 use crate::examples::example;
-use crate::support::is_missing;
+use crate::support::{eventually, is_missing};
 
 const FILE: &str = "../events.jsonl";
 
@@ -42,18 +44,20 @@ fn a_changed_guard_shows_exactly_its_differences() {
         &GUARD.replace("*sudo*", r#"*'\"ls'*"#),
     );
     let printed = user.run(&["replay", FILE, "--yes"]);
-    let expected = "\
-line 2: tool:pre_execute bash
+    let expected = r#"line 2: tool:pre_execute bash
+    event:  {"tool_args":{"command":"sudo ls"}}
     before: block, by guard: exited with code 1
     now:    allow
 line 4: tool:pre_execute bash
+    event:  {"tool_args":{"command":"ls"}}
     before: allow
     now:    block, by guard: exited with code 1
 line 6: tool:pre_execute bash
+    event:  {"tool_args":{"command":"sudo ls"}}
     before: block, by guard: exited with code 1
     now:    allow
 3 events compared: 3 differ
-";
+"#;
     assert_eq!(printed.out, expected, "{printed:?}");
     assert_eq!(printed.status, 1);
     let report = user.run(&["replay", FILE, "--yes", "--json"]).json();
@@ -120,10 +124,223 @@ fn an_event_that_is_not_whole_is_not_compared() {
     assert_eq!(
         why,
         [
-            "a secret in its data was masked",
-            "`tool_args` was too large to be recorded"
+            "a part of its data was masked",
+            "its data is not whole: `tool_args`"
         ]
     );
+}
+
+#[test]
+fn without_an_event_to_compare_nothing_is_the_same() {
+    let secret = r#"{"command":"login --password hunter2hunter2"}"#;
+    let bash = |args| ["fire", "tool:pre_execute", "--tool", "bash", "--args", args];
+    let user = recorded(GUARD, &[&bash(secret), &bash(secret)]);
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert_eq!(printed.status, 2, "{printed:?}");
+    let expected = "not comparable, a part of its data was masked: lines 2, 4\n0 events compared: 0 differ; 2 not comparable\n";
+    assert_eq!(printed.out, expected);
+}
+
+/// A yes of a hook spares the user a question, so it is not the same as no objection.
+#[test]
+fn a_grant_is_compared() {
+    let grants = r#"{"hooks": [{"event": "permission:check", "answer": {"decision": "allow"}}]}"#;
+    let check = ["fire", "permission:check", "--tool", "bash"];
+    let user = recorded(grants, &[&check]);
+    assert_eq!(user.run(&["replay", FILE]).status, 0);
+    user.write("config/forge-hooks/hooks.json", r#"{"hooks": []}"#);
+    let printed = user.run(&["replay", FILE]);
+    let expected = "    before: allow, which a hook grants\n    now:    allow\n";
+    assert!(printed.out.contains(expected), "{printed:?}");
+    assert!(printed.err.contains("there are no hooks"), "{printed:?}");
+}
+
+/// What a hook would have decided that fails without blocking is not known.
+#[test]
+fn a_hook_that_fails_and_blocks_nothing_is_told() {
+    let user = recorded(GUARD, &[&LS, &LS]);
+    let fails = r#"{"hooks": [{"event": "tool:*", "command": "exit 3", "on_failure": "continue", "name": "log"}]}"#;
+    user.write("config/forge-hooks/hooks.json", fails);
+    let printed = user.run(&["replay", FILE, "--yes", "--unconfined"]);
+    let expected = "log failed at 2 events, and blocked nothing: exited with code 3\n2 events compared: 0 differ\n";
+    assert_eq!(
+        (printed.out.as_str(), printed.status),
+        (expected, 0),
+        "{printed:?}"
+    );
+    let confined = user.run(&["replay", FILE, "--yes"]);
+    if forge_hooks::Sandbox::support().is_ok() {
+        assert!(
+            confined.err.contains("`--unconfined` runs it without one"),
+            "{confined:?}"
+        );
+    }
+}
+
+/// What decides besides the hooks is recorded.
+#[test]
+fn unchanged_hooks_differ_in_no_way_of_firing() {
+    let hooks = json!({"hooks": [
+        {"event": "tool:pre_execute", "command": "exit 1", "name": "first"},
+        {"event": "tool:pre_execute", "command": "echo '{\"continue\": false}'", "name": "second", "may": ["end_turn"]},
+    ]});
+    let ways = [
+        with(&LS, &["--keep-going"]),
+        with(&LS, &["--parallel"]),
+        LS.to_vec(),
+    ];
+    let ways: Vec<_> = ways.iter().map(Vec::as_slice).collect();
+    let user = recorded(&hooks.to_string(), &ways);
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert_eq!(printed.out, "3 events compared: 0 differ\n", "{printed:?}");
+}
+
+#[test]
+fn what_was_disabled_is_not_compared() {
+    let user = recorded(GUARD, &[]);
+    let mut command = user.command(&with(&SUDO, &["--trace-events", FILE]));
+    command.env("FORGE_HOOKS_DISABLE", "1");
+    assert_eq!(user.printed(command.output().unwrap()).status, 0);
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert!(
+        printed
+            .out
+            .contains("the user had disabled the hooks: line 1"),
+        "{printed:?}"
+    );
+}
+
+/// The value of its `env` in a change is a secret, in the file and on the terminal.
+#[test]
+fn a_change_with_a_secret_is_not_compared() {
+    let hooks = json!({"hooks": [{"event": "tool:pre_execute", "may": ["change_input"], "env": {"TARGET": "hunter2-host"},
+        "command": "echo \"{\\\"updatedInput\\\": {\\\"command\\\": \\\"ssh $TARGET\\\"}}\""}]});
+    let user = recorded(&hooks.to_string(), &[&LS]);
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert!(printed.out.contains("not comparable"), "{printed:?}");
+    let all = format!("{printed:?}{}", user.read("events.jsonl"));
+    assert!(!all.contains("hunter2"), "{all}");
+}
+
+#[test]
+fn a_change_of_all_is_not_one_of_some() {
+    let hooks = |replaces: bool| {
+        let answer = json!({"updatedInput": {"command": "ls"}, "replacesInput": replaces});
+        let command = format!("echo '{answer}'");
+        json!({"hooks": [{"event": "tool:pre_execute", "command": command, "may": ["change_input"]}]}).to_string()
+    };
+    let bash = [
+        "fire",
+        "tool:pre_execute",
+        "--tool",
+        "bash",
+        "--args",
+        r#"{"command":"ls","sandboxed":true}"#,
+    ];
+    let user = recorded(&hooks(false), &[&bash]);
+    assert_eq!(user.run(&["replay", FILE, "--yes"]).status, 0);
+    user.write("config/forge-hooks/hooks.json", &hooks(true));
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert!(printed.out.contains("it replaces all by"), "{printed:?}");
+}
+
+/// A hook that changes each call answers the same to the changed one.
+#[test]
+fn a_changed_call_is_allowed_by_its_second_event() {
+    let answer = json!({"updatedInput": {"timeout": 30}});
+    let hooks = json!({"hooks": [{"event": "tool:pre_execute", "command": format!("echo '{answer}'"), "may": ["change_input"]}]});
+    let ls = with(&LS, &["--session", "s1"]);
+    let fired = [
+        "fire",
+        "tool:post_execute",
+        "--tool",
+        "bash",
+        "--session",
+        "s1",
+        "--args",
+    ];
+    let post = |args| with(&fired, &[args]);
+    let changed = r#"{"command":"ls","timeout":30}"#;
+    let user = recorded(&hooks.to_string(), &[&ls, &post(changed)]);
+    let printed = checked(&user);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let user = recorded(&hooks.to_string(), &[&ls, &post(r#"{"command":"ls"}"#)]);
+    assert_eq!(
+        checked(&user).status,
+        1,
+        "what it announced first was not allowed"
+    );
+}
+
+/// Neither memory nor time grow faster than the file.
+#[test]
+fn a_hostile_record_is_read_in_linear_time() {
+    let events = |name: &str, count: usize| {
+        let line = |number: usize| {
+            format!(
+                r#"{{"time":1,"can_block":true,"decision":"allow","fired":{{"type":"{name}","session_id":"{name}{number}"}}}}"#
+            )
+        };
+        (0..count)
+            .map(|number| line(number) + "\n")
+            .collect::<String>()
+    };
+    let took = |count: usize| {
+        let user = User::new();
+        let text = events("user:prompt_submit", count) + &events("user:interrupt", count);
+        user.write("events.jsonl", &text);
+        let started = std::time::Instant::now();
+        assert_eq!(checked(&user).status, 1);
+        started.elapsed()
+    };
+    took(500);
+    let [few, many] = [5_000, 20_000].map(took);
+    assert!(many < few * 10, "{few:?} {many:?}");
+}
+
+/// The system ends a process that writes beyond its limit, and with it the guard.
+#[test]
+fn a_limit_for_files_changes_no_decision() {
+    let user = recorded(GUARD, &[]);
+    let script = "ulimit -f 0; forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"ls\"}' --trace-events ../events.jsonl";
+    let status = user.shell(script).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(user.read("events.jsonl"), "");
+}
+
+#[test]
+fn a_broken_file_is_not_compared() {
+    let user = recorded(GUARD, &[&LS]);
+    user.write("config/forge-hooks/hooks.json", "{");
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert_eq!(printed.status, 2, "{printed:?}");
+    assert!(
+        printed.err.contains("a hooks file has errors"),
+        "{printed:?}"
+    );
+}
+
+/// Between two events, as well as while a hook runs.
+#[test]
+fn a_signal_ends_it_and_the_rest_is_counted() {
+    let line = json!({"time": 1, "event": "tool:pre_execute", "can_block": true, "decision": "allow",
+        "fired": {"type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": "ls"}}}});
+    let user = recorded(GUARD, &[]);
+    user.write("events.jsonl", &format!("{line}\n").repeat(20_000));
+    let started = user.path("started");
+    let hooks =
+        json!({"hooks": [{"event": "tool:*", "command": format!(": >'{}'", started.display())}]});
+    user.write("config/forge-hooks/hooks.json", &hooks.to_string());
+    let mut command = user.command(&["replay", FILE, "--yes", "--unconfined", "--json"]);
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    eventually("a hook has run", || started.exists());
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let printed = user.printed(child.wait_with_output().unwrap());
+    assert_eq!(printed.status, 130, "{printed:?}");
+    let report = printed.json();
+    let [compared, left] = ["compared", "left"].map(|key| report[key].as_u64().unwrap());
+    assert!(left > 0 && compared + left == 20_000, "{compared} {left}");
 }
 
 /// A process is only started after a yes; what an entry answers needs none.
@@ -201,7 +418,7 @@ fn a_record_from_elsewhere_runs_only_the_hooks_of_here() {
     let evil = json!({
         "time": 1, "event": "tool:pre_execute", "can_block": true, "decision": "allow", "host_pid": 1,
         "hook": "\u{1b}[2Jevil", "command": format!("touch {}", touched.display()), "source": "/etc/passwd",
-        "reason": "\u{1b}[2J", "call": "x", "config": "/etc/hooks.json", "handles": ["everything"],
+        "reason": "\u{1b}[2J", "call": "x", "config": "/etc/hooks.json", "how": ["everything"],
         "fired": {"type": "tool:pre_execute", "tool_name": "bash", "data": {
             "tool_args": {"command": "sudo ls"}, "cwd": "/", "working_dir": "/", "project": "/",
             "hooks": [{"event": "*", "command": format!("touch {}", touched.display())}],
@@ -317,8 +534,14 @@ fn serve_records_events() {
         json!({"jsonrpc": "2.0", "id": 3, "method": "shutdown", "params": {}}),
     ];
     let input = requests.map(|line| format!("{line}\n")).concat();
-    let printed = user.run_with_input(&["serve", "--trace-events", FILE], &input);
-    assert_eq!(printed.status, 0, "{printed:?}");
+    let mut serve = user.command(&["serve", "--trace-events", FILE]);
+    serve.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut serve = serve.spawn().unwrap();
+    // The end of the input would cancel what runs.
+    let mut stdin = serve.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    assert!(serve.wait().unwrap().success());
+    drop(stdin);
     let printed = user.run(&["replay", FILE, "--yes"]);
     assert_eq!(printed.out, "1 event compared: 0 differ\n");
     let refused = user.run_with_input(&["serve", "--trace-events", "x.jsonl"], &input);
@@ -374,7 +597,6 @@ fn what_a_host_forgot_is_found() {
             6,
             "`permission:granted` of the tool `bash` without an allowed `permission:check` of the same call",
         ),
-        (8, 2, "the turn of the session `s` has no end in this trace"),
         (9, 1, "the session `s` has no end in this trace"),
     ] {
         let mut events = good.to_vec();
@@ -384,6 +606,25 @@ fn what_a_host_forgot_is_found() {
         assert_eq!(lines[0], format!("line {line}: {what}"), "{printed:?}");
         assert!(lines[1].starts_with("    fix: "), "{printed:?}");
         assert_eq!((lines[2], printed.status), ("9 events: 1 forgotten", 1));
+    }
+}
+
+#[test]
+fn a_turn_without_an_end_is_found() {
+    let prompt = ("user:prompt_submit", "s", "allow", "");
+    for end in ["session:end", "user:prompt_submit", "session:message"] {
+        let printed = checked(&with_events(&[prompt, (end, "s", "allow", "")]));
+        let found = "the turn of the session `s` has no end in this trace";
+        assert!(printed.out.contains(found), "{end}: {printed:?}");
+    }
+    for end in [
+        "agent:stop",
+        "agent:stop_failure",
+        "user:interrupt",
+        "llm:error",
+    ] {
+        let printed = checked(&with_events(&[prompt, (end, "s", "allow", "")]));
+        assert_eq!(printed.status, 0, "{end}: {printed:?}");
     }
 }
 
