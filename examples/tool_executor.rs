@@ -3,12 +3,11 @@
 //! A plugin for Claude Code guards them, although their arguments have other names. Ctrl-C ends the hooks of a call and the turn.
 //! To use the hooks of this repository too: `XDG_CONFIG_HOME=$PWD/examples/config cargo run --example tool_executor`.
 //!
-//! `tool_executor --trace-events FILE` records the events, and `tool_executor hooks replay FILE` fires them again.
+//! `tool_executor --trace-events FILE` records the events, for `forge-hooks replay` and `forge-hooks trace --check`.
 
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, OtherAgents};
@@ -41,7 +40,7 @@ struct Agent {
     directory: PathBuf,
 }
 
-fn main() -> Result<ExitCode, Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let arguments = [("path", "file_path"), ("text", "content")];
     let mut tools = OtherAgents::new([]).with_plugin(PLUGIN);
@@ -49,10 +48,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         tools = tools.with_tool(CLAUDE, ours, theirs, arguments);
     }
     let mut args = std::env::args().skip(1);
-    let first = args.next().unwrap_or_default();
     let mut trace = None;
     let mut executor = HookExecutor::builder().working_dir(directory.path());
-    if first == "--trace-events" {
+    if args.next().as_deref() == Some("--trace-events") {
         let file = args.next().ok_or("`--trace-events` needs a file")?;
         let recording = Trace::builder(file).events().outside_of(directory.path());
         let recording = recording.build()?;
@@ -68,11 +66,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         builder = builder.sandbox_projects(Sandbox::new().writing(["."]));
     }
     let hooks = builder.load();
-    #[cfg(feature = "cli")]
-    if first == "hooks" {
-        use forge_hooks::cli::{Io, run};
-        return Ok(run(&hooks, args, &mut Io::system("tool_executor hooks")).into());
-    }
     print!("{}", hooks.report());
     let running = hooks.clone();
     ctrlc::set_handler(move || running.cancel_running())?;
@@ -90,7 +83,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if let Some(trace) = trace {
         trace.flush(Duration::from_secs(1));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 impl Agent {

@@ -59,7 +59,6 @@ impl TraceFile {
             true => Cow::Owned(format!("\n{line}")),
             false => Cow::Borrowed(line),
         };
-        check_size(&file, text.len())?;
         // Not `write_all`: the rest could follow another process's line.
         match file.write(text.as_bytes())? {
             written if written < text.len() => {
@@ -109,28 +108,6 @@ impl TraceFile {
         }
         name.into()
     }
-}
-
-/// # Errors
-/// If the file would exceed the process's limit for files (`ulimit -f`): the system ends a process that writes beyond it.
-#[cfg(unix)]
-fn check_size(file: &File, more: usize) -> io::Result<()> {
-    use rustix::process::{Resource, getrlimit};
-
-    let most = getrlimit(Resource::Fsize).current;
-    let size = file.metadata()?.len().saturating_add(more as u64);
-    if most.is_some_and(|most| size > most) {
-        return Err(io::Error::other(
-            "the limit for the size of files (`ulimit -f`) is reached",
-        ));
-    }
-    Ok(())
-}
-
-/// There is no such limit.
-#[cfg(not(unix))]
-fn check_size(_: &File, _: usize) -> io::Result<()> {
-    Ok(())
 }
 
 /// Whether the last writer was interrupted within a line. A device has no length.
