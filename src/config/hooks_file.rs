@@ -1,6 +1,7 @@
 //! Edits a hooks file entry by entry: the one way in which hooks are saved.
 //!
-//! Does not know how a text is changed (`edit` does), nor what an approval covers.
+//! A save fails if the file has changed since it was read: to merge two lists is the program's decision. Does not know how a
+//! text is changed (`edit` does), nor what an approval covers.
 
 use std::borrow::Borrow;
 use std::io;

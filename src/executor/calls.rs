@@ -1,6 +1,7 @@
 //! The blocking calls that are running: a shutdown waits for them.
 //!
-//! Knows nothing of events.
+//! So a handler of Ctrl-C leaves no hook behind, whichever way the host has fired the event. A call without a token of the
+//! host's uses the executor's, with one pipe for all. Knows nothing of events.
 
 use std::time::Duration;
 

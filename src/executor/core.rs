@@ -1,6 +1,7 @@
 //! What the calls of an executor share: the runner, the threads with their jobs, and their end.
 //!
-//! Does not know what a job does, nor the order of hooks.
+//! A job stands beside the pools, since each has the other. Background hooks have a pool of their own, so that other hooks
+//! do not wait for them. Does not know what a job does, nor the order of hooks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -3,7 +3,8 @@
 //! Tokens are a graph of three levels. Above are the tokens of an executor (one for what is fired, one for what runs in the
 //! background) and those of the host; below each submitted event, each background hook, and each call to which the host has
 //! given a token. A token that is cancelled requests the flags below it, and a thread that looks at one also looks at
-//! those above it. Knows neither hooks nor threads.
+//! those above it. A token first becomes known to those above it and then looks at them, and an event looks at its token
+//! once it has its place in the queue: so no cancellation is lost in between. Knows neither hooks nor threads.
 
 use std::fmt;
 use std::sync::{Arc, Weak};

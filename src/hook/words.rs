@@ -1,6 +1,7 @@
 //! The words of a hook's command that may name files, and those that an interpreter may run.
 //!
-//! Knows interpreters by their names alone, and looks at no files. A word too many is harmless. The rules are in
+//! A table of their options would need a row for each program, and an option that it did not know would hide a file. Knows
+//! interpreters by their names alone, and looks at no files. A word too many is harmless. The rules are in
 //! docs/approval.md; what a program runs by itself is not found.
 
 use std::collections::{HashMap, HashSet};

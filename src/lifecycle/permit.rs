@@ -1,6 +1,6 @@
 //! A permit: that hooks have allowed one call of a tool, as a value.
 //!
-//! Knows neither hooks nor events.
+//! The function that runs tools takes it, so the compiler finds a tool that hooks have not seen. Knows neither hooks nor events.
 
 use std::fmt;
 

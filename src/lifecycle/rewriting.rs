@@ -2,7 +2,7 @@
 //! sees every change.
 //!
 //! A change must reach the event that the guards see, or block: one that another hook puts back, or that comes in the second
-//! pass, would be lost. Does not fire events.
+//! pass, would be lost. A third pass would never end where two hooks disagree. Does not fire events.
 
 use serde_json::{Map, Value};
 

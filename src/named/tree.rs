@@ -1,5 +1,5 @@
 //! Where paths lead, resolved link by link as the system does. What is outside of the root is never opened: of it, only
-//! links are read.
+//! links are read. A link of a clone may lead out of it, and so may `/proc/self/cwd`, which needs no link in the clone.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -1,5 +1,9 @@
 //! Decides whether output that is not one JSON object is a hook's log, or an answer with a mistake.
 //!
+//! Text is not searched for an answer to follow: a model chooses a tool's arguments, and so could write the answer of a hook
+//! that logs them. What looks like an answer on lines of its own is invalid, and blocks, since the hook may have meant to deny;
+//! behind a word on its line it is text, since that is how hooks log. Each byte is read a fixed number of times.
+//!
 //! Knows which names decide, not what they mean. Reads no grammar but JSON's.
 
 use std::borrow::Cow;

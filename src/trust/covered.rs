@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::hook::{Hook, Words, directory_of_hooks};
 use crate::named::{self, Lookup, Named};
 
-/// The rules by which files are covered, as a number that changes with them: 0 before it was stored.
+/// The rules by which files are covered, as a number that changes with them: 0 before it was stored. So a change of the
+/// rules says that a file "is newly covered", not that it "has appeared".
 pub(super) const RULES: u32 = 1;
 
 /// A project, and what is known of its files.

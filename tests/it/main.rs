@@ -102,6 +102,7 @@ mod system_file;
 mod templates;
 mod tidy;
 mod tidy_cycles;
+mod tidy_pages;
 #[cfg(unix)]
 mod tool_output;
 mod trace_file;
