@@ -1,43 +1,15 @@
-//! The hooks of README.md, docs/protocol.md and docs/porting.md, each in a host with a name of its own.
+//! The hooks of docs/porting.md and the searches of docs/trace.md, in a host with a name of its own.
 #![cfg(unix)]
 
-use forge_hooks::{AppProfile, HookEvent, Hooks, Outcome};
+use forge_hooks::HookEvent;
 use serde_json::json;
 
 use crate::page_examples::{examples_of, host};
 use crate::pages::blocks_of;
-use crate::support::{World, hook, is_missing};
-
-fn first(page: &str, language: &str) -> String {
-    let blocks = blocks_of(page).into_iter();
-    let mut blocks = blocks.filter(|block| block.language == language);
-    blocks.next().unwrap().code
-}
-
-fn fire(world: &World, hooks_file: &str, command: &str) -> Outcome {
-    world.write("config/pagehost/hooks.json", hooks_file);
-    let hooks = Hooks::builder(AppProfile::new("pagehost"))
-        .config_home(world.path("config"))
-        .executor(forge_hooks::HookExecutor::builder().working_dir(world.directory()))
-        .load();
-    hooks.execute(&event(command))
-}
+use crate::support::{hook, is_missing};
 
 fn event(command: &str) -> HookEvent {
     HookEvent::tool_pre_execute("bash", json!({"command": command}))
-}
-
-#[test]
-fn the_guard_of_the_reference_blocks() {
-    if is_missing("python3") {
-        return;
-    }
-    let world = World::new();
-    world.write("hooks/guard.py", &first("docs/protocol.md", "python"));
-    let file = first("docs/protocol.md", "json");
-    assert!(fire(&world, &file, "ls").allowed());
-    let blocked = fire(&world, &file, "sudo ls");
-    assert_eq!(blocked.reason(), Some("sudo is not allowed"));
 }
 
 /// Before and after: the first passes everything, the second blocks, also what it cannot read.

@@ -21,7 +21,8 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::NotStarted => "the system could not start it",
         FailureKind::NoWorkingDir => "its working directory is not there, or cannot be entered",
         FailureKind::NoSandbox => {
-            "its [sandbox](#sandbox) is not possible on this system, or one of its paths is not there or has a link"
+            "its [sandbox](https://docs.rs/forge-hooks/latest/forge_hooks/docs/sandbox/index.html) is not possible on this system, \
+             or one of its paths is not there or has a link"
         }
         FailureKind::EventTooLarge => {
             "a value of the event does not fit into its variable, or is nested deeper than 128 levels; \
@@ -36,7 +37,9 @@ fn cause(failure: FailureKind) -> &'static str {
             "its answer is invalid, see [JSON](#json); for a resident hook also: it is not exactly one line with the \
              event's `id`, or there was output before the event"
         }
-        FailureKind::NoAnswer => "a [resident hook](#resident-hooks) ended without an answer",
+        FailureKind::NoAnswer => {
+            "a [resident hook](https://docs.rs/forge-hooks/latest/forge_hooks/docs/resident/index.html) ended without an answer"
+        }
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "an internal error (panic) of the library",
         FailureKind::Circular => "circular, or below eight other hooks, see [Circles](#circles)",
