@@ -12,6 +12,7 @@ use std::sync::{
 
 use crate::events::{EventType, HookEvent, Vocabulary};
 use crate::hook::Hook;
+use crate::lint::unfired;
 use crate::logging::warn;
 use crate::printable::printable;
 
@@ -287,7 +288,7 @@ fn report_unknown_event(hook: &Hook) {
     if hook.source().is_some() || hook.pattern().matches_known() {
         return;
     }
-    for unfired in hook.pattern().unfired(&KNOWN) {
+    for unfired in unfired(hook.pattern(), &KNOWN) {
         let meant = unfired
             .suggestion
             .map(|meant| format!(", did you mean `{meant}`?"));

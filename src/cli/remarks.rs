@@ -3,7 +3,7 @@
 //!
 //! Reads results, and decides nothing.
 
-use crate::config::last_test;
+use crate::lint::last_test;
 use crate::outcome::MODEL_TEXT_LIMIT;
 use crate::{EventType, HookEvent, HookResult};
 

@@ -17,28 +17,28 @@ pub(crate) type Words = &'static [&'static str];
 pub(crate) type Pairs = &'static [(&'static str, &'static str)];
 
 /// Returns the value of a key.
-pub(super) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Option<T> {
+pub(crate) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Option<T> {
     pairs.iter().find(|(found, _)| *found == key).map(|it| it.1)
 }
 
 /// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). Under one more, only the program runs.
 pub struct Agent {
     /// As on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// As people write it.
-    pub(super) title: &'static str,
+    pub(crate) title: &'static str,
 
     // Its files.
     /// The project's files, below its root. The first one is also the user's, below the home directory.
-    pub(super) files: Words,
+    pub(crate) files: Words,
     /// A file that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
-    pub(super) toml: Option<&'static str>,
+    pub(crate) toml: Option<&'static str>,
     /// Below both: a directory with extensions, which have the layout of plugins.
-    pub(super) extensions: Option<&'static str>,
+    pub(crate) extensions: Option<&'static str>,
     /// Below both, files and directories: other hooks, and commands that the agent runs without an event.
     pub(super) also_decides: Words,
     /// What identifies a plugin of this agent.
-    pub(super) manifest: &'static str,
+    pub(crate) manifest: &'static str,
     /// The variable that names another place for this directory, below the home directory, where the user's files are.
     #[cfg_attr(
         not(feature = "cli"),
@@ -76,15 +76,15 @@ pub struct Agent {
     /// A key next to `hooks` with variables that the agent sets for its hooks, and this crate does not.
     pub(crate) environment: Option<&'static str>,
     /// The keys within `hooks` that are settings, not events.
-    pub(super) not_events: Words,
+    pub(crate) not_events: Words,
 
     // The handlers in a file.
     /// The keys of a handler that the agent reads, in addition to `type` and `command`.
-    pub(super) keys: Words,
+    pub(crate) keys: Words,
     /// The keys of a handler or a group that the agent applies, but this crate does not.
-    pub(super) keys_not_applied: Words,
+    pub(crate) keys_not_applied: Words,
     /// The types of handlers that the agent runs, but this crate does not.
-    pub(super) other_types: Words,
+    pub(crate) other_types: Words,
     /// Whether messages show the `name` of a handler in place of its command.
     #[cfg_attr(
         not(feature = "cli"),
@@ -120,8 +120,8 @@ pub struct Agent {
     )]
     pub(crate) corrects_paths: bool,
     /// Names of tools, each with another one that a matcher may have for it.
-    pub(super) also_called: Pairs,
-    pub(super) variables: &'static [(&'static str, Variable)],
+    pub(crate) also_called: Pairs,
+    pub(crate) variables: &'static [(&'static str, Variable)],
     /// Of a command for which its handler names none.
     pub(super) shell: UsualShell,
     /// Whether identical handlers run once.
@@ -204,7 +204,7 @@ pub(super) enum Parsing {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
     pub(crate) name: &'static str,
-    pub(super) fires: Fires,
+    pub(crate) fires: Fires,
     /// Whether `install` registers it, if hosts fire it.
     #[cfg_attr(
         not(feature = "cli"),
@@ -216,9 +216,9 @@ pub(crate) struct Event {
     /// The timeout of a hook without its own; none if it is the agent's.
     pub(super) timeout: Option<Duration>,
     /// The longest timeout; with one, no hook runs in the background.
-    pub(super) longest: Option<Duration>,
+    pub(crate) longest: Option<Duration>,
     /// Whether a failure of a hook blocks.
-    pub(super) is_closed: bool,
+    pub(crate) is_closed: bool,
     /// Whether a hook can set variables of the session.
     pub(super) has_env_file: bool,
     /// What a hook that blocks by its exit code or its answer does.
@@ -248,7 +248,7 @@ pub(super) const EVENT: Event = Event {
 
 /// Which event here an event of an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fires {
+pub(crate) enum Fires {
     /// The one that has its name among its names elsewhere: a row of `events/table.rs`.
     Known,
     /// This one, where the host knows it.
@@ -262,7 +262,7 @@ pub(super) type Field = (&'static str, Unset);
 
 /// The value of an input field that no host sets.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Unset {
+pub(crate) enum Unset {
     Text(&'static str),
     Object,
     List,
@@ -355,7 +355,7 @@ pub(super) enum Text {
 
 /// The value of an environment variable that an agent sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Variable {
+pub(crate) enum Variable {
     /// The root of the project.
     Project,
     /// The directory of the hook's plugin.
@@ -470,7 +470,7 @@ impl Agent {
     }
 
     /// Returns the names of its events.
-    pub(super) fn event_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+    pub(crate) fn event_names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.events.iter().map(|event| event.name)
     }
 
@@ -504,7 +504,7 @@ impl Agent {
     }
 
     /// Returns the agent's name of a tool of the host; the same name if the table does not contain it.
-    pub(super) fn tool_name<'a>(&self, name: &'a str) -> &'a str {
+    pub(crate) fn tool_name<'a>(&self, name: &'a str) -> &'a str {
         self.named_here(name).unwrap_or(name)
     }
 
@@ -514,7 +514,7 @@ impl Agent {
     }
 
     /// Whether a matcher of tools is a list of exact names, not a regular expression.
-    pub(super) fn is_list_of_names(&self, matcher: &str) -> bool {
+    pub(crate) fn is_list_of_names(&self, matcher: &str) -> bool {
         let is_of_name = |marks: &str| {
             let mut characters = matcher.chars();
             characters.all(|c| c.is_ascii_alphanumeric() || marks.contains(c))

@@ -28,7 +28,7 @@ const FILE_PATH: Pairs = &[("file_path", "path")];
 const DIR_PATH: Pairs = &[("dir_path", "path")];
 
 /// A field that is an empty text unless the host sets it.
-pub(super) const fn text(key: &'static str) -> Field {
+pub(crate) const fn text(key: &'static str) -> Field {
     (key, Text(""))
 }
 

@@ -17,7 +17,7 @@ const BYTES_OF_TOKEN: usize = 4;
 
 /// The files of a settings file's hooks. They are removed with these hooks: when the host drops or reloads them.
 #[derive(Debug, Default)]
-pub(super) struct LargeContext(Mutex<VecDeque<NamedTempFile>>);
+pub(crate) struct LargeContext(Mutex<VecDeque<NamedTempFile>>);
 
 /// Writes a file that only this user can read.
 fn written(text: &str) -> io::Result<NamedTempFile> {

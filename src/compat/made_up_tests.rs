@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use super::CLAUDE;
 use super::agent::{Agent, EVENT, Effect, Event, TOOL_NAME};
 use super::settings::OtherAgents;
-use crate::config::HookConfig;
 use crate::events::HookEvent;
-use crate::{FireOptions, HookExecutor};
+use crate::{FireOptions, HookConfig, HookExecutor};
 
 static MADE_UP: Agent = Agent {
     name: "madeup",

@@ -8,7 +8,7 @@ use super::agent::Agent;
 
 /// A tool of the host, as the hooks of an agent see it.
 #[derive(Debug, Clone)]
-pub(super) struct MappedTool {
+pub(crate) struct MappedTool {
     pub(super) agent: &'static Agent,
     pub(super) ours: String,
     pub(super) theirs: String,

@@ -8,11 +8,11 @@ use super::agent::{Agent, Event};
 use crate::hook::{Allowance, Budget, Condition, Lazy};
 
 /// How much the compiled expressions of an owner's files may take together.
-pub(super) type SharedAllowance = Arc<Allowance>;
+pub(crate) type SharedAllowance = Arc<Allowance>;
 
 /// Matches the subjects of one kind of events.
 #[derive(Debug)]
-pub(super) struct Matcher {
+pub(crate) struct Matcher {
     text: Box<str>,
     test: Test,
     /// Whether a hook may be a guard: then it runs for every subject if the expression cannot be used. The agent may
@@ -30,7 +30,7 @@ enum Test {
 }
 
 impl Matcher {
-    pub(super) fn new(
+    pub(crate) fn new(
         agent: &Agent,
         event: &Event,
         text: &str,
@@ -54,7 +54,7 @@ impl Matcher {
     }
 
     /// The matcher as it was written; none if everything matches.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self.test {
             Test::All => None,
             _ => Some(&*self.text),
@@ -62,7 +62,7 @@ impl Matcher {
     }
 
     /// The exact names that it matches; none if it matches all, or is an expression.
-    pub(super) fn names(&self) -> Option<Vec<&str>> {
+    pub(crate) fn names(&self) -> Option<Vec<&str>> {
         match self.test {
             Test::All | Test::Expression(..) => None,
             Test::Name => Some(vec![self.text.trim()]),
@@ -85,12 +85,12 @@ impl Matcher {
     }
 
     /// Returns why the matcher makes its hooks unusable.
-    pub(super) fn fault(&self) -> Option<&str> {
+    pub(crate) fn fault(&self) -> Option<&str> {
         self.refusal().filter(|_| !self.can_block)
     }
 
     /// Returns why the matcher cannot be tested, so that its hooks run for every subject.
-    pub(super) fn untested(&self) -> Option<&str> {
+    pub(crate) fn untested(&self) -> Option<&str> {
         self.refusal().filter(|_| self.can_block)
     }
 

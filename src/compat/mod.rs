@@ -4,23 +4,20 @@
 //! finds the input of its own agent and answers as its agent expects: [what runs and what
 //! differs](crate::docs::other_agents).
 //!
-//! No other module names an agent: it gives each hook a `Protocol`, and its files are a source of
-//! hooks like hooks.json.
+//! No other module names an agent: it gives each hook a `Protocol`, and `other_agents` reads its
+//! files, a source of hooks like hooks.json.
 
 mod agent;
 mod agents;
 mod arguments;
 mod copilot;
-mod elsewhere;
 mod ending;
 #[cfg(test)]
 mod ending_tests;
-mod files;
 mod input;
 #[cfg(test)]
 mod input_tests;
 mod large_context;
-mod lint;
 #[cfg(test)]
 #[cfg(unix)]
 mod made_up_tests;
@@ -32,20 +29,24 @@ mod page_tests;
 mod protocol;
 #[cfg(test)]
 mod protocol_tests;
-mod reader;
 mod rule;
 mod settings;
 mod shell;
 
 pub use agent::Agent;
 #[cfg(feature = "cli")]
-pub(crate) use agent::{Effect, Event, Tool};
+pub(crate) use agent::Tool;
+pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
 #[cfg(feature = "cli")]
-pub(crate) use copilot::{COPILOT, GUARDED};
+pub(crate) use copilot::COPILOT;
+pub(crate) use copilot::GUARDED;
 pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;
+pub(crate) use matcher::SharedAllowance;
+pub(crate) use protocol::{AgentProtocol, Origin};
+pub(crate) use rule::Rule;
 pub use settings::OtherAgents;
 
 /// Reads what a hook of this agent has written: its exit code, standard output and standard error.

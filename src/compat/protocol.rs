@@ -30,16 +30,16 @@ const LONGEST_MATCHER: usize = 30;
 
 /// The origin of a file's hooks, and its effect on each hook.
 #[derive(Debug, Clone)]
-pub(super) struct Origin {
-    pub(super) agent: &'static Agent,
+pub(crate) struct Origin {
+    pub(crate) agent: &'static Agent,
     /// The project's root; none for the user's files.
-    pub(super) base_dir: Option<Arc<Path>>,
-    pub(super) plugin: Option<PathBuf>,
+    pub(crate) base_dir: Option<Arc<Path>>,
+    pub(crate) plugin: Option<PathBuf>,
     /// The host's tools, of every agent.
-    pub(super) mapped: Arc<Vec<MappedTool>>,
+    pub(crate) mapped: Arc<Vec<MappedTool>>,
     /// Whether failures and unreadable files block.
-    pub(super) is_strict: bool,
-    pub(super) large_context: Arc<LargeContext>,
+    pub(crate) is_strict: bool,
+    pub(crate) large_context: Arc<LargeContext>,
 }
 
 impl Origin {
@@ -62,7 +62,7 @@ impl Origin {
     }
 
     /// Returns the name in the agent of a tool of the host.
-    pub(super) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
+    pub(crate) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
         match self.mapped_tool(name) {
             Some(tool) => &tool.theirs,
             None => self.agent.tool_name(name),
@@ -72,25 +72,25 @@ impl Origin {
 
 /// What a handler has besides its pattern, command, timeout and variables.
 #[derive(Debug, Clone)]
-pub(super) struct AgentProtocol {
+pub(crate) struct AgentProtocol {
     /// Of this, only the agent and the plugin are part of the definition.
-    pub(super) origin: Arc<Origin>,
-    pub(super) event: &'static Event,
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) event: &'static Event,
     /// Shared by the handlers of a group, so that it is compiled once.
-    pub(super) matcher: Arc<Matcher>,
-    pub(super) rule: Option<Rule>,
-    pub(super) status_message: Option<String>,
+    pub(crate) matcher: Arc<Matcher>,
+    pub(crate) rule: Option<Rule>,
+    pub(crate) status_message: Option<String>,
     /// The event, the matcher and the place in its file.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// The beginning of its group and the handler, as JSON without spaces and comments of the file.
-    pub(super) written: Option<(Arc<str>, String)>,
+    pub(crate) written: Option<(Arc<str>, String)>,
     /// In tokens; none if the handler has no limit of its own.
-    pub(super) context_limit: Option<usize>,
+    pub(crate) context_limit: Option<usize>,
 }
 
 impl AgentProtocol {
     /// Creates the protocol of a handler for this event.
-    pub(super) fn new(
+    pub(crate) fn new(
         origin: &Arc<Origin>,
         event: &'static Event,
         matcher: &str,
@@ -111,7 +111,7 @@ impl AgentProtocol {
 
     /// Returns the protocol of a handler that was approved and is gone, from its definition. It matches at least what the
     /// handler did.
-    pub(super) fn lost(origin: &Arc<Origin>, definition: &Value) -> Option<Self> {
+    pub(crate) fn lost(origin: &Arc<Origin>, definition: &Value) -> Option<Self> {
         let text = |key| definition.get(key).and_then(Value::as_str);
         let event = origin.agent.event_named(text("event")?)?;
         let matcher = text("matcher").unwrap_or_default();
@@ -122,7 +122,7 @@ impl AgentProtocol {
     }
 
     /// Returns the label of a handler at this place, such as `PreToolUse(Bash) .claude/settings.json:2`.
-    pub(super) fn label_at(&self, source: &HookSource) -> String {
+    pub(crate) fn label_at(&self, source: &HookSource) -> String {
         let mut label = self.event.name.to_owned();
         if let Some(matcher) = self.matcher.text() {
             let shown: String = matcher.chars().take(LONGEST_MATCHER + 1).collect();
@@ -141,7 +141,7 @@ impl AgentProtocol {
     }
 
     /// Returns the agent's name of the event's tool.
-    pub(super) fn tool_name<'a>(&'a self, event: &'a HookEvent) -> &'a str {
+    pub(crate) fn tool_name<'a>(&'a self, event: &'a HookEvent) -> &'a str {
         let name = event.tool_name.as_deref().unwrap_or_default();
         self.origin.tool_name(name)
     }
@@ -163,7 +163,7 @@ impl AgentProtocol {
     }
 
     /// Whether the matcher has the subject, or another name of the tool.
-    pub(super) fn is_named(&self, subject: &str) -> bool {
+    pub(crate) fn is_named(&self, subject: &str) -> bool {
         let others = self.agent().also_called.iter();
         let mut names = others.filter(|(name, _)| *name == subject).map(|it| it.1);
         self.matcher.matches(subject) || names.any(|other| self.matcher.matches(other))

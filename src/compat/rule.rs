@@ -33,7 +33,7 @@ const LONGEST_RULE: usize = 1024;
 const LONGEST_ARGUMENT: usize = 16 * 1024;
 
 #[derive(Debug, Clone)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     text: Box<str>,
     /// None if the text is not a rule: then it applies to every tool.
     tool: Option<Box<str>>,
@@ -50,7 +50,7 @@ struct Argument {
 }
 
 impl Rule {
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let rule = text.trim();
         let (tool, argument) = match rule.split_once('(') {
             None => (rule, None),
@@ -73,7 +73,7 @@ impl Rule {
     }
 
     /// Returns why the rule matches more than the tool lets it match.
-    pub(super) fn misunderstood(&self) -> Option<&'static str> {
+    pub(crate) fn misunderstood(&self) -> Option<&'static str> {
         Some(match self.tool {
             _ if self.is_understood => return None,
             None => "not one rule such as `Bash(git *)`: it is ignored, and the hook always runs",

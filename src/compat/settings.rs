@@ -31,13 +31,13 @@ use super::mapping::MappedTool;
 #[derive(Debug, Clone, Default)]
 #[must_use = "nothing is loaded until a host has it"]
 pub struct OtherAgents {
-    pub(super) agents: Vec<&'static Agent>,
-    pub(super) plugins: Vec<PathBuf>,
+    pub(crate) agents: Vec<&'static Agent>,
+    pub(crate) plugins: Vec<PathBuf>,
     /// Files and plugins that the user has named.
-    pub(super) named: Vec<(&'static Agent, PathBuf)>,
-    pub(super) home: Option<PathBuf>,
-    pub(super) is_strict: bool,
-    pub(super) mapped: Arc<Vec<MappedTool>>,
+    pub(crate) named: Vec<(&'static Agent, PathBuf)>,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) is_strict: bool,
+    pub(crate) mapped: Arc<Vec<MappedTool>>,
 }
 
 impl OtherAgents {

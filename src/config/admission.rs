@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::content::{Item, Loaded, Owner};
 use super::places::absolute;
-use super::report::{LoadReport, Problem, Severity, TrustPolicy};
+use super::report::{LoadReport, TrustPolicy};
 use super::sources::{switch_off, with_lost_protocol};
 use super::{HookConfig, log_problem};
 use crate::entry::{Off, Sandbox, Standing};
@@ -17,6 +17,7 @@ use crate::hook::Hook;
 use crate::logging::info;
 use crate::named::scripts_since;
 use crate::printable::printable;
+use crate::problem::{Problem, Severity};
 use crate::profile::AppProfile;
 use crate::trust::{ApprovalStatus, ProjectApprovals, TrustError};
 

@@ -5,12 +5,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::report::{LoadReport, Problem, Severity};
+use super::report::LoadReport;
 use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::EventType;
 use crate::hook::{Allowance, Hook, HookSource, Unusable};
 use crate::json::TextRange;
 use crate::pattern::EventPattern;
+use crate::problem::{Problem, Severity};
 
 /// The most problems of a file that are shown.
 pub(super) const MOST_PROBLEMS: usize = 1000;

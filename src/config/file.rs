@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::report::{Problem, Severity};
 use crate::files;
 use crate::json::{LARGEST_TEXT, Position, Positions, TextRange, readable, too_large};
+use crate::problem::{Problem, Severity};
 
 /// A problem of a file as a whole.
 #[derive(Debug, thiserror::Error)]

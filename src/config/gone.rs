@@ -9,11 +9,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::admission::listed;
-use super::lint::guards;
-use super::report::{LoadReport, Problem, Severity};
+use super::report::LoadReport;
 use crate::entry::{Off, Standing};
 use crate::events::Vocabulary;
 use crate::hook::Hook;
+use crate::lint::guards;
+use crate::problem::{Problem, Severity};
 
 const HELP: &str = "if you did not remove it yourself, a tool may have: look at the file's history";
 

@@ -15,11 +15,12 @@ use super::content::{Entry, Loaded, Owner};
 use super::edit::{self, Slot};
 use super::places::absolute;
 use super::reader::HooksJson;
-use super::report::{ConfigError, Problem};
+use super::report::ConfigError;
 use super::save;
 use super::sources::Form;
 use crate::hook::{Hook, is_beside_hooks};
 use crate::json::TextRange;
+use crate::problem::Problem;
 
 /// A hooks file whose entries are edited one by one. All other bytes stay: comments, formatting, keys that
 /// this version does not know, entries that cannot be used.

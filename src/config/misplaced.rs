@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::HookConfig;
 use super::places::config_home;
-use super::report::{Problem, Severity};
 use crate::files::quoted;
 use crate::printable::printable;
+use crate::problem::{Problem, Severity};
 use crate::profile::AppProfile;
 
 /// The right name, and what people write instead.

@@ -14,7 +14,6 @@ mod installed;
 mod known_elsewhere;
 #[cfg(feature = "watch")]
 mod last_good;
-mod lint;
 mod misplaced;
 mod places;
 mod reader;
@@ -22,8 +21,6 @@ mod report;
 mod review;
 mod save;
 mod schema;
-mod script;
-mod shell;
 mod sources;
 #[cfg(feature = "watch")]
 mod watch;
@@ -41,6 +38,7 @@ use crate::entry::Sandbox;
 use crate::events::Vocabulary;
 use crate::files;
 use crate::hook::{HOOKS_D, Hook};
+use crate::lint::Host;
 use crate::logging::{debug, warn};
 use crate::profile::{AppProfile, index_of_new};
 use crate::redact::Redactor;
@@ -48,8 +46,9 @@ use crate::registry::HookRegistry;
 use crate::trust::{Approved, TrustStore};
 
 pub use crate::json::{Position, TextRange};
+pub use crate::problem::{Problem, Severity};
 pub use hooks_file::{HooksFile, HooksFileEntry};
-pub use report::{ConfigError, LoadReport, Problem, Severity, TrustPolicy};
+pub use report::{ConfigError, LoadReport, TrustPolicy};
 #[cfg(feature = "watch")]
 pub use watch::{HookWatcher, WatchError};
 
@@ -62,12 +61,9 @@ pub(crate) use file::read_for_saving;
 pub(crate) use installed::Installed;
 pub(crate) use places::config_home;
 pub(crate) use review::Review;
-#[cfg(feature = "cli")]
-pub(crate) use shell::last_test;
 pub(crate) use sources::{Content, Form, Source, SourceFile};
 
 use content::Loaded;
-use lint::Host;
 use places::{absolute, below, first_existing};
 use reader::HooksJson;
 
@@ -79,8 +75,6 @@ pub(crate) mod reading {
 
     pub(crate) use super::content::Loaded;
     pub(crate) use super::reader::{FileReader, MOST_ENTRIES, too_many_entries};
-    pub(crate) use super::report::Problem;
-    pub(crate) use super::script::check as check_script;
 
     /// Returns the text of a file that can be read, as JSON.
     pub(crate) fn text_of(path: &Path) -> Option<String> {

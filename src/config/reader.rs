@@ -8,8 +8,6 @@ use std::sync::Arc;
 
 use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
 use super::known_elsewhere::{help_for_key, is_condition_elsewhere, program_of_events};
-use super::lint::{self, Host};
-use super::report::{Problem, Severity};
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
@@ -17,7 +15,9 @@ use crate::hook::{
     place_of,
 };
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
+use crate::lint::{self, Host};
 use crate::printable::{grouped, shortened};
+use crate::problem::{Problem, Severity};
 use crate::protocol::is_slip;
 
 /// The most entries of a file.
@@ -216,7 +216,7 @@ impl Reader<'_> {
         }
         if self.file.loaded.looks_for_mistakes() {
             let checks_scripts = self.file.loaded.checks_scripts;
-            for problem in lint::lint(&hook, &self.form.host, checks_scripts) {
+            for problem in lint::entry(&hook, &self.form.host, checks_scripts) {
                 let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
                 self.file.report(Some(index), problem.at(place));
             }

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use super::content::{Loaded, Owner, Switches};
 use super::file;
-use super::report::{Problem, Severity};
 use crate::events::Vocabulary;
 use crate::files;
 use crate::hook::{Allowance, Hook};
+use crate::problem::{Problem, Severity};
 use crate::protocol::Protocol;
 
 /// The most bytes of a project's files with hooks.

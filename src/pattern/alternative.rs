@@ -7,22 +7,22 @@ use crate::globs::Glob;
 
 /// An alternative: parts that must all match.
 #[derive(Clone)]
-pub(super) struct Alternative {
+pub(crate) struct Alternative {
     /// The whole name alone; or category and action, and then perhaps the tool.
-    pub(super) parts: Box<[Part]>,
+    pub(crate) parts: Box<[Part]>,
 }
 
 /// A part of an alternative: names of which one must match.
 #[derive(Clone)]
-pub(super) struct Part {
-    pub(super) place: PatternPart,
-    pub(super) names: Box<[Name]>,
+pub(crate) struct Part {
+    pub(crate) place: PatternPart,
+    pub(crate) names: Box<[Name]>,
 }
 
 /// A name or a glob.
 #[derive(Clone)]
-pub(super) struct Name {
-    pub(super) text: Box<str>,
+pub(crate) struct Name {
+    pub(crate) text: Box<str>,
     /// None for a name, and for `*`, which needs no comparison.
     pub(super) glob: Option<Box<Glob>>,
 }
@@ -73,7 +73,7 @@ impl Alternative {
     }
 
     /// Whether it matches events of this type, with some tool or without one.
-    pub(super) fn matches_type(&self, event: &EventType) -> bool {
+    pub(crate) fn matches_type(&self, event: &EventType) -> bool {
         // The tool is the last part.
         let difference = self.difference(event, None);
         difference.is_none_or(|(part, _)| part.place == PatternPart::Tool)
@@ -85,20 +85,20 @@ impl Alternative {
     }
 
     /// The tool's part. None: any tool, or none, matches.
-    pub(super) fn tool(&self) -> Option<&Part> {
+    pub(crate) fn tool(&self) -> Option<&Part> {
         self.parts
             .last()
             .filter(|part| part.place == PatternPart::Tool)
     }
 
     /// Returns the text. It is not kept: a pattern may have very many alternatives.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let parts = self.parts.iter().map(Part::text);
         parts.collect::<Vec<_>>().join(":")
     }
 
     /// Returns the text without the tool.
-    pub(super) fn event_text(&self) -> String {
+    pub(crate) fn event_text(&self) -> String {
         let of_event = |part: &&Part| part.place != PatternPart::Tool;
         let parts = self.parts.iter().filter(of_event).map(Part::text);
         parts.collect::<Vec<_>>().join(":")
@@ -106,25 +106,25 @@ impl Alternative {
 }
 
 impl Part {
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let names = self.names.iter().map(|name| &*name.text);
         names.collect::<Vec<_>>().join("|")
     }
 
-    pub(super) fn matches(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         self.names.iter().any(|name| name.matches(text))
     }
 }
 
 impl Name {
-    pub(super) fn matches(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         match &self.glob {
             Some(glob) => glob.matches(text),
             None => *self.text == *text || *self.text == *"*",
         }
     }
 
-    pub(super) fn is_literal(&self) -> bool {
+    pub(crate) fn is_literal(&self) -> bool {
         self.glob.is_none() && *self.text != *"*"
     }
 }

@@ -16,7 +16,6 @@
 mod alternative;
 mod mismatch;
 mod parse;
-mod unfired;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,8 +24,8 @@ use std::str::FromStr;
 use crate::events::{EventType, HookEvent};
 use crate::printable::shortened;
 
-use alternative::Alternative;
 pub use alternative::PatternPart;
+pub(crate) use alternative::{Alternative, Name, Part};
 pub use mismatch::Mismatch;
 
 /// A parsed event pattern.
@@ -89,6 +88,11 @@ impl EventPattern {
                 message,
             }),
         }
+    }
+
+    /// The alternatives, in the pattern's order.
+    pub(crate) fn alternatives(&self) -> &[Alternative] {
+        &self.alternatives
     }
 
     /// Returns the pattern of this event type, with any tool or none.

@@ -5,14 +5,12 @@
 
 use std::path::Path;
 
-use super::agent::{Agent, Variable, value_of};
-use super::agents::AGENTS;
-use super::protocol::AgentProtocol;
-use crate::config::reading::Problem;
+use crate::compat::{AGENTS, Agent, AgentProtocol, Variable, value_of};
 use crate::events::nearest;
 use crate::hook::{Hook, LIKE_A_KEY};
 use crate::json::{Member, Node};
 use crate::printable::shortened;
+use crate::problem::Problem;
 use crate::protocol::Protocol;
 
 /// The most names of a matcher that are compared with the names of tools.
@@ -20,7 +18,7 @@ pub(super) const MOST_NAMES: usize = 100;
 
 /// Checks the names of a matcher: a tool that only another agent has under this name, or that hosts have. It is no mistake
 /// in a matcher that has the agent's name too.
-pub(super) fn tool(node: &Node<'_, '_>, protocol: &AgentProtocol) -> Option<Problem> {
+pub(crate) fn tool(node: &Node<'_, '_>, protocol: &AgentProtocol) -> Option<Problem> {
     let text = node.text().filter(|_| protocol.event.is_of_tool())?;
     let agent = protocol.origin.agent;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_|, ".contains(c);
@@ -250,7 +248,7 @@ fn says_nothing(member: &Member<'_, '_>) -> bool {
 
 /// Checks a key of a handler or a group, which has these keys: one that the agent does not read, and neither does this
 /// crate.
-pub(super) fn key(
+pub(crate) fn key(
     member: &Member<'_, '_>,
     known: &[&'static str],
     agent: &Agent,

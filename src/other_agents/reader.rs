@@ -5,19 +5,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::agent::{Agent, Event, Fires};
-use super::matcher::SharedAllowance;
-use super::protocol::{AgentProtocol, Origin};
-use super::rule::Rule;
-use super::{elsewhere, lint};
-use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, Problem, too_many_entries};
-use crate::config::{Form, Severity, Switches};
+use crate::compat::{Agent, AgentProtocol, Event, Fires, Origin, Rule, SharedAllowance};
+use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, too_many_entries};
+use crate::config::{Form, Switches};
 use crate::entry::{FailurePolicy, Shell};
 use crate::events::{Vocabulary, meant_by};
 use crate::hook::{Hook, is_variable};
 use crate::json::{Member, NOT_AN_OBJECT, Node, parse_object, readable};
+use crate::lint::of_agent as lint;
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
+use crate::problem::{Problem, Severity};
 
 impl Form for Origin {
     fn title(&self) -> &'static str {
@@ -264,7 +262,7 @@ impl Reader<'_> {
             let mut seen = HashSet::new();
             let members = node.members().take(MOST_KEYS);
             let members = members.filter(|member| seen.insert(member.key));
-            let problems = members.filter_map(|member| elsewhere::key(&member, known, agent));
+            let problems = members.filter_map(|member| lint::key(&member, known, agent));
             for problem in problems.collect::<Vec<_>>() {
                 self.report(problem);
             }
@@ -295,7 +293,7 @@ impl Reader<'_> {
             .or_else(|| {
                 // With declared tools, the names that a matcher may have are known.
                 if self.vocabulary.tools().is_empty() {
-                    elsewhere::tool(&matcher, &protocol)
+                    lint::tool(&matcher, &protocol)
                 } else {
                     lint::unknown_tool(&matcher, &protocol, self.vocabulary)
                 }

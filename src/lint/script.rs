@@ -5,13 +5,13 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
-use super::report::Problem;
+use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
 use crate::entry::{HookCommand, Shell};
 use crate::files;
 use crate::hook::{Hook, Piece, Token, Word, lex, runs_file};
 use crate::named::{End, follow_within};
 use crate::printable::shortened;
+use crate::problem::Problem;
 use crate::process::program_directories;
 
 /// The most bytes of a command that is checked.
@@ -37,7 +37,7 @@ struct Start {
 
 /// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
 /// files if it is the name of one. `directory` returns the value of a variable that names a directory.
-pub(crate) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
+pub(super) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
     beginning(hook, &start_of(hook.command(), directory)?, true).err()
 }
 

@@ -3,16 +3,10 @@
 //! Knows the events and tools of a host as far as the host has declared them. Each finding is a guess: a host may fire
 //! what it has not declared.
 
-use super::EventPattern;
-use super::alternative::{Alternative, Name, Part, PatternPart};
 use crate::events::{EventSpec, EventType, Vocabulary, meant_by};
+use crate::pattern::{Alternative, EventPattern, Name, Part, PatternPart};
 use crate::printable::shortened;
-
-/// A part of a pattern that matches nothing.
-pub(crate) struct Unfired {
-    pub(crate) message: String,
-    pub(crate) suggestion: Option<String>,
-}
+use crate::problem::Problem;
 
 /// The most alternatives, and the most names of tools, that are looked at: a pattern may have very many.
 const MOST_SEARCHED: usize = 16;
@@ -20,34 +14,29 @@ const MOST_SEARCHED: usize = 16;
 /// Tools that most hosts have, as the examples name them.
 const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
 
-impl Unfired {
-    fn new(message: String, suggestion: Option<String>) -> Self {
-        Self {
-            message,
-            suggestion,
-        }
+/// Returns a warning for each part of a pattern that matches no event or no tool of a host.
+pub(crate) fn unfired(pattern: &EventPattern, vocabulary: &Vocabulary) -> Vec<Problem> {
+    let alternatives = pattern.alternatives();
+    let alternatives = &alternatives[..alternatives.len().min(MOST_SEARCHED)];
+    if let Some(whole) = tools_after_comma(alternatives) {
+        return vec![whole];
     }
+    let of_each = alternatives
+        .iter()
+        .flat_map(|alternative| alternative.unfired(vocabulary));
+    let mut problems: Vec<_> = of_each.collect();
+    if vocabulary.tools().is_empty() {
+        problems.extend(tool_in_other_case(alternatives));
+    }
+    problems
 }
 
-impl EventPattern {
-    /// Returns the parts that match no event or no tool of a host.
-    pub(crate) fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
-        let alternatives = self.alternatives.len().min(MOST_SEARCHED);
-        let alternatives = &self.alternatives[..alternatives];
-        if let Some(whole) = tools_after_comma(alternatives) {
-            return vec![whole];
-        }
-        let found = alternatives.iter().flat_map(|it| it.unfired(vocabulary));
-        let mut found: Vec<_> = found.collect();
-        if vocabulary.tools().is_empty() {
-            found.extend(tool_in_other_case(alternatives));
-        }
-        found
-    }
+fn warning(message: String, suggestion: Option<String>) -> Problem {
+    Problem::warning("event", message).with_suggestion_of(suggestion)
 }
 
 /// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
-fn tools_after_comma(alternatives: &[Alternative]) -> Option<Unfired> {
+fn tools_after_comma(alternatives: &[Alternative]) -> Option<Problem> {
     let mut before: Option<&Alternative> = None;
     for alternative in alternatives {
         let whole = alternative.text();
@@ -57,7 +46,7 @@ fn tools_after_comma(alternatives: &[Alternative]) -> Option<Unfired> {
                 let message =
                     format!("`{text}` matches no event, since a comma separates whole patterns");
                 let meant = format!("{}|{text}", shortened(&tool.text()));
-                return Some(Unfired::new(message, Some(meant)));
+                return Some(warning(message, Some(meant)));
             }
             _ => before = Some(alternative).filter(|it| it.tool().is_some()),
         }
@@ -66,7 +55,7 @@ fn tools_after_comma(alternatives: &[Alternative]) -> Option<Unfired> {
 }
 
 /// Finds a usual tool in another case. Who names both knows that case counts.
-fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Unfired> {
+fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Problem> {
     let alternatives = alternatives.iter();
     let of_tools = alternatives.filter(|it| it.event_text().starts_with("tool:"));
     let names = of_tools
@@ -80,11 +69,11 @@ fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Unfired> {
     let mut pairs = names.iter().filter_map(|name| Some((name, usual(name)?)));
     let (name, usual) = pairs.find(|(_, usual)| !names.contains(usual))?;
     let message = format!("tool names are case-sensitive: `{name}` is not `{usual}`");
-    Some(Unfired::new(message, Some(usual.to_owned())))
+    Some(warning(message, Some(usual.to_owned())))
 }
 
 impl Alternative {
-    fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Unfired> {
+    fn unfired(&self, vocabulary: &Vocabulary) -> Vec<Problem> {
         let of_event = self
             .spaced_name()
             .or_else(|| self.joined_pattern())
@@ -103,7 +92,7 @@ impl Alternative {
         !self.text().contains([':', '*', '?', '['])
     }
 
-    fn spaced_name(&self) -> Option<Unfired> {
+    fn spaced_name(&self) -> Option<Problem> {
         let mut names = self.parts.iter().flat_map(|part| &part.names);
         let name = names.find(|name| name.text.trim() != &*name.text)?;
         let message = format!(
@@ -115,11 +104,11 @@ impl Alternative {
             names.join("|")
         });
         let meant = parts.collect::<Vec<_>>().join(":");
-        Some(Unfired::new(message, Some(shortened(&meant).into_owned())))
+        Some(warning(message, Some(shortened(&meant).into_owned())))
     }
 
     /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
-    fn joined_pattern(&self) -> Option<Unfired> {
+    fn joined_pattern(&self) -> Option<Problem> {
         let text = self.text();
         let mut rests = text.match_indices('|');
         let found = rests.find_map(|(at, _)| {
@@ -133,11 +122,11 @@ impl Alternative {
         let meant = shortened(&format!("{first}, {second}")).into_owned();
         let second = shortened(second);
         let message = format!("`|` separates names within one part, so `{second}` is no pattern");
-        Some(Unfired::new(message, Some(meant)))
+        Some(warning(message, Some(meant)))
     }
 
     /// Finds the name of a tool in place of the action, as in `tool:bash`.
-    fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+    fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Problem> {
         let text = self.text();
         let action = text.strip_prefix("tool:")?;
         let is_event = vocabulary.event(&text).is_some();
@@ -145,15 +134,12 @@ impl Alternative {
             return None;
         }
         let message = format!("`{}` matches no event of this program", shortened(&text));
-        Some(Unfired::new(
-            message,
-            Some(format!("tool:pre_execute:{action}")),
-        ))
+        Some(warning(message, Some(format!("tool:pre_execute:{action}"))))
     }
 
     /// Finds a name that no event has. Where the host has declared no events of its own, the name may be that of such
     /// an event, except if it is almost that of an event that is known.
-    fn no_event(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+    fn no_event(&self, vocabulary: &Vocabulary) -> Option<Problem> {
         if self.matched(vocabulary).next().is_some() {
             return None;
         }
@@ -165,7 +151,7 @@ impl Alternative {
             false => return None,
         };
         let message = format!("`{}` matches no {of_what}", shortened(&self.text()));
-        Some(Unfired::new(message, meant))
+        Some(warning(message, meant))
     }
 
     fn meant(&self, vocabulary: &Vocabulary) -> Option<String> {
@@ -188,7 +174,7 @@ impl Alternative {
     }
 
     /// Finds a tool behind an event that has none.
-    fn no_tool(&self, vocabulary: &Vocabulary) -> Option<Unfired> {
+    fn no_tool(&self, vocabulary: &Vocabulary) -> Option<Problem> {
         let mut matched = self.matched(vocabulary).peekable();
         matched.peek()?;
         if self.tool().is_none() || matched.any(EventSpec::may_have_tool) {
@@ -198,7 +184,7 @@ impl Alternative {
             "`{}` names a tool, but its events have no tool",
             shortened(&self.text())
         );
-        Some(Unfired::new(message, Some(self.event_text())))
+        Some(warning(message, Some(self.event_text())))
     }
 
     /// The events that it matches. Without globs it is looked up: a file may hold many patterns.
@@ -222,7 +208,7 @@ impl Part {
     }
 }
 
-fn unknown_tools(tool: &Part, vocabulary: &Vocabulary) -> Vec<Unfired> {
+fn unknown_tools(tool: &Part, vocabulary: &Vocabulary) -> Vec<Problem> {
     if vocabulary.tools().is_empty() {
         return Vec::new();
     }
@@ -234,7 +220,7 @@ fn unknown_tools(tool: &Part, vocabulary: &Vocabulary) -> Vec<Unfired> {
         .map(|name| {
             let message = format!("`{}` is not a tool of this program", shortened(&name.text));
             let nearest = vocabulary.nearest_tool(&name.text);
-            Unfired::new(message, nearest.map(str::to_owned))
+            warning(message, nearest.map(str::to_owned))
         })
         .collect()
 }
@@ -256,7 +242,7 @@ mod tests {
     }
 
     fn found(pattern: &str, vocabulary: &Vocabulary) -> Vec<String> {
-        let found = EventPattern::new(pattern).unwrap().unfired(vocabulary);
+        let found = unfired(&EventPattern::new(pattern).unwrap(), vocabulary);
         let shown = found.into_iter().map(|it| match it.suggestion {
             Some(meant) => format!("{}: {meant}", it.message),
             None => it.message,

@@ -4,19 +4,19 @@
 
 use std::path::Path;
 
-use super::agent::{Agent, Effect, Event};
-use super::elsewhere;
-use super::protocol::AgentProtocol;
-use crate::config::reading::{Problem, check_script};
+use super::agent_names;
+use super::script;
+use crate::compat::{Agent, AgentProtocol, Effect, Event};
 use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::{LIKE_AN_EVENT, Vocabulary, nearest};
 use crate::hook::Hook;
 use crate::json::Node;
 use crate::printable::shortened;
+use crate::problem::Problem;
 use crate::protocol::Protocol;
 
 /// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
-pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
+pub(crate) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
     let (is_other, meant) = match agent.milliseconds {
         true => (number < 100.0, number * 1000.0),
         false => (number >= 1000.0, number / 1000.0),
@@ -30,7 +30,7 @@ pub(super) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<
 }
 
 /// Checks a group's matcher.
-pub(super) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Option<Problem> {
+pub(crate) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Option<Problem> {
     let text = node.text().filter(|_| event.is_of_tool())?.trim();
     let shown = shortened(text);
     if let Some(rules) = rules_of(text) {
@@ -83,7 +83,7 @@ fn rules_of(text: &str) -> Option<Vec<(&str, &str)>> {
 fn advice(rules: &[(&str, &str)], agent: &Agent) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rules {
-        let name = elsewhere::meant_by(name, agent).unwrap_or(name);
+        let name = agent_names::meant_by(name, agent).unwrap_or(name);
         if !names.contains(&name) && names.len() < MOST_NAMED {
             names.push(name);
         }
@@ -106,7 +106,7 @@ fn advice(rules: &[(&str, &str)], agent: &Agent) -> String {
 const MOST_NAMED: usize = 10;
 
 /// Checks that a group's matcher matches a tool that the host has declared.
-pub(super) fn unknown_tool(
+pub(crate) fn unknown_tool(
     node: &Node<'_, '_>,
     protocol: &AgentProtocol,
     vocabulary: &Vocabulary,
@@ -129,7 +129,7 @@ pub(super) fn unknown_tool(
     {
         return None;
     }
-    let meant = names.iter().take(elsewhere::MOST_NAMES).find_map(|name| {
+    let meant = names.iter().take(agent_names::MOST_NAMES).find_map(|name| {
         match declared().find(|tool| tool == name) {
             Some(tool) => Some(protocol.origin.tool_name(tool)),
             None => nearest(name, theirs(), LIKE_AN_EVENT),
@@ -141,7 +141,7 @@ pub(super) fn unknown_tool(
 }
 
 /// Checks the command of a handler, which stands there; its script only if it `checks_scripts`.
-pub(super) fn command(
+pub(crate) fn command(
     node: Node<'_, '_>,
     hook: &Hook,
     protocol: &AgentProtocol,
@@ -152,19 +152,19 @@ pub(super) fn command(
         HookCommand::Answer(_) => return Vec::new(),
         HookCommand::Program(words) => {
             let text = words.join(" ");
-            let found = elsewhere::variable(&node, hook, &text, protocol)
-                .or_else(|| elsewhere::home(&node, hook, &text));
+            let found = agent_names::variable(&node, hook, &text, protocol)
+                .or_else(|| agent_names::home(&node, hook, &text));
             return found.into_iter().collect();
         }
     };
     let script = match checks_scripts {
-        true => script(&node, hook, protocol),
+        true => cannot_run(&node, hook, protocol),
         false => None,
     };
-    let place = elsewhere::unquoted(&node, text, hook.base_dir(), protocol)
+    let place = agent_names::unquoted(&node, text, hook.base_dir(), protocol)
         .or(script)
-        .or_else(|| elsewhere::variable(&node, hook, text, protocol))
-        .or_else(|| elsewhere::home(&node, hook, text));
+        .or_else(|| agent_names::variable(&node, hook, text, protocol))
+        .or_else(|| agent_names::home(&node, hook, text));
     let found = [
         unset_variable(&node, hook, text),
         exits_with_1(&node, text, protocol),
@@ -182,8 +182,8 @@ fn unset_variable(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Proble
     let name = names.find(|name| UNSET.split(' ').any(|unset| name.starts_with(unset)))?;
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let name = &name[..end.unwrap_or(name.len())];
-    let is_own = hook.env().contains_key(name) || elsewhere::sets(text, name);
-    if is_own || !elsewhere::is_used(text, name) {
+    let is_own = hook.env().contains_key(name) || agent_names::sets(text, name);
+    if is_own || !agent_names::is_used(text, name) {
         return None;
     }
     let problem = Problem::warning_at(node, format!("`${name}` is not set for hooks"));
@@ -206,10 +206,10 @@ fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &AgentProtocol) -> Op
 }
 
 /// Checks the script that a command runs.
-fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Option<Problem> {
+fn cannot_run(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Option<Problem> {
     let root = hook.base_dir();
     let directories = protocol.directories(root.unwrap_or(Path::new("")));
-    let problem = check_script(hook, |name| {
+    let problem = script::check(hook, |name| {
         let mut known = directories.iter();
         // Without a project, the directory of the project is not known.
         let is_known = |path: &Path| !path.as_os_str().is_empty();
@@ -232,7 +232,7 @@ fn script(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Option<
 }
 
 /// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
-pub(super) fn nearest_event(agent: &Agent, name: &str) -> Option<&'static str> {
+pub(crate) fn nearest_event(agent: &Agent, name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
     let meant = nearest(name, agent.event_names(), LIKE_AN_EVENT)?;
     (strsim::levenshtein(&plain(meant), &plain(name)) <= MOST_TYPOS).then_some(meant)

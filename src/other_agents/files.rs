@@ -7,11 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::agent::Agent;
-use super::agents::{AGENTS, CLAUDE};
-use super::copilot::GUARDED;
-use super::protocol::{AgentProtocol, Origin};
-use super::settings::OtherAgents;
+use crate::compat::{AGENTS, Agent, AgentProtocol, CLAUDE, GUARDED, Origin, OtherAgents};
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::files;
 use crate::json::{Node, parse_object, readable};

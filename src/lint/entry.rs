@@ -1,7 +1,6 @@
-//! Finds probable mistakes in a usable hook without running it.
+//! Finds probable mistakes in a usable entry of a hooks.json.
 //!
-//! All findings are warnings: only the shell and the host know for certain. `script` looks at the files that a command
-//! names.
+//! `shell` looks at the text of a command, `script` at the files that it names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,27 +8,28 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::known_elsewhere::{ABOUT_NAMES, name_elsewhere};
-use super::report::Problem;
+use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
+use super::pattern::unfired;
 use super::{script, shell};
 use crate::entry::{Decision, HookCommand, Shell};
 use crate::events::{EventSpec, EventType, Vocabulary};
 use crate::hook::{Condition, Hook};
 use crate::printable::shortened;
+use crate::problem::Problem;
 use crate::profile::COMMON_PREFIX;
 use crate::redact::Redactor;
 
 /// The names of a host.
 #[derive(Default)]
-pub(super) struct Host {
+pub(crate) struct Host {
     /// Its events and tools.
-    pub(super) vocabulary: Arc<Vocabulary>,
+    pub(crate) vocabulary: Arc<Vocabulary>,
     /// Its own prefixes of the variables that hooks receive.
-    pub(super) prefixes: Vec<String>,
+    pub(crate) prefixes: Vec<String>,
     /// Whether the scripts of hooks are looked at, as far as it is known where they are.
-    pub(super) looks_at_files: bool,
+    pub(crate) looks_at_files: bool,
     /// Whether the file is the user's or the administrator's own, so that its hooks begin in the host's directory.
-    pub(super) begins_anywhere: bool,
+    pub(crate) begins_anywhere: bool,
 }
 
 /// A longer timeout was probably meant in milliseconds.
@@ -58,12 +58,8 @@ const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
 
 /// Returns warnings about a hook, each with its key. If it `checks_scripts`, also about files and programs that the hook
 /// needs.
-pub(super) fn lint(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Problem> {
-    let unfired = hook.pattern().unfired(&host.vocabulary).into_iter();
-    let unfired = unfired.map(|unfired| Problem {
-        suggestion: unfired.suggestion,
-        ..Problem::warning("event", unfired.message)
-    });
+pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Problem> {
+    let unfired = unfired(hook.pattern(), &host.vocabulary).into_iter();
     let found = CHECKS.iter().filter_map(|check| check(hook, host));
     let found = found.map(|(key, words, help)| Problem::warning(key, words).with_help(help));
     // The script of a hook that is switched off may come later.
@@ -77,7 +73,7 @@ pub(super) fn lint(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Proble
 }
 
 /// Whether a hook can block an event of the host.
-pub(super) fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
+pub(crate) fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
     let mut events = vocabulary.events().iter();
     let is_for = |event: &EventType| hook.pattern().matches_type(event);
     !hook.background() && events.any(|it| it.can_block() && is_for(it.event_type()))
