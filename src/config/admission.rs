@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::HookConfig;
 use super::content::{Item, Loaded, Owner};
 use super::places::absolute;
-use super::report::{LoadReport, TrustPolicy};
+use super::report::{LoadReport, TrustPolicy, log_problem};
 use super::sources::{switch_off, with_lost_protocol};
-use super::{HookConfig, log_problem};
 use crate::entry::{Off, Sandbox, Standing};
 use crate::files::quoted;
 use crate::hook::Hook;
@@ -115,7 +115,7 @@ impl HookConfig {
                 return found;
             }
         };
-        let to_approve = files.iter_mut().filter(|it| it.owner == Owner::Project);
+        let to_approve = files.iter_mut().filter(|file| file.owner == Owner::Project);
         let approvals = match store.approvals(root) {
             Ok(approvals) => approvals,
             // Approvals are bound to the project's directory: without the directory, there are none.

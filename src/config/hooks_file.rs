@@ -15,8 +15,8 @@ use super::content::{Entry, Loaded, Owner};
 use super::edit::{self, Slot};
 use super::places::absolute;
 use super::reader::HooksJson;
+use super::replacing;
 use super::report::ConfigError;
-use super::save;
 use super::sources::Form;
 use crate::hook::{Hook, is_beside_hooks};
 use crate::json::TextRange;
@@ -114,7 +114,7 @@ impl HookConfig {
     /// When the user has no home directory, when several of the profile's files exist, and when the file
     /// cannot be read or is not a hooks file.
     pub fn global_file(&self) -> Result<HooksFile, ConfigError> {
-        HooksFile::read(save::place(&self.global_candidates())?, None)
+        HooksFile::read(replacing::place(&self.global_candidates())?, None)
     }
 
     /// Opens the project's file for editing; see [`global_file`](HookConfig::global_file).
@@ -123,7 +123,7 @@ impl HookConfig {
     /// As with [`global_file`](HookConfig::global_file), and when a link leads out of the project.
     pub fn project_file(&self, root: impl AsRef<Path>) -> Result<HooksFile, ConfigError> {
         let root = absolute(root.as_ref());
-        let path = save::place(&self.project_candidates(&root))?;
+        let path = replacing::place(&self.project_candidates(&root))?;
         HooksFile::read(path, Some(root))
     }
 
@@ -132,7 +132,7 @@ impl HookConfig {
     #[cfg(feature = "cli")]
     pub(crate) fn file_to_edit(&self, root: Option<&Path>) -> Result<HooksFile, ConfigError> {
         let root = root.map(absolute);
-        let path = save::place(&self.candidates_to_edit(root.as_deref()))?;
+        let path = replacing::place(&self.candidates_to_edit(root.as_deref()))?;
         HooksFile::read(path, root)
     }
 }
@@ -155,11 +155,11 @@ where
         source.is_some_and(|source| is_beside_hooks(&source.path))
     };
     hooks.retain(|hook| hook.protocol().is_none() && !is_beside(hook));
-    let path = save::place(candidates)?;
-    let _lock = save::lock(&path, root.as_deref())?;
+    let path = replacing::place(candidates)?;
+    let _lock = replacing::lock(&path, root.as_deref())?;
     let mut file = match HooksFile::read(path.clone(), root.clone()) {
         Err(ConfigError::Unusable { reason, .. }) => {
-            save::put_aside(&path, &reason)?;
+            replacing::put_aside(&path, &reason)?;
             HooksFile::missing(path, root)
         }
         read => read?,
@@ -189,10 +189,10 @@ impl HooksFile {
 
     fn read(path: PathBuf, root: Option<PathBuf>) -> Result<Self, ConfigError> {
         let mut file = Self::missing(path, root);
-        file.text = save::read(&file.path, file.root.as_deref())?;
+        file.text = replacing::read(&file.path, file.root.as_deref())?;
         if let Some(text) = &file.text {
             let entries = file.entries_of(text);
-            file.entries = entries.map_err(|reason| save::unusable(&file.path, reason))?;
+            file.entries = entries.map_err(|reason| replacing::unusable(&file.path, reason))?;
         }
         Ok(file)
     }
@@ -303,8 +303,8 @@ impl HooksFile {
     /// another program keeps the lock for 5 seconds; and when the file would exceed a limit. Then nothing is written.
     pub fn save(&mut self) -> Result<(), ConfigError> {
         let root = self.root.as_deref();
-        let _lock = save::lock(&self.path, root)?;
-        if save::read(&self.path, root)? != self.text {
+        let _lock = replacing::lock(&self.path, root)?;
+        if replacing::read(&self.path, root)? != self.text {
             let path = self.path.clone();
             return Err(ConfigError::Changed { path });
         }
@@ -312,14 +312,14 @@ impl HooksFile {
     }
 
     fn write(&mut self) -> Result<(), ConfigError> {
-        let refused = |words: String| save::cannot_write(&self.path, io::Error::other(words));
+        let refused = |words: String| replacing::cannot_write(&self.path, io::Error::other(words));
         let slots: Vec<_> = self.entries.iter().map(HooksFileEntry::slot).collect();
         let text = edit::edited(self.text.as_deref(), &slots)
             .ok_or_else(|| refused("not an object with a list `hooks`".to_owned()))?;
         // A text that could not be loaded again is not written.
         let entries = self.entries_of(&text).map_err(refused)?;
         if self.text.as_ref() != Some(&text) {
-            save::replace(&self.path, &text)?;
+            replacing::replace(&self.path, &text)?;
         }
         self.text = Some(text);
         self.entries = entries;

@@ -1,9 +1,11 @@
-//! The hooks files of a user and a project: finding, loading and saving them.
+//! The hooks files of a user and a project: what a host sets, and where the files are.
 //!
-//! `reader` reads a file, `hooks_file` changes one.
+//! `loading` and `checking` read the files, `saving` and `hooks_file` change them.
 
+mod administrator;
 mod admission;
 mod beside;
+mod checking;
 mod content;
 mod deciding;
 mod edit;
@@ -14,36 +16,32 @@ mod installed;
 mod known_elsewhere;
 #[cfg(feature = "watch")]
 mod last_good;
+mod loading;
 mod misplaced;
 mod places;
 mod reader;
+mod replacing;
 mod report;
 mod review;
-mod save;
+mod saving;
 mod schema;
 mod sources;
 #[cfg(feature = "watch")]
 mod watch;
 
 use std::any::Any;
-use std::borrow::Borrow;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use serde_json::Value;
 
 use crate::entry::Sandbox;
 use crate::events::Vocabulary;
 use crate::files;
-use crate::hook::{HOOKS_D, Hook};
-use crate::lint::Host;
-use crate::logging::{debug, warn};
-use crate::profile::{AppProfile, index_of_new};
-use crate::redact::Redactor;
-use crate::registry::HookRegistry;
-use crate::trust::{Approved, TrustStore};
+use crate::hook::HOOKS_D;
+use crate::logging::debug;
+use crate::profile::AppProfile;
+use crate::trust::TrustStore;
 
 pub use crate::json::{Position, TextRange};
 pub use crate::problem::{Problem, Severity};
@@ -63,9 +61,7 @@ pub(crate) use places::config_home;
 pub(crate) use review::Review;
 pub(crate) use sources::{Content, Form, Source, SourceFile};
 
-use content::Loaded;
-use places::{absolute, below, first_existing};
-use reader::HooksJson;
+use places::{below, first_existing};
 
 /// What sources need to read their files as hooks.json is read.
 pub(crate) mod reading {
@@ -176,30 +172,6 @@ impl HookConfig {
         self.config_home.as_deref()
     }
 
-    /// Sets the path of the administrator's file; see [`HooksBuilder::system_file`](crate::HooksBuilder::system_file).
-    #[must_use]
-    pub fn with_system_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.system_file = SystemFile::At(path.into());
-        self
-    }
-
-    /// Reads no administrator's file.
-    #[must_use]
-    pub fn without_system_file(mut self) -> Self {
-        self.system_file = SystemFile::Nowhere;
-        self
-    }
-
-    /// The path of the administrator's file, whether it exists or not. None if no such file is read.
-    #[must_use]
-    pub fn system_path(&self) -> Option<PathBuf> {
-        match &self.system_file {
-            SystemFile::OfProfile => self.profile.system_file(),
-            SystemFile::At(path) => Some(path.clone()),
-            SystemFile::Nowhere => None,
-        }
-    }
-
     /// Sets the names of the host.
     #[cfg(feature = "cli")]
     pub(crate) fn with_profile(mut self, profile: AppProfile) -> Self {
@@ -277,13 +249,6 @@ impl HookConfig {
         first_existing(self.project_candidates(root.as_ref()))
     }
 
-    /// Returns the path of the file of the project, or of the user without a root, that a program edits for a person: the one that
-    /// exists, else the one that is written for the person.
-    #[cfg(feature = "cli")]
-    pub(crate) fn path_to_edit(&self, root: Option<&Path>) -> Option<PathBuf> {
-        first_existing(self.candidates_to_edit(root))
-    }
-
     /// Returns the files that do not exist, of the user and of the project, unless another one of the same owner does.
     #[cfg(feature = "cli")]
     pub(crate) fn not_found(&self, root: Option<&Path>) -> Vec<PathBuf> {
@@ -311,291 +276,12 @@ impl HookConfig {
             || others.any(|it| it.files(Some(root), false).iter().any(is_settings))
     }
 
-    /// Returns the hooks without any file: an empty list.
-    #[must_use]
-    pub fn default_hooks(&self) -> Vec<Hook> {
-        Vec::new()
-    }
-
-    /// Loads the user's hooks, and after them those of other agents, if the host loads them. A missing file has no
-    /// hooks. Of a file with errors, the usable hooks are loaded; the rest is logged as warnings.
-    #[must_use]
-    pub fn load_global(&self) -> Vec<Hook> {
-        let mut files = self.read_files(None, None);
-        sources::switch_off(&mut files, false);
-        files.retain(|file| file.owner == Owner::User);
-        hooks_of(files)
-    }
-
-    /// Loads the hooks of a project, and after them those of other agents, if the host loads them. Their working directories are resolved against the project's root. Runs nothing; but registering these
-    /// hooks means to trust the project.
-    #[must_use]
-    pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
-        hooks_of(self.read_files_of_project(root.as_ref()))
-    }
-
-    /// Loads the user's hooks, then the project's.
-    #[must_use]
-    pub fn load_all(&self, root: impl AsRef<Path>) -> Vec<Hook> {
-        let mut hooks = self.load_global();
-        hooks.extend(self.load_project(root));
-        hooks
-    }
-
-    /// Registers the administrator's hooks ([`HooksBuilder::system_file`](crate::HooksBuilder::system_file)), then the
-    /// user's and then the project's, atomically, after the hooks that are registered already.
-    ///
-    /// For an entry that cannot be used, a placeholder hook with the entry's pattern (in lower case) is
-    /// registered, or with `*` if the pattern cannot be read. For a file that cannot be used, a placeholder
-    /// hook with `*` is registered. A placeholder hook always fails, with the problem as its reason. So it
-    /// blocks what the entry could have blocked, until the entry is fixed. An entry with `"enabled": false`
-    /// gets no placeholder hook.
-    ///
-    /// Under [`TrustPolicy::Approved`], a project's hooks run only as they were approved. A project's file
-    /// without any approval gets no placeholder hooks.
-    ///
-    /// If the user's file lists a name in `"disable"`, no hook with this name is registered, from whatever
-    /// file except the administrator's, whose own `"disable"` counts for all files. (The other loading methods return it, for programs that edit hooks.)
-    pub fn load_into(
-        &self,
-        registry: &HookRegistry,
-        root: impl AsRef<Path>,
-        policy: TrustPolicy,
-    ) -> LoadReport {
-        let root = Some(root.as_ref());
-        let loaded = SystemTime::now();
-        let files = self.read_files(root, Some(&policy));
-        let (report, hooks) = self.admit(files, root, Some(&policy), loaded);
-        registry.load_hooks(hooks);
-        report
-    }
-
-    /// Loads as `load_into` does, and replaces the hooks of the last load. Without a root or a policy, loads
-    /// only the user's hooks.
-    pub(crate) fn install(
-        &self,
-        installed: &Installed,
-        root: Option<&Path>,
-        policy: Option<&TrustPolicy>,
-    ) -> Arc<LoadReport> {
-        self.install_changed(installed, root, policy, |_| {})
-    }
-
-    /// The same, with a change of the files' content before approvals are checked.
-    fn install_changed(
-        &self,
-        installed: &Installed,
-        root: Option<&Path>,
-        policy: Option<&TrustPolicy>,
-        mut change: impl FnMut(&mut [Loaded]),
-    ) -> Arc<LoadReport> {
-        loop {
-            let (loads, before) = installed.last();
-            let loaded = SystemTime::now();
-            let mut files = self.read_files(root, policy);
-            change(&mut files);
-            let (mut report, hooks) = self.admit(files, root, policy, loaded);
-            let compared = gone::compare(&before, &hooks, &report, &self.vocabulary);
-            report.problems.extend(compared.problems.iter().cloned());
-            // Fails if another load has ended at the same time.
-            if let Some(report) = installed.replace(loads, &hooks, compared.guards, report) {
-                compared.problems.iter().for_each(log_problem);
-                return report;
-            }
-        }
-    }
-
-    /// Returns the files that decide which hooks there are, in the order of their hooks, whether they exist or not.
-    fn files(&self, root: Option<&Path>) -> Vec<SourceFile> {
-        let host = Arc::new(self.host(true));
-        let own = Arc::new(Host {
-            begins_anywhere: true,
-            ..self.host(true)
-        });
-        // A file that was named elsewhere may be for one directory.
-        let config_home = self.config_home.clone().or_else(config_home);
-        let is_own = |owner: Owner, path: &Path| match owner {
-            Owner::Administrator => true,
-            Owner::User => config_home
-                .as_ref()
-                .is_some_and(|home| path.starts_with(home)),
-            _ => false,
-        };
-        let project = root.map(|root| self.project_candidates(root));
-        let mut files = Vec::new();
-        for (owner, base_dir, paths) in [
-            (
-                Owner::Administrator,
-                None,
-                self.system_path().into_iter().collect(),
-            ),
-            (Owner::User, None, self.global_candidates()),
-            (Owner::Project, root, project.unwrap_or_default()),
-        ] {
-            let base_dir = base_dir.map(Arc::from);
-            let form = |path: &Path| -> Arc<dyn Form> {
-                Arc::new(HooksJson {
-                    base_dir: base_dir.clone(),
-                    host: Arc::clone(if is_own(owner, path) { &own } else { &host }),
-                })
-            };
-            let mut seen = HashSet::new();
-            let paths = paths.into_iter();
-            for (path, problem) in paths.flat_map(|path| beside::with_files(path, &mut seen)) {
-                let form = form(&path);
-                let content = match problem {
-                    None => Content::Settings(form),
-                    Some(words) => Content::LeftOut(words, form),
-                };
-                files.push(SourceFile {
-                    path,
-                    owner,
-                    content,
-                });
-            }
-        }
-        let with_user = !self.profile.global_files().is_empty();
-        let others = self.sources.iter();
-        files.extend(others.flat_map(|it| it.files(root, with_user)));
-        files
-    }
-
-    fn checks(&self, scripts: bool) -> sources::Checks<'_> {
-        sources::Checks {
-            vocabulary: &self.vocabulary,
-            scripts,
-            checks_all: self.checks_all,
-            allowances: sources::Allowances::default(),
-        }
-    }
-
-    /// Reads the files that exist.
-    fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
-        let compiles = policy == Some(&TrustPolicy::Everything);
-        let files = self.files(root.map(absolute).as_deref());
-        let checks = self.checks(self.checks_scripts);
-        let mut files = sources::load(files, &checks, compiles);
-        let is_system = |file: &&mut Loaded| file.owner == Owner::Administrator;
-        for system in files.iter_mut().filter(is_system) {
-            #[cfg(unix)]
-            {
-                let or_user = matches!(self.system_file, SystemFile::At(_));
-                // One behind a link to nothing has been refused.
-                if system.path.exists()
-                    && let Err(words) = files::check_system(&system.path, or_user)
-                {
-                    let words = format!("the file {words}");
-                    let problem = Problem::of_file(Severity::Error, &system.path, words);
-                    system.refuse(problem, true);
-                    system.disable.clear();
-                }
-            }
-            let items = system.items.iter_mut();
-            items.for_each(|item| item.change(Hook::with_system));
-        }
-        files
-    }
-
-    /// Reads the files of a project.
-    fn read_files_of_project(&self, root: &Path) -> Vec<Loaded> {
-        let mut files = self.read_files(Some(root), Some(&TrustPolicy::Everything));
-        sources::switch_off(&mut files, true);
-        files.retain(Loaded::is_in_project);
-        files
-    }
-
     /// Returns the store of the user's approvals: `trust.json` next to the user's hooks file. None if the
     /// user has no home directory, or the profile no such files.
     #[must_use]
     pub fn trust_store(&self) -> Option<TrustStore> {
         let beside = self.global_candidates().into_iter().next()?;
         Some(TrustStore::new(beside.with_file_name("trust.json")))
-    }
-
-    /// Checks a file without registering anything. Reports the same problems as
-    /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are only
-    /// looked at for a project's own file, since the directory is unknown for others. With `with_other_agents`, a hooks file of another agent, recognized by
-    /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
-    /// there.
-    pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
-        self.checked(path.as_ref(), true)
-    }
-
-    /// The same; expressions are compiled only if `is_compiled`, since that takes time.
-    pub(crate) fn checked(&self, path: &Path, is_compiled: bool) -> LoadReport {
-        let mut report = LoadReport::default();
-        let text = file::read(path).ok().flatten();
-        let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
-        let loaded = self.checks(true).nothing(path, Owner::User, false);
-        match sources::read(loaded, &*form, &self.vocabulary, is_compiled) {
-            Some(loaded) => loaded.add_to(&mut report),
-            None => {
-                let missing = Problem::of_file(Severity::Error, path, "the file does not exist");
-                report.problems.push(missing);
-            }
-        }
-        report
-    }
-
-    /// Checks a text as [`check`](HookConfig::check) checks a file; the problems have this name as their
-    /// path.
-    ///
-    /// ```
-    /// use forge_hooks::HookConfig;
-    ///
-    /// let text = r#"{"hooks": [{"event": "tool:*", "comand": "true"}]}"#;
-    /// let report = HookConfig::default().check_text("an editor's buffer", text);
-    /// assert!(!report.is_ok());
-    /// ```
-    pub fn check_text(&self, name: impl AsRef<Path>, text: &str) -> LoadReport {
-        let name = name.as_ref();
-        let mut report = LoadReport::default();
-        let form = self.form_of(name, Some(text), &mut report);
-        let mut loaded = Loaded::nothing(name, Owner::User);
-        loaded.checks_scripts = true;
-        form.read(text, &self.vocabulary, true, &mut loaded);
-        loaded.add_to(&mut report);
-        report
-    }
-
-    /// Returns the form of a file that is checked, and reports it if it is another agent's.
-    fn form_of(&self, path: &Path, text: Option<&str>, report: &mut LoadReport) -> Arc<dyn Form> {
-        let mut others = self.sources.iter().filter(|_| !self.is_own_place(path));
-        let other = text.and_then(|text| others.find_map(|it| it.form_of(path, text)));
-        if let Some(form) = other {
-            report.read_as.push((path.to_owned(), form.title()));
-            return form;
-        }
-        let root = self.root_of(path);
-        Arc::new(HooksJson {
-            // The user may not have written another file.
-            host: Arc::new(self.host(root.is_some())),
-            base_dir: root.map(Arc::from),
-        })
-    }
-
-    /// Returns whether this configuration loads hooks such as this one, which was approved: those of other agents only if
-    /// it loads that tool's.
-    #[must_use]
-    pub fn reads(&self, approved: &Approved) -> bool {
-        let protocol = &approved.definition["protocol"];
-        protocol.is_null() || sources::source_of(&self.sources, protocol).is_some()
-    }
-
-    /// Whether a host with this profile reads the path as a hooks file of its own.
-    fn is_own_place(&self, path: &Path) -> bool {
-        let path = absolute(path);
-        let mut files = self.profile.global_files().iter();
-        files.any(|file| beside::levels_below_root(&path, file).is_some())
-            || self.root_of(&path).is_some()
-    }
-
-    /// Returns the root of the project whose hooks file this is.
-    fn root_of(&self, path: &Path) -> Option<PathBuf> {
-        let path = absolute(path);
-        let mut files = self.profile.project_files().iter();
-        let levels = files.find_map(|file| beside::levels_below_root(&path, file))?;
-        path.ancestors().nth(levels).map(Path::to_owned)
     }
 
     /// Returns the JSON Schema of hooks.json (draft 2020-12), for editors. It is also in the repository, as
@@ -610,55 +296,7 @@ impl HookConfig {
         schema::schema(&self.vocabulary)
     }
 
-    /// Saves the user's hooks in place of those in the file that exists, else in the first file of the profile.
-    ///
-    /// The file is replaced in one step, so that a reader never sees half of it, and keeps its mode. A hook that is
-    /// equal to an entry keeps the text of this entry. Of a changed hook, the keys that differ are written into the
-    /// entry from which it was loaded; other hooks are added, with the file's indentation. All other bytes stay:
-    /// comments, formatting, keys that this version does not know, and entries that it cannot use.
-    ///
-    /// If the whole file cannot be used, a copy is saved first, next to the file (`hooks.json.broken`).
-    ///
-    /// Hooks of files in `hooks.d` stay there, and are not written here: [`HooksFile::open`] changes one of these files.
-    ///
-    /// If two programs save at the same time, one waits for the other, and the later list replaces the earlier one. To
-    /// change a list that other programs change too, use [`global_file`](HookConfig::global_file), which loses nothing.
-    ///
-    /// # Errors
-    /// When the user has no home directory, when several of the profile's files exist, when a file cannot be
-    /// read or written, when another program keeps the file locked for 5 seconds, and when it would exceed a limit of
-    /// the file.
-    pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
-    where
-        I: IntoIterator<Item: Borrow<Hook>>,
-    {
-        hooks_file::save_all(&self.global_candidates(), None, hooks)
-    }
-
-    /// Saves the project's hooks; see [`save_global`](HookConfig::save_global).
-    ///
-    /// # Errors
-    /// As with [`save_global`](HookConfig::save_global), and when a link leads out of the project, since a
-    /// repository may contain such a link.
-    pub fn save_project<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<(), ConfigError>
-    where
-        I: IntoIterator<Item: Borrow<Hook>>,
-    {
-        let root = absolute(root.as_ref());
-        let candidates = self.project_candidates(&root);
-        hooks_file::save_all(&candidates, Some(root), hooks)
-    }
-
-    fn host(&self, looks_at_files: bool) -> Host {
-        Host {
-            begins_anywhere: false,
-            vocabulary: Arc::clone(&self.vocabulary),
-            prefixes: self.profile.env_prefixes().to_vec(),
-            looks_at_files,
-        }
-    }
-
-    fn global_candidates(&self) -> Vec<PathBuf> {
+    pub(super) fn global_candidates(&self) -> Vec<PathBuf> {
         let Some(home) = self.config_home.clone().or_else(config_home) else {
             debug!("no home directory: the user's hooks are not loaded");
             return Vec::new();
@@ -666,35 +304,7 @@ impl HookConfig {
         below(&home, self.profile.global_files())
     }
 
-    fn project_candidates(&self, root: &Path) -> Vec<PathBuf> {
+    pub(super) fn project_candidates(&self, root: &Path) -> Vec<PathBuf> {
         below(root, self.profile.project_files())
     }
-
-    /// Returns the files of the project, or of the user without a root. The one that a new file would be is the first.
-    fn candidates_to_edit(&self, root: Option<&Path>) -> Vec<PathBuf> {
-        let (mut candidates, files) = match root {
-            Some(root) => (self.project_candidates(root), self.profile.project_files()),
-            None => (self.global_candidates(), self.profile.global_files()),
-        };
-        if let Some(up_to_new) = candidates.get_mut(..=index_of_new(files)) {
-            up_to_new.rotate_right(1);
-        }
-        candidates
-    }
-}
-
-/// Returns the usable hooks, and logs the problems.
-fn hooks_of(files: Vec<Loaded>) -> Vec<Hook> {
-    let mut hooks = Vec::new();
-    for loaded in files {
-        loaded.problems.iter().for_each(log_problem);
-        hooks.extend(loaded.hooks().cloned());
-    }
-    hooks
-}
-
-fn log_problem(problem: &Problem) {
-    // The message contains the wrong value, which may be a secret.
-    let words = problem.to_string();
-    warn!("{}", Redactor::default().text(&words));
 }

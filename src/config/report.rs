@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use crate::entry::Standing;
 use crate::hook::Hook;
+use crate::logging::warn;
 use crate::problem::{Problem, Severity};
+use crate::redact::Redactor;
 use crate::trust::TrustStore;
 
 /// Which hooks may run. A required argument of [`HookConfig::load_into`], so that a host decides explicitly
@@ -141,4 +143,10 @@ pub enum ConfigError {
 fn shown(paths: &[PathBuf]) -> String {
     let shown: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
     shown.join(", ")
+}
+
+pub(super) fn log_problem(problem: &Problem) {
+    // The message contains the wrong value, which may be a secret.
+    let message = problem.to_string();
+    warn!("{}", Redactor::default().text(&message));
 }

@@ -1,0 +1,75 @@
+//! Saves lists of hooks, and finds the file that a program edits for a person.
+//!
+//! `hooks_file` changes the text.
+
+use std::borrow::Borrow;
+use std::path::{Path, PathBuf};
+
+use super::places::absolute;
+#[cfg(feature = "cli")]
+use super::places::first_existing;
+use super::report::ConfigError;
+use super::{HookConfig, hooks_file};
+use crate::hook::Hook;
+use crate::profile::index_of_new;
+
+impl HookConfig {
+    /// Saves the user's hooks in place of those in the file that exists, else in the first file of the profile.
+    ///
+    /// The file is replaced in one step, so that a reader never sees half of it, and keeps its mode. A hook that is
+    /// equal to an entry keeps the text of this entry. Of a changed hook, the keys that differ are written into the
+    /// entry from which it was loaded; other hooks are added, with the file's indentation. All other bytes stay:
+    /// comments, formatting, keys that this version does not know, and entries that it cannot use.
+    ///
+    /// If the whole file cannot be used, a copy is saved first, next to the file (`hooks.json.broken`).
+    ///
+    /// Hooks of files in `hooks.d` stay there, and are not written here:
+    /// [`HooksFile::open`](super::HooksFile::open) changes one of these files.
+    ///
+    /// If two programs save at the same time, one waits for the other, and the later list replaces the earlier one. To
+    /// change a list that other programs change too, use [`global_file`](HookConfig::global_file), which loses nothing.
+    ///
+    /// # Errors
+    /// When the user has no home directory, when several of the profile's files exist, when a file cannot be
+    /// read or written, when another program keeps the file locked for 5 seconds, and when it would exceed a limit of
+    /// the file.
+    pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
+    where
+        I: IntoIterator<Item: Borrow<Hook>>,
+    {
+        hooks_file::save_all(&self.global_candidates(), None, hooks)
+    }
+
+    /// Saves the project's hooks; see [`save_global`](HookConfig::save_global).
+    ///
+    /// # Errors
+    /// As with [`save_global`](HookConfig::save_global), and when a link leads out of the project, since a
+    /// repository may contain such a link.
+    pub fn save_project<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<(), ConfigError>
+    where
+        I: IntoIterator<Item: Borrow<Hook>>,
+    {
+        let root = absolute(root.as_ref());
+        let candidates = self.project_candidates(&root);
+        hooks_file::save_all(&candidates, Some(root), hooks)
+    }
+
+    /// Returns the path of the file of the project, or of the user without a root, that a program edits for a person: the one that
+    /// exists, else the one that is written for the person.
+    #[cfg(feature = "cli")]
+    pub(crate) fn path_to_edit(&self, root: Option<&Path>) -> Option<PathBuf> {
+        first_existing(self.candidates_to_edit(root))
+    }
+
+    /// Returns the files of the project, or of the user without a root. The one that a new file would be is the first.
+    pub(super) fn candidates_to_edit(&self, root: Option<&Path>) -> Vec<PathBuf> {
+        let (mut candidates, files) = match root {
+            Some(root) => (self.project_candidates(root), self.profile.project_files()),
+            None => (self.global_candidates(), self.profile.global_files()),
+        };
+        if let Some(up_to_new) = candidates.get_mut(..=index_of_new(files)) {
+            up_to_new.rotate_right(1);
+        }
+        candidates
+    }
+}
