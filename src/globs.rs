@@ -53,9 +53,10 @@ enum Star {
 
 /// Returns a text with each `\` as `/`.
 pub(crate) fn with_slashes(text: &str) -> Cow<'_, str> {
-    match text.contains('\\') {
-        true => text.replace('\\', "/").into(),
-        false => text.into(),
+    if text.contains('\\') {
+        text.replace('\\', "/").into()
+    } else {
+        text.into()
     }
 }
 

@@ -199,7 +199,7 @@ mod tests {
         let all: String = ('\0'..=char::MAX).collect();
         // One search of all: a search of each takes long without optimization.
         let found = Regex::new(hidden).unwrap();
-        let found = found.find_iter(&all).flat_map(|it| it.as_str().chars());
+        let found = found.find_iter(&all).flat_map(|run| run.as_str().chars());
         let expected: Vec<char> = found.filter(|c| *c != '\t').collect();
         let hidden: Vec<char> = all.chars().filter(|c| !is_printable(*c)).collect();
         assert_eq!(hidden, expected);

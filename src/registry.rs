@@ -191,7 +191,7 @@ impl HookRegistry {
             return state.search(event);
         }
         let of_type = state.cache.get(&event.event_type);
-        if let Some(found) = of_type.and_then(|it| it.get(tool)) {
+        if let Some(found) = of_type.and_then(|tools| tools.get(tool)) {
             return found.clone();
         }
         drop(state);
@@ -303,7 +303,9 @@ mod tests {
 
     fn registry_of(patterns: &[&str]) -> HookRegistry {
         let registry = HookRegistry::new();
-        let hooks = patterns.iter().map(|it| Hook::new(*it, "true").unwrap());
+        let hooks = patterns
+            .iter()
+            .map(|pattern| Hook::new(*pattern, "true").unwrap());
         registry.load_hooks(hooks);
         registry
     }

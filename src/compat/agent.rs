@@ -18,7 +18,8 @@ pub(crate) type Pairs = &'static [(&'static str, &'static str)];
 
 /// Returns the value of a key.
 pub(crate) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Option<T> {
-    pairs.iter().find(|(found, _)| *found == key).map(|it| it.1)
+    let (_, value) = pairs.iter().find(|(name, _)| *name == key)?;
+    Some(*value)
 }
 
 /// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). Under one more, only the program runs.

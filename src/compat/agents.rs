@@ -491,7 +491,9 @@ mod tests {
             ("Edit.*", &[]),
             ("Änderung", &[]),
         ] {
-            let found = AGENTS.into_iter().filter(|it| it.is_list_of_names(matcher));
+            let found = AGENTS
+                .into_iter()
+                .filter(|agent| agent.is_list_of_names(matcher));
             assert_eq!(found.collect::<Vec<_>>(), agents, "{matcher}");
         }
     }

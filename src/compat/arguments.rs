@@ -72,7 +72,11 @@ impl AgentProtocol {
     /// Gives an output in the agent's form, by which a hook replaces a text of the host, as a text.
     pub(super) fn output_back(&self, event: &HookEvent, output: &mut HookOutput) {
         let agent = self.origin.agent;
-        let Some(ours) = event.data.get("tool_result").filter(|it| it.is_string()) else {
+        let Some(ours) = event
+            .data
+            .get("tool_result")
+            .filter(|result| result.is_string())
+        else {
             return;
         };
         let is_wrapped = (agent.response)(self.tool_name(event), ours).is_some();

@@ -81,9 +81,10 @@ pub(super) fn read(
     end: &Exit<'_>,
 ) -> Reading {
     let is_tolerant = agent.parsing == Parsing::Tolerant;
-    let (text, is_cut) = match end.stdout.trim().is_empty() && is_tolerant {
-        true => (end.stderr, end.stderr.contains(LEFT_OUT)),
-        false => (end.stdout, end.gap.is_some()),
+    let (text, is_cut) = if end.stdout.trim().is_empty() && is_tolerant {
+        (end.stderr, end.stderr.contains(LEFT_OUT))
+    } else {
+        (end.stdout, end.gap.is_some())
     };
     let text = text.trim();
     let is_lost = is_cut && (text.starts_with('{') || is_tolerant && text.starts_with('"'));
@@ -393,7 +394,7 @@ impl Reader<'_> {
     /// Reads `hookSpecificOutput`, which has these keys.
     fn read_specific(&mut self, keys: &Specific, specific: Members<'_>, reason: Option<String>) {
         let output = &mut self.output;
-        let own = [keys.decision.map(|it| it.0), keys.reason, keys.input];
+        let own = [keys.decision.map(|(key, _)| key), keys.reason, keys.input];
         let mut own = own.into_iter().flatten();
         if own.any(|key| specific.get(key).is_some()) {
             specific.check_keys(keys.known);
@@ -407,7 +408,9 @@ impl Reader<'_> {
             match (decision.map(meaning), within) {
                 // If `decision` differs, the stricter one counts.
                 (Some(inner), _)
-                    if output.decision.is_none_or(|it| it.stricter(inner) == inner) =>
+                    if output
+                        .decision
+                        .is_none_or(|outer| outer.stricter(inner) == inner) =>
                 {
                     output.decision = Some(inner);
                     let own = keys.reason.and_then(|key| members.nonblank(key));

@@ -72,7 +72,11 @@ fn read(agent: &Agent, event: &Event, ended: (i32, &str, &str)) -> String {
         assert!(output.replaces_input, "as each of these agents does");
         parts.push(format!("input: {}", Value::Object(input)));
     }
-    parts.extend(output.updated_output.map(|it| format!("output: {it}")));
+    parts.extend(
+        output
+            .updated_output
+            .map(|output| format!("output: {output}")),
+    );
     if !answer.replaces_exit_code && code != 0 {
         parts.push(format!("failed {code}"));
     }
@@ -122,7 +126,10 @@ fn ends_of_hooks_are_read() {
         let [agent, event, code, expected] = expected.splitn(4, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let agent = AGENTS.into_iter().find(|it| it.name() == agent).unwrap();
+        let agent = AGENTS
+            .into_iter()
+            .find(|known| known.name() == agent)
+            .unwrap();
         let own = format!(r#"{{"hookSpecificOutput": {{"hookEventName": "{event}","#);
         let written = written.replace("OWN", &own);
         let kind = agent.event_named(event).unwrap();

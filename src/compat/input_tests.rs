@@ -100,7 +100,10 @@ fn an_event_has_every_field_of_its_tool() {
         let [agent, name, fields] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let agent = AGENTS.into_iter().find(|it| it.name() == agent).unwrap();
+        let agent = AGENTS
+            .into_iter()
+            .find(|known| known.name() == agent)
+            .unwrap();
         let mut expected = match agent.name() {
             "claude" => json!({"transcript_path": "", "permission_mode": "default"}),
             "codex" => json!({"transcript_path": null, "permission_mode": "default", "model": ""}),
@@ -114,7 +117,9 @@ fn an_event_has_every_field_of_its_tool() {
         }
         let ours = agent.event_named(name).unwrap().ours().unwrap();
         let mut fired = events.iter();
-        let fired = fired.find(|it| it.event_type.as_str() == ours).cloned();
+        let fired = fired
+            .find(|event| event.event_type.as_str() == ours)
+            .cloned();
         let of_host = || HookEvent::new(EventType::of_name(ours).unwrap());
         let mut event = fired.unwrap_or_else(of_host);
         event.timestamp = 0.0;

@@ -99,7 +99,7 @@ impl<'a> Members<'a> {
             Some(Self { map, ..part })
         };
         let specific = within(self, "hookSpecificOutput");
-        let request = specific.and_then(|it| within(it, "decision"));
+        let request = specific.and_then(|specific| within(specific, "decision"));
         [Some(self), specific, request].into_iter().flatten()
     }
 

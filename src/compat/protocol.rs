@@ -46,7 +46,7 @@ impl Origin {
     /// Returns how the host has mapped one of its tools.
     pub(super) fn mapped_tool(&self, name: &str) -> Option<&MappedTool> {
         let mut tools = self.mapped.iter();
-        tools.find(|it| it.agent == self.agent && it.ours == name)
+        tools.find(|tool| tool.agent == self.agent && tool.ours == name)
     }
 
     /// Returns the name of a file of this origin for people: in its project, as the agent names it, or else its last part.
@@ -165,7 +165,9 @@ impl AgentProtocol {
     /// Whether the matcher has the subject, or another name of the tool.
     pub(crate) fn is_named(&self, subject: &str) -> bool {
         let others = self.agent().also_called.iter();
-        let mut names = others.filter(|(name, _)| *name == subject).map(|it| it.1);
+        let mut names = others
+            .filter(|(name, _)| *name == subject)
+            .map(|(_, other)| other);
         self.matcher.matches(subject) || names.any(|other| self.matcher.matches(other))
     }
 
@@ -216,7 +218,12 @@ impl AgentProtocol {
     /// Whether the agent sets this variable to a value of an event. Windows ignores case.
     fn is_of_event(&self, name: &str) -> bool {
         let mut variables = self.agent().variables.iter();
-        let is_of_event = |it| matches!(it, Variable::Cwd | Variable::Session | Variable::Effort);
+        let is_of_event = |variable| {
+            matches!(
+                variable,
+                Variable::Cwd | Variable::Session | Variable::Effort
+            )
+        };
         variables.any(|(known, value)| is_of_event(*value) && known.eq_ignore_ascii_case(name))
     }
 
@@ -269,7 +276,7 @@ impl Protocol for AgentProtocol {
             "event": self.event.name,
             "matcher": self.matcher.text(),
             "if": self.rule.as_ref().map(Rule::as_str),
-            "plugin_root": self.origin.plugin.as_ref().map(|it| it.to_string_lossy()),
+            "plugin_root": self.origin.plugin.as_ref().map(|plugin| plugin.to_string_lossy()),
             "status_message": self.status_message,
             "additional_context_limit": self.context_limit,
         });
@@ -390,7 +397,9 @@ impl Protocol for AgentProtocol {
             |why| format!("the hook always runs, since it cannot be tested here: {why}");
         let untested = self.matcher.untested();
         answer.notes.extend(untested.map(always_runs));
-        answer.output = answer.output.filter(|it| *it != HookOutput::default());
+        answer.output = answer
+            .output
+            .filter(|output| *output != HookOutput::default());
         answer
     }
 

@@ -59,7 +59,7 @@ impl Rule {
         let is_whole = argument.is_some() == rule.contains('(');
         let is_rule = is_tool(tool) && is_whole && argument.is_none_or(closes_what_it_opens);
         let pattern = argument.filter(|_| is_rule).map(str::trim);
-        let argument = pattern.and_then(|it| Argument::new(tool, it));
+        let argument = pattern.and_then(|pattern| Argument::new(tool, pattern));
         Self {
             text: text.into(),
             tool: is_rule.then(|| tool.into()),
@@ -93,7 +93,7 @@ impl Rule {
             None => **named == *tool || FAMILIES.iter().any(is_together),
         };
         let mut argument = self.argument.iter();
-        is_meant && argument.all(|it| it.is_met(tool, called, event))
+        is_meant && argument.all(|argument| argument.is_met(tool, called, event))
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
 /// Whether a rule names the server of a tool.
 fn is_server_of(named: &str, tool: &str) -> bool {
     let rest = tool.strip_prefix(named);
-    named.starts_with("mcp__") && rest.is_some_and(|it| it.starts_with("__"))
+    named.starts_with("mcp__") && rest.is_some_and(|rest| rest.starts_with("__"))
 }
 
 /// Whether this may be the name of a tool in a rule: with a capital, as the tool's own, or of a server.
@@ -181,10 +181,12 @@ impl Argument {
             },
             _ => Vec::new(),
         };
-        let is_met = |text: &String| match is_path {
-            true => self.is_met_by_path(text, session_dir(event)),
-            false if self.keys == URLS => self.is_met_by(text) || !has_plain_host(text),
-            false => self.is_met_by(text),
+        let is_met = |text: &String| {
+            if is_path {
+                self.is_met_by_path(text, session_dir(event))
+            } else {
+                self.is_met_by(text) || self.keys == URLS && !has_plain_host(text)
+            }
         };
         texts.is_empty() || texts.iter().any(is_met)
     }
@@ -254,7 +256,7 @@ fn has_plain_host(url: &str) -> bool {
     let rest = url.trim().split_once("://").and_then(|(scheme, rest)| {
         let is_web = ["http", "https"]
             .iter()
-            .any(|it| scheme.eq_ignore_ascii_case(it));
+            .any(|known| scheme.eq_ignore_ascii_case(known));
         is_web.then_some(rest)
     });
     let Some(rest) = rest else { return false };
@@ -290,7 +292,7 @@ fn normal(path: &str, separators: &[char]) -> String {
 /// Returns a path without links, of which the end need not exist; none if a link leads nowhere.
 fn real(path: &Path) -> Option<PathBuf> {
     let mut above = path.ancestors();
-    let there = above.find(|it| it.symlink_metadata().is_ok())?;
+    let there = above.find(|path| path.symlink_metadata().is_ok())?;
     let rest = path.strip_prefix(there).ok()?;
     Some(there.canonicalize().ok()?.join(rest))
 }
@@ -301,7 +303,7 @@ fn without_sets(path: &str) -> String {
     let Some((before, rest)) = path.split_once('[') else {
         return path.to_owned();
     };
-    let after = rest.rsplit_once(']').map_or("", |it| it.1);
+    let after = rest.rsplit_once(']').map_or("", |(_, after)| after);
     format!("{before}*{after}")
 }
 
@@ -419,7 +421,7 @@ Edit(work/**) == a.rs != none
             let (met, others) = values.split_once(" != ").unwrap();
             let read = Rule::new(rule);
             for (values, expected) in [(met, true), (others, false)] {
-                for value in values.split(" | ").filter(|it| *it != "none") {
+                for value in values.split(" | ").filter(|value| *value != "none") {
                     let args = json!({key: value.replace('⏎', "\n")});
                     let event = event_in("/work", tool, args);
                     assert_eq!(

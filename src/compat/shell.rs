@@ -79,12 +79,17 @@ fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>,
 fn bash_of_git() -> Option<OsString> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let system = variable("SystemRoot").map(PathBuf::from);
-    let is_of_system = |directory: &Path| system.as_ref().is_some_and(|it| is_in(directory, it));
+    let is_of_system = |directory: &Path| {
+        system
+            .as_ref()
+            .is_some_and(|system| is_in(directory, system))
+    };
     let path = variable("PATH").unwrap_or_default();
     let on_path = program_directories(&path)
         .filter(|directory| !is_of_system(directory))
         .map(|directory| directory.join("bash.exe"));
-    let installed = variable("ProgramFiles").map(|it| Path::new(&it).join(r"Git\bin\bash.exe"));
+    let installed =
+        variable("ProgramFiles").map(|directory| Path::new(&directory).join(r"Git\bin\bash.exe"));
     let chosen = absolute_path_in("CLAUDE_CODE_GIT_BASH_PATH");
     let mut places = chosen.into_iter().chain(on_path).chain(installed);
     places

@@ -26,7 +26,7 @@ impl HookConfig {
     pub(crate) fn checked(&self, path: &Path, is_compiled: bool) -> LoadReport {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
-        let form = self.form_of(path, text.as_ref().map(|it| &*it.text), &mut report);
+        let form = self.form_of(path, text.as_ref().map(|file| &*file.text), &mut report);
         let loaded = self.checks(true).nothing(path, Owner::User, false);
         match sources::read(loaded, &*form, &self.vocabulary, is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
@@ -62,7 +62,7 @@ impl HookConfig {
     /// Returns the form of a file that is checked, and reports it if it is another agent's.
     fn form_of(&self, path: &Path, text: Option<&str>, report: &mut LoadReport) -> Arc<dyn Form> {
         let mut others = self.sources.iter().filter(|_| !self.is_own_place(path));
-        let other = text.and_then(|text| others.find_map(|it| it.form_of(path, text)));
+        let other = text.and_then(|text| others.find_map(|source| source.form_of(path, text)));
         if let Some(form) = other {
             report.read_as.push((path.to_owned(), form.title()));
             return form;

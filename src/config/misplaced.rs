@@ -65,7 +65,7 @@ impl HookConfig {
                 .into_iter()
                 .flatten()
                 .chain(self.global_candidates());
-            read.any(|it| it == path)
+            read.any(|known| known == path)
         };
         let paths = named.chain(of_default);
         let paths = paths.filter(|path| path.is_file() && !is_read(path));

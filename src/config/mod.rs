@@ -181,7 +181,8 @@ impl HookConfig {
 
     /// Also loads the files of this source, after those of hooks.json. Replaces another source of this type.
     pub(crate) fn with_source<S: Source>(mut self, source: S) -> Self {
-        self.sources.retain(|it| !(&**it as &dyn Any).is::<S>());
+        self.sources
+            .retain(|source| !(&**source as &dyn Any).is::<S>());
         self.sources.push(Arc::new(source));
         self
     }
@@ -189,7 +190,7 @@ impl HookConfig {
     /// Returns the source of this type.
     pub(crate) fn source<S: Source>(&self) -> Option<&S> {
         let mut sources = self.sources.iter();
-        sources.find_map(|it| (&**it as &dyn Any).downcast_ref())
+        sources.find_map(|source| (&**source as &dyn Any).downcast_ref())
     }
 
     /// Sets the host's events and tools, with which patterns are compared.
@@ -273,7 +274,7 @@ impl HookConfig {
         let mut own = self.project_candidates(root).into_iter();
         let mut others = self.sources.iter();
         own.any(|path| files::is_there(&path) || files::is_there(&path.with_file_name(HOOKS_D)))
-            || others.any(|it| it.files(Some(root), false).iter().any(is_settings))
+            || others.any(|source| source.files(Some(root), false).iter().any(is_settings))
     }
 
     /// Returns the store of the user's approvals: `trust.json` next to the user's hooks file. None if the

@@ -178,7 +178,8 @@ impl Reader<'_> {
         let hook = match read {
             Ok(hook) if typos.is_empty() => Ok(self.usable(index, hook, entry)),
             read => {
-                let unusable = read.map_or_else(|it| *it, |hook| Unusable::of(&hook, Vec::new()));
+                let unusable =
+                    read.map_or_else(|unusable| *unusable, |hook| Unusable::of(&hook, Vec::new()));
                 let faults = unusable.faults.iter();
                 let mut problems: Vec<_> = faults.map(|fault| problem_of(entry, fault)).collect();
                 name_typos(entry, &mut problems, &mut typos);
@@ -236,7 +237,9 @@ impl Reader<'_> {
     ) -> Box<Problem> {
         problems.sort_by_key(Problem::start);
         let problems = problems.into_iter();
-        let noted: Vec<_> = problems.map(|it| self.file.note(Some(index), it)).collect();
+        let noted: Vec<_> = problems
+            .map(|problem| self.file.note(Some(index), problem))
+            .collect();
         let first = noted.into_iter().next();
         // There is one, or the entry could be used.
         let first = first.unwrap_or_else(|| Problem::error("", "this entry cannot be used"));
@@ -334,7 +337,7 @@ fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
 /// Returns the number of seconds in a text such as `5s`.
 fn seconds_in(text: &str) -> Option<f64> {
     let seconds = text.trim_end_matches('s').trim().parse::<f64>().ok();
-    seconds.filter(|it| it.is_finite() && *it > 0.0)
+    seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0)
 }
 
 /// Returns the keys that this version does not know, in order.

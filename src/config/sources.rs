@@ -224,7 +224,7 @@ pub(super) fn source_of<'a>(
     protocol: &Value,
 ) -> Option<&'a Arc<dyn Source>> {
     let name = protocol["name"].as_str()?;
-    sources.iter().find(|it| it.reads(name))
+    sources.iter().find(|source| source.reads(name))
 }
 
 /// Returns a hook that was approved and is gone, with the protocol that its definition has: `hook` is the rest. None if

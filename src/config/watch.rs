@@ -204,10 +204,13 @@ impl Watching {
 
 fn look_at(path: PathBuf) -> Look {
     let text = file::read(&path).map_err(|error| {
-        let changed = path.metadata().and_then(|it| it.modified()).ok();
+        let changed = path
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .ok();
         format!("{error} {changed:?}")
     });
-    let text = text.map(|found| found.map(|it| (it.text, it.warning)));
+    let text = text.map(|found| found.map(|file| (file.text, file.warning)));
     (path, text)
 }
 

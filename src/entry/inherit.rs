@@ -5,9 +5,12 @@
 /// Returns whether a list contains this variable. In the list, `*` matches any characters. On Windows, case does not
 /// matter.
 pub(crate) fn inherits(names: &[String], variable: &str) -> bool {
-    names.iter().any(|name| match cfg!(windows) {
-        true => matches(&name.to_uppercase(), &variable.to_uppercase()),
-        false => matches(name, variable),
+    names.iter().any(|name| {
+        if cfg!(windows) {
+            matches(&name.to_uppercase(), &variable.to_uppercase())
+        } else {
+            matches(name, variable)
+        }
     })
 }
 

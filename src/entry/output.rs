@@ -86,7 +86,7 @@ impl HookOutput {
             stop_reason: None,
             only_stops: false,
             replaces_input: false,
-            updated_input: self.updated_input.clone().filter(|it| !it.is_empty()),
+            updated_input: self.updated_input.clone().filter(|input| !input.is_empty()),
             ..self.clone()
         };
         rest == Self::default()

@@ -110,9 +110,10 @@ impl fmt::Display for Sandbox {
             [] => f.write_str(", writes its temporary directory")?,
             paths => write!(f, ", writes {} and its temporary directory", listed(paths))?,
         }
-        f.write_str(match self.network {
-            true => ", opens network sockets",
-            false => ", no network",
+        f.write_str(if self.network {
+            ", opens network sockets"
+        } else {
+            ", no network"
         })
     }
 }

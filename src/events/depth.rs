@@ -24,13 +24,18 @@ impl HookEvent {
         if self.too_deep_key().is_none() {
             return Cow::Borrowed(self);
         }
-        let kept = |value: &Value| match is_deeper(value, DEEPEST_DATA) {
-            true => Value::Null,
-            false => value.clone(),
+        let kept = |value: &Value| {
+            if is_deeper(value, DEEPEST_DATA) {
+                Value::Null
+            } else {
+                value.clone()
+            }
         };
         let data = self.data.iter();
         Cow::Owned(Self {
-            data: data.map(|(key, it)| (key.clone(), kept(it))).collect(),
+            data: data
+                .map(|(key, value)| (key.clone(), kept(value)))
+                .collect(),
             event_type: self.event_type.clone(),
             timestamp: self.timestamp,
             tool_name: self.tool_name.clone(),
@@ -42,9 +47,10 @@ impl HookEvent {
 
 /// Returns a copy for an event. Of a value that is too deep, it is too deep by one level.
 pub(crate) fn bounded_copy(value: &Value) -> Value {
-    match is_deeper(value, DEEPEST_DATA) {
-        true => (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| Value::from(vec![inner])),
-        false => value.clone(),
+    if is_deeper(value, DEEPEST_DATA) {
+        (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| Value::from(vec![inner]))
+    } else {
+        value.clone()
     }
 }
 

@@ -38,7 +38,7 @@ macro_rules! builtin {
                 }
                 match self {
                     $(Self::$variant => Some(&KNOWN[Row::$variant as usize]),)+
-                    Self::Custom(custom) => of_agents().find(|it| it.name == custom.as_str()),
+                    Self::Custom(custom) => of_agents().find(|event| event.name == custom.as_str()),
                 }
             }
         }

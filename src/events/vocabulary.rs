@@ -117,7 +117,7 @@ impl Vocabulary {
         let wanted = with_slashes(wanted);
         let start = beginning(&wanted);
         let mut starts = self.globs.iter().map(|glob| beginning(glob.as_str()));
-        starts.any(|it| it.starts_with(start) || start.starts_with(it))
+        starts.any(|declared| declared.starts_with(start) || start.starts_with(declared))
             || self.tools.iter().any(|tool| is_it(tool))
     }
 
@@ -151,7 +151,7 @@ impl Vocabulary {
         let mut events = self.events.iter().filter(|_| !is_known);
         events.find(|spec| {
             let name = spec.event_type().as_str().split_once(':');
-            name.is_some_and(|(it, action)| it == category && action.starts_with(prefix))
+            name.is_some_and(|(own, action)| own == category && action.starts_with(prefix))
         })
     }
 

@@ -91,7 +91,7 @@ impl<'e> Compared<'e> {
             return AsPath::TooMany;
         }
         let places = self.places(root);
-        let forms = places.and_then(|it| forms(value, &it, System::NATIVE, &self.steps));
+        let forms = places.and_then(|places| forms(value, &places, System::NATIVE, &self.steps));
         let found = match forms {
             Some(forms) => AsPath::Forms(forms.into()),
             None if self.steps.are_spent() => AsPath::TooMany,
@@ -109,7 +109,7 @@ impl<'e> Compared<'e> {
             return places.clone();
         }
         let context = self.event.context();
-        let session = context.and_then(|it| it.field("cwd")?.as_str());
+        let session = context.and_then(|context| context.field("cwd")?.as_str());
         let places = Places::new(root, session.map(Path::new), System::NATIVE, &self.steps);
         let places = places.map(Rc::new);
         all.push((key.to_owned(), places.clone()));

@@ -124,7 +124,7 @@ impl Condition {
         let regex = value
             .member("regex")
             .filter(|_| value.members().count() == 1);
-        let found = match regex.map(|it| (it.text(), it.kind())) {
+        let found = match regex.map(|regex| (regex.text(), regex.kind())) {
             // What `"\b"` is in JSON: the expression would never match.
             Some((Some(text), _)) if text.contains('\u{8}') => {
                 return Err(HookError::key(key, BACKSPACE).at(value));
@@ -393,12 +393,13 @@ impl Lazy {
         test: impl Fn(&Condition, &Regex, &[&str]) -> bool,
     ) -> Option<bool> {
         match self.compiled(&Allowance::default()) {
-            Ok(it) => {
+            Ok(compiled) => {
                 let mut tested = forms.iter();
-                let is_affordable = |form: &&str| !is_too_long(form) && budget.takes(form, it.size);
+                let is_affordable =
+                    |form: &&str| !is_too_long(form) && budget.takes(form, compiled.size);
                 tested
                     .all(is_affordable)
-                    .then(|| test(&self.condition, &it.regex, forms))
+                    .then(|| test(&self.condition, &compiled.regex, forms))
             }
             Err(_) => Some(true),
         }

@@ -258,10 +258,10 @@ impl Hook {
             let line = line.map_or(String::new(), |line| format!(":{line}"));
             place = format!("{}{line} of the project", shortened(&file));
         }
-        self.set(|it| {
-            it.options.name = None;
-            it.options.description = format!("the hook in {place}");
-            if let Some(refusal) = &mut it.refusal
+        self.set(|settings| {
+            settings.options.name = None;
+            settings.options.description = format!("the hook in {place}");
+            if let Some(refusal) = &mut settings.refusal
                 && refusal.kind == FailureKind::Misconfigured
             {
                 refusal.message = format!("{place} is invalid: fix or remove it");
@@ -270,13 +270,13 @@ impl Hook {
     }
 
     pub(crate) fn with_pattern(self, pattern: EventPattern) -> Self {
-        self.set(|it| it.pattern = pattern)
+        self.set(|settings| settings.pattern = pattern)
     }
 
     /// Makes the hook fail on each event that it matches: it was approved, and its approval is lost for good.
     pub(crate) fn with_lost_approval(self, why: impl Into<String>) -> Self {
         let failure = Failure::new(FailureKind::ApprovalLost, why);
-        self.set(|it| it.refusal = Some(failure))
+        self.set(|settings| settings.refusal = Some(failure))
     }
 
     /// Makes the pattern alone decide which events the hook matches: its conditions and its protocol's are not tested.
@@ -473,10 +473,10 @@ impl Hook {
 
 /// Declares getters of settings.
 macro_rules! getters {
-    ($($(#[$about:meta])* $name:ident -> $type:ty = |$it:ident| $value:expr;)+) => {
+    ($($(#[$about:meta])* $name:ident -> $type:ty = |$settings:ident| $value:expr;)+) => {
         impl Hook {
             $($(#[$about])* #[must_use] pub fn $name(&self) -> $type {
-                let $it = &*self.settings;
+                let $settings = &*self.settings;
                 $value
             })+
         }
@@ -485,52 +485,52 @@ macro_rules! getters {
 
 getters! {
     /// The text of the pattern.
-    event_pattern -> &str = |it| it.pattern.as_str();
+    event_pattern -> &str = |settings| settings.pattern.as_str();
     /// The parsed pattern.
-    pattern -> &EventPattern = |it| &it.pattern;
+    pattern -> &EventPattern = |settings| &settings.pattern;
     /// The command of the hook.
-    command -> &HookCommand = |it| &it.command;
+    command -> &HookCommand = |settings| &settings.command;
     /// The hook's own timeout, if it has one.
-    own_timeout -> Option<Duration> = |it| it.options.timeout;
+    own_timeout -> Option<Duration> = |settings| settings.options.timeout;
     /// The working directory of the command, as it was given.
-    working_dir -> Option<&Path> = |it| it.options.working_dir.as_deref();
+    working_dir -> Option<&Path> = |settings| settings.options.working_dir.as_deref();
     /// The command's own environment variables.
-    env -> &BTreeMap<String, String> = |it| &it.options.env;
+    env -> &BTreeMap<String, String> = |settings| &settings.options.env;
     /// Returns whether the hook runs at all.
-    enabled -> bool = |it| it.enabled;
+    enabled -> bool = |settings| settings.enabled;
     /// The short name, if it has one.
-    name -> Option<&str> = |it| it.options.name.as_deref();
+    name -> Option<&str> = |settings| settings.options.name.as_deref();
     /// The description. Default: empty.
-    description -> &str = |it| &it.options.description;
+    description -> &str = |settings| &settings.options.description;
     /// The meaning of a failure.
-    on_failure -> FailurePolicy = |it| it.options.on_failure;
+    on_failure -> FailurePolicy = |settings| settings.options.on_failure;
     /// Returns whether something follows from what the hook does. A hook that withholds or runs in the background
     /// counts as enforced.
-    enforce -> bool = |it| it.options.enforce != Some(false);
+    enforce -> bool = |settings| settings.options.enforce != Some(false);
     /// What its answer may do besides stopping an operation.
-    may -> &[May] = |it| &it.options.may;
+    may -> &[May] = |settings| &settings.options.may;
     /// The command's standard input.
-    stdin -> Stdin = |it| it.options.stdin;
+    stdin -> Stdin = |settings| settings.options.stdin;
     /// Where the command looks for the event's values.
-    reads -> Reads = |it| it.options.reads;
+    reads -> Reads = |settings| settings.options.reads;
     /// Returns whether the hook is started without waiting for it.
-    background -> bool = |it| it.options.background;
+    background -> bool = |settings| settings.options.background;
     /// Returns whether the hook's process is kept for many events.
-    resident -> bool = |it| it.options.resident;
+    resident -> bool = |settings| settings.options.resident;
     /// The files that an approval covers besides the scripts that the entry names.
-    inputs -> &[String] = |it| &it.options.inputs;
+    inputs -> &[String] = |settings| &settings.options.inputs;
     /// What the hook may reach, if it is in a sandbox of its own.
-    sandbox -> Option<&Sandbox> = |it| it.options.sandbox.as_ref();
+    sandbox -> Option<&Sandbox> = |settings| settings.options.sandbox.as_ref();
     /// The variables of the host's own environment that are passed on, if the hook lists them.
-    inherit -> Option<&[String]> = |it| it.options.inherit.as_deref();
+    inherit -> Option<&[String]> = |settings| settings.options.inherit.as_deref();
 }
 
 /// Declares methods that return the hook with other settings.
 macro_rules! setters {
-    ($($(#[$about:meta])* $name:ident($($given:ident: $type:ty),*) = |$it:ident| $change:expr;)+) => {
+    ($($(#[$about:meta])* $name:ident($($given:ident: $type:ty),*) = |$settings:ident| $change:expr;)+) => {
         impl Hook {
             $($(#[$about])* pub fn $name(self, $($given: $type),*) -> Self {
-                self.set(|$it| $change)
+                self.set(|$settings| $change)
             })+
         }
     };
@@ -539,79 +539,81 @@ macro_rules! setters {
 setters! {
     /// Sets the time limit of a whole run, clamped to 1 millisecond to 1 day. Default: the executor's
     /// timeout.
-    with_timeout(timeout: Duration) = |it| {
-        it.options.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
+    with_timeout(timeout: Duration) = |settings| {
+        settings.options.timeout = Some(timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT));
     };
     /// Sets the working directory of the command. A relative path is resolved against the project's root,
     /// else against the executor's working directory.
-    with_working_dir(path: impl Into<PathBuf>) = |it| it.options.working_dir = Some(path.into());
+    with_working_dir(path: impl Into<PathBuf>) = |settings| {
+        settings.options.working_dir = Some(path.into());
+    };
     /// Sets an environment variable of the command. It has priority over the event's variable of the same
     /// name.
-    with_env(key: impl Into<String>, value: impl Into<String>) = |it| {
-        it.options.env.insert(key.into(), value.into());
+    with_env(key: impl Into<String>, value: impl Into<String>) = |settings| {
+        settings.options.env.insert(key.into(), value.into());
     };
     /// Passes on only these variables of the host's own environment, besides the event's variables and those
     /// of [`with_env`](Self::with_env). In a name, `*` matches any characters: `LC_*`. With an empty list,
     /// the hook inherits nothing, not even `PATH`. Default: as set by
     /// [`HookExecutorBuilder::inherit`](crate::HookExecutorBuilder::inherit).
-    with_inherit(names: impl IntoIterator<Item: Into<String>>) = |it| {
-        it.options.inherit = Some(names.into_iter().map(Into::into).collect());
+    with_inherit(names: impl IntoIterator<Item: Into<String>>) = |settings| {
+        settings.options.inherit = Some(names.into_iter().map(Into::into).collect());
     };
     /// Sets whether the hook runs at all. Default: true.
-    with_enabled(enabled: bool) = |it| it.enabled = enabled;
+    with_enabled(enabled: bool) = |settings| settings.enabled = enabled;
     /// Sets a short name that identifies the hook, for example in messages.
-    with_name(name: impl Into<String>) = |it| it.options.name = Some(name.into());
+    with_name(name: impl Into<String>) = |settings| settings.options.name = Some(name.into());
     /// Sets a description for people, which messages show for a hook without a name.
-    with_description(description: impl Into<String>) = |it| {
-        it.options.description = description.into();
+    with_description(description: impl Into<String>) = |settings| {
+        settings.options.description = description.into();
     };
     /// Sets the meaning of a failure. Default: it blocks.
-    with_on_failure(policy: FailurePolicy) = |it| it.options.on_failure = policy;
+    with_on_failure(policy: FailurePolicy) = |settings| settings.options.on_failure = policy;
     /// Sets whether something follows from what the hook does. If not, it runs and stops nothing: its result says what it
     /// [would](crate::HookResult::would) decide, and its changes, its context and its messages are not used. An
     /// approval that is lost and an entry that cannot be used block all the same. Has no effect on a hook that
     /// [withholds](FailurePolicy::Withhold) or runs in the [background](Self::with_background). Default: true.
-    with_enforce(enforce: bool) = |it| it.options.enforce = (!enforce).then_some(false);
+    with_enforce(enforce: bool) = |settings| settings.options.enforce = (!enforce).then_some(false);
     /// Sets what the hook's answer may do besides stopping an operation. Default: nothing. Without its word, a change of the
     /// input or the output makes the answer invalid; context, an `allow` and the end of a turn are left out, with a note
     /// in [`HookResult::diagnostics`](crate::HookResult::diagnostics).
-    with_may(words: impl IntoIterator<Item = May>) = |it| {
-        it.options.may = words.into_iter().collect();
+    with_may(words: impl IntoIterator<Item = May>) = |settings| {
+        settings.options.may = words.into_iter().collect();
     };
     /// Sets the command's standard input. Default: the event as JSON.
-    with_stdin(stdin: Stdin) = |it| {
-        it.options.stdin = stdin;
-        it.options.resident &= stdin == Stdin::Json;
+    with_stdin(stdin: Stdin) = |settings| {
+        settings.options.stdin = stdin;
+        settings.options.resident &= stdin == Stdin::Json;
     };
     /// Sets where the command looks for the event's values. Default: in its environment.
-    with_reads(reads: Reads) = |it| it.options.reads = reads;
+    with_reads(reads: Reads) = |settings| settings.options.reads = reads;
     /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
     /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
     /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
-    with_background() = |it| {
-        it.options.background = true;
-        it.options.resident = false;
+    with_background() = |settings| {
+        settings.options.background = true;
+        settings.options.resident = false;
     };
     /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
     /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
     /// receives no variables of the event. It reads its standard input, and cannot run in the
     /// [background](Self::with_background). docs/resident.md has examples.
-    with_resident() = |it| {
-        it.options.resident = true;
-        it.options.background = false;
-        it.options.stdin = Stdin::Json;
+    with_resident() = |settings| {
+        settings.options.resident = true;
+        settings.options.background = false;
+        settings.options.stdin = Stdin::Json;
     };
     /// Sets files, directories and patterns (`lib/*.json`), relative to the project's root, that an approval of the
     /// hook covers besides the scripts that its entry names; `!path` excludes a file or directory. See
     /// [`TrustStore`](crate::trust::TrustStore).
-    with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |it| {
-        it.options.inputs = inputs.into_iter().map(Into::into).collect();
+    with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |settings| {
+        settings.options.inputs = inputs.into_iter().map(Into::into).collect();
     };
     /// Confines the hook: see [`Sandbox`]. Default: it may reach all that the user can.
-    with_sandbox(sandbox: Sandbox) = |it| it.options.sandbox = Some(sandbox);
+    with_sandbox(sandbox: Sandbox) = |settings| settings.options.sandbox = Some(sandbox);
     /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
-    with_shell(chosen: Shell) = |it| {
-        if let HookCommand::Shell { shell, .. } = &mut it.command {
+    with_shell(chosen: Shell) = |settings| {
+        if let HookCommand::Shell { shell, .. } = &mut settings.command {
             *shell = Some(chosen);
         }
     };

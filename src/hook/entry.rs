@@ -253,7 +253,7 @@ fn check_keys(
     let has = |key: &str| entry.get(key).is_some() || !entry.is_object();
     let options = &read.options;
     let withholds = options.on_failure == FailurePolicy::Withhold;
-    let others = pattern.is_some_and(|it| !it.matches_only(&EventType::ToolPostExecute));
+    let others = pattern.is_some_and(|pattern| !pattern.matches_only(&EventType::ToolPostExecute));
     let (resident, background) = (options.resident, options.background);
     let observes = options.enforce == Some(false);
     let no_input = options.stdin == Stdin::None;
@@ -330,7 +330,8 @@ fn check_texts(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
     }
     let mut commands = texts_of(entry, "command").chain(texts_of(entry, "args"));
     let has_backspace = |text: &str| text.contains('\u{8}');
-    if let Some((key, value)) = commands.find(|(_, it)| it.text().is_some_and(has_backspace)) {
+    if let Some((key, value)) = commands.find(|(_, value)| value.text().is_some_and(has_backspace))
+    {
         faults.push(HookError::key(key, BACKSPACE).at(value));
     }
 }
@@ -416,19 +417,23 @@ mod tests {
         let entry = json!({"event": "a:", "command": 1, "timeout": 0, "on_failure": "blok", "env": {"A": 1},
             "inherit": ["A", "B=1"]});
         let unusable = Hook::read(Node::from(&entry)).unwrap_err();
-        let errors: Vec<_> = unusable.faults.into_iter().map(|it| it.error).collect();
+        let errors: Vec<_> = unusable
+            .faults
+            .into_iter()
+            .map(|fault| fault.error)
+            .collect();
         assert_eq!(errors.len(), 6, "{errors:?}");
         let message = "`inherit[1]`: expected the name of a variable, in which `*` matches any characters, found `B=1`";
         assert!(
-            errors.iter().any(|it| it.to_string() == message),
+            errors.iter().any(|error| error.to_string() == message),
             "{errors:?}"
         );
         assert_eq!(Hook::from_json(&entry).unwrap_err(), errors[0]);
-        let mut keys = errors.iter().filter_map(|it| match it {
+        let mut keys = errors.iter().filter_map(|error| match error {
             HookError::Key(error) => Some(error),
             _ => None,
         });
-        let error = keys.find(|it| it.key == "on_failure").unwrap();
+        let error = keys.find(|error| error.key == "on_failure").unwrap();
         assert_eq!(error.suggestion.as_deref(), Some("block"));
         assert_eq!(error.found.as_deref(), Some("`blok`"));
     }

@@ -70,17 +70,17 @@ impl Places {
             return None;
         }
         let mut roots: Vec<_> = root
-            .and_then(|it| absolute(it, system))
+            .and_then(|root| absolute(root, system))
             .into_iter()
             .collect();
         if let Some(root) = root.filter(|_| system.is_here()) {
             let stages = followed(root, steps)?;
-            roots.extend(stages.iter().filter_map(|it| absolute(it, system)));
+            roots.extend(stages.iter().filter_map(|stage| absolute(stage, system)));
         }
         let mut real_base = base.clone();
         if let Some(base) = base
             .as_deref()
-            .filter(|it| it.is_absolute() && system.is_here())
+            .filter(|base| base.is_absolute() && system.is_here())
         {
             real_base = followed(base, steps)?.pop();
         }
@@ -171,7 +171,7 @@ impl Forms {
 
     fn add(&mut self, form: &str) {
         let form = composed(form, self.system);
-        if !form.is_empty() && !self.list.iter().any(|it| *it == form) {
+        if !form.is_empty() && !self.list.iter().any(|known| *known == form) {
             self.list.push(form.into_owned());
         }
     }
@@ -249,7 +249,9 @@ pub(super) fn normal(text: &str, system: System) -> Option<String> {
 
 /// Returns a path of Windows as it is without a prefix for devices; None if it names another device than a drive.
 fn without_device(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
-    let mut rests = DEVICES.iter().filter_map(|it| text.strip_prefix(it));
+    let mut rests = DEVICES
+        .iter()
+        .filter_map(|device| text.strip_prefix(device));
     let Some(rest) = rests.next() else {
         return Some(text);
     };
@@ -321,7 +323,7 @@ pub(super) fn below<'p>(path: &'p str, directory: &str, system: System) -> Optio
         }
         rest = behind;
     }
-    Some(rest).filter(|it| !it.is_empty())
+    Some(rest).filter(|rest| !rest.is_empty())
 }
 
 pub(super) fn is_same(one: &str, other: &str, system: System) -> bool {

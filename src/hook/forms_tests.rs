@@ -40,7 +40,7 @@ fn assert_forms(system: System, rows: &[(&str, Option<&[&str]>)]) {
             expected
         });
         let found = found.as_ref();
-        let found = found.map(|it| Vec::from_iter(it.iter().map(String::as_str)));
+        let found = found.map(|forms| Vec::from_iter(forms.iter().map(String::as_str)));
         assert_eq!(found, expected, "{system:?} {text:?}");
     }
 }
@@ -277,10 +277,7 @@ proptest! {
         system in prop::sample::select(&[Unix, Mac, Windows][..]),
     ) {
         let directory = std::env::temp_dir();
-        let text = match absolute {
-            true => format!("{}/{text}", directory.display()),
-            false => text,
-        };
+        let text = if absolute { format!("{}/{text}", directory.display()) } else { text };
         for (root, base) in [(None, None), (Some(&*directory), None), (None, Some(&*directory))] {
             let Some(found) = forms(&text, root, base, system) else {
                 continue;
@@ -292,7 +289,7 @@ proptest! {
                 let relative = form.strip_prefix('/').unwrap_or(form);
                 let relative = relative.strip_prefix("C:/").unwrap_or(relative);
                 let mut segments = relative.split('/');
-                let is_normal = segments.all(|it| !["", ".", ".."].contains(&it));
+                let is_normal = segments.all(|segment| !["", ".", ".."].contains(&segment));
                 prop_assert!(relative.is_empty() || is_normal, "{:?}", found);
             }
         }
@@ -317,9 +314,9 @@ mod links {
         fn new() -> Self {
             let owner = tempfile::tempdir().unwrap();
             let top = owner.path().canonicalize().unwrap();
-            let it = Self { _owner: owner, top };
+            let world = Self { _owner: owner, top };
             for directory in ["real/proj/src/deep", "real/proj/safe", "vault/keys"] {
-                fs::create_dir_all(it.path(directory)).unwrap();
+                fs::create_dir_all(world.path(directory)).unwrap();
             }
             for file in [
                 "real/proj/src/x",
@@ -327,7 +324,7 @@ mod links {
                 "vault/key",
                 "vault/keys/k",
             ] {
-                fs::write(it.path(file), "").unwrap();
+                fs::write(world.path(file), "").unwrap();
             }
             for (link, target) in [
                 ("linked", "real"),
@@ -350,10 +347,10 @@ mod links {
                 ("real/proj/self", "self"),
                 ("real/proj/secrets", "../../vault/keys"),
             ] {
-                let target = target.replace("/TOP", it.top.to_str().unwrap());
-                symlink(target, it.path(link)).unwrap();
+                let target = target.replace("/TOP", world.top.to_str().unwrap());
+                symlink(target, world.path(link)).unwrap();
             }
-            it
+            world
         }
 
         fn path(&self, path: &str) -> PathBuf {
@@ -364,10 +361,10 @@ mod links {
         fn forms(&self, text: &str, root: &str, base: Option<&str>) -> Option<Vec<String>> {
             let top = self.top.to_str().unwrap();
             let text = text.replace("/TOP", top);
-            let base = base.map(|it| self.path(it));
+            let base = base.map(|base| self.path(base));
             let forms = forms(&text, Some(&self.path(root)), base.as_deref(), Unix)?;
             Some(Vec::from_iter(
-                forms.iter().map(|it| it.replace(top, "/TOP")),
+                forms.iter().map(|form| form.replace(top, "/TOP")),
             ))
         }
     }
@@ -423,12 +420,13 @@ mod links {
             ("cat dir/x", Some(&[])),
         ] {
             let expected = others.map(|others| [&[text], others].concat());
-            let expected = expected.map(|it| Vec::from_iter(it.into_iter().map(str::to_owned)));
+            let expected =
+                expected.map(|texts| Vec::from_iter(texts.into_iter().map(str::to_owned)));
             // The last one is added after those by which the first links are followed.
             let sorted = |forms: Option<Vec<String>>| {
-                forms.map(|mut it| {
-                    it[1..].sort();
-                    it
+                forms.map(|mut texts| {
+                    texts[1..].sort();
+                    texts
                 })
             };
             let found = world.forms(text, "real/proj", None);
@@ -477,7 +475,8 @@ mod links {
         }
         let base = world.path("real/proj");
         let found = forms("file", None, Some(&base), Unix).unwrap();
-        let [file, behind] = ["file", "src/x"].map(|it| base.join(it).to_str().unwrap().to_owned());
+        let [file, behind] =
+            ["file", "src/x"].map(|path| base.join(path).to_str().unwrap().to_owned());
         assert_eq!(found, ["file", &file, &behind]);
         let file = base.join("file").to_str().unwrap().to_owned();
         let found = forms(&file, None, None, Unix).unwrap();

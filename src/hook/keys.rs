@@ -50,28 +50,28 @@ const TEXTS: &str = "a list of strings";
 /// All keys, in the order in which they are written.
 #[rustfmt::skip]
 pub(super) static KEYS: [Key; 22] = [
-    Key::new("event", "a string (a comma separates patterns)", |it| &mut it.event),
-    Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |it| &mut it.when),
-    Key::new("command", "a string (a program with its arguments is `args`)", |it| &mut it.command).of_process(),
-    Key::new("args", "a list of strings (a shell command is `command`)", |it| &mut it.args).of_process(),
-    Key::new("answer", "an object, as in {\"decision\": \"ask\"}", |it| &mut it.answer),
-    Key::new("shell", TEXT, |it| &mut it.shell).of_process(),
-    Key::new("timeout", "a number of seconds", |it| &mut it.options.timeout).of_process(),
-    Key::new("working_dir", TEXT, |it| &mut it.options.working_dir).of_process(),
-    Key::new("env", "an object of strings", |it| &mut it.options.env).of_process(),
-    Key::new("inherit", TEXTS, |it| &mut it.options.inherit).of_process(),
-    Key::new("enabled", FLAG, |it| &mut it.enabled),
-    Key::new("name", TEXT, |it| &mut it.options.name),
-    Key::new("description", TEXT, |it| &mut it.options.description),
-    Key::new("on_failure", TEXT, |it| &mut it.options.on_failure).of_process(),
-    Key::new("may", "a list of words, as in [\"add_context\"]", |it| &mut it.options.may).of_process(),
-    Key::new("enforce", FLAG, |it| &mut it.options.enforce),
-    Key::new("stdin", TEXT, |it| &mut it.options.stdin).of_process(),
-    Key::new("reads", TEXT, |it| &mut it.options.reads).of_process(),
-    Key::new("inputs", TEXTS, |it| &mut it.options.inputs).of_process(),
-    Key::new("background", FLAG, |it| &mut it.options.background).of_process(),
-    Key::new("resident", FLAG, |it| &mut it.options.resident).of_process(),
-    Key::new("sandbox", "true, or an object with `read`, `write` and `network`", |it| &mut it.options.sandbox).of_process(),
+    Key::new("event", "a string (a comma separates patterns)", |entry| &mut entry.event),
+    Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |entry| &mut entry.when),
+    Key::new("command", "a string (a program with its arguments is `args`)", |entry| &mut entry.command).of_process(),
+    Key::new("args", "a list of strings (a shell command is `command`)", |entry| &mut entry.args).of_process(),
+    Key::new("answer", "an object, as in {\"decision\": \"ask\"}", |entry| &mut entry.answer),
+    Key::new("shell", TEXT, |entry| &mut entry.shell).of_process(),
+    Key::new("timeout", "a number of seconds", |entry| &mut entry.options.timeout).of_process(),
+    Key::new("working_dir", TEXT, |entry| &mut entry.options.working_dir).of_process(),
+    Key::new("env", "an object of strings", |entry| &mut entry.options.env).of_process(),
+    Key::new("inherit", TEXTS, |entry| &mut entry.options.inherit).of_process(),
+    Key::new("enabled", FLAG, |entry| &mut entry.enabled),
+    Key::new("name", TEXT, |entry| &mut entry.options.name),
+    Key::new("description", TEXT, |entry| &mut entry.options.description),
+    Key::new("on_failure", TEXT, |entry| &mut entry.options.on_failure).of_process(),
+    Key::new("may", "a list of words, as in [\"add_context\"]", |entry| &mut entry.options.may).of_process(),
+    Key::new("enforce", FLAG, |entry| &mut entry.options.enforce),
+    Key::new("stdin", TEXT, |entry| &mut entry.options.stdin).of_process(),
+    Key::new("reads", TEXT, |entry| &mut entry.options.reads).of_process(),
+    Key::new("inputs", TEXTS, |entry| &mut entry.options.inputs).of_process(),
+    Key::new("background", FLAG, |entry| &mut entry.options.background).of_process(),
+    Key::new("resident", FLAG, |entry| &mut entry.options.resident).of_process(),
+    Key::new("sandbox", "true, or an object with `read`, `write` and `network`", |entry| &mut entry.options.sandbox).of_process(),
 ];
 
 impl Key {
@@ -177,7 +177,7 @@ fn repeated<'t>(
         if !seen.insert(key) {
             twice.insert(key);
             if faults.len() <= MOST_FAULTS {
-                let path = within.map_or_else(|| key.to_owned(), |it| format!("{it}.{key}"));
+                let path = within.map_or_else(|| key.to_owned(), |outer| format!("{outer}.{key}"));
                 faults.push(HookError::key(path, TWICE).in_place(member.key_range));
             }
         }
@@ -412,9 +412,9 @@ macro_rules! choices {
         impl FromEntry for $type {
             fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
                 let given = String::of(value, key, expected)?;
-                let known = $type::ALL.iter().find(|it| it.as_str() == given);
+                let known = $type::ALL.iter().find(|value| value.as_str() == given);
                 known.copied().ok_or_else(|| {
-                    let names: Vec<_> = $type::ALL.iter().map(|it| it.as_str()).collect();
+                    let names: Vec<_> = $type::ALL.iter().map(|value| value.as_str()).collect();
                     let expected = format!("one of `{}`", names.join("`, `"));
                     HookError::unexpected(key, &expected, &format!("`{given}`")).at(value)
                 })

@@ -154,7 +154,7 @@ impl Walk {
     /// Whether the next part is the directory of a process in `/proc`: what its links mean depends on which process asks, and when.
     fn is_process(&self, part: &OsStr) -> bool {
         let name = part.to_str().unwrap_or_default();
-        let is_number = !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
+        let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
         let is_name = is_number || name == "self" || name == "thread-self";
         cfg!(unix) && is_name && self.done == Path::new("/proc")
     }

@@ -52,7 +52,7 @@ impl Hook {
     ) -> Result<Self, HookError> {
         let mut when = self.settings.when.as_deref().cloned().unwrap_or_default();
         when.insert(pointer.into(), condition.into())?;
-        Ok(self.set(|it| it.when = Some(Arc::new(when))))
+        Ok(self.set(|settings| settings.when = Some(Arc::new(when))))
     }
 
     /// Returns the conditions on the event's data, each with its JSON Pointer, sorted by pointer.

@@ -23,7 +23,7 @@ impl Hook {
             grouping: protocol.grouping(),
             protocol,
         };
-        self.set(|it| it.protocol = Some(Arc::new(own)))
+        self.set(|settings| settings.protocol = Some(Arc::new(own)))
     }
 
     fn own_protocol(&self) -> Option<&OwnProtocol> {
@@ -34,7 +34,7 @@ impl Hook {
     /// written, such as `claude`.
     #[must_use]
     pub fn protocol_name(&self) -> &str {
-        self.protocol().map_or("native", |it| it.name())
+        self.protocol().map_or("native", |protocol| protocol.name())
     }
 
     /// The protocol of the hook; none for that of hooks.json.
@@ -56,7 +56,9 @@ impl Hook {
     /// Whether the operation may continue in spite of this failure of the hook.
     pub(crate) fn forgives(&self, failure: FailureKind) -> bool {
         let policy = self.on_failure();
-        let own = self.protocol().map(|it| it.forgives(failure, policy));
+        let own = self
+            .protocol()
+            .map(|protocol| protocol.forgives(failure, policy));
         self.background() || own.unwrap_or_else(|| failure.continues_under(policy))
     }
 
@@ -116,6 +118,6 @@ impl Hook {
     /// Returns the directories that variables in the hook's command name, for a hook of this project.
     pub(crate) fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
         let protocol = self.protocol();
-        protocol.map_or_else(Vec::new, |it| it.directories(project))
+        protocol.map_or_else(Vec::new, |protocol| protocol.directories(project))
     }
 }

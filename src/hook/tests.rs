@@ -70,7 +70,7 @@ fn each_key_can_be_set_and_is_returned() {
     let returned = json!({
         "event": shell.event_pattern(), "command": text, "shell": of,
         "when": when.collect::<BTreeMap<_, _>>(),
-        "timeout": shell.own_timeout().map(|it| it.as_secs_f64()),
+        "timeout": shell.own_timeout().map(|timeout| timeout.as_secs_f64()),
         "working_dir": shell.working_dir(), "env": shell.env(), "inherit": shell.inherit(),
         "enabled": shell.enabled(), "name": shell.name(), "description": shell.description(),
         "on_failure": shell.on_failure(), "may": shell.may(), "stdin": shell.stdin(), "reads": shell.reads(),
@@ -99,7 +99,7 @@ fn each_key_can_be_set_and_is_returned() {
     let set = [returned, others, answered];
     for key in keys() {
         assert!(
-            set.iter().any(|it| it.get(key).is_some()),
+            set.iter().any(|value| value.get(key).is_some()),
             "no setter of {key}"
         );
     }
@@ -130,7 +130,7 @@ fn a_key_of_another_type_expects_that_of_the_schema() {
             entry[key] = given;
             let read = Hook::read(Node::from(&entry));
             let faults = read.err().map_or_else(Vec::new, |unusable| unusable.faults);
-            let of_key = faults.iter().filter_map(|it| match &it.error {
+            let of_key = faults.iter().filter_map(|fault| match &fault.error {
                 HookError::Key(error) if error.key == key => error.expected.as_deref(),
                 _ => None,
             });
@@ -243,7 +243,7 @@ fn an_unknown_key_of_a_sandbox_is_an_error() {
 #[test]
 fn the_faults_of_an_entry_cost_little() {
     let input = |size: usize| {
-        let keys = (0..size).map(|it| format!(r#""a{it}": 1e999"#));
+        let keys = (0..size).map(|number| format!(r#""a{number}": 1e999"#));
         format!(
             r#"{{"hooks": [{{"event": "*", "command": "x", {}}}]}}"#,
             keys.collect::<Vec<_>>().join(", ")

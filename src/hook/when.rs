@@ -37,7 +37,7 @@ fn check_pointer(pointer: &str) -> Result<(), HookError> {
     }
     // `~` occurs only in `~0` and `~1`.
     let mut escapes = pointer.split('~').skip(1);
-    let is_escaped = escapes.all(|it| it.starts_with(['0', '1']));
+    let is_escaped = escapes.all(|rest| rest.starts_with(['0', '1']));
     if is_escaped && (pointer.is_empty() || pointer.starts_with('/')) {
         return Ok(());
     }
@@ -55,9 +55,10 @@ fn check_pointer(pointer: &str) -> Result<(), HookError> {
 fn meant_by(path: &str) -> String {
     let path = path.trim_start_matches("$.").trim_start_matches("data.");
     let path = path.replace("tool_input", "tool_args").replace('.', "/");
-    match path.contains('/') || ["tool_args", "prompt"].contains(&&*path) {
-        true => format!("/{path}"),
-        false => format!("/tool_args/{path}"),
+    if path.contains('/') || ["tool_args", "prompt"].contains(&&*path) {
+        format!("/{path}")
+    } else {
+        format!("/tool_args/{path}")
     }
 }
 
@@ -267,9 +268,10 @@ fn find<'a>(pointer: &str, data: &'a Map<String, Value>) -> Option<&'a Value> {
 }
 
 fn unescaped(part: &str) -> Cow<'_, str> {
-    match part.contains('~') {
-        true => part.replace("~1", "/").replace("~0", "~").into(),
-        false => part.into(),
+    if part.contains('~') {
+        part.replace("~1", "/").replace("~0", "~").into()
+    } else {
+        part.into()
     }
 }
 

@@ -383,11 +383,11 @@ impl Reader<'_> {
                 if let Some((name, _)) = end.split_once('=') {
                     names.extend(completed(name, true));
                 }
-                match kind != Kind::Options
-                    && (before.len() == 2 || before.ends_with(['m', 'M', '=']))
+                if kind != Kind::Options && (before.len() == 2 || before.ends_with(['m', 'M', '=']))
                 {
-                    true => names.extend(completed(end, true)),
-                    false => names.push(end.to_owned()),
+                    names.extend(completed(end, true))
+                } else {
+                    names.push(end.to_owned())
                 }
             }
         }
@@ -698,7 +698,7 @@ mod tests {
                 .iter()
                 .flat_map(|run| &run.words)
                 .flat_map(|word| &word.names);
-            assert!(names.clone().any(|it| it == name), "{command}");
+            assert!(names.clone().any(|other| other == name), "{command}");
         }
     }
 

@@ -281,7 +281,7 @@ mod tests {
     fn seen(node: Node<'_, '_>) -> String {
         let members = node.members();
         let members: Vec<_> = members
-            .map(|it| (it.key, it.value.key, seen(it.value)))
+            .map(|member| (member.key, member.value.key, seen(member.value)))
             .collect();
         let items = node
             .items()

@@ -17,9 +17,10 @@ use crate::protocol::Protocol;
 
 /// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
 pub(crate) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
-    let (is_other, meant) = match agent.milliseconds {
-        true => (number < 100.0, number * 1000.0),
-        false => (number >= 1000.0, number / 1000.0),
+    let (is_other, meant) = if agent.milliseconds {
+        (number < 100.0, number * 1000.0)
+    } else {
+        (number >= 1000.0, number / 1000.0)
     };
     let (mut unit, mut other) = ("seconds", "milliseconds");
     if agent.milliseconds {
@@ -157,9 +158,10 @@ pub(crate) fn command(
             return found.into_iter().collect();
         }
     };
-    let script = match checks_scripts {
-        true => cannot_run(&node, hook, protocol),
-        false => None,
+    let script = if checks_scripts {
+        cannot_run(&node, hook, protocol)
+    } else {
+        None
     };
     let place = agent_names::unquoted(&node, text, hook.base_dir(), protocol)
         .or(script)

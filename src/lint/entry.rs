@@ -63,11 +63,12 @@ pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Probl
     let found = CHECKS.iter().filter_map(|check| check(hook, host));
     let found = found.map(|(key, words, help)| Problem::warning(key, words).with_help(help));
     // The script of a hook that is switched off may come later.
-    let script = match hook.enabled() && host.looks_at_files {
-        true if checks_scripts || guards(hook, &host.vocabulary) => {
-            script::check_own(hook, checks_scripts, |name| directory_in(name, hook))
-        }
-        _ => None,
+    let is_looked_at =
+        hook.enabled() && host.looks_at_files && (checks_scripts || guards(hook, &host.vocabulary));
+    let script = if is_looked_at {
+        script::check_own(hook, checks_scripts, |name| directory_in(name, hook))
+    } else {
+        None
     };
     unfired.chain(found).chain(script).collect()
 }
@@ -76,7 +77,7 @@ pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Probl
 pub(crate) fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
     let mut events = vocabulary.events().iter();
     let is_for = |event: &EventType| hook.pattern().matches_type(event);
-    !hook.background() && events.any(|it| it.can_block() && is_for(it.event_type()))
+    !hook.background() && events.any(|event| event.can_block() && is_for(event.event_type()))
 }
 
 /// Returns whether a hook is only for events that hooks can block. One for other events too probably observes.
@@ -98,7 +99,9 @@ fn directory_in(name: &str, hook: &Hook) -> Option<String> {
 }
 
 fn timeout(hook: &Hook, _: &Host) -> Option<Finding> {
-    let timeout = hook.own_timeout().filter(|it| *it > LONGEST_USUAL)?;
+    let timeout = hook
+        .own_timeout()
+        .filter(|timeout| *timeout > LONGEST_USUAL)?;
     let seconds = timeout.as_secs_f64();
     let meant = seconds / 1000.0;
     Some((
@@ -233,9 +236,10 @@ fn shell_word(hook: &Hook, host: &Host) -> Option<Finding> {
     if index > 0 && args[index - 1].starts_with('-') {
         return None;
     }
-    let help = match word.starts_with('~') {
-        true => "write the whole path, or use `command`",
-        false => "to have a shell put in the variable, use `command`",
+    let help = if word.starts_with('~') {
+        "write the whole path, or use `command`"
+    } else {
+        "to have a shell put in the variable, use `command`"
     };
     let word = shortened(word);
     let words = format!("`{word}` is used as it is, since `args` run without a shell");
@@ -397,10 +401,10 @@ mod tests {
             let hook = Hook::new("session:start", "x").unwrap();
             let hook = hook.with_inherit(names.iter().copied());
             let found = inherit(&hook, &Host::default());
-            let expected = secret.map(|it| {
-                format!("the list passes on `{it}`, whose name looks like that of a secret")
+            let expected = secret.map(|name| {
+                format!("the list passes on `{name}`, whose name looks like that of a secret")
             });
-            assert_eq!(found.map(|it| it.1), expected, "{names:?}");
+            assert_eq!(found.map(|(_, message, _)| message), expected, "{names:?}");
         }
     }
 }

@@ -48,7 +48,7 @@ fn tools_after_comma(alternatives: &[Alternative]) -> Option<Problem> {
                 let meant = format!("{}|{text}", shortened(&tool.text()));
                 return Some(warning(message, Some(meant)));
             }
-            _ => before = Some(alternative).filter(|it| it.tool().is_some()),
+            _ => before = Some(alternative).filter(|alternative| alternative.tool().is_some()),
         }
     }
     None
@@ -57,7 +57,7 @@ fn tools_after_comma(alternatives: &[Alternative]) -> Option<Problem> {
 /// Finds a usual tool in another case. Who names both knows that case counts.
 fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Problem> {
     let alternatives = alternatives.iter();
-    let of_tools = alternatives.filter(|it| it.event_text().starts_with("tool:"));
+    let of_tools = alternatives.filter(|alternative| alternative.event_text().starts_with("tool:"));
     let names = of_tools
         .filter_map(Alternative::tool)
         .flat_map(Part::searched);
@@ -144,13 +144,16 @@ impl Alternative {
             return None;
         }
         let meant = self.meant(vocabulary);
-        let of_what = match vocabulary.declares_events() {
-            true => "event of this program",
-            false if self.is_word() => "event",
-            false if meant.is_some() => "built-in event",
-            false => return None,
+        let kind = if vocabulary.declares_events() {
+            "event of this program"
+        } else if self.is_word() {
+            "event"
+        } else if meant.is_some() {
+            "built-in event"
+        } else {
+            return None;
         };
-        let message = format!("`{}` matches no {of_what}", shortened(&self.text()));
+        let message = format!("`{}` matches no {kind}", shortened(&self.text()));
         Some(warning(message, meant))
     }
 
@@ -212,9 +215,12 @@ fn unknown_tools(tool: &Part, vocabulary: &Vocabulary) -> Vec<Problem> {
     if vocabulary.tools().is_empty() {
         return Vec::new();
     }
-    let unknown = tool.searched().filter(|name| match name.is_literal() {
-        true => !vocabulary.has_tool(&name.text),
-        false => !vocabulary.may_have_tool_like(&name.text, |tool| name.matches(tool)),
+    let unknown = tool.searched().filter(|name| {
+        if name.is_literal() {
+            !vocabulary.has_tool(&name.text)
+        } else {
+            !vocabulary.may_have_tool_like(&name.text, |tool| name.matches(tool))
+        }
     });
     unknown
         .map(|name| {
@@ -243,9 +249,9 @@ mod tests {
 
     fn found(pattern: &str, vocabulary: &Vocabulary) -> Vec<String> {
         let found = unfired(&EventPattern::new(pattern).unwrap(), vocabulary);
-        let shown = found.into_iter().map(|it| match it.suggestion {
-            Some(meant) => format!("{}: {meant}", it.message),
-            None => it.message,
+        let shown = found.into_iter().map(|problem| match problem.suggestion {
+            Some(meant) => format!("{}: {meant}", problem.message),
+            None => problem.message,
         });
         shown.collect()
     }

@@ -69,12 +69,15 @@ pub(super) fn beginning_of_own(
 
 /// Returns the beginning of the script's text, if it can be read; or why the script cannot run, if that is `wanted`.
 fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>, Problem> {
-    let fault = |words: String| match wanted {
-        true => Err(Problem::warning(start.key, words)),
-        false => Ok(None),
+    let fault = |words: String| {
+        if wanted {
+            Err(Problem::warning(start.key, words))
+        } else {
+            Ok(None)
+        }
     };
     let program = start.program.as_deref();
-    if let Some(program) = program.filter(|it| wanted && is_missing_program(hook, it)) {
+    if let Some(program) = program.filter(|program| wanted && is_missing_program(hook, program)) {
         return fault(format!("`{}` is not found in `PATH`", shortened(program)));
     }
     let Some(script) = &start.script else {
@@ -88,7 +91,7 @@ fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>,
     };
     if program.is_none() && cfg!(unix) && !files::is_executable(&metadata) {
         let fault = fault(format!("`{name}` is not executable"));
-        return fault.map_err(|it| it.with_help("make it executable with `chmod +x`"));
+        return fault.map_err(|problem| problem.with_help("make it executable with `chmod +x`"));
     }
     let Some(text) = beginning_of(&path) else {
         return Ok(None);
@@ -239,7 +242,9 @@ fn fault_of_first_line(
     let interpreter = line.strip_prefix("#!").filter(|_| runner.is_none());
     let is_for_shell = match runner {
         Some(runner) => ["sh", "bash", "dash", "ksh", "zsh", "."].contains(&runner),
-        None => interpreter.is_some() || path.extension().is_some_and(|it| it == "sh"),
+        None => {
+            interpreter.is_some() || path.extension().is_some_and(|extension| extension == "sh")
+        }
     };
     if line.ends_with('\r') && is_for_shell {
         return Some("has CRLF line ends, with which it does not run: save it with LF".to_owned());
@@ -252,7 +257,7 @@ fn fault_of_first_line(
     }
     let named = words
         .next()
-        .filter(|it| name == "env" && !it.starts_with('-'));
+        .filter(|word| name == "env" && !word.starts_with('-'));
     let is_missing = match named {
         Some(named) => is_missing_program(hook, named),
         None => !Path::new(program).exists(),

@@ -36,9 +36,10 @@ impl LastTest<'_> {
         };
         let not = if self.is_negated { "! " } else { "" };
         let help = format!("write `if {not}{test}; then ...; exit 1; fi`");
-        match self.always_fails {
-            true => help,
-            false => help + ", or set `\"on_failure\": \"continue\"`",
+        if self.always_fails {
+            help
+        } else {
+            help + ", or set `\"on_failure\": \"continue\"`"
         }
     }
 
@@ -257,7 +258,7 @@ mod tests {
             ),
             ("", None),
         ] {
-            let found = last_test(text).map(|it| (it.program, it.always_fails));
+            let found = last_test(text).map(|test| (test.program, test.always_fails));
             assert_eq!(found, expected, "{text}");
         }
     }
@@ -306,7 +307,11 @@ mod tests {
             ("echo '$B'", None),
             ("echo 'it' \"$A\" 's'", None),
         ] {
-            assert_eq!(quoted_variable(text, |it| it == "A"), expected, "{text}");
+            assert_eq!(
+                quoted_variable(text, |name| name == "A"),
+                expected,
+                "{text}"
+            );
         }
     }
 

@@ -42,7 +42,8 @@ impl Contents {
     }
 
     fn known(&self, path: &Path, metadata: &Metadata) -> Option<Arc<str>> {
-        let stamp = Stamp::of(metadata).filter(|it| is_past(it.newest(), SystemTime::now()))?;
+        let stamp =
+            Stamp::of(metadata).filter(|stamp| is_past(stamp.newest(), SystemTime::now()))?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (then, digest) = known.get(path.as_os_str())?;
         (*then == stamp).then(|| Arc::clone(digest))
@@ -56,8 +57,8 @@ impl Contents {
         [before, after]: [Metadata; 2],
         digest: &Arc<str>,
     ) {
-        let settled = Stamp::of(&before).filter(|it| is_past(it.newest(), begun));
-        let Some(stamp) = settled.filter(|it| Stamp::of(&after).as_ref() == Some(it)) else {
+        let settled = Stamp::of(&before).filter(|stamp| is_past(stamp.newest(), begun));
+        let Some(stamp) = settled.filter(|stamp| Stamp::of(&after).as_ref() == Some(stamp)) else {
             return;
         };
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,8 +108,9 @@ impl Copies {
     /// Returns the name of a file whose digest is not the one that is known.
     pub(crate) fn differs<'n>(&self, known: impl Fn(&str) -> Option<&'n str>) -> Option<&str> {
         let mut copies = self.0.iter();
-        let differs =
-            |content: &[u8], name: &str| known(name).is_some_and(|it| of_text(content) != *it);
+        let differs = |content: &[u8], name: &str| {
+            known(name).is_some_and(|digest| of_text(content) != *digest)
+        };
         let found = copies.find(|(name, _, content)| differs(content, name));
         found.map(|(name, ..)| &**name)
     }

@@ -410,7 +410,7 @@ impl Visits {
         if !self.by_name {
             return self.seen.insert(directory.to_owned()).then_some(above);
         }
-        if above.iter().any(|it| it == directory) {
+        if above.iter().any(|known| known == directory) {
             return None;
         }
         above.push(directory.to_owned());
@@ -461,6 +461,6 @@ pub(crate) fn is_data(path: &Path) -> bool {
 }
 
 pub(super) fn has_ending(path: &Path) -> bool {
-    let ending = path.extension().and_then(|it| it.to_str());
-    ending.is_some_and(|it| ENDINGS.contains(&&*it.to_ascii_lowercase()))
+    let ending = path.extension().and_then(|extension| extension.to_str());
+    ending.is_some_and(|ending| ENDINGS.contains(&&*ending.to_ascii_lowercase()))
 }

@@ -61,9 +61,10 @@ impl Stamp {
     /// The same, but of directories the place alone: others change what is in them.
     pub(super) fn of_place(metadata: &Metadata) -> Option<Self> {
         let stamp = Self::of(metadata)?;
-        Some(match metadata.is_dir() {
-            true => stamp.place(),
-            false => stamp,
+        Some(if metadata.is_dir() {
+            stamp.place()
+        } else {
+            stamp
         })
     }
 
@@ -142,7 +143,7 @@ impl Stamps {
 
     #[cfg(unix)]
     pub(crate) fn len(&self) -> usize {
-        self.0.iter().map(|it| it.entries.len()).sum()
+        self.0.iter().map(|directory| directory.entries.len()).sum()
     }
 
     /// Whether all has the stamps that it had.
@@ -152,7 +153,7 @@ impl Stamps {
 
     /// Returns None if a file may have changed after it was looked at, without getting another stamp.
     pub(crate) fn settled(self, begun: SystemTime) -> Option<Settled> {
-        let entries = self.0.iter().flat_map(|it| &it.entries);
+        let entries = self.0.iter().flat_map(|directory| &directory.entries);
         let stamps = entries.filter_map(|(_, stamp)| stamp.as_ref());
         let newest = stamps.map(Stamp::newest).max()?;
         is_past(newest, begun).then_some(Settled {

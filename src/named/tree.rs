@@ -171,9 +171,10 @@ impl<'a> PathTree<'a> {
     }
 
     fn missing(&self, real: PathBuf) -> End {
-        match self.is_within(&real) {
-            true => End::Missing,
-            false => End::Outside(real),
+        if self.is_within(&real) {
+            End::Missing
+        } else {
+            End::Outside(real)
         }
     }
 

@@ -57,9 +57,10 @@ impl Source for OtherAgents {
         let above = directory.parent();
         let is_of = |agent: &&Agent| directory.ends_with(directory_of(agent));
         let of_project = AGENTS.into_iter().find(is_of);
-        let root = above.filter(|it| of_project.is_some() && self.home().as_deref() != Some(it));
+        let root =
+            above.filter(|root| of_project.is_some() && self.home().as_deref() != Some(root));
         let plugin = above.filter(|_| directory.ends_with("hooks"));
-        let plugin = plugin.and_then(|it| Some((it, agent_of_plugin(it)?)));
+        let plugin = plugin.and_then(|plugin| Some((plugin, agent_of_plugin(plugin)?)));
         let of_plugin = plugin.map(|(_, agent)| agent);
         let agent = of_project
             .or(of_plugin)
@@ -283,7 +284,11 @@ impl Search<'_> {
         let hooks = path.join("hooks").join("hooks.json");
         let mut extensions = self.found.iter().filter(|file| is_of_extension(file));
         AGENTS.into_iter().any(is_loaded)
-            || extensions.any(|file| [path, &hooks].iter().any(|it| is_same_file(&file.path, it)))
+            || extensions.any(|file| {
+                [path, &hooks]
+                    .iter()
+                    .any(|known| is_same_file(&file.path, known))
+            })
     }
 
     /// Notes that the user has named these files of a project's extension. Returns whether there are such files.
@@ -398,7 +403,7 @@ fn has_hooks_in_toml(path: &Path) -> bool {
     text.lines().any(|line| {
         let name = line.trim_start().trim_start_matches('[').trim_start();
         let rest = name.strip_prefix("hooks");
-        rest.is_some_and(|it| it.trim_start().starts_with([']', '.', '=']))
+        rest.is_some_and(|rest| rest.trim_start().starts_with([']', '.', '=']))
     })
 }
 

@@ -81,7 +81,7 @@ impl Reader<'_> {
         for member in file.members() {
             self.other_key(&member);
         }
-        let lists = file.members().filter(|it| it.key == "hooks");
+        let lists = file.members().filter(|member| member.key == "hooks");
         let lists: Vec<_> = lists.collect();
         if let [_, .., last] = &lists[..] {
             let problem = Problem::error("hooks", TWICE).at(last.key_range.clone());
@@ -190,17 +190,18 @@ impl Reader<'_> {
         let is_known = agent.event_named(name).is_some();
         let meant = lint::nearest_event(agent, name).filter(|_| !is_known);
         let is_of_others = name.contains(':') || !is_known && meant_by(name).is_some();
-        let (severity, words) = match meant.is_some() || is_of_others {
-            true => (
+        let (severity, message) = if meant.is_some() || is_of_others {
+            (
                 Severity::Error,
                 format!("`{shown}` is not an event of {title}"),
-            ),
-            false => {
-                let words = format!("hosts do not fire `{shown}`: its hooks do not run");
-                (Severity::Warning, words)
-            }
+            )
+        } else {
+            (
+                Severity::Warning,
+                format!("hosts do not fire `{shown}`: its hooks do not run"),
+            )
         };
-        let problem = Problem::new(severity, name, words).at(member.key_range.clone());
+        let problem = Problem::new(severity, name, message).at(member.key_range.clone());
         let problem = problem.with_suggestion_of(meant);
         let meant = meant.and_then(|name| agent.event_named(name));
         match meant.filter(|event| event.ours().is_some()) {
@@ -250,14 +251,14 @@ impl Reader<'_> {
         self.checked(key_twice(node), Some(protocol));
         let agent = self.origin.agent;
         for key in agent.keys_not_applied {
-            if let Some(value) = node.get(key).filter(|it| it.switch() != Some(false)) {
+            if let Some(value) = node.get(key).filter(|value| value.switch() != Some(false)) {
                 let title = agent.title;
                 let words = format!("{title} applies this key, hosts of this crate do not");
                 self.report(Problem::warning_at(&value, words));
             }
         }
         // A handler of another type has other keys.
-        let given = node.get("type").and_then(|it| it.text());
+        let given = node.get("type").and_then(|value| value.text());
         if self.file.loaded.shows_all() && given.is_none_or(|given| given == "command") {
             let mut seen = HashSet::new();
             let members = node.members().take(MOST_KEYS);
@@ -313,7 +314,7 @@ impl Reader<'_> {
     fn report(&mut self, mut problem: Problem) -> String {
         let key = problem.key.take().unwrap_or_default();
         let parts = [self.path.as_str(), key.as_str()];
-        let parts: Vec<_> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         problem.key = Some(parts.join("."));
         self.file.report(None, problem)
     }
@@ -329,9 +330,9 @@ impl Reader<'_> {
     fn refuse(&mut self, problem: Problem, protocol: Option<&AgentProtocol>) {
         let at = problem.start();
         let reason = self.report(problem);
-        let is_closed = protocol.is_some_and(|it| it.event.is_closed);
-        let matcher = |it: &AgentProtocol| it.matcher.text().map(str::to_owned);
-        let blocked = protocol.map(|it| (it.event.name, matcher(it)));
+        let is_closed = protocol.is_some_and(|protocol| protocol.event.is_closed);
+        let matcher = |protocol: &AgentProtocol| protocol.matcher.text().map(str::to_owned);
+        let blocked = protocol.map(|protocol| (protocol.event.name, matcher(protocol)));
         // A key may occur very often.
         if !self.origin.is_strict && !is_closed || !self.blocked.insert(blocked) {
             return;
@@ -425,7 +426,7 @@ impl Reader<'_> {
     }
 
     fn text<'t>(&mut self, node: Node<'t, '_>, key: &str) -> Option<&'t str> {
-        self.value(node, key, "a string", |it| it.text())
+        self.value(node, key, "a string", |value| value.text())
     }
 
     /// Returns the value of a key if it is one of two strings.
@@ -437,7 +438,7 @@ impl Reader<'_> {
     ) -> Option<&'t str> {
         let expected = format!("`{first}` or `{second}`");
         let is_one = |text: &&str| *text == first || *text == second;
-        self.value(node, key, &expected, |it| it.text().filter(is_one))
+        self.value(node, key, &expected, |value| value.text().filter(is_one))
     }
 
     /// Returns the command that runs on this system.
@@ -471,8 +472,8 @@ impl Reader<'_> {
     }
 
     fn rule(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Option<Rule>, Problem> {
-        let rule = self.value(node, "if", "a string", |it| {
-            Some((it, Rule::new(it.text()?)))
+        let rule = self.value(node, "if", "a string", |value| {
+            Some((value, Rule::new(value.text()?)))
         });
         let Some((given, rule)) = rule else {
             return Ok(None);
@@ -492,7 +493,9 @@ impl Reader<'_> {
     fn context_limit(&mut self, node: Node<'_, '_>) -> Option<usize> {
         let is_number = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
         let (key, expected) = ("additionalContextLimit", "a number of tokens");
-        let tokens = self.value(node, key, expected, |it| it.number().filter(is_number));
+        let tokens = self.value(node, key, expected, |value| {
+            value.number().filter(is_number)
+        });
         // Any larger number is no limit.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         tokens.map(|tokens| tokens as usize)
@@ -511,14 +514,15 @@ impl Reader<'_> {
 
     fn timeout(&mut self, node: Node<'_, '_>, event: &Event) -> Duration {
         let agent = self.origin.agent;
-        let (expected, seconds) = match agent.milliseconds {
-            true => ("milliseconds above 0", 0.001),
-            false => ("seconds above 0", 1.0),
+        let (expected, seconds) = if agent.milliseconds {
+            ("milliseconds above 0", 0.001)
+        } else {
+            ("seconds above 0", 1.0)
         };
         let mut read = |key| {
-            self.value(node, key, expected, |it| {
-                let number = it.number().filter(|number| *number > 0.0)?;
-                Some((number, lint::timeout(it, number, agent)))
+            self.value(node, key, expected, |value| {
+                let number = value.number().filter(|number| *number > 0.0)?;
+                Some((number, lint::timeout(value, number, agent)))
             })
         };
         let Some((number, problem)) = read("timeout").or_else(|| read("timeoutSec")) else {
@@ -532,14 +536,16 @@ impl Reader<'_> {
     }
 
     fn runs_in_background(&mut self, node: Node<'_, '_>, event: &Event) -> bool {
-        let mut is_on = |key| self.value(node, key, "true or false", |it| it.switch());
+        let mut is_on = |key| self.value(node, key, "true or false", |value| value.switch());
         let is_async = [is_on("async"), is_on("asyncRewake")].contains(&Some(true));
         is_async && event.longest.is_none() && !event.is_closed
     }
 
     fn with_environment(&mut self, node: Node<'_, '_>, mut hook: Hook) -> Hook {
         let expected = "an object of strings";
-        let given = self.value(node, "env", expected, |it| it.is_object().then_some(it));
+        let given = self.value(node, "env", expected, |value| {
+            value.is_object().then_some(value)
+        });
         let Some(given) = given else {
             return hook;
         };
@@ -565,11 +571,14 @@ fn switches(agent: &Agent, file: Node<'_, '_>) -> Switches {
     let value = |path: &str| path.split('.').try_fold(file, |node, key| node.get(key));
     let all_off = agent.all_off.map(|(path, off)| (value(path), off));
     let disabled = agent.disabled.and_then(value);
-    let names = disabled.and_then(|it| it.items()).into_iter().flatten();
+    let names = disabled.and_then(|list| list.items()).into_iter().flatten();
     Switches {
         protocol: agent.name,
-        all_off: all_off.is_some_and(|(found, off)| found.and_then(|it| it.switch()) == Some(off)),
-        disabled: names.filter_map(|it| Some(it.text()?.to_owned())).collect(),
+        all_off: all_off
+            .is_some_and(|(found, off)| found.and_then(|value| value.switch()) == Some(off)),
+        disabled: names
+            .filter_map(|name| Some(name.text()?.to_owned()))
+            .collect(),
     }
 }
 
@@ -584,14 +593,15 @@ const TWICE: &str = "the key occurs twice: the last one counts";
 fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
     let mut seen = HashSet::new();
     let twice = node.members().find(|member| !seen.insert(member.key));
-    twice.map_or(Ok(()), |it| {
-        Err(Problem::error(it.key, TWICE).at(it.key_range))
+    twice.map_or(Ok(()), |member| {
+        Err(Problem::error(member.key, TWICE).at(member.key_range))
     })
 }
 
 /// Returns the first group or handler that is beyond the most of a file.
 fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, agent: &Agent) -> Option<Node<'t, 'a>> {
-    let items = |list: Option<Node<'t, 'a>>| list.and_then(|it| it.items()).into_iter().flatten();
+    let items =
+        |list: Option<Node<'t, 'a>>| list.and_then(|list| list.items()).into_iter().flatten();
     let is_event = |member: &Member<'_, '_>| !agent.not_events.contains(&member.key);
     let events = || hooks.members().filter(is_event);
     let groups = || events().flat_map(|event| items(Some(event.value)));

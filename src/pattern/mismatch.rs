@@ -67,10 +67,10 @@ impl EventPattern {
             return Vec::new();
         }
         let tool = event.tool_name.as_deref();
-        let differs = |it: &Alternative| {
-            let (part, found) = it.difference(&event.event_type, tool)?;
+        let differs = |alternative: &Alternative| {
+            let (part, found) = alternative.difference(&event.event_type, tool)?;
             Some(Mismatch {
-                alternative: it.text(),
+                alternative: alternative.text(),
                 part: part.place,
                 expected: part.text(),
                 found: found.map(str::to_owned),
@@ -125,7 +125,9 @@ mod tests {
             let found = EventPattern::new(text).unwrap().mismatches(event);
             let words: Vec<_> = found.iter().map(ToString::to_string).collect();
             assert_eq!(words, expected, "{text}");
-            let alternatives = found.iter().all(|it| text.contains(&it.alternative));
+            let alternatives = found
+                .iter()
+                .all(|mismatch| text.contains(&mismatch.alternative));
             assert!(alternatives, "{found:?}");
         }
     }
@@ -144,7 +146,7 @@ mod tests {
             let pattern = EventPattern::new(text).unwrap();
             for (kind, tool) in EventType::BUILTIN
                 .iter()
-                .flat_map(|it| tools.map(|tool| (it, tool)))
+                .flat_map(|event| tools.map(|tool| (event, tool)))
             {
                 let event = HookEvent::new(kind.clone());
                 let event = tool.into_iter().fold(event, HookEvent::with_tool_name);

@@ -132,14 +132,14 @@ impl EventPattern {
     pub fn matches(&self, event: &HookEvent) -> bool {
         let tool = event.tool_name.as_deref();
         let mut alternatives = self.alternatives.iter();
-        alternatives.any(|it| it.difference(&event.event_type, tool).is_none())
+        alternatives.any(|alternative| alternative.difference(&event.event_type, tool).is_none())
     }
 
     /// Whether the pattern matches events of this type, with some tool or without one.
     #[must_use]
     pub fn matches_type(&self, event_type: &EventType) -> bool {
         let mut alternatives = self.alternatives.iter();
-        alternatives.any(|it| it.matches_type(event_type))
+        alternatives.any(|alternative| alternative.matches_type(event_type))
     }
 
     /// Whether this is the only built-in event that the pattern matches.

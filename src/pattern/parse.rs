@@ -54,7 +54,9 @@ pub(super) fn without_capitals(source: &str) -> Option<String> {
     let pieces: Option<Vec<_>> = pieces.map(small).collect();
     let small = pieces?.join(",");
     let mut alternatives = alternatives(&small).ok()?.into_iter();
-    alternatives.all(|it| it.matches_known()).then_some(small)
+    alternatives
+        .all(|alternative| alternative.matches_known())
+        .then_some(small)
 }
 
 /// Refuses a pattern with a capital letter. It would never match, so a guard would never run.
@@ -100,7 +102,9 @@ impl Alternative {
             [] => Vec::new(),
         };
         let parts = parts.into_iter();
-        let parts: Result<_, _> = parts.map(|(place, it)| Part::parse(place, it)).collect();
+        let parts: Result<_, _> = parts
+            .map(|(place, text)| Part::parse(place, text))
+            .collect();
         Ok(Self { parts: parts? })
     }
 }

@@ -60,13 +60,14 @@ fn list(masks: Masks<'_>, items: &[Value], depth: usize) -> Value {
 fn named(masks: Masks<'_>, name: &str, value: &Value, depth: usize) -> Value {
     let is_switch = value.is_null() || value.is_boolean();
     let is_secret = value.as_str().map_or(!is_switch, names::is_secret);
-    match is_secret
+    if is_secret
         && masks
             .redactor
             .names()
             .any(|names| names::is_name(names, name))
     {
-        true => Value::from(Redactor::MASK),
-        false => masked(masks, value, depth + 1),
+        Value::from(Redactor::MASK)
+    } else {
+        masked(masks, value, depth + 1)
     }
 }

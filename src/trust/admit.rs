@@ -76,7 +76,7 @@ impl ProjectApprovals {
         }
         let same = self.approved.get(&digest_of(&hook.to_json()))?;
         let source = source_of(hook);
-        let of_file = same.iter().find(|it| it.source == source);
+        let of_file = same.iter().find(|approved| approved.source == source);
         of_file.or(same.first())
     }
 
@@ -104,7 +104,9 @@ impl ProjectApprovals {
     ) -> Vec<Hook> {
         let present: HashSet<String> = hooks.map(|hook| digest_of(&hook.to_json())).collect();
         let all = self.approved.values().filter_map(|same| same.first());
-        let mut gone: Vec<&Approved> = all.filter(|it| !present.contains(&it.digest)).collect();
+        let mut gone: Vec<&Approved> = all
+            .filter(|approved| !present.contains(&approved.digest))
+            .collect();
         gone.sort_by_key(|approved| &approved.digest);
         let mut hooks = Vec::new();
         for Approved {
@@ -117,7 +119,7 @@ impl ProjectApprovals {
             let mut definition = definition.clone();
             let own = definition
                 .as_object_mut()
-                .and_then(|it| it.remove("protocol"));
+                .and_then(|object| object.remove("protocol"));
             // An approval that cannot be read may have been of any guard.
             let hook = Hook::read(Node::from(&definition));
             let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));

@@ -163,7 +163,8 @@ impl Approval {
     /// Returns the SHA-256 of all that is approved: the entries, and the contents of the covered files.
     #[must_use]
     pub fn digest(&self) -> String {
-        let of_hook = |it: &Approved| json!([it.digest, it.source, it.files]);
+        let of_hook =
+            |approved: &Approved| json!([approved.digest, approved.source, approved.files]);
         let hooks: Vec<Value> = self.hooks.iter().map(of_hook).collect();
         digest_of(&Value::Array(hooks))
     }

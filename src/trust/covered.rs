@@ -84,8 +84,12 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
 /// Returns the directories of the hook's project, or its plugin, that hold hooks. They need not exist.
 fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
     let base = hook.base_dir().unwrap_or(root);
-    let file = hook.source().and_then(|it| it.path.strip_prefix(base).ok());
-    let beside = file.and_then(directory_of_hooks).map(|it| it.join("hooks"));
+    let file = hook
+        .source()
+        .and_then(|source| source.path.strip_prefix(base).ok());
+    let beside = file
+        .and_then(directory_of_hooks)
+        .map(|directory| directory.join("hooks"));
     // The path of the project may have links, which its root has not.
     let below = |path: PathBuf| path.strip_prefix(base).map(Path::to_owned).unwrap_or(path);
     let named = hook

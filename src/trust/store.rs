@@ -106,7 +106,10 @@ impl TrustStore {
         let [root, main] = keys(&approval.root);
         self.change(|projects| {
             let before = projects.get(&root).or_else(|| projects.get(&main));
-            let kept = before.into_iter().flatten().filter(|it| is_kept(it));
+            let kept = before
+                .into_iter()
+                .flatten()
+                .filter(|approved| is_kept(approved));
             let mut hooks = approval.hooks.clone();
             hooks.extend(kept.cloned());
             projects.insert(root, hooks);

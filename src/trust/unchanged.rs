@@ -87,9 +87,10 @@ impl Unchanged {
         let why = format!("`{file}` {what} since the hook was approved");
         let lists_files = hook.inputs().iter().any(|input| !input.starts_with('!'));
         Some(
-            match named::is_data(&self.project.root.join(file)) && !lists_files {
-                true => format!("{why}; if it is data, exclude it: `\"inputs\": [\"!{file}\"]`"),
-                false => why,
+            if named::is_data(&self.project.root.join(file)) && !lists_files {
+                format!("{why}; if it is data, exclude it: `\"inputs\": [\"!{file}\"]`")
+            } else {
+                why
             },
         )
     }
@@ -166,7 +167,9 @@ fn differences(
 impl ApprovalCheck for Unchanged {
     fn lost(&self, hook: &Hook) -> Option<String> {
         let root = &*self.project.root;
-        let is_here = |base: &Path| base == root || base.canonicalize().is_ok_and(|it| it == root);
+        let is_here = |base: &Path| {
+            base == root || base.canonicalize().is_ok_and(|canonical| canonical == root)
+        };
         if !hook.base_dir().is_none_or(is_here) {
             return Some("the project has been moved since the hook was loaded".to_owned());
         }
