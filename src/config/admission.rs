@@ -103,16 +103,18 @@ impl HookConfig {
         policy: Option<&TrustPolicy>,
         disabled: &Disabled,
     ) -> Admission {
-        let mut found = Admission::default();
+        let mut admission = Admission::default();
         let first = files.iter().find(|file| file.is_in_project());
         let first = first.map(|file| file.path.to_path_buf());
         let store = match policy {
-            Some(TrustPolicy::Everything) => return found,
+            Some(TrustPolicy::Everything) => return admission,
             Some(TrustPolicy::Approved(store)) => store,
             None => {
                 files.retain(|file| file.owner != Owner::Project);
-                found.problems.extend(first.as_deref().map(without_home));
-                return found;
+                admission
+                    .problems
+                    .extend(first.as_deref().map(without_home));
+                return admission;
             }
         };
         let to_approve = files.iter_mut().filter(|file| file.owner == Owner::Project);
@@ -122,27 +124,28 @@ impl HookConfig {
             Err(TrustError::Root { .. }) => ProjectApprovals::none(root),
             Err(error) => {
                 to_approve.for_each(|file| refuse_without_store(file, &error, disabled));
-                return found;
+                return admission;
             }
         };
         let command = self.approve_command.clone();
         let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
         let approvals = approvals.with_command(&command);
-        to_approve.for_each(|file| compare(file, &approvals, disabled, &command, &mut found));
+        to_approve.for_each(|file| compare(file, &approvals, disabled, &command, &mut admission));
         if approvals.knows_project() {
             let in_project = files.iter().filter(|file| file.is_in_project());
-            found.vanished = approvals.vanished(in_project.flat_map(Loaded::hooks), |hook, own| {
-                with_lost_protocol(&self.sources, hook, own)
-            });
+            admission.vanished = approvals
+                .vanished(in_project.flat_map(Loaded::hooks), |hook, own| {
+                    with_lost_protocol(&self.sources, hook, own)
+                });
         }
         let path = first.or_else(|| self.project_path(root));
         let path = path.unwrap_or_default();
-        found
+        admission
             .problems
-            .extend(about_vanished(&found, disabled, &path, &command));
-        let unapproved = about_unapproved(&found, &path, &command);
-        found.problems.extend(unapproved);
-        found
+            .extend(about_vanished(&admission, disabled, &path, &command));
+        let unapproved = about_unapproved(&admission, &path, &command);
+        admission.problems.extend(unapproved);
+        admission
     }
 }
 
@@ -218,7 +221,7 @@ fn compare(
     approvals: &ProjectApprovals,
     disabled: &Disabled,
     command: &str,
-    found: &mut Admission,
+    admission: &mut Admission,
 ) {
     let mut items = std::mem::take(&mut file.items);
     let usable = items.iter().filter(|item| !item.is_placeholder).count();
@@ -233,7 +236,7 @@ fn compare(
         item.hook = Arc::new(hook);
         match status {
             ApprovalStatus::Approved => {}
-            ApprovalStatus::NotApproved => return found.note_unapproved(item, &file.path),
+            ApprovalStatus::NotApproved => return admission.note_unapproved(item, &file.path),
             ApprovalStatus::Lost(why) => {
                 let problem = problem_of(item, &file.path, why);
                 file.report(ended_by(problem, after_review(command)));
@@ -269,8 +272,8 @@ impl Admission {
     }
 }
 
-fn problem_of(item: &Item, path: &Path, words: String) -> Problem {
-    let mut problem = Problem::of_file(Severity::Error, path, words);
+fn problem_of(item: &Item, path: &Path, message: String) -> Problem {
+    let mut problem = Problem::of_file(Severity::Error, path, message);
     problem.range = item.start;
     problem.in_entry(item.hook.source().and_then(|source| source.index))
 }
@@ -288,23 +291,26 @@ fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabl
 }
 
 fn without_home(path: &Path) -> Problem {
-    let words = "no hook of this project runs: no store of approvals can be found";
-    Problem::of_file(Severity::Warning, path, words)
+    let message = "no hook of this project runs: no store of approvals can be found";
+    Problem::of_file(Severity::Warning, path, message)
         .with_help("approvals are kept in the user's home directory, which cannot be found")
 }
 
 /// Reports the hooks that are gone as one problem, with the command that approves them. Those that are disabled block
 /// nothing.
 fn about_vanished(
-    found: &Admission,
+    admission: &Admission,
     disabled: &Disabled,
     path: &Path,
     command: &str,
 ) -> Option<Problem> {
-    let blocking = found.vanished.iter().filter(|hook| !disabled.concern(hook));
+    let blocking = admission
+        .vanished
+        .iter()
+        .filter(|hook| !disabled.concern(hook));
     let labels: Vec<&str> = blocking.map(Hook::label).collect();
     let names = listed(&labels);
-    let words = match labels.len() {
+    let message = match labels.len() {
         0 => return None,
         1 => format!(
             "{names} was approved but has changed or been removed, so it blocks what it could have blocked"
@@ -313,7 +319,7 @@ fn about_vanished(
             "{count} hooks were approved but have changed or been removed, so they block what they could have blocked: {names}"
         ),
     };
-    let problem = Problem::of_file(Severity::Error, path, words);
+    let problem = Problem::of_file(Severity::Error, path, message);
     Some(ended_by(problem, after_review(command)).made_printable())
 }
 
@@ -330,23 +336,23 @@ fn after_review(command: &str) -> String {
 }
 
 /// Reports the hooks that are not approved as one problem.
-fn about_unapproved(found: &Admission, path: &Path, command: &str) -> Option<Problem> {
-    let mut labels: Vec<&str> = found.unapproved.iter().map(String::as_str).collect();
-    for hook in &found.vanished {
+fn about_unapproved(admission: &Admission, path: &Path, command: &str) -> Option<Problem> {
+    let mut labels: Vec<&str> = admission.unapproved.iter().map(String::as_str).collect();
+    for hook in &admission.vanished {
         // A hook with its name is the same hook, changed: one line is enough.
         if let Some(changed) = labels.iter().position(|label| *label == hook.label()) {
             labels.remove(changed);
         }
     }
     let names = listed(&labels);
-    let words = match labels.len() {
+    let message = match labels.len() {
         0 => return None,
         1 => format!("1 hook is not approved and does not run: {names}"),
         count => format!("{count} hooks are not approved and do not run: {names}"),
     };
-    let path = found.unapproved_in.as_deref().unwrap_or(path);
+    let path = admission.unapproved_in.as_deref().unwrap_or(path);
     let help = format!("to approve: `{command}`");
-    let problem = Problem::of_file(Severity::Warning, path, words);
+    let problem = Problem::of_file(Severity::Warning, path, message);
     Some(ended_by(problem, help).made_printable())
 }
 

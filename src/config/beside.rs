@@ -25,7 +25,7 @@ pub(super) fn with_files(
     if !is_new {
         return all;
     }
-    let words = match names(&directory) {
+    let message = match names(&directory) {
         Ok(names) if names.len() <= MOST => {
             all.extend(names.iter().map(|name| (directory.join(name), None)));
             return all;
@@ -33,7 +33,7 @@ pub(super) fn with_files(
         Ok(_) => format!("the directory has more than {MOST} files `*.json`: join some of them"),
         Err(error) => format!("the directory cannot be read: {error}"),
     };
-    all.push((directory, Some(words)));
+    all.push((directory, Some(message)));
     all
 }
 
@@ -42,8 +42,8 @@ fn names(directory: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for (index, entry) in fs::read_dir(directory)?.enumerate() {
         if index >= MOST_ENTRIES {
-            let words = format!("it has more than {MOST_ENTRIES} entries");
-            return Err(io::Error::other(words));
+            let message = format!("it has more than {MOST_ENTRIES} entries");
+            return Err(io::Error::other(message));
         }
         let name = entry?.file_name();
         let text = name.to_string_lossy();

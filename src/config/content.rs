@@ -179,11 +179,11 @@ impl Loaded {
         match self.problems.len() {
             ..MOST_PROBLEMS => self.problems.push(problem.made_printable()),
             MOST_PROBLEMS => {
-                let words = format!(
+                let message = format!(
                     "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
                 );
                 // The problems that are not shown may be errors.
-                let last = Problem::of_file(Severity::Error, &self.path, words);
+                let last = Problem::of_file(Severity::Error, &self.path, message);
                 self.problems.push(last);
             }
             _ => {}

@@ -312,7 +312,8 @@ impl HooksFile {
     }
 
     fn write(&mut self) -> Result<(), ConfigError> {
-        let refused = |words: String| replacing::cannot_write(&self.path, io::Error::other(words));
+        let refused =
+            |reason: String| replacing::cannot_write(&self.path, io::Error::other(reason));
         let slots: Vec<_> = self.entries.iter().map(HooksFileEntry::slot).collect();
         let text = edit::edited(self.text.as_deref(), &slots)
             .ok_or_else(|| refused("not an object with a list `hooks`".to_owned()))?;

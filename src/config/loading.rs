@@ -153,7 +153,7 @@ impl HookConfig {
                 let form = form(&path);
                 let content = match problem {
                     None => Content::Settings(form),
-                    Some(words) => Content::LeftOut(words, form),
+                    Some(message) => Content::LeftOut(message, form),
                 };
                 files.push(SourceFile {
                     path,

@@ -18,7 +18,7 @@ impl HookConfig {
     pub(super) fn misplaced(&self, root: Option<&Path>) -> Vec<Problem> {
         let dotted = format!(".{}", self.profile.name());
         let default = AppProfile::default();
-        let mut found = Vec::new();
+        let mut problems = Vec::new();
         let home = self.config_home.clone().or_else(config_home);
         let right = self.candidates_to_edit(None);
         if let Some(directory) = home
@@ -28,16 +28,16 @@ impl HookConfig {
             let own = home::home_dir().filter(|_| self.config_home.is_none());
             let near = own.map(|home| home.join(&dotted));
             let others = default.global_files();
-            found.extend(self.instead_of(&right, root, near, (&directory, others)));
+            problems.extend(self.instead_of(&right, root, near, (&directory, others)));
         }
         if let Some(root) = root {
             let right = self.candidates_to_edit(Some(root));
             let named = root.join(&dotted);
             let near = [root.to_owned(), named.join("hooks"), named];
             let others = default.project_files();
-            found.extend(self.instead_of(&right, Some(root), near, (root, others)));
+            problems.extend(self.instead_of(&right, Some(root), near, (root, others)));
         }
-        found
+        problems
     }
 
     /// Returns the files in these directories and beside the right files, and those of hosts without a name, if none of the
@@ -70,13 +70,13 @@ impl HookConfig {
         let paths = named.chain(of_default);
         let paths = paths.filter(|path| path.is_file() && !is_read(path));
         let problem = |path: PathBuf| {
-            let words = "the file is not read, since hooks are not looked for there";
+            let message = "the file is not read, since hooks are not looked for there";
             // One beside a right file only has a wrong name.
             let mut right = right.iter();
             let to = right.find(|right| right.parent() == path.parent());
             let to = to.unwrap_or(new).to_string_lossy();
             let help = format!("move it to {}", quoted(&to));
-            let problem = Problem::of_file(Severity::Warning, &path, words);
+            let problem = Problem::of_file(Severity::Warning, &path, message);
             problem.with_help(printable(&help)).made_printable()
         };
         BTreeSet::from_iter(paths)

@@ -33,17 +33,17 @@ pub(super) fn nearest_project(
 ) -> Option<PathBuf> {
     let start = resolved(start);
     let home = home::home_dir().map(|home| resolved(&home));
-    let mut found = None;
+    let mut nearest = None;
     for directory in start.ancestors().take(MOST_LEVELS) {
         // What is there is the user's own, not a project's.
         if home.as_deref() == Some(directory) {
             break;
         }
-        if found.is_none() && holds_hooks(directory) {
-            found = Some(directory);
+        if nearest.is_none() && holds_hooks(directory) {
+            nearest = Some(directory);
         }
         if has_git(directory) {
-            return Some(found.unwrap_or(directory).to_owned());
+            return Some(nearest.unwrap_or(directory).to_owned());
         }
     }
     let is_home = home.as_ref() == Some(&start) && !has_git(&start);

@@ -147,16 +147,16 @@ impl Reader<'_> {
             }
             unknown_key(member).with_suggestion_of(list_meant_by(key))
         } else if self.form.base_dir.is_some() {
-            let words = "a project's file cannot disable hooks: only the user's file can";
-            Problem::warning_at(&value, words).at(value.range())
+            let message = "a project's file cannot disable hooks: only the user's file can";
+            Problem::warning_at(&value, message).at(value.range())
         } else {
             let names = value.items().map(|items| items.map(|item| item.text()));
             if let Some(names) = names.and_then(Iterator::collect::<Option<Vec<_>>>) {
                 let names = names.into_iter().map(str::to_owned);
                 return self.file.loaded.disable.extend(names);
             }
-            let words = "expected a list of names of hooks";
-            Problem::error_at(&value, words).at(value.range())
+            let message = "expected a list of names of hooks";
+            Problem::error_at(&value, message).at(value.range())
         };
         self.file.report(None, problem);
     }
@@ -164,8 +164,8 @@ impl Reader<'_> {
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
         let read = Hook::read(entry).and_then(|hook| self.compiled(hook, entry));
         if entry.get("when").is_some() && self.file.loaded.allowance.is_spent() {
-            let words = "the conditions up to here take more than 16 MiB when compiled, the limit for all files of one owner";
-            return Err(Problem::error("", words).at(entry.first()));
+            let message = "the conditions up to here take more than 16 MiB when compiled, the limit for all files of one owner";
+            return Err(Problem::error("", message).at(entry.first()));
         }
         let mut unknown = Vec::new();
         if self.file.loaded.shows_all() {
@@ -174,7 +174,7 @@ impl Reader<'_> {
                 .take(MOST_PROBLEMS + 1);
             unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
-        let mut typos = meant(entry);
+        let mut typos = typos_in(entry);
         let hook = match read {
             Ok(hook) if typos.is_empty() => Ok(self.usable(index, hook, entry)),
             read => {
@@ -266,13 +266,13 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
         (Some(list), None) if list.value.items().is_some() => return Ok(Some(list.value)),
         (Some(list), None) => {
             let events = list.value.members().map(|member| member.key);
-            let words = match program_of_events(events) {
+            let message = match program_of_events(events) {
                 Some(title) => {
                     format!("this is a hooks file of {title}, whose hooks are not run here")
                 }
                 None => "`hooks`: expected a list".to_owned(),
             };
-            let problem = Problem::error("", words).at(list.value.range());
+            let problem = Problem::error("", message).at(list.value.range());
             if list.value.is_object() {
                 problem.with_help(LIKE_OTHER_AGENTS)
             } else {
@@ -285,8 +285,8 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
                 return Ok(None);
             };
             let key = other.key;
-            let words = format!("the file has no list `hooks`, and an unknown key `{key}`");
-            let problem = Problem::error("", words).at(other.key_range);
+            let message = format!("the file has no list `hooks`, and an unknown key `{key}`");
+            let problem = Problem::error("", message).at(other.key_range);
             problem.with_suggestion_of(list_meant_by(key))
         }
     })
@@ -308,18 +308,18 @@ fn list_meant_by(key: &str) -> Option<&'static str> {
 }
 
 fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
-    let words = fault.error.to_string();
+    let message = fault.error.to_string();
     let error = match &fault.error {
         HookError::Key(error) => (**error).clone(),
         HookError::Pattern(error) => KeyError {
             suggestion: meant_by(error.pattern()),
-            ..KeyError::new("event", words)
+            ..KeyError::new("event", message)
         },
         HookError::EmptyCommand if entry.get("command").is_some() => {
-            KeyError::new("command", words)
+            KeyError::new("command", message)
         }
-        HookError::EmptyCommand => KeyError::new("args", words),
-        HookError::NotAnObject { .. } => KeyError::new("", words),
+        HookError::EmptyCommand => KeyError::new("args", message),
+        HookError::NotAnObject { .. } => KeyError::new("", message),
     };
     // The search for a key visits all keys of the entry.
     let timeout = (error.key == "timeout").then(|| entry.get("timeout"));
@@ -354,7 +354,7 @@ fn is_meant(key: &str) -> bool {
 }
 
 /// An entry must not run without what such a key says: a condition, a deadline, a sandbox.
-fn meant(entry: Node<'_, '_>) -> Vec<Problem> {
+fn typos_in(entry: Node<'_, '_>) -> Vec<Problem> {
     let typos = unknown_keys(entry).filter(|member| is_meant(member.key));
     let problems = typos.take(MOST_PROBLEMS + 1).map(|typo| Problem {
         severity: Severity::Error,

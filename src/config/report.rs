@@ -103,7 +103,7 @@ pub enum ConfigError {
     NoPlace,
     /// Several of the profile's files exist, and all are read. The program cannot decide to which of them the
     /// hooks belong.
-    #[error("several hooks files exist ({}): keep only one of them", shown(paths))]
+    #[error("several hooks files exist ({}): keep only one of them", listed(paths))]
     SeveralFiles {
         /// The files that exist.
         paths: Vec<PathBuf>,
@@ -140,9 +140,9 @@ pub enum ConfigError {
     },
 }
 
-fn shown(paths: &[PathBuf]) -> String {
-    let shown: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
-    shown.join(", ")
+fn listed(paths: &[PathBuf]) -> String {
+    let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+    names.join(", ")
 }
 
 pub(super) fn log_problem(problem: &Problem) {

@@ -71,13 +71,13 @@ mod tests {
     fn the_page_states_the_limits_of_a_file() {
         let page = include_str!("../../docs/protocol.md").replace('\n', " ");
         let [hooks, values, problems] = [MOST_ENTRIES, MOST_VALUES, MOST_PROBLEMS].map(grouped);
-        for words in [
+        for sentence in [
             format!("It has at most {} MiB, {hooks} hooks,", LARGEST_TEXT >> 20),
             format!("{DEEPEST} levels of lists and objects, and {values} values."),
             format!("At most {problems} problems of a file are shown"),
             format!("above 0 and up to {};", LONGEST_TIMEOUT.as_secs()),
         ] {
-            assert!(page.contains(&words), "the page lacks: {words}");
+            assert!(page.contains(&sentence), "the page lacks: {sentence}");
         }
     }
 

@@ -150,12 +150,12 @@ fn load_file(
 ) -> Option<Loaded> {
     let (path, owner) = (file.path, file.owner);
     let is_compiled = checks.checks_all && (owner != Owner::Project || compiles);
-    let (words, form) = match file.content {
+    let (message, form) = match file.content {
         Content::Nothing => return None,
         Content::Settings(form) | Content::Plugin(form) if is_full && files::is_there(&path) => {
-            let words =
+            let message =
                 "the file is left out: the project has more than 16 MiB of files with hooks";
-            (words.to_owned(), Some(form))
+            (message.to_owned(), Some(form))
         }
         Content::Settings(form) => {
             let loaded = checks.nothing(&path, owner, false);
@@ -167,12 +167,12 @@ fn load_file(
             let switches = Switches::default();
             return Some(Loaded { switches, ..loaded });
         }
-        Content::Problem(words) => (words, None),
-        Content::LeftOut(words, form) => (words, Some(form)),
+        Content::Problem(message) => (message, None),
+        Content::LeftOut(message, form) => (message, Some(form)),
     };
     let mut loaded = Loaded::nothing(&path, owner);
     loaded.is_left_out = true;
-    let problem = Problem::of_file(Severity::Error, &path, words);
+    let problem = Problem::of_file(Severity::Error, &path, message);
     match form {
         Some(form) => loaded.refuse(problem, form.is_strict()),
         None => loaded.report(problem),
@@ -191,9 +191,9 @@ pub(super) fn read(
     match file::read(&path) {
         Ok(None) => return None,
         Ok(Some(file)) => {
-            if let Some(words) = file.warning {
-                let words = format!("the file {words}");
-                loaded.report(Problem::of_file(Severity::Warning, &path, words));
+            if let Some(message) = file.warning {
+                let message = format!("the file {message}");
+                loaded.report(Problem::of_file(Severity::Warning, &path, message));
             }
             loaded.bytes = file.text.len();
             loaded.switches = form.read(&file.text, vocabulary, is_compiled, &mut loaded);

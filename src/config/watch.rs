@@ -210,7 +210,7 @@ fn look_at(path: PathBuf) -> Look {
             .ok();
         format!("{error} {changed:?}")
     });
-    let text = text.map(|found| found.map(|file| (file.text, file.warning)));
+    let text = text.map(|text| text.map(|file| (file.text, file.warning)));
     (path, text)
 }
 

@@ -17,7 +17,7 @@ use crate::protocol::Protocol;
 
 /// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
 pub(crate) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
-    let (is_other, meant) = if agent.milliseconds {
+    let (is_other, converted) = if agent.milliseconds {
         (number < 100.0, number * 1000.0)
     } else {
         (number >= 1000.0, number / 1000.0)
@@ -27,25 +27,25 @@ pub(crate) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<
         (unit, other) = (other, unit);
     }
     let problem = Problem::warning_at(&node, format!("{number} is in {unit} in {}", agent.title));
-    is_other.then(|| problem.with_help(format!("{number} {other} are {meant}")))
+    is_other.then(|| problem.with_help(format!("{number} {other} are {converted}")))
 }
 
 /// Checks a group's matcher.
 pub(crate) fn matcher(node: &Node<'_, '_>, event: &Event, agent: &Agent) -> Option<Problem> {
     let text = node.text().filter(|_| event.is_of_tool())?.trim();
-    let shown = shortened(text);
+    let display = shortened(text);
     if let Some(rules) = rules_of(text) {
-        let words = format!("`{shown}` is a permission rule, which matches no tool");
-        return Some(Problem::warning_at(node, words).with_help(advice(&rules, agent)));
+        let message = format!("`{display}` is a permission rule, which matches no tool");
+        return Some(Problem::warning_at(node, message).with_help(advice(&rules, agent)));
     }
     let server = text.strip_prefix("mcp__")?;
     let is_one_name = agent.is_list_of_names(text) && !text.contains(['|', ',', ' ']);
     if server.contains("__") || !is_one_name {
         return None;
     }
-    let words = format!("`{shown}` matches no tool: it names a server");
-    let meant = format!("mcp__{}__.*", shortened(server));
-    Some(Problem::warning_at(node, words).with_suggestion_of(Some(meant)))
+    let message = format!("`{display}` matches no tool: it names a server");
+    let all_tools = format!("mcp__{}__.*", shortened(server));
+    Some(Problem::warning_at(node, message).with_suggestion_of(Some(all_tools)))
 }
 
 /// Returns the rules of a text that consists of rules, as `Edit(*.ts)|Write(*.ts)` or `Edit:*.ts`: the tools, each with its
@@ -130,15 +130,15 @@ pub(crate) fn unknown_tool(
     {
         return None;
     }
-    let meant = names.iter().take(agent_names::MOST_NAMES).find_map(|name| {
+    let suggestion = names.iter().take(agent_names::MOST_NAMES).find_map(|name| {
         match declared().find(|tool| tool == name) {
             Some(tool) => Some(protocol.origin.tool_name(tool)),
             None => nearest(name, theirs(), LIKE_AN_EVENT),
         }
     });
-    let shown = shortened(node.text().unwrap_or_default());
-    let problem = Problem::warning_at(node, format!("`{shown}` matches no tool of this program"));
-    Some(problem.with_suggestion_of(meant))
+    let display = shortened(node.text().unwrap_or_default());
+    let problem = Problem::warning_at(node, format!("`{display}` matches no tool of this program"));
+    Some(problem.with_suggestion_of(suggestion))
 }
 
 /// Checks the command of a handler, which stands there; its script only if it `checks_scripts`.
@@ -151,11 +151,11 @@ pub(crate) fn command(
     let text = match hook.command() {
         HookCommand::Shell { text, .. } => text,
         HookCommand::Answer(_) => return Vec::new(),
-        HookCommand::Program(words) => {
-            let text = words.join(" ");
-            let found = agent_names::variable(&node, hook, &text, protocol)
+        HookCommand::Program(args) => {
+            let text = args.join(" ");
+            let problem = agent_names::variable(&node, hook, &text, protocol)
                 .or_else(|| agent_names::home(&node, hook, &text));
-            return found.into_iter().collect();
+            return problem.into_iter().collect();
         }
     };
     let script = if checks_scripts {
@@ -167,12 +167,12 @@ pub(crate) fn command(
         .or(script)
         .or_else(|| agent_names::variable(&node, hook, text, protocol))
         .or_else(|| agent_names::home(&node, hook, text));
-    let found = [
+    let problems = [
         unset_variable(&node, hook, text),
         exits_with_1(&node, text, protocol),
         place,
     ];
-    found.into_iter().flatten().collect()
+    problems.into_iter().flatten().collect()
 }
 
 /// Variables that the agents do not set: the values are on standard input.
@@ -227,17 +227,17 @@ fn cannot_run(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Opt
     } else {
         "the hook fails, and does not block"
     };
-    let words = format!("{}: {consequence}", problem.message);
-    let mut found = Problem::warning_at(node, words);
-    found.help = problem.help;
-    Some(found)
+    let message = format!("{}: {consequence}", problem.message);
+    let mut warning = Problem::warning_at(node, message);
+    warning.help = problem.help;
+    Some(warning)
 }
 
 /// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
 pub(crate) fn nearest_event(agent: &Agent, name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
-    let meant = nearest(name, agent.event_names(), LIKE_AN_EVENT)?;
-    (strsim::levenshtein(&plain(meant), &plain(name)) <= MOST_TYPOS).then_some(meant)
+    let event = nearest(name, agent.event_names(), LIKE_AN_EVENT)?;
+    (strsim::levenshtein(&plain(event), &plain(name)) <= MOST_TYPOS).then_some(event)
 }
 
 /// The most letters in which a typo of an event's name differs from it.

@@ -27,9 +27,9 @@ pub(crate) fn tool(node: &Node<'_, '_>, protocol: &AgentProtocol) -> Option<Prob
     }
     let names = text.split(['|', ',']).map(str::trim).take(MOST_NAMES);
     let mut foreign = names.filter_map(|name| Some((name, meant_by(name, agent)?)));
-    let (name, meant) = foreign.find(|(_, meant)| !protocol.is_named(meant))?;
-    let words = format!("`{name}` is no tool of {}", agent.title);
-    Some(Problem::warning_at(node, words).with_suggestion_of(Some(meant)))
+    let (name, own_name) = foreign.find(|(_, own_name)| !protocol.is_named(own_name))?;
+    let message = format!("`{name}` is no tool of {}", agent.title);
+    Some(Problem::warning_at(node, message).with_suggestion_of(Some(own_name)))
 }
 
 /// Returns the agent's name of a tool that is known by this name elsewhere.
@@ -85,21 +85,21 @@ pub(super) fn variable(
         !is_set(name) && !hook.env().contains_key(*name) && !sets(text, name) && is_used(text, name)
     })?;
     let title = agent.title;
-    let words = match value_of(agent.variables, name) {
+    let message = match value_of(agent.variables, name) {
         Some(_) => format!("`${name}` is set only for hooks of a plugin"),
         None => format!("`${name}` is not set for hooks of {title}"),
     };
-    let (directory, meant) = if is_in_plugin {
+    let (directory, wanted) = if is_in_plugin {
         ("plugin", Variable::Plugin)
     } else {
         ("project", Variable::Project)
     };
     let mut own = agent.variables.iter();
-    let help = match own.find(|(_, value)| *value == meant) {
+    let help = match own.find(|(_, value)| *value == wanted) {
         Some((name, _)) => format!("the {directory}'s directory is `${name}`"),
         None => "the hook runs in the directory of the session".to_owned(),
     };
-    Some(Problem::warning_at(node, words).with_help(help))
+    Some(Problem::warning_at(node, message).with_help(help))
 }
 
 /// Returns whether a command may set or test a variable itself.
@@ -150,9 +150,9 @@ pub(super) fn unquoted(
     let has_blank = |path: &Path| path.to_string_lossy().contains(char::is_whitespace);
     let mut split = directories.iter().filter(|(_, path)| has_blank(path));
     let (name, _) = split.find(|(name, _)| begins_word(text, name))?;
-    let words = format!("without quotes, the shell splits the value of `${name}` at its blanks");
+    let message = format!("without quotes, the shell splits the value of `${name}` at its blanks");
     let help = format!("put it in quotes, as in \\\"${{{name}}}\\\"/guard.sh");
-    Some(Problem::warning_at(node, words).with_help(help))
+    Some(Problem::warning_at(node, message).with_help(help))
 }
 
 /// Returns whether a word outside of quotes begins with this variable.
@@ -206,13 +206,13 @@ pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Probl
     if user.is_empty() || !is_plain || SHARED.contains(&user) {
         return None;
     }
-    let shown = shortened(path);
-    let words = format!("`{shown}` is below a home directory, which others do not have");
+    let display = shortened(path);
+    let message = format!("`{display}` is below a home directory, which others do not have");
     let help = match Path::new(path).strip_prefix(root) {
         Ok(_) => "write the path from the project's root",
         Err(_) => "put the file into the project, or the hook into the user's own settings",
     };
-    Some(Problem::warning_at(node, words).with_help(help))
+    Some(Problem::warning_at(node, message).with_help(help))
 }
 
 /// Returns what an author writes in place of a key that the agent does not have.
@@ -258,9 +258,12 @@ pub(crate) fn key(
     if is_known || says_nothing(member) {
         return None;
     }
-    let shown = shortened(name);
-    let words = format!("unknown key `{shown}`: it has no effect in {}", agent.title);
-    let problem = Problem::warning(name, words).at(member.key_range.clone());
+    let display = shortened(name);
+    let message = format!(
+        "unknown key `{display}`: it has no effect in {}",
+        agent.title
+    );
+    let problem = Problem::warning(name, message).at(member.key_range.clone());
     let of_handler = known.contains(&"command");
     Some(match help_for(name, agent, of_handler) {
         Some(help) => problem.with_help(help),

@@ -60,8 +60,9 @@ const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
 /// needs.
 pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Problem> {
     let unfired = unfired(hook.pattern(), &host.vocabulary).into_iter();
-    let found = CHECKS.iter().filter_map(|check| check(hook, host));
-    let found = found.map(|(key, words, help)| Problem::warning(key, words).with_help(help));
+    let mistakes = CHECKS.iter().filter_map(|check| check(hook, host));
+    let mistakes =
+        mistakes.map(|(key, message, help)| Problem::warning(key, message).with_help(help));
     // The script of a hook that is switched off may come later.
     let is_looked_at =
         hook.enabled() && host.looks_at_files && (checks_scripts || guards(hook, &host.vocabulary));
@@ -70,7 +71,7 @@ pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Probl
     } else {
         None
     };
-    unfired.chain(found).chain(script).collect()
+    unfired.chain(mistakes).chain(script).collect()
 }
 
 /// Whether a hook can block an event of the host.
@@ -103,11 +104,11 @@ fn timeout(hook: &Hook, _: &Host) -> Option<Finding> {
         .own_timeout()
         .filter(|timeout| *timeout > LONGEST_USUAL)?;
     let seconds = timeout.as_secs_f64();
-    let meant = seconds / 1000.0;
+    let intended = seconds / 1000.0;
     Some((
         "timeout".to_owned(),
         format!("{seconds} seconds are longer than an hour"),
-        format!("the unit is seconds, not milliseconds: {seconds} milliseconds are {meant}"),
+        format!("the unit is seconds, not milliseconds: {seconds} milliseconds are {intended}"),
     ))
 }
 
@@ -128,9 +129,9 @@ fn when(hook: &Hook, _: &Host) -> Option<Finding> {
         // In a list, and within `not`, whole commands are meant as they are.
         let is_alone = matches!(condition, Condition::Glob(_));
         let is_of_command = is_alone && pointer.ends_with("/command");
-        let mut found = globs_of(condition).filter_map(|glob| about_glob(glob, is_of_command));
-        let (words, help) = found.next()?;
-        Some((format!("when.{pointer}"), words, help))
+        let mut globs = globs_of(condition).filter_map(|glob| about_glob(glob, is_of_command));
+        let (message, help) = globs.next()?;
+        Some((format!("when.{pointer}"), message, help))
     })
 }
 
@@ -149,16 +150,16 @@ fn globs_of(condition: &Condition) -> impl Iterator<Item = &str> {
 
 /// Returns what is wrong with a glob, and what to write.
 fn about_glob(glob: &str, is_of_command: bool) -> Option<(String, String)> {
-    let shown = shortened(glob);
+    let display = shortened(glob);
     let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
-    let (words, help) = match glob {
+    let (mistake, help) = match glob {
         _ if glob.starts_with('^') || glob.contains("\\b") => (
             "is a glob, and looks like a regular expression",
             "a regular expression is {\"regex\": \"...\"}".to_owned(),
         ),
         _ if is_whole && is_of_command => (
             "has no `*`: it matches only a value that is exactly this",
-            format!("to find it within a value, write `*{shown}*`"),
+            format!("to find it within a value, write `*{display}*`"),
         ),
         _ if glob.starts_with('!') => (
             "begins with `!`, which means nothing in a glob",
@@ -174,11 +175,11 @@ fn about_glob(glob: &str, is_of_command: bool) -> Option<(String, String)> {
         ),
         _ if glob.ends_with('/') && glob.len() > 1 => (
             "ends with `/`, and so matches no file",
-            format!("for the files below it, write `{shown}**`"),
+            format!("for the files below it, write `{display}**`"),
         ),
         _ => return None,
     };
-    Some((format!("`{shown}` {words}"), help))
+    Some((format!("`{display}` {mistake}"), help))
 }
 
 /// Finds an answer that is given too often, or has no effect on the events of its hook.
@@ -191,12 +192,17 @@ fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
         pointer.ends_with("/command") && globs_of(condition).next().is_some()
     };
     if let Some((pointer, _)) = conditions.find(is_of_command) {
-        let words = "a glob is for paths: a command such as `cat a/../b` counts as matched";
+        let message = "a glob is for paths: a command such as `cat a/../b` counts as matched";
         let help = "for a command, write {\"regex\": \"...\"}";
-        return Some((format!("when.{pointer}"), words.to_owned(), help.to_owned()));
+        return Some((
+            format!("when.{pointer}"),
+            message.to_owned(),
+            help.to_owned(),
+        ));
     }
     let after = EventType::ToolPostExecute;
-    let (words, help) = if answer.updated_output.is_some() && !hook.pattern().matches_type(&after) {
+    let (message, help) = if answer.updated_output.is_some() && !hook.pattern().matches_type(&after)
+    {
         (
             "`updatedOutput` has an effect only on `tool:post_execute`",
             "before a tool, `updatedInput` changes its input",
@@ -211,19 +217,19 @@ fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(("answer".to_owned(), words.to_owned(), help.to_owned()))
+    Some(("answer".to_owned(), message.to_owned(), help.to_owned()))
 }
 
 /// Finds a name of another program in the command.
 fn foreign_name(hook: &Hook, _: &Host) -> Option<Finding> {
     let texts = hook.command().texts();
     let names = texts.iter().map(|text| name_elsewhere(hook, text));
-    let (index, words) = names.enumerate().find(|(_, found)| found.is_some())?;
+    let (index, message) = names.enumerate().find(|(_, name)| name.is_some())?;
     let key = match hook.command() {
         HookCommand::Program(_) => format!("args[{index}]"),
         HookCommand::Shell { .. } | HookCommand::Answer(_) => "command".to_owned(),
     };
-    Some((key, words?, ABOUT_NAMES.to_owned()))
+    Some((key, message?, ABOUT_NAMES.to_owned()))
 }
 
 /// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.
@@ -242,8 +248,8 @@ fn shell_word(hook: &Hook, host: &Host) -> Option<Finding> {
         "to have a shell put in the variable, use `command`"
     };
     let word = shortened(word);
-    let words = format!("`{word}` is used as it is, since `args` run without a shell");
-    Some((format!("args[{index}]"), words, help.to_owned()))
+    let message = format!("`{word}` is used as it is, since `args` run without a shell");
+    Some((format!("args[{index}]"), message, help.to_owned()))
 }
 
 /// Whether a word begins with the home directory, or with a variable of the event.
@@ -304,8 +310,8 @@ fn single_quoted(hook: &Hook, host: &Host) -> Option<Finding> {
 fn last_test(hook: &Hook, _: &Host) -> Option<Finding> {
     let test = shell::last_test(script::posix_text(hook)?);
     let test = test.filter(|test| test.always_fails)?;
-    let words = format!("this command never exits with 0: {}", test.why());
-    Some(("command".to_owned(), words, test.help()))
+    let message = format!("this command never exits with 0: {}", test.why());
+    Some(("command".to_owned(), message, test.help()))
 }
 
 /// Finds a script of the user that is searched for in the host's directory.
@@ -353,11 +359,11 @@ fn background(hook: &Hook, host: &Host) -> Option<Finding> {
             format!("{} in `{}`", refusal(&text)?, shortened(&name))
         }
     };
-    let words = format!(
+    let message = format!(
         "the hook runs in the background, so nothing waits for it: {refusal} blocks nothing"
     );
     let help = "remove `\"background\": true`, or name an event that hooks cannot block";
-    Some(("background".to_owned(), words, help.to_owned()))
+    Some(("background".to_owned(), message, help.to_owned()))
 }
 
 /// Returns what in a command or a script is meant to block: an answer that decides, or an exit code.
@@ -400,11 +406,15 @@ mod tests {
         ] {
             let hook = Hook::new("session:start", "x").unwrap();
             let hook = hook.with_inherit(names.iter().copied());
-            let found = inherit(&hook, &Host::default());
+            let mistake = inherit(&hook, &Host::default());
             let expected = secret.map(|name| {
                 format!("the list passes on `{name}`, whose name looks like that of a secret")
             });
-            assert_eq!(found.map(|(_, message, _)| message), expected, "{names:?}");
+            assert_eq!(
+                mistake.map(|(_, message, _)| message),
+                expected,
+                "{names:?}"
+            );
         }
     }
 }

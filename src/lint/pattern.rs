@@ -45,8 +45,8 @@ fn tools_after_comma(alternatives: &[Alternative]) -> Option<Problem> {
             Some(tool) if alternative.is_word() && meant_by(&text).is_none() => {
                 let message =
                     format!("`{text}` matches no event, since a comma separates whole patterns");
-                let meant = format!("{}|{text}", shortened(&tool.text()));
-                return Some(warning(message, Some(meant)));
+                let suggestion = format!("{}|{text}", shortened(&tool.text()));
+                return Some(warning(message, Some(suggestion)));
             }
             _ => before = Some(alternative).filter(|alternative| alternative.tool().is_some()),
         }
@@ -81,7 +81,7 @@ impl Alternative {
             .or_else(|| self.no_event(vocabulary))
             .or_else(|| self.no_tool(vocabulary));
         match (of_event, self.tool()) {
-            (Some(found), _) => vec![found],
+            (Some(problem), _) => vec![problem],
             (None, Some(tool)) => unknown_tools(tool, vocabulary),
             (None, None) => Vec::new(),
         }
@@ -103,26 +103,26 @@ impl Alternative {
             let names: Vec<_> = part.names.iter().map(|name| name.text.trim()).collect();
             names.join("|")
         });
-        let meant = parts.collect::<Vec<_>>().join(":");
-        Some(warning(message, Some(shortened(&meant).into_owned())))
+        let suggestion = parts.collect::<Vec<_>>().join(":");
+        Some(warning(message, Some(shortened(&suggestion).into_owned())))
     }
 
     /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
     fn joined_pattern(&self) -> Option<Problem> {
         let text = self.text();
         let mut rests = text.match_indices('|');
-        let found = rests.find_map(|(at, _)| {
+        let patterns = rests.find_map(|(at, _)| {
             let rest = &text[at + 1..];
             let (category, _) = rest.split_once(':')?;
             let mut known = EventType::BUILTIN.iter();
             let is_pattern = known.any(|event| event.category() == category);
             is_pattern.then(|| (&text[..at], rest))
         });
-        let (first, second) = found?;
-        let meant = shortened(&format!("{first}, {second}")).into_owned();
+        let (first, second) = patterns?;
+        let suggestion = shortened(&format!("{first}, {second}")).into_owned();
         let second = shortened(second);
         let message = format!("`|` separates names within one part, so `{second}` is no pattern");
-        Some(warning(message, Some(meant)))
+        Some(warning(message, Some(suggestion)))
     }
 
     /// Finds the name of a tool in place of the action, as in `tool:bash`.
@@ -143,27 +143,27 @@ impl Alternative {
         if self.matched(vocabulary).next().is_some() {
             return None;
         }
-        let meant = self.meant(vocabulary);
+        let suggestion = self.suggestion(vocabulary);
         let kind = if vocabulary.declares_events() {
             "event of this program"
         } else if self.is_word() {
             "event"
-        } else if meant.is_some() {
+        } else if suggestion.is_some() {
             "built-in event"
         } else {
             return None;
         };
         let message = format!("`{}` matches no {kind}", shortened(&self.text()));
-        Some(warning(message, meant))
+        Some(warning(message, suggestion))
     }
 
-    fn meant(&self, vocabulary: &Vocabulary) -> Option<String> {
+    fn suggestion(&self, vocabulary: &Vocabulary) -> Option<String> {
         let name = &*self.event_text();
         let mut events = vocabulary.events().iter();
         if self.is_word()
-            && let Some(meant) = meant_by(name)
+            && let Some(event) = meant_by(name)
         {
-            return Some(meant);
+            return Some(event);
         }
         if events.any(|spec| spec.event_type().category() == name) {
             return Some(format!("{name}:*"));
@@ -247,13 +247,15 @@ mod tests {
         vocabulary
     }
 
-    fn found(pattern: &str, vocabulary: &Vocabulary) -> Vec<String> {
-        let found = unfired(&EventPattern::new(pattern).unwrap(), vocabulary);
-        let shown = found.into_iter().map(|problem| match problem.suggestion {
-            Some(meant) => format!("{}: {meant}", problem.message),
-            None => problem.message,
-        });
-        shown.collect()
+    fn messages(pattern: &str, vocabulary: &Vocabulary) -> Vec<String> {
+        let problems = unfired(&EventPattern::new(pattern).unwrap(), vocabulary);
+        let messages = problems
+            .into_iter()
+            .map(|problem| match problem.suggestion {
+                Some(suggestion) => format!("{}: {suggestion}", problem.message),
+                None => problem.message,
+            });
+        messages.collect()
     }
 
     #[test]
@@ -285,7 +287,7 @@ mod tests {
             ),
         ] {
             let expected: Vec<_> = expected.into_iter().collect();
-            assert_eq!(found(pattern, &declared), expected, "{pattern}");
+            assert_eq!(messages(pattern, &declared), expected, "{pattern}");
         }
     }
 
@@ -296,7 +298,7 @@ mod tests {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             let many = vocabulary(&names, &[]);
             for name in &names[names.len() / 5 * 4..] {
-                assert!(found(name, &many).is_empty());
+                assert!(messages(name, &many).is_empty());
             }
         });
     }
@@ -310,23 +312,23 @@ mod tests {
             "game:saved:x, *:*:x",
         ] {
             assert!(
-                found(pattern, &vocabulary(&[], &[])).is_empty(),
+                messages(pattern, &vocabulary(&[], &[])).is_empty(),
                 "{pattern}"
             );
         }
         assert_eq!(
-            found("session:start:x, tool:*: x", &vocabulary(&[], &[])),
+            messages("session:start:x, tool:*: x", &vocabulary(&[], &[])),
             [
                 "`session:start:x` names a tool, but its events have no tool: session:start",
                 "` x` begins or ends with a space, which is part of the name: tool:*:x",
             ]
         );
         let tools = vocabulary(&[], &["bash"]);
-        assert!(found("game:saved, game:saved:bash", &tools).is_empty());
-        assert_eq!(found("game:saved:Bash", &tools).len(), 1);
+        assert!(messages("game:saved, game:saved:bash", &tools).is_empty());
+        assert_eq!(messages("game:saved:Bash", &tools).len(), 1);
         let events = vocabulary(&["game:saved"], &[]);
         assert_eq!(
-            found("tool:*:Bash", &events),
+            messages("tool:*:Bash", &events),
             ["tool names are case-sensitive: `Bash` is not `bash`: bash"]
         );
     }
@@ -334,8 +336,8 @@ mod tests {
     #[test]
     fn a_glob_is_compared_with_the_names() {
         let named = vocabulary(&[], &["bash", "write"]);
-        assert!(found("tool:*:w*", &named).is_empty());
-        assert_eq!(found("tool:*:x*", &named).len(), 1);
+        assert!(messages("tool:*:w*", &named).is_empty());
+        assert_eq!(messages("tool:*:x*", &named).len(), 1);
         // Of two globs, only the beginnings are compared.
         let servers = vocabulary(&[], &["mcp:*"]);
         for (tool, count) in [
@@ -347,7 +349,7 @@ mod tests {
             ("*x", 0),
         ] {
             let pattern = format!("tool:*:{tool}");
-            assert_eq!(found(&pattern, &servers).len(), count, "{tool}");
+            assert_eq!(messages(&pattern, &servers).len(), count, "{tool}");
         }
     }
 }

@@ -49,12 +49,12 @@ pub(super) fn check_own(
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<Problem> {
     let start = start_of(hook.command(), directory)?;
-    let words = match beginning(hook, &start, wanted) {
+    let message = match beginning(hook, &start, wanted) {
         Ok(text) => name_elsewhere(hook, &text?)?,
         Err(problem) => return Some(problem),
     };
-    let words = format!("in `{}`: {words}", shortened(&start.script?));
-    Some(Problem::warning(start.key, words).with_help(ABOUT_NAMES))
+    let message = format!("in `{}`: {message}", shortened(&start.script?));
+    Some(Problem::warning(start.key, message).with_help(ABOUT_NAMES))
 }
 
 /// Returns the name of the script of a hook, and the beginning of its text, if it can be read.
@@ -69,9 +69,9 @@ pub(super) fn beginning_of_own(
 
 /// Returns the beginning of the script's text, if it can be read; or why the script cannot run, if that is `wanted`.
 fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>, Problem> {
-    let fault = |words: String| {
+    let fault = |message: String| {
         if wanted {
-            Err(Problem::warning(start.key, words))
+            Err(Problem::warning(start.key, message))
         } else {
             Ok(None)
         }
@@ -101,7 +101,7 @@ fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>,
     }
     let line = text.split('\n').next().unwrap_or_default();
     match fault_of_first_line(hook, &path, line, program) {
-        Some(words) => fault(format!("`{name}` {words}")),
+        Some(message) => fault(format!("`{name}` {message}")),
         None => Ok(Some(text)),
     }
 }
@@ -295,10 +295,10 @@ mod tests {
     fn only_a_script_is_a_script() {
         let script = |text: &str| {
             let hook = Hook::new("*", text).unwrap();
-            let found = start_of(hook.command(), |name| {
+            let start = start_of(hook.command(), |name| {
                 (name == "ROOT").then(|| "/root".to_owned())
             });
-            found.and_then(|start| start.script)
+            start.and_then(|start| start.script)
         };
         for (text, expected) in [
             ("./guard.sh --strict", Some("./guard.sh")),

@@ -58,14 +58,14 @@ pub(crate) fn last_test(text: &str) -> Option<LastTest<'_>> {
     if parts.contains(&"trap") {
         return None;
     }
-    let found = |(program, is_negated), always_fails| LastTest {
+    let test_of = |(program, is_negated), always_fails| LastTest {
         program,
         is_negated,
         always_fails,
     };
     let last = program_of(&parts);
     if SEARCHES.contains(&last.0) {
-        return Some(found(last, false));
+        return Some(test_of(last, false));
     }
     let and = parts.iter().rposition(|part| *part == "&&")?;
     let (before, after) = (&parts[..and], &parts[and + 1..]);
@@ -80,7 +80,7 @@ pub(crate) fn last_test(text: &str) -> Option<LastTest<'_>> {
         ["exit", code] => code.parse().is_ok_and(|code: u8| code > 0),
         _ => false,
     };
-    (is_whole && is_test && !group.iter().any(joins)).then(|| found(program, always_fails))
+    (is_whole && is_test && !group.iter().any(joins)).then(|| test_of(program, always_fails))
 }
 
 /// Returns the code in the first `exit` with a code other than 0, unless it only passes on an error, as in `cd x || exit 1`.
@@ -191,7 +191,7 @@ pub(super) fn split_variables(text: &str) -> Vec<&str> {
     let tokens = lexed.commands.last().map_or(&[][..], |tokens| tokens);
     // In `[[ .. ]]` and `(( .. ))` nothing is split.
     let is_simple = !text.contains("[[") && !text.contains("((");
-    let mut found = Vec::new();
+    let mut names = Vec::new();
     for pair in tokens.windows(2).filter(|_| is_simple) {
         // A variable that is a command, a pattern or an element of a list is meant to be split, or is not.
         let [Token::Word(before), Token::Word(word)] = pair else {
@@ -201,10 +201,10 @@ pub(super) fn split_variables(text: &str) -> Vec<&str> {
         if let ([Piece::Variable(name)], true) = (&word.pieces[..], is_split)
             && is_bare(word.source, name)
         {
-            found.push(*name);
+            names.push(*name);
         }
     }
-    found
+    names
 }
 
 /// Returns true for `$NAME` and `${NAME}`.
@@ -258,8 +258,8 @@ mod tests {
             ),
             ("", None),
         ] {
-            let found = last_test(text).map(|test| (test.program, test.always_fails));
-            assert_eq!(found, expected, "{text}");
+            let test = last_test(text).map(|test| (test.program, test.always_fails));
+            assert_eq!(test, expected, "{text}");
         }
     }
 

@@ -143,8 +143,8 @@ impl Search<'_> {
         });
     }
 
-    fn report(&mut self, path: PathBuf, owner: Owner, words: impl Into<String>) {
-        self.add(path, owner, Content::Problem(words.into()));
+    fn report(&mut self, path: PathBuf, owner: Owner, message: impl Into<String>) {
+        self.add(path, owner, Content::Problem(message.into()));
     }
 
     /// Adds the files of the user's home, or of the project's root.
@@ -174,8 +174,8 @@ impl Search<'_> {
             }
             let toml = agent.toml.map(|file| directory.join(file));
             if let Some(path) = toml.filter(|path| has_hooks_in_toml(path)) {
-                let words = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
-                self.report(path, owner, words);
+                let message = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
+                self.report(path, owner, message);
             }
             self.extensions(directory, agent, root, owner);
         }
@@ -197,9 +197,9 @@ impl Search<'_> {
             }
         };
         if extensions.len() > MOST_EXTENSIONS {
-            let words = "there are more than 1,000 extensions; those after the first 1,000, by name, are left out";
+            let message = "there are more than 1,000 extensions; those after the first 1,000, by name, are left out";
             let within = agent.extensions.unwrap_or_default();
-            self.report(directory.join(within), owner, words);
+            self.report(directory.join(within), owner, message);
         }
         for directory in extensions.iter().take(MOST_EXTENSIONS) {
             let Some(link) = files::dangling_link(directory) else {
@@ -229,8 +229,8 @@ impl Search<'_> {
                 None => self.plugin(&directory, agent, None, Owner::Named),
             }
             if !directory.is_dir() {
-                let words = "the path is not a directory, expected the directory of a plugin";
-                self.report(directory, Owner::Named, words);
+                let message = "the path is not a directory, expected the directory of a plugin";
+                self.report(directory, Owner::Named, message);
             }
         }
     }
@@ -250,9 +250,9 @@ impl Search<'_> {
                 self.plugin(&path, agent, root, owner);
                 continue;
             }
-            let found = self.found[..before].iter();
-            let mut found = found.filter(|file| file.owner != Owner::Project);
-            if found.any(|file| is_same_file(&file.path, &path)) {
+            let known = self.found[..before].iter();
+            let mut known = known.filter(|file| file.owner != Owner::Project);
+            if known.any(|file| is_same_file(&file.path, &path)) {
                 continue;
             }
             if files::is_there(&path) {
@@ -342,13 +342,13 @@ impl Search<'_> {
                         continue;
                     }
                     let name = shortened(name);
-                    let words =
+                    let message =
                         format!("the manifest names `{name}`, which is not a file of the plugin");
-                    self.report(manifest.clone(), owner, words);
+                    self.report(manifest.clone(), owner, message);
                 }
                 if names.len() > MOST_NAMED_FILES {
-                    let words = "the manifest names more than 100 files; the others are left out";
-                    let left_out = Content::LeftOut(words.to_owned(), origin.clone());
+                    let message = "the manifest names more than 100 files; the others are left out";
+                    let left_out = Content::LeftOut(message.to_owned(), origin.clone());
                     self.add(manifest, owner, left_out);
                 }
             }

@@ -106,17 +106,17 @@ impl Reader<'_> {
             if !self.file.loaded.shows_all() {
                 return self.unshown(member);
             }
-            let words = "an event outside of `hooks`: its hooks do not run";
-            let problem = Problem::error(event.name, words).at(member.key_range.clone());
+            let message = "an event outside of `hooks`: its hooks do not run";
+            let problem = Problem::error(event.name, message).at(member.key_range.clone());
             let problem = problem.with_help("write {\"hooks\": { ... }} around it");
             self.refuse(problem, Some(&self.protocol(event)));
         }
         let is_environment = self.origin.agent.environment == Some(member.key);
         if is_environment && member.value.members().next().is_some() {
             let title = self.origin.agent.title;
-            let words =
+            let message =
                 format!("{title} sets these variables for its hooks, hosts of this crate do not");
-            let problem = Problem::warning(member.key, words).at(member.key_range.clone());
+            let problem = Problem::warning(member.key, message).at(member.key_range.clone());
             self.report(
                 problem.with_help("set them in the command, as in `NAME=value ./guard.sh`"),
             );
@@ -151,8 +151,8 @@ impl Reader<'_> {
         let pattern = event.ours().unwrap_or_default();
         let is_fired = event.fires == Fires::Known || self.vocabulary.event(pattern).is_some();
         if !is_fired && self.file.loaded.shows_all() {
-            let words = format!("its hooks run only where the host fires `{pattern}`");
-            let problem = Problem::warning(event.name, words).at(member.key_range.clone());
+            let message = format!("its hooks run only where the host fires `{pattern}`");
+            let problem = Problem::warning(event.name, message).at(member.key_range.clone());
             self.report(problem);
         }
         let any = self.protocol(event);
@@ -170,8 +170,8 @@ impl Reader<'_> {
     /// A strict file blocks what an event might be meant to block, also if what was meant is not looked for any more.
     fn unshown(&mut self, member: &Member<'_, '_>) {
         if self.origin.is_strict && !self.blocked.contains(&None) {
-            let words = "an event that hosts do not fire, in a file with too many problems";
-            let problem = Problem::error(member.key, words).at(member.key_range.clone());
+            let message = "an event that hosts do not fire, in a file with too many problems";
+            let problem = Problem::error(member.key, message).at(member.key_range.clone());
             self.refuse(problem, None);
         }
     }
@@ -186,25 +186,25 @@ impl Reader<'_> {
         if !self.file.loaded.shows_all() {
             return self.unshown(member);
         }
-        let (shown, title) = (shortened(name), agent.title);
+        let (display, title) = (shortened(name), agent.title);
         let is_known = agent.event_named(name).is_some();
-        let meant = lint::nearest_event(agent, name).filter(|_| !is_known);
+        let suggestion = lint::nearest_event(agent, name).filter(|_| !is_known);
         let is_of_others = name.contains(':') || !is_known && meant_by(name).is_some();
-        let (severity, message) = if meant.is_some() || is_of_others {
+        let (severity, message) = if suggestion.is_some() || is_of_others {
             (
                 Severity::Error,
-                format!("`{shown}` is not an event of {title}"),
+                format!("`{display}` is not an event of {title}"),
             )
         } else {
             (
                 Severity::Warning,
-                format!("hosts do not fire `{shown}`: its hooks do not run"),
+                format!("hosts do not fire `{display}`: its hooks do not run"),
             )
         };
         let problem = Problem::new(severity, name, message).at(member.key_range.clone());
-        let problem = problem.with_suggestion_of(meant);
-        let meant = meant.and_then(|name| agent.event_named(name));
-        match meant.filter(|event| event.ours().is_some()) {
+        let problem = problem.with_suggestion_of(suggestion);
+        let event = suggestion.and_then(|name| agent.event_named(name));
+        match event.filter(|event| event.ours().is_some()) {
             Some(event) => self.refuse(problem, Some(&self.protocol(event))),
             None => drop(self.report(problem)),
         }
@@ -253,8 +253,8 @@ impl Reader<'_> {
         for key in agent.keys_not_applied {
             if let Some(value) = node.get(key).filter(|value| value.switch() != Some(false)) {
                 let title = agent.title;
-                let words = format!("{title} applies this key, hosts of this crate do not");
-                self.report(Problem::warning_at(&value, words));
+                let message = format!("{title} applies this key, hosts of this crate do not");
+                self.report(Problem::warning_at(&value, message));
             }
         }
         // A handler of another type has other keys.
@@ -284,8 +284,8 @@ impl Reader<'_> {
                 return Err(Problem::error_at(&matcher, why));
             }
             let why = protocol.matcher.untested();
-            let words = why.map(|why| format!("{why}; so the hook always runs"));
-            untested = words.map(|words| Problem::warning_at(&matcher, words));
+            let message = why.map(|why| format!("{why}; so the hook always runs"));
+            untested = message.map(|message| Problem::warning_at(&matcher, message));
         }
         let agent = self.origin.agent;
         // The first of the reasons is the cause of the others.
@@ -412,17 +412,17 @@ impl Reader<'_> {
         read: impl Fn(Node<'t, 'a>) -> Option<T>,
     ) -> Option<T> {
         let value = self.get(node, key)?;
-        let found = read(value);
-        if found.is_none() {
-            let shown = match (value.text(), value.number()) {
+        let legible = read(value);
+        if legible.is_none() {
+            let display = match (value.text(), value.number()) {
                 (Some(text), _) => format!("the string `{}`", shortened(text)),
                 (_, Some(number)) => number.to_string(),
                 _ => value.kind().to_owned(),
             };
-            let words = format!("expected {expected}, found {shown}; the key is ignored");
-            self.report(Problem::warning_at(&value, words));
+            let message = format!("expected {expected}, found {display}; the key is ignored");
+            self.report(Problem::warning_at(&value, message));
         }
-        found
+        legible
     }
 
     fn text<'t>(&mut self, node: Node<'t, '_>, key: &str) -> Option<&'t str> {
@@ -457,9 +457,9 @@ impl Reader<'_> {
         let pattern = event.ours().unwrap_or_default();
         let hook = match self.get(node, "args") {
             Some(args) => {
-                let words = list(args, "a list of strings")?.map(string);
-                let words: Vec<_> = words.collect::<Result<_, _>>()?;
-                Hook::program(pattern, [text].into_iter().chain(words))
+                let args = list(args, "a list of strings")?.map(string);
+                let args: Vec<_> = args.collect::<Result<_, _>>()?;
+                Hook::program(pattern, [text].into_iter().chain(args))
             }
             None => Hook::new(pattern, text),
         };
@@ -480,12 +480,12 @@ impl Reader<'_> {
         };
         if !event.is_of_tool() {
             let name = event.name;
-            let words =
+            let message =
                 format!("the hook never runs: `{name}` has no tool that a rule could match");
-            return Err(Problem::warning_at(&given, words).with_help("remove `if`"));
+            return Err(Problem::warning_at(&given, message).with_help("remove `if`"));
         }
-        if let Some(words) = rule.misunderstood() {
-            self.report(Problem::warning_at(&given, words));
+        if let Some(message) = rule.misunderstood() {
+            self.report(Problem::warning_at(&given, message));
         }
         Ok(Some(rule))
     }
@@ -557,8 +557,8 @@ impl Reader<'_> {
             match string(member.value) {
                 Ok(value) if is_variable(name) => hook = hook.with_env(name, value),
                 _ => {
-                    let words = format!("`{}` cannot be set", shortened(name));
-                    self.report(Problem::warning("env", words).at(member.key_range.clone()));
+                    let message = format!("`{}` cannot be set", shortened(name));
+                    self.report(Problem::warning("env", message).at(member.key_range.clone()));
                 }
             }
         }
@@ -575,7 +575,7 @@ fn switches(agent: &Agent, file: Node<'_, '_>) -> Switches {
     Switches {
         protocol: agent.name,
         all_off: all_off
-            .is_some_and(|(found, off)| found.and_then(|value| value.switch()) == Some(off)),
+            .is_some_and(|(value, off)| value.and_then(|value| value.switch()) == Some(off)),
         disabled: names
             .filter_map(|name| Some(name.text()?.to_owned()))
             .collect(),
@@ -616,8 +616,8 @@ fn like_hooks(member: &Member<'_, '_>) -> Result<(), Problem> {
     if member.key == "hooks" || !matches!(&*lower, "hook" | "hooks") {
         return Ok(());
     }
-    let words = format!("unknown key `{}`", shortened(member.key));
-    let problem = Problem::error(member.key, words).at(member.key_range.clone());
+    let message = format!("unknown key `{}`", shortened(member.key));
+    let problem = Problem::error(member.key, message).at(member.key_range.clone());
     Err(problem.with_suggestion_of(Some("hooks")))
 }
 
@@ -626,8 +626,8 @@ fn no_group(node: Node<'_, '_>, agent: &Agent) -> Problem {
     if node.get("command").is_none() {
         return Problem::error_at(&node, "`hooks` is missing");
     }
-    let words = format!("found a handler where {} expects a group", agent.title);
-    Problem::error_at(&node, words).with_help("put it into {\"hooks\": [ ... ]}")
+    let message = format!("found a handler where {} expects a group", agent.title);
+    Problem::error_at(&node, message).with_help("put it into {\"hooks\": [ ... ]}")
 }
 
 fn object(node: Node<'_, '_>, expected: &str) -> Result<(), Problem> {
@@ -664,8 +664,8 @@ fn check_type(node: Node<'_, '_>, agent: &Agent) -> Result<(), Problem> {
             format!("handlers of type `{other}` do not run: only type `command` is supported"),
         )),
         other => {
-            let words = format!("expected `command`, found `{}`", shortened(other));
-            Err(Problem::error_at(&given, words).with_suggestion_of(Some("command")))
+            let message = format!("expected `command`, found `{}`", shortened(other));
+            Err(Problem::error_at(&given, message).with_suggestion_of(Some("command")))
         }
     }
 }
