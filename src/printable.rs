@@ -61,15 +61,15 @@ pub fn is_printable(c: char) -> bool {
 /// ```
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut display = String::with_capacity(text.len());
     for c in text.chars() {
         if is_printable(c) {
-            shown.push(c);
+            display.push(c);
         } else {
-            shown.extend(c.escape_default());
+            display.extend(c.escape_default());
         }
     }
-    shown
+    display
 }
 
 /// The most characters of a text of another author that a message repeats.
@@ -124,18 +124,18 @@ pub(crate) fn grouped(number: usize) -> String {
 /// ```
 #[must_use]
 pub fn printable_json(json: &str) -> String {
-    let mut shown = String::with_capacity(json.len());
+    let mut display = String::with_capacity(json.len());
     for c in json.chars() {
         // A line break within a string is already an escape.
         if c == '\n' || is_printable(c) {
-            shown.push(c);
+            display.push(c);
             continue;
         }
         for unit in c.encode_utf16(&mut [0; 2]) {
-            shown.push_str(&format!("\\u{unit:04x}"));
+            display.push_str(&format!("\\u{unit:04x}"));
         }
     }
-    shown
+    display
 }
 
 /// Returns a text of several lines that is safe to show: line breaks stay, and `\r\n` becomes `\n`.
@@ -146,8 +146,8 @@ pub fn printable_json(json: &str) -> String {
 #[must_use]
 pub fn printable_lines(text: &str) -> String {
     let lines = text.split('\n');
-    let shown = lines.map(|line| printable(line.strip_suffix('\r').unwrap_or(line)));
-    shown.collect::<Vec<_>>().join("\n")
+    let lines = lines.map(|line| printable(line.strip_suffix('\r').unwrap_or(line)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -198,9 +198,9 @@ mod tests {
         let hidden = r"[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]+";
         let all: String = ('\0'..=char::MAX).collect();
         // One search of all: a search of each takes long without optimization.
-        let found = Regex::new(hidden).unwrap();
-        let found = found.find_iter(&all).flat_map(|run| run.as_str().chars());
-        let expected: Vec<char> = found.filter(|c| *c != '\t').collect();
+        let pattern = Regex::new(hidden).unwrap();
+        let hidden_runs = pattern.find_iter(&all).flat_map(|run| run.as_str().chars());
+        let expected: Vec<char> = hidden_runs.filter(|c| *c != '\t').collect();
         let hidden: Vec<char> = all.chars().filter(|c| !is_printable(*c)).collect();
         assert_eq!(hidden, expected);
     }

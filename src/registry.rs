@@ -191,14 +191,14 @@ impl HookRegistry {
             return state.search(event);
         }
         let of_type = state.cache.get(&event.event_type);
-        if let Some(found) = of_type.and_then(|tools| tools.get(tool)) {
-            return found.clone();
+        if let Some(hooks) = of_type.and_then(|tools| tools.get(tool)) {
+            return hooks.clone();
         }
         drop(state);
         let mut state = self.write();
-        let found = state.search(event);
-        state.keep(event, tool, &found);
-        found
+        let hooks = state.search(event);
+        state.keep(event, tool, &hooks);
+        hooks
     }
 
     /// Returns all hooks, disabled ones too, in the order of registration unless one was
@@ -269,12 +269,12 @@ impl State {
         matching.cloned().collect()
     }
 
-    fn keep(&mut self, event: &HookEvent, tool: &str, found: &[Arc<Hook>]) {
+    fn keep(&mut self, event: &HookEvent, tool: &str, hooks: &[Arc<Hook>]) {
         if self.count_cached() >= MOST_CACHED {
             self.cache.clear();
         }
         let of_type = self.cache.entry(event.event_type.clone()).or_default();
-        of_type.insert(tool.into(), found.to_vec());
+        of_type.insert(tool.into(), hooks.to_vec());
     }
 
     fn count_cached(&self) -> usize {
@@ -289,11 +289,11 @@ fn report_unknown_event(hook: &Hook) {
         return;
     }
     for unfired in unfired(hook.pattern(), &KNOWN) {
-        let meant = unfired
+        let suggestion = unfired
             .suggestion
-            .map(|meant| format!(", did you mean `{meant}`?"));
-        let words = printable(&unfired.message) + &meant.unwrap_or_default();
-        warn!("hook pattern: {words}");
+            .map(|suggestion| format!(", did you mean `{suggestion}`?"));
+        let message = printable(&unfired.message) + &suggestion.unwrap_or_default();
+        warn!("hook pattern: {message}");
     }
 }
 

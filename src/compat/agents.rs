@@ -491,10 +491,10 @@ mod tests {
             ("Edit.*", &[]),
             ("Änderung", &[]),
         ] {
-            let found = AGENTS
+            let of_list = AGENTS
                 .into_iter()
                 .filter(|agent| agent.is_list_of_names(matcher));
-            assert_eq!(found.collect::<Vec<_>>(), agents, "{matcher}");
+            assert_eq!(of_list.collect::<Vec<_>>(), agents, "{matcher}");
         }
     }
 

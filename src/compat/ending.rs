@@ -41,7 +41,7 @@ const LEFT_OUT: &str = " bytes left out ...]\n";
 /// Returns whether an interpreter writes this about a script that is not there: `python3` and `uv` with exit code 2, as Perl, and
 /// Node, Bun, Deno and PHP with 1. A hook may write as much of a module that its own tests miss.
 fn misses_its_script(code: i32, stderr: &str) -> bool {
-    let has = |words: &str| stderr.contains(words);
+    let has = |text: &str| stderr.contains(text);
     match code {
         2 => [
             "can't open file",
@@ -54,7 +54,7 @@ fn misses_its_script(code: i32, stderr: &str) -> bool {
             let of_node = has("Cannot find module") && has("requireStack: []");
             let text = stderr.trim_start();
             let others = ["error: Module not found", "Could not open input file"];
-            of_node || others.iter().any(|words| text.starts_with(words))
+            of_node || others.iter().any(|message| text.starts_with(message))
         }
         _ => false,
     }
@@ -140,11 +140,11 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read_written(&mut self, text: &str) {
         let is_tolerant = self.is(Parsing::Tolerant);
-        let (text, found) = match json::read(text).ok() {
+        let (text, value) = match json::read(text).ok() {
             Some(Value::String(inner)) if is_tolerant => (&*inner.clone(), json::read(&inner).ok()),
-            found => (text, found),
+            value => (text, value),
         };
-        match found {
+        match value {
             Some(Value::Object(_)) if self.is(Parsing::Strict) && self.code != 0 => {}
             Some(Value::Object(object)) => {
                 let widens = |name: &str, value: &Value| self.widens(name, value);
@@ -215,8 +215,8 @@ impl Reader<'_> {
     fn read_exit_code_2(&mut self) {
         let reason = nonblank(self.stderr);
         if reason.is_none() && self.is(Parsing::Strict) {
-            let words = "exit code 2 blocks only with a reason on standard error";
-            return self.answer.warnings.push(words.to_owned());
+            let message = "exit code 2 blocks only with a reason on standard error";
+            return self.answer.warnings.push(message.to_owned());
         }
         match self.event.effect {
             Effect::Nothing => return,
@@ -255,7 +255,7 @@ impl Reader<'_> {
     /// Returns a note on an exit code that does not mean what a guard's author may expect.
     fn about_code(&self, blocks: bool) -> Option<String> {
         let effect = if blocks { "blocks" } else { "does not block" };
-        let found = match self.code {
+        let cause = match self.code {
             126 => "a command cannot be executed",
             127 => "a command was not found",
             code if misses_its_script(code, self.stderr) => {
@@ -271,7 +271,7 @@ impl Reader<'_> {
             _ => return None,
         };
         Some(format!(
-            "the hook {effect} here, but checked nothing: {found}"
+            "the hook {effect} here, but checked nothing: {cause}"
         ))
     }
 
@@ -403,8 +403,8 @@ impl Reader<'_> {
         let Some(members) = within.map_or(Some(specific), |key| specific.object(key)) else {
             return;
         };
-        if let Some((key, words)) = keys.decision {
-            let decision = members.choice(key, words);
+        if let Some((key, choices)) = keys.decision {
+            let decision = members.choice(key, choices);
             match (decision.map(meaning), within) {
                 // If `decision` differs, the stricter one counts.
                 (Some(inner), _)
@@ -442,13 +442,13 @@ impl Reader<'_> {
             if !is_meant || is_met || !members.has_anywhere(row.key, row.value) {
                 continue;
             }
-            let shown = match row.value {
+            let display = match row.value {
                 Some(Given::Word(word)) => word,
                 _ => row.key,
             };
             members.blame(match row.without {
-                None => format!("`{shown}` is not supported on {}", self.event.name),
-                Some(needed) => format!("`{shown}` needs `{needed}`"),
+                None => format!("`{display}` is not supported on {}", self.event.name),
+                Some(needed) => format!("`{display}` needs `{needed}`"),
             });
         }
     }

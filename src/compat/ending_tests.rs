@@ -26,10 +26,10 @@ proptest! {
         for agent in AGENTS {
             for event in agent.event_names().map(|name| agent.event_named(name).unwrap()) {
                 for stdout in [&whole, &specific, &value] {
-                    let said = read(agent, event, (code, stdout, &stderr));
-                    let blocks = said.starts_with("block");
+                    let answer = read(agent, event, (code, stdout, &stderr));
+                    let blocks = answer.starts_with("block");
                     let may_block = !matches!(event.name, "PostToolUse" | "SessionStart" | "AfterTool");
-                    prop_assert!(may_block || !blocks, "{agent} {} {stdout}: {said}", event.name);
+                    prop_assert!(may_block || !blocks, "{agent} {} {stdout}: {answer}", event.name);
                 }
             }
         }
@@ -122,7 +122,7 @@ gemini BeforeToolSelection 0 diagnostic <- {"hookSpecificOutput": {"toolConfig":
 #[test]
 fn ends_of_hooks_are_read() {
     for row in ENDS.trim().lines() {
-        let (expected, written) = row.split_once(" <- ").unwrap();
+        let (expected, answer) = row.split_once(" <- ").unwrap();
         let [agent, event, code, expected] = expected.splitn(4, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
@@ -131,13 +131,13 @@ fn ends_of_hooks_are_read() {
             .find(|known| known.name() == agent)
             .unwrap();
         let own = format!(r#"{{"hookSpecificOutput": {{"hookEventName": "{event}","#);
-        let written = written.replace("OWN", &own);
+        let answer = answer.replace("OWN", &own);
         let kind = agent.event_named(event).unwrap();
-        let found = match code {
-            "2" => read(agent, kind, (2, "", &written)),
-            _ => read(agent, kind, (0, &written, "")),
+        let reading = match code {
+            "2" => read(agent, kind, (2, "", &answer)),
+            _ => read(agent, kind, (0, &answer, "")),
         };
-        assert_eq!(found, expected, "{row}");
+        assert_eq!(reading, expected, "{row}");
     }
 }
 
@@ -153,9 +153,9 @@ fn an_answer_beyond_the_limits_blocks() {
             (GEMINI, "BeforeTool"),
         ] {
             let event = agent.event_named(name).unwrap();
-            let said = read(agent, event, (0, &denial, ""));
-            let is_said = said.starts_with("block: the hook's answer cannot be used");
-            assert!(is_said, "{agent} {value}: {said}");
+            let answer = read(agent, event, (0, &denial, ""));
+            let is_said = answer.starts_with("block: the hook's answer cannot be used");
+            assert!(is_said, "{agent} {value}: {answer}");
         }
     }
     let event = CLAUDE.event_named("PreToolUse").unwrap();

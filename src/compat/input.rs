@@ -106,7 +106,7 @@ impl Agent {
     /// # Errors
     /// If it is not an object, or has no `hook_event_name`, or one that the agent does not have or hosts do not fire.
     pub fn event(&self, input: Value) -> Result<HookEvent, EventError> {
-        let malformed = |words: &str| EventError::Malformed(words.to_owned());
+        let malformed = |message: &str| EventError::Malformed(message.to_owned());
         let Value::Object(fields) = input else {
             return Err(malformed("expected an object with `hook_event_name`"));
         };

@@ -20,7 +20,7 @@ const BYTES_OF_TOKEN: usize = 4;
 pub(crate) struct LargeContext(Mutex<VecDeque<NamedTempFile>>);
 
 /// Writes a file that only this user can read.
-fn written(text: &str) -> io::Result<NamedTempFile> {
+fn new_file(text: &str) -> io::Result<NamedTempFile> {
     let mut named = tempfile::Builder::new();
     let mut file = named
         .prefix("forge-hooks-context-")
@@ -40,20 +40,20 @@ impl LargeContext {
         let end = (0..=most).rev().find(|end| text.is_char_boundary(*end));
         let beginning = &text[..end.unwrap_or_default()];
         let length = text.len();
-        let (words, why) = match written(&text) {
+        let (message, why) = match new_file(&text) {
             Ok(file) => {
                 let path = file.path().display().to_string();
                 self.keep(file);
-                let words = format!("{length} bytes of context; all of it is in {path}");
-                (words, None)
+                let message = format!("{length} bytes of context; all of it is in {path}");
+                (message, None)
             }
             Err(error) => {
-                let words =
+                let message =
                     format!("the file for {length} bytes of context cannot be written: {error}");
-                (words.clone(), Some(words))
+                (message.clone(), Some(message))
             }
         };
-        (format!("{beginning}\n[{words}]"), why)
+        (format!("{beginning}\n[{message}]"), why)
     }
 
     fn keep(&self, file: NamedTempFile) {

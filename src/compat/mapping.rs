@@ -105,7 +105,7 @@ mod tests {
             (EITHER, r#"{"file": 1, "path": 2}"#, "`file_path`"),
         ] {
             match tool(names).there(&object(call)) {
-                Ok(found) => assert_eq!(json!(found), json!(object(expected)), "{call}"),
+                Ok(mapped) => assert_eq!(json!(mapped), json!(object(expected)), "{call}"),
                 Err(why) => assert!(why.ends_with(expected), "{call}: {why}"),
             }
         }
@@ -149,7 +149,9 @@ mod tests {
             (EITHER, "{}", r#"{"file_path": 2}"#, r#"{"path": 2}"#),
         ] {
             match tool(names).back(&object(call), &object(changed)) {
-                Ok(found) => assert_eq!(json!(found), json!(object(expected)), "{call} {changed}"),
+                Ok(mapped) => {
+                    assert_eq!(json!(mapped), json!(object(expected)), "{call} {changed}")
+                }
                 Err(why) => assert!(why.ends_with(expected), "{call} {changed}: {why}"),
             }
         }

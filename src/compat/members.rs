@@ -30,8 +30,8 @@ pub(super) struct Members<'a> {
 
 impl<'a> Members<'a> {
     /// Names a fault, unless there is one.
-    pub(super) fn blame(self, words: String) {
-        let _ = self.fault.set(words);
+    pub(super) fn blame(self, message: String) {
+        let _ = self.fault.set(message);
     }
 
     pub(super) fn get(self, key: &str) -> Option<&'a Value> {
@@ -46,12 +46,12 @@ impl<'a> Members<'a> {
         read: impl Fn(&'a Value) -> Option<T>,
     ) -> Option<T> {
         let value = self.get(key)?;
-        let found = read(value);
-        if found.is_none() {
-            let words = format!("`{key}`: expected {expected}, found {}", kind(value));
-            self.blame(words);
+        let legible = read(value);
+        if legible.is_none() {
+            let message = format!("`{key}`: expected {expected}, found {}", kind(value));
+            self.blame(message);
         }
-        found
+        legible
     }
 
     pub(super) fn text(self, key: &str) -> Option<&'a str> {
@@ -73,14 +73,14 @@ impl<'a> Members<'a> {
     }
 
     /// Returns a string if it is one of these words.
-    pub(super) fn choice(self, key: &str, words: Words) -> Option<&'a str> {
-        let found = self.text(key)?;
-        if words.contains(&found) {
-            return Some(found);
+    pub(super) fn choice(self, key: &str, choices: Words) -> Option<&'a str> {
+        let text = self.text(key)?;
+        if choices.contains(&text) {
+            return Some(text);
         }
-        let expected = words.join("`, `");
-        let found = beginning(found);
-        self.blame(format!("`{key}`: expected `{expected}`, found `{found}`"));
+        let expected = choices.join("`, `");
+        let text = beginning(text);
+        self.blame(format!("`{key}`: expected `{expected}`, found `{text}`"));
         None
     }
 
@@ -105,10 +105,10 @@ impl<'a> Members<'a> {
 
     /// Whether some part has this key, with this value; without one, with any but a blank text.
     pub(super) fn has_anywhere(self, key: &str, value: Option<Given>) -> bool {
-        let is_meant = |found: &Value| match value {
-            None => found.as_str().is_none_or(|text| !text.trim().is_empty()),
-            Some(Given::Flag(flag)) => found == flag,
-            Some(Given::Word(word)) => found == word,
+        let is_meant = |given: &Value| match value {
+            None => given.as_str().is_none_or(|text| !text.trim().is_empty()),
+            Some(Given::Flag(flag)) => given == flag,
+            Some(Given::Word(word)) => given == word,
         };
         self.parts().any(|part| part.get(key).is_some_and(is_meant))
     }
@@ -117,7 +117,7 @@ impl<'a> Members<'a> {
     pub(super) fn not_applied(self, keys: Words) -> Vec<String> {
         let parts = self.parts().flat_map(|part| part.map);
         let named = parts.filter(|(key, value)| keys.contains(&key.as_str()) && !value.is_null());
-        let words = named.map(|(key, _)| format!("`{key}` of the answer is not applied here"));
-        words.collect()
+        let messages = named.map(|(key, _)| format!("`{key}` of the answer is not applied here"));
+        messages.collect()
     }
 }

@@ -46,15 +46,15 @@ fn the_page_has_each_event_of_each_agent() {
                 .zip(names)
                 .map(move |(ours, name)| (name, ours, is_of_host))
         });
-        let mut shown: Vec<_> = of_host.collect();
+        let mut of_page: Vec<_> = of_host.collect();
         let events = agent.events.iter().filter_map(|event| {
             let is_of_host = matches!(event.fires, OfHost(_));
             Some((event.name, event.ours()?, is_of_host))
         });
         let mut events: Vec<_> = events.collect();
-        shown.sort_unstable();
+        of_page.sort_unstable();
         events.sort_unstable();
-        assert_eq!(shown, events, "{agent}");
+        assert_eq!(of_page, events, "{agent}");
     }
     assert!(!self::rows(PAGE, &AGENTS, ("field", "")).is_empty());
 }
@@ -66,13 +66,13 @@ fn the_page_of_the_agents_has_the_events_that_are_not_registered() {
     let (_, table) = page.split_once("| not registered | why |\n").unwrap();
     let rows = table.lines().skip(1);
     let rows = rows.take_while(|line| line.starts_with('|'));
-    let mut shown: Vec<_> = rows.flat_map(code).collect();
+    let mut of_page: Vec<_> = rows.flat_map(code).collect();
     let events = GUARDED.into_iter().flat_map(|agent| agent.events);
     let events = events.filter(|event| event.ours().is_some() && !event.is_registered());
     let mut events: Vec<_> = events.map(|event| event.name).collect();
-    shown.sort_unstable();
+    of_page.sort_unstable();
     events.sort_unstable();
-    assert_eq!(shown, events);
+    assert_eq!(of_page, events);
 }
 
 #[cfg(feature = "cli")]
@@ -114,34 +114,34 @@ fn the_page_of_the_agents_has_each_tool() {
     let (mcp, rows) = rows.split_last().unwrap();
     assert_eq!(mcp[0], "`mcp__SERVER__TOOL`");
     for (column, agent) in GUARDED.into_iter().enumerate() {
-        let mut shown = Vec::new();
+        let mut of_page = Vec::new();
         for row in rows {
             let cell = row[column + 2];
             // A patch is described in words.
             let is_patch = agent == CODEX && matches!(row[0], "`write`" | "`edit`");
             assert_eq!(is_patch, cell.starts_with("a patch that "), "{row:?}");
             let tools = tools(agent, cell).into_iter();
-            shown.extend(tools.map(|(tool, arguments)| (code(row[0])[0], tool, arguments)));
+            of_page.extend(tools.map(|(tool, arguments)| (code(row[0])[0], tool, arguments)));
         }
         let tools = agent.tools.iter().filter(|tool| tool.theirs != APPLY_PATCH);
         let arguments = |tool: &Tool| tool.arguments.iter().map(|(theirs, _)| *theirs).collect();
         let tools = tools.map(|tool| (tool.ours[0], tool.theirs, arguments(tool)));
         let mut tools: Vec<_> = tools.collect();
-        shown.sort_unstable();
+        of_page.sort_unstable();
         tools.sort_unstable();
-        assert_eq!(shown, tools, "{agent}");
+        assert_eq!(of_page, tools, "{agent}");
     }
     for row in rows {
         let ours = code(row[0])[0];
         let tools = GUARDED.into_iter().flat_map(|agent| agent.tools);
         let tools: Vec<_> = tools.filter(|tool| tool.ours[0] == ours).collect();
-        let shown = code(row[1]);
+        let of_page = code(row[1]);
         let renamed = tools.iter().flat_map(|tool| tool.arguments);
         let renamed: Vec<_> = renamed.map(|(_, ours)| *ours).collect();
-        assert!(renamed.iter().all(|ours| shown.contains(ours)), "{row:?}");
+        assert!(renamed.iter().all(|ours| of_page.contains(ours)), "{row:?}");
         let needed: Vec<_> = tools.iter().flat_map(|tool| tool.needs).collect();
         let is_known = |name: &&str| renamed.contains(name) || needed.contains(&name);
-        let unknown: Vec<_> = shown.iter().filter(|name| !is_known(name)).collect();
+        let unknown: Vec<_> = of_page.iter().filter(|name| !is_known(name)).collect();
         assert!(
             unknown.iter().all(|name| **name == OLD && ours == "edit"),
             "{unknown:?}"
@@ -153,8 +153,8 @@ fn the_page_of_the_agents_has_each_tool() {
 fn the_pages_and_the_golden_inputs_have_each_agent() {
     let program = include_str!("../../docs/program.md");
     let inputs = include_str!("../../tests/it/golden/fire_inputs.txt");
-    let words = format!("--as {} ", AGENTS.map(Agent::name).join("|"));
-    assert!(program.contains(&words), "{words}");
+    let option = format!("--as {} ", AGENTS.map(Agent::name).join("|"));
+    assert!(program.contains(&option), "{option}");
     for agent in AGENTS {
         let (title, name) = (agent.title, agent.name);
         assert!(include_str!("../../README.md").contains(title), "{title}");

@@ -50,15 +50,15 @@ impl Origin {
     }
 
     /// Returns the name of a file of this origin for people: in its project, as the agent names it, or else its last part.
-    fn shown(&self, file: &Path) -> String {
+    fn place_of(&self, file: &Path) -> String {
         let beside = || self.plugin.as_ref()?.parent();
         let root = self.base_dir.as_deref().or_else(beside);
         let mut usual = self.agent.files.iter().map(Path::new);
         let below = root.and_then(|root| file.strip_prefix(root).ok());
-        let found = below.or_else(|| usual.find(|usual| file.ends_with(usual)));
-        let found = found.or_else(|| file.file_name().map(Path::new));
-        let shown = found.unwrap_or(file).to_string_lossy();
-        shown.replace(MAIN_SEPARATOR, "/")
+        let place = below.or_else(|| usual.find(|usual| file.ends_with(usual)));
+        let place = place.or_else(|| file.file_name().map(Path::new));
+        let text = place.unwrap_or(file).to_string_lossy();
+        text.replace(MAIN_SEPARATOR, "/")
     }
 
     /// Returns the name in the agent of a tool of the host.
@@ -125,13 +125,13 @@ impl AgentProtocol {
     pub(crate) fn label_at(&self, source: &HookSource) -> String {
         let mut label = self.event.name.to_owned();
         if let Some(matcher) = self.matcher.text() {
-            let shown: String = matcher.chars().take(LONGEST_MATCHER + 1).collect();
-            label += &match shown.char_indices().nth(LONGEST_MATCHER) {
-                Some((end, _)) => format!("({}…)", &shown[..end]),
-                None => format!("({shown})"),
+            let beginning: String = matcher.chars().take(LONGEST_MATCHER + 1).collect();
+            label += &match beginning.char_indices().nth(LONGEST_MATCHER) {
+                Some((end, _)) => format!("({}…)", &beginning[..end]),
+                None => format!("({beginning})"),
             };
         }
-        label += &format!(" {}", self.origin.shown(&source.path));
+        label += &format!(" {}", self.origin.place_of(&source.path));
         let line = source.line.map(|line| format!(":{line}"));
         label + &line.unwrap_or_default()
     }
@@ -198,9 +198,9 @@ impl AgentProtocol {
     /// `${CLAUDE_PROJECT_DIR}` and similar names are replaced.
     fn command_line(&self, call: &Call<'_>) -> Result<(OsString, Args), Failure> {
         match call.hook.command {
-            HookCommand::Program(words) => {
+            HookCommand::Program(args) => {
                 let expanded = |word: &String| self.expanded(word, call.working_dir).into();
-                Ok(program(words.iter().map(expanded)))
+                Ok(program(args.iter().map(expanded)))
             }
             HookCommand::Shell { text, shell: None } => {
                 let line = shell::usual(self.agent().shell, text)
@@ -260,8 +260,8 @@ impl AgentProtocol {
         let mut named = tempfile::Builder::new();
         let file = named.prefix("forge-hooks-env-").tempfile();
         file.map(Some).map_err(|error| {
-            let words = format!("cannot create the file for `{name}`: {error}");
-            Failure::new(FailureKind::NotStarted, words)
+            let message = format!("cannot create the file for `{name}`: {error}");
+            Failure::new(FailureKind::NotStarted, message)
         })
     }
 }
@@ -305,7 +305,7 @@ impl Protocol for AgentProtocol {
     }
 
     fn directories(&self, project: &Path) -> Vec<(String, PathBuf)> {
-        let found = self
+        let mismatches = self
             .agent()
             .variables
             .iter()
@@ -318,7 +318,7 @@ impl Protocol for AgentProtocol {
                 };
                 Some(((*name).to_owned(), path.to_owned()))
             });
-        found.collect()
+        mismatches.collect()
     }
 
     fn mismatch<'a>(&'a self, event: &'a HookEvent) -> Option<ProtocolMismatch<'a>> {
@@ -386,10 +386,10 @@ impl Protocol for AgentProtocol {
         let is_shell = matches!(call.hook.command, HookCommand::Shell { shell: None, .. });
         if let Some(shell) = shell::refusing(self.agent().shell).filter(|_| is_shell) {
             let shell = shell.display();
-            let words = format!(
+            let message = format!(
                 "`{shell}`, the user's shell, runs no commands: set `SHELL` to another one"
             );
-            answer.warnings = vec![words];
+            answer.warnings = vec![message];
         }
         answer.warnings.extend(self.unseen_argument(call.event));
         self.limit_context(&mut answer);

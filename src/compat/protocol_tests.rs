@@ -133,8 +133,8 @@ fn a_lost_handler_is_met_by_its_matcher_alone() {
 fn directories_of_a_tool_have_names() {
     let names = |protocol: &AgentProtocol| {
         let directories = protocol.directories(Path::new("/p")).into_iter();
-        let shown = directories.map(|(name, path)| format!("{name}={}", path.display()));
-        shown.collect::<Vec<_>>()
+        let lines = directories.map(|(name, path)| format!("{name}={}", path.display()));
+        lines.collect::<Vec<_>>()
     };
     let protocol = protocol(CLAUDE, "Stop", "");
     assert_eq!(names(&protocol), ["CLAUDE_PROJECT_DIR=/p"]);

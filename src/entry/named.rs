@@ -41,8 +41,8 @@ macro_rules! named {
                 let known = Self::ALL.iter().find(|value| value.as_str() == given);
                 known.copied().ok_or_else(|| {
                     let expected = [$($name),+].join("`, `");
-                    let words = format!("expected one of `{expected}`, found `{given}`");
-                    serde::de::Error::custom(words)
+                    let message = format!("expected one of `{expected}`, found `{given}`");
+                    serde::de::Error::custom(message)
                 })
             }
         }

@@ -125,8 +125,8 @@ impl fmt::Display for HookCommand {
         match self {
             Self::Shell { text, .. } => f.write_str(text),
             Self::Program(args) => {
-                let shown: Vec<_> = args.iter().map(|arg| quoted(arg)).collect();
-                f.write_str(&shown.join(" "))
+                let args: Vec<_> = args.iter().map(|arg| quoted(arg)).collect();
+                f.write_str(&args.join(" "))
             }
             Self::Answer(output) => {
                 let text = serde_json::to_string(output).map_err(|_| fmt::Error)?;

@@ -84,21 +84,21 @@ impl<'e> Compared<'e> {
         let key = (value.as_ptr().addr(), root.unwrap_or(Path::new("")));
         let mut paths = self.paths.borrow_mut();
         let mut known = paths.iter();
-        if let Some((.., found)) = known.find(|(value, root, _)| (*value, &**root) == key) {
-            return found.clone();
+        if let Some((.., path)) = known.find(|(value, root, _)| (*value, &**root) == key) {
+            return path.clone();
         }
         if paths.len() >= MOST_PATHS {
             return AsPath::TooMany;
         }
         let places = self.places(root);
         let forms = places.and_then(|places| forms(value, &places, System::NATIVE, &self.steps));
-        let found = match forms {
+        let as_path = match forms {
             Some(forms) => AsPath::Forms(forms.into()),
             None if self.steps.are_spent() => AsPath::TooMany,
             None => AsPath::Unclear,
         };
-        paths.push((key.0, key.1.to_owned(), found.clone()));
-        found
+        paths.push((key.0, key.1.to_owned(), as_path.clone()));
+        as_path
     }
 
     /// Returns where relative paths begin, and what the root is.

@@ -124,7 +124,7 @@ impl Condition {
         let regex = value
             .member("regex")
             .filter(|_| value.members().count() == 1);
-        let found = match regex.map(|regex| (regex.text(), regex.kind())) {
+        let given = match regex.map(|regex| (regex.text(), regex.kind())) {
             // What `"\b"` is in JSON: the expression would never match.
             Some((Some(text), _)) if text.contains('\u{8}') => {
                 return Err(HookError::key(key, BACKSPACE).at(value));
@@ -134,7 +134,7 @@ impl Condition {
             None if value.is_object() => &other_keys(value),
             None => value.kind(),
         };
-        Err(HookError::unexpected(key, EXPECTED, found).at(value))
+        Err(HookError::unexpected(key, EXPECTED, given).at(value))
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -234,11 +234,11 @@ impl Condition {
         if allowance.is_spent() {
             return Err(NOTHING_LEFT.to_owned());
         }
-        let shown = match self {
+        let source_text = match self {
             Self::Regex(text) => text.clone(),
             others => others.to_string(),
         };
-        built.map_err(|why| format!("`{}` {why}", shortened(&shown)))
+        built.map_err(|why| format!("`{}` {why}", shortened(&source_text)))
     }
 }
 
@@ -293,7 +293,7 @@ fn matches_surely(regex: &Regex, path: &str) -> bool {
 fn is_match_of_all(regex: &Regex, value: &str) -> bool {
     regex
         .find(value)
-        .is_some_and(|found| found.range() == (0..value.len()))
+        .is_some_and(|occurrence| occurrence.range() == (0..value.len()))
 }
 
 /// Returns an expression without flags at its beginning, as in `(?i)^a$`.
@@ -324,8 +324,8 @@ fn built(text: &str) -> (usize, Result<Compiled, String>) {
         Err(regex::Error::CompiledTooBig(_)) => Err(TOO_LARGE.to_owned()),
         Err(error) => {
             // The last of several lines contains the reason; the others show the position.
-            let words = error.to_string();
-            let last = words.lines().last().unwrap_or_default();
+            let message = error.to_string();
+            let last = message.lines().last().unwrap_or_default();
             let why = last.strip_prefix("error: ").unwrap_or(last);
             Err(format!("is not a regular expression: {why}"))
         }

@@ -630,17 +630,17 @@ impl PartialEq for Hook {
 impl fmt::Debug for Hook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let redactor = Redactor::default();
-        let shown = |text: &str| self.masked(&redactor, text).into_owned();
+        let masked = |text: &str| self.masked(&redactor, text).into_owned();
         let directory = self.working_dir().map(|path| path.to_string_lossy());
         f.debug_struct("Hook")
             .field("event", &self.event_pattern())
-            .field("command", &shown(&self.command().to_string()))
+            .field("command", &masked(&self.command().to_string()))
             .field("timeout", &self.own_timeout())
-            .field("working_dir", &directory.map(|path| shown(&path)))
+            .field("working_dir", &directory.map(|path| masked(&path)))
             .field("env", &self.env().keys().collect::<Vec<_>>())
             .field("enabled", &self.enabled())
-            .field("name", &self.name().map(shown))
-            .field("description", &shown(self.description()))
+            .field("name", &self.name().map(masked))
+            .field("description", &masked(self.description()))
             .field("on_failure", &self.on_failure())
             .field("background", &self.background())
             .field("resident", &self.resident())

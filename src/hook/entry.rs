@@ -181,8 +181,8 @@ fn unknown_keys(entry: Node<'_, '_>, faults: &mut Vec<Fault>) -> Map<String, Val
             break;
         }
         if key == "protocol" {
-            let words = "a host sets it in its program, and it cannot be read: remove the key";
-            faults.push(HookError::key(key, words).at(value));
+            let message = "a host sets it in its program, and it cannot be read: remove the key";
+            faults.push(HookError::key(key, message).at(value));
         }
         match value.value() {
             Ok(value) => drop(unknown.insert(key.to_owned(), value)),
@@ -258,7 +258,7 @@ fn check_keys(
     let observes = options.enforce == Some(false);
     let no_input = options.stdin == Stdin::None;
     let no_args = "the key is missing, and there is neither `args` nor `answer`";
-    for (is_wrong, key, words) in [
+    for (is_wrong, key, message) in [
         (!has("event"), "event", "the key is missing".to_owned()),
         (
             !has("command") && !has("args") && !has("answer"),
@@ -287,7 +287,7 @@ fn check_keys(
         (observes && background, "enforce", beside("background")),
     ] {
         if is_wrong {
-            let mut error = HookError::key(key, words);
+            let mut error = HookError::key(key, message);
             if let (HookError::Key(error), "command") = (&mut error, key) {
                 error.suggestion = meant_to_run(entry).map(str::to_owned);
             }
@@ -299,21 +299,19 @@ fn check_keys(
 /// Returns the key that a misspelled one was meant to be, if that says what the hook does.
 fn meant_to_run(entry: Node<'_, '_>) -> Option<&'static str> {
     let mut unknown = entry.members().filter(|member| !is_key(member.key));
-    let meant = unknown.find_map(|member| nearest_key(member.key))?;
-    ["command", "args", "answer"]
-        .contains(&meant)
-        .then_some(meant)
+    let key = unknown.find_map(|member| nearest_key(member.key))?;
+    ["command", "args", "answer"].contains(&key).then_some(key)
 }
 
 /// Reports keys beside an answer that only a process could have.
 fn refuse_keys_of_processes(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
     for key in KEYS.iter().filter(|key| key.is_of_process) {
         if let Some(value) = entry.get(key.name) {
-            let words = match key.name {
+            let message = match key.name {
                 "may" => "an answer in the entry needs no `may`: remove the key".to_owned(),
                 _ => beside("answer"),
             };
-            faults.push(HookError::key(key.name, words).at(value));
+            faults.push(HookError::key(key.name, message).at(value));
         }
     }
 }

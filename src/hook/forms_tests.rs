@@ -33,15 +33,15 @@ fn root_of(system: System) -> &'static Path {
 /// Compares the forms of spellings of files that do not exist. In `expected`, forms are the text and then these.
 fn assert_forms(system: System, rows: &[(&str, Option<&[&str]>)]) {
     for (text, others) in rows {
-        let found = forms(text, Some(root_of(system)), None, system);
+        let paths = forms(text, Some(root_of(system)), None, system);
         let expected = others.map(|others| {
             let mut expected = vec![*text];
             expected.extend(others);
             expected
         });
-        let found = found.as_ref();
-        let found = found.map(|forms| Vec::from_iter(forms.iter().map(String::as_str)));
-        assert_eq!(found, expected, "{system:?} {text:?}");
+        let paths = paths.as_ref();
+        let paths = paths.map(|forms| Vec::from_iter(forms.iter().map(String::as_str)));
+        assert_eq!(paths, expected, "{system:?} {text:?}");
     }
 }
 
@@ -192,7 +192,7 @@ fn a_share_may_be_the_root() {
 
 #[test]
 fn forms_on_macos_are_composed() {
-    let found = |text: &str| forms(text, Some(root_of(Mac)), None, Mac);
+    let forms_of = |text: &str| forms(text, Some(root_of(Mac)), None, Mac);
     for (text, expected) in [
         ("e\u{301}", &["\u{e9}"][..]),
         ("\u{e9}", &["\u{e9}"]),
@@ -205,10 +205,10 @@ fn forms_on_macos_are_composed() {
         ("a. ", &["a. "]),
         (r"a\b", &[r"a\b"]),
     ] {
-        let found = found(text).unwrap();
-        assert_eq!(found[..expected.len()], *expected, "{text:?}");
+        let paths = forms_of(text).unwrap();
+        assert_eq!(paths[..expected.len()], *expected, "{text:?}");
     }
-    assert_eq!(found("a/../b"), None);
+    assert_eq!(forms_of("a/../b"), None);
     let root = Path::new("/forge-hooks/e\u{301}");
     let below = forms("/forge-hooks/\u{c9}/x", Some(root), None, Mac).unwrap();
     assert_eq!(below[1], "x");
@@ -234,8 +234,8 @@ fn nothing_is_looked_up_without_a_directory() {
     }
     // Nor below a relative directory that does not exist.
     let relative = Some(Path::new("forge-hooks/none"));
-    let found = forms("x", relative, relative, Unix).unwrap();
-    assert_eq!(found[0], "x");
+    let paths = forms("x", relative, relative, Unix).unwrap();
+    assert_eq!(paths[0], "x");
     let empty = Some(Path::new(""));
     assert_eq!(
         forms("/forge-hooks/x", empty, empty, Unix).unwrap().len(),
@@ -255,8 +255,8 @@ fn long_texts_take_linear_time() {
     }
     // So many directories are looked up, and none of them exists.
     let many = "a/b".repeat(1000);
-    let found = forms(&many, Some(root_of(Unix)), None, Unix);
-    assert_eq!(found, Some(vec![many]));
+    let paths = forms(&many, Some(root_of(Unix)), None, Unix);
+    assert_eq!(paths, Some(vec![many]));
 }
 
 #[test]
@@ -279,18 +279,18 @@ proptest! {
         let directory = std::env::temp_dir();
         let text = if absolute { format!("{}/{text}", directory.display()) } else { text };
         for (root, base) in [(None, None), (Some(&*directory), None), (None, Some(&*directory))] {
-            let Some(found) = forms(&text, root, base, system) else {
+            let Some(paths) = forms(&text, root, base, system) else {
                 continue;
             };
-            prop_assert_eq!(&found[0], &*composed(&text, system));
-            for (index, form) in found.iter().enumerate().skip(1) {
-                prop_assert!(!found[..index].contains(form));
+            prop_assert_eq!(&paths[0], &*composed(&text, system));
+            for (index, form) in paths.iter().enumerate().skip(1) {
+                prop_assert!(!paths[..index].contains(form));
                 // The first segment of an absolute path is empty, and the second one of `/`.
                 let relative = form.strip_prefix('/').unwrap_or(form);
                 let relative = relative.strip_prefix("C:/").unwrap_or(relative);
                 let mut segments = relative.split('/');
                 let is_normal = segments.all(|segment| !["", ".", ".."].contains(&segment));
-                prop_assert!(relative.is_empty() || is_normal, "{:?}", found);
+                prop_assert!(relative.is_empty() || is_normal, "{:?}", paths);
             }
         }
     }
@@ -429,8 +429,8 @@ mod links {
                     texts
                 })
             };
-            let found = world.forms(text, "real/proj", None);
-            assert_eq!(sorted(found), sorted(expected), "{text}");
+            let paths = world.forms(text, "real/proj", None);
+            assert_eq!(sorted(paths), sorted(expected), "{text}");
         }
     }
 
@@ -449,8 +449,8 @@ mod links {
                 ),
                 ("/TOP/direct/src/new", &["/TOP/direct/src/new", "src/new"]),
             ] {
-                let found = world.forms(text, root, None).unwrap();
-                assert_eq!(found, expected, "{root} {text}");
+                let paths = world.forms(text, root, None).unwrap();
+                assert_eq!(paths, expected, "{root} {text}");
             }
         }
     }
@@ -470,31 +470,31 @@ mod links {
             ("x", "real/proj/safe/../src", &["x", "src/x"]),
             ("/TOP/vault/key", "real/proj/src", &["/TOP/vault/key"]),
         ] {
-            let found = world.forms(text, "real/proj", Some(base)).unwrap();
-            assert_eq!(found, expected, "{base} {text}");
+            let paths = world.forms(text, "real/proj", Some(base)).unwrap();
+            assert_eq!(paths, expected, "{base} {text}");
         }
         let base = world.path("real/proj");
-        let found = forms("file", None, Some(&base), Unix).unwrap();
+        let paths = forms("file", None, Some(&base), Unix).unwrap();
         let [file, behind] =
             ["file", "src/x"].map(|path| base.join(path).to_str().unwrap().to_owned());
-        assert_eq!(found, ["file", &file, &behind]);
+        assert_eq!(paths, ["file", &file, &behind]);
         let file = base.join("file").to_str().unwrap().to_owned();
-        let found = forms(&file, None, None, Unix).unwrap();
-        assert_eq!(found, [&file, base.join("src/x").to_str().unwrap()]);
+        let paths = forms(&file, None, None, Unix).unwrap();
+        assert_eq!(paths, [&file, base.join("src/x").to_str().unwrap()]);
     }
 
     #[test]
     fn what_cannot_exist_has_no_real_form() {
         let world = World::new();
         let name = format!("out/{}", "x".repeat(300));
-        let found = world.forms(&name, "real/proj", None).unwrap();
-        assert_eq!(found[1], name.replacen("out", "/TOP/vault", 1));
+        let paths = world.forms(&name, "real/proj", None).unwrap();
+        assert_eq!(paths[1], name.replacen("out", "/TOP/vault", 1));
         let long = "out/".to_owned() + &"x/".repeat(2100) + "x";
         assert_eq!(world.forms(&long, "real/proj", None).unwrap(), [long]);
         // A path with very many names that do not exist is short enough.
         let many = "out/".to_owned() + &"x/".repeat(200) + "x";
-        let found = world.forms(&many, "real/proj", None).unwrap();
-        assert_eq!(found[1], many.replacen("out", "/TOP/vault", 1));
+        let paths = world.forms(&many, "real/proj", None).unwrap();
+        assert_eq!(paths[1], many.replacen("out", "/TOP/vault", 1));
     }
 
     #[test]
@@ -529,10 +529,10 @@ mod links {
         for (link, target) in [("e2", "key"), ("e3", "secrets/k")] {
             symlink(target, world.path(&format!("real/proj/{link}"))).unwrap();
         }
-        let found = world.forms("e2", "real/proj", None).unwrap();
-        assert!(found.contains(&"key".to_owned()), "{found:?}");
-        let found = world.forms("e3", "real/proj", None).unwrap();
-        assert!(found.contains(&"secrets/k".to_owned()), "{found:?}");
+        let paths = world.forms("e2", "real/proj", None).unwrap();
+        assert!(paths.contains(&"key".to_owned()), "{paths:?}");
+        let paths = world.forms("e3", "real/proj", None).unwrap();
+        assert!(paths.contains(&"secrets/k".to_owned()), "{paths:?}");
     }
 
     /// They are those of the process that asks, and of another one at another time.
@@ -568,10 +568,10 @@ mod links {
             symlink(target, world.path(link)).unwrap();
         }
         for text in ["hidden/current", "src/up/current", "src/thru"] {
-            let found = world.forms(text, "real/proj", None).unwrap();
+            let paths = world.forms(text, "real/proj", None).unwrap();
             assert!(
-                found.contains(&"hidden/current".to_owned()),
-                "{text}: {found:?}"
+                paths.contains(&"hidden/current".to_owned()),
+                "{text}: {paths:?}"
             );
         }
     }
@@ -580,8 +580,8 @@ mod links {
     fn a_root_may_be_behind_two_links() {
         let world = World::new();
         symlink("linked", world.path("l1")).unwrap();
-        let found = world.forms("src/x", "l1/proj", None).unwrap();
-        assert_eq!(found, ["src/x"]);
+        let paths = world.forms("src/x", "l1/proj", None).unwrap();
+        assert_eq!(paths, ["src/x"]);
     }
 
     /// The host waits meanwhile.
@@ -622,9 +622,9 @@ mod links {
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
         // An administrator may read it.
         let is_closed = fs::metadata(closed.join("x")).is_err();
-        let found = world.forms("src/x", "real/proj", None);
+        let paths = world.forms("src/x", "real/proj", None);
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
-        assert_eq!(found.is_none(), is_closed);
+        assert_eq!(paths.is_none(), is_closed);
     }
 
     #[test]
@@ -639,7 +639,7 @@ mod links {
             return;
         }
         symlink("target", root.join("link")).unwrap();
-        let found = forms("link", Some(&root), None, Unix).unwrap();
-        assert_eq!(found, ["link", "target"]);
+        let paths = forms("link", Some(&root), None, Unix).unwrap();
+        assert_eq!(paths, ["link", "target"]);
     }
 }

@@ -432,16 +432,16 @@ mod tests {
     use super::*;
 
     fn shown_word(word: &Word<'_>) -> String {
-        let shown = word.pieces.iter().map(|piece| match piece {
+        let text = word.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Variable(name) => format!("${name}"),
             Piece::Output => "$()".to_owned(),
         });
-        shown.collect()
+        text.collect()
     }
 
     /// The words with `,` between them, files that are read and written behind `<` and `>`.
-    fn shown(text: &str) -> String {
+    fn as_text(text: &str) -> String {
         let lexed = lex(text);
         let of_token = |token: &Token<'_>| match token {
             Token::Word(word) => shown_word(word),
@@ -500,7 +500,7 @@ mod tests {
                 "$HOME/a,$HOME,$PWD/b,x=$HOME/c:$HOME/d,~e/f,~/g,h~/i",
             ),
         ] {
-            assert_eq!(shown(text), expected, "{text}");
+            assert_eq!(as_text(text), expected, "{text}");
         }
     }
 
@@ -524,9 +524,9 @@ mod tests {
         /// Each name of a text is in a word, or in a text beside the command.
         #[test]
         fn nothing_of_a_text_is_lost(text in "[ab(){}`'\"|;& #\n<>-]{0,40}") {
-            let shown = shown(&text);
+            let display = as_text(&text);
             for c in ['a', 'b'] {
-                prop_assert!(shown.matches(c).count() >= text.matches(c).count(), "{shown}");
+                prop_assert!(display.matches(c).count() >= text.matches(c).count(), "{display}");
             }
         }
 

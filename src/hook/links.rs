@@ -125,7 +125,7 @@ impl Walk {
         }
         steps.take(&self.done)?;
         match fs::symlink_metadata(&self.done) {
-            Ok(found) if found.is_symlink() => self.follow(steps).map(|()| true),
+            Ok(metadata) if metadata.is_symlink() => self.follow(steps).map(|()| true),
             Ok(_) => Some(true),
             Err(error) => match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => Some(false),

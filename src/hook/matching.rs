@@ -82,23 +82,23 @@ impl Hook {
 
     pub(crate) fn mismatches_at(&self, at: &Compared<'_>, can_block: bool) -> Vec<Mismatch> {
         let event = at.event;
-        let mut found = self.pattern().mismatches(event);
-        if !found.is_empty() || self.matches_by_pattern {
-            return found;
+        let mut mismatches = self.pattern().mismatches(event);
+        if !mismatches.is_empty() || self.matches_by_pattern {
+            return mismatches;
         }
         if let Some(when) = &self.settings.when {
             let secrets = self.env().values().map(String::as_str);
-            found = when.mismatches(at, self.base_dir(), self.guards(can_block), secrets);
+            mismatches = when.mismatches(at, self.base_dir(), self.guards(can_block), secrets);
         }
         if let Some(mismatch) = self.protocol_mismatch(event) {
-            found.push(Mismatch {
+            mismatches.push(Mismatch {
                 alternative: mismatch.key.to_owned(),
                 part: PatternPart::Condition,
                 expected: mismatch.expected.to_owned(),
                 found: mismatch.found.map(str::to_owned),
             });
         }
-        found
+        mismatches
     }
 
     /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too long, that are paths

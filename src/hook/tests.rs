@@ -25,7 +25,7 @@ fn a_hook_has_the_specified_defaults() {
 fn the_pages_state_the_default_deadline() {
     let seconds = DEFAULT_TIMEOUT.as_secs();
     let default = format!("Default: {seconds} seconds");
-    for (page, words) in [
+    for (page, sentence) in [
         (
             include_str!("../../README.md"),
             format!("(default: {seconds} seconds)"),
@@ -36,7 +36,7 @@ fn the_pages_state_the_default_deadline() {
         ),
         (include_str!("../executor/builder.rs"), default),
     ] {
-        assert!(page.contains(&words), "{words}");
+        assert!(page.contains(&sentence), "{sentence}");
     }
 }
 
@@ -180,10 +180,10 @@ fn nothing_to_run_is_an_error() {
 #[test]
 fn debug_shows_no_value_of_the_environment() {
     let hook = Hook::new("*", "true").unwrap().with_env("TOKEN", "hunter2");
-    let shown = format!("{hook:?}");
+    let debug = format!("{hook:?}");
     assert!(
-        shown.contains("TOKEN") && !shown.contains("hunter2"),
-        "{shown}"
+        debug.contains("TOKEN") && !debug.contains("hunter2"),
+        "{debug}"
     );
 }
 

@@ -32,8 +32,8 @@ fn key_of(pointer: &str) -> String {
 fn check_pointer(pointer: &str) -> Result<(), HookError> {
     if pointer.len() > LONGEST_POINTER {
         let expected = format!("JSON Pointers of at most {LONGEST_POINTER} bytes");
-        let found = pointer.len().to_string();
-        return Err(HookError::unexpected("when", &expected, &found));
+        let length = pointer.len().to_string();
+        return Err(HookError::unexpected("when", &expected, &length));
     }
     // `~` occurs only in `~0` and `~1`.
     let mut escapes = pointer.split('~').skip(1);
@@ -106,8 +106,8 @@ impl When {
     /// Checks that the conditions can be used.
     pub(super) fn check(&self, allowance: &Allowance) -> Result<(), HookError> {
         for (pointer, test) in &self.0 {
-            if let Some(words) = test.check(allowance) {
-                return Err(HookError::key(key_of(pointer), words));
+            if let Some(message) = test.check(allowance) {
+                return Err(HookError::key(key_of(pointer), message));
             }
         }
         Ok(())
@@ -134,7 +134,7 @@ impl When {
             alternative: pointer.clone(),
             part: PatternPart::Condition,
             expected: test.condition.to_string(),
-            found: shown(pointer, at.event, secrets.clone()),
+            found: display_of(pointer, at.event, secrets.clone()),
         });
         mismatches.collect()
     }
@@ -283,7 +283,7 @@ fn index(part: &str) -> Option<usize> {
 
 /// Returns the value, if the event has it, for people: in short, with secrets masked. A key above the value may show that
 /// it is a secret.
-fn shown<'s>(
+fn display_of<'s>(
     pointer: &str,
     event: &HookEvent,
     secrets: impl Iterator<Item = &'s str>,
@@ -334,8 +334,8 @@ mod tests {
             ("/ ", json!(7)),
             ("/m~0n", json!(8)),
         ] {
-            let found = find(pointer, &document);
-            assert_eq!(found, Some(&expected), "{pointer}");
+            let value = find(pointer, &document);
+            assert_eq!(value, Some(&expected), "{pointer}");
         }
         for pointer in [
             "", "/foo/2", "/foo/-", "/foo/00", "/foo/+0", "/foo/0/0", "/m~01n", "/x",

@@ -282,12 +282,12 @@ impl Reader<'_> {
                     self.words.is_cut = true;
                     break;
                 }
-                let mut found = self.run_word(&word, Some(""), Kind::File);
+                let mut run_word = self.run_word(&word, Some(""), Kind::File);
                 for name in self.names_of(&word) {
                     // `LD_PRELOAD=./a:./b`
-                    found.names.extend(name.split(':').map(str::to_owned));
+                    run_word.names.extend(name.split(':').map(str::to_owned));
                 }
-                run.words.push(found);
+                run.words.push(run_word);
             }
         }
         self.push_run(run);
@@ -306,19 +306,19 @@ impl Reader<'_> {
             let of_unknown = (place.is_first() && is_unknown).then_some(Kind::File);
             // In `sh -c '..' sh x` it is the name of the program, in `find . -name x` a directory.
             let is_command = name_at != Some(at) && (place.is_first() || text != ".");
-            if let Some(found) = kind_of(text).or(of_unknown).filter(|_| is_command) {
+            if let Some(kind_of_run) = kind_of(text).or(of_unknown).filter(|_| is_command) {
                 if self.run_words_left == 0 {
                     self.words.is_cut = true;
                     return;
                 }
                 let behind = &texts[at + 1..];
-                let mut run = self.run_of(found, &words[at + 1..], behind);
+                let mut run = self.run_of(kind_of_run, &words[at + 1..], behind);
                 let may_start = place.may_start(text) && !is_unknown && !says_version(behind);
                 run.may_read_program &= kind == Text::Code && may_start;
                 if kind == Text::Prose {
                     only_named(&mut run);
                 }
-                let is_shell = found == Kind::Shell && !text.contains('=');
+                let is_shell = kind_of_run == Kind::Shell && !text.contains('=');
                 let name = name_behind(&run).filter(|_| is_shell);
                 name_at = name.map(|name| at + 1 + name);
                 self.push_run(run);
@@ -346,14 +346,14 @@ impl Reader<'_> {
             let before = option.take();
             let takes_next = is_option && !text.contains('=') && text != "--";
             option = takes_next.then_some(&**text);
-            let mut found = self.run_word(word, before, kind);
-            found.may_be_any |= is_input(text) || ends(text).any(is_input);
+            let mut run_word = self.run_word(word, before, kind);
+            run_word.may_be_any |= is_input(text) || ends(text).any(is_input);
             if kind != Kind::Options {
                 let is_flags = is_option && !text.starts_with("--");
-                found.may_be_any |= kind == Kind::Shell && is_flags && text.contains('s');
-                found.may_be_text = !is_option && before.is_some_and(has_text);
+                run_word.may_be_any |= kind == Kind::Shell && is_flags && text.contains('s');
+                run_word.may_be_text = !is_option && before.is_some_and(has_text);
             }
-            run.words.push(found);
+            run.words.push(run_word);
         }
         run
     }
@@ -590,8 +590,8 @@ mod tests {
     }
 
     /// The words of each run: behind `-`, in or behind an option; behind `"`, what may be a text; `*`, any file.
-    fn found(command: &str) -> String {
-        let shown = |word: &RunWord| {
+    fn runs_in(command: &str) -> String {
+        let display = |word: &RunWord| {
             let marks = [
                 (word.is_of_option, "-"),
                 (word.may_be_text, "\""),
@@ -604,7 +604,7 @@ mod tests {
             marks.collect::<String>() + word.names.first().map_or("", |name| name)
         };
         let runs = words(command).runs.into_iter().map(|run| {
-            let mut all: Vec<_> = run.words.iter().map(shown).collect();
+            let mut all: Vec<_> = run.words.iter().map(display).collect();
             all.extend(run.may_read_program.then(|| "<".to_owned()));
             all.join(" ")
         });
@@ -672,9 +672,9 @@ mod tests {
             ("cat x | make -f -", "- -*-"),
             ("eval \"$(cat x)\"", "* <"),
         ] {
-            let found = found(command);
-            if found != expected {
-                wrong += &format!("{command}: {found}, not {expected}\n");
+            let runs = runs_in(command);
+            if runs != expected {
+                wrong += &format!("{command}: {runs}, not {expected}\n");
             }
         }
         assert!(wrong.is_empty(), "{wrong}");

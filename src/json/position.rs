@@ -95,8 +95,8 @@ mod tests {
         let text = "ab\nä→x\r\n\n";
         let positions = Positions::new(text, 3);
         let at = |offset| {
-            let found = positions.position(offset);
-            (found.line, found.column, found.offset)
+            let position = positions.position(offset);
+            (position.line, position.column, position.offset)
         };
         let expected = [
             (1, 1, 3),
@@ -122,9 +122,9 @@ mod tests {
             for offset in text.char_indices().map(|(at, _)| at).chain([text.len()]) {
                 let before = &text[..offset];
                 let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-                let found = positions.position(offset);
-                prop_assert_eq!(found.line, before.matches('\n').count() + 1);
-                prop_assert_eq!(found.column, before[line_start..].chars().count() + 1);
+                let position = positions.position(offset);
+                prop_assert_eq!(position.line, before.matches('\n').count() + 1);
+                prop_assert_eq!(position.column, before[line_start..].chars().count() + 1);
             }
         }
     }

@@ -64,10 +64,10 @@ fn in_lower_case(text: &str) -> String {
 /// Explains the mistake that people make most often where JSON cannot be read, from what stands there.
 pub(super) fn help(text: &str, range: &Range<usize>) -> Option<&'static str> {
     let before = &text[..range.start];
-    let found = text[range.start..].chars().next();
+    let character = text[range.start..].chars().next();
     let is_behind_string = before.ends_with('"') && !before.ends_with("\"\"");
     let is_text = |c: char| !c.is_whitespace() && !c.is_control() && !"\\\",:;=+[]{}".contains(c);
-    Some(match found {
+    Some(match character {
         None if text.trim().is_empty() => "the file is empty; a file without hooks is {}",
         Some('#') => "a comment begins with `//`",
         Some('“' | '”' | '„' | '‟' | '‘' | '’') => {
@@ -76,14 +76,14 @@ pub(super) fn help(text: &str, range: &Range<usize>) -> Option<&'static str> {
         Some('"') if text[range.clone()].len() > 1 && !text[range.clone()].ends_with('"') => {
             "write `\\\"` for a quote within a string, and `\\n` for a line break"
         }
-        Some(found) if is_behind_string && is_text(found) => {
+        Some(character) if is_behind_string && is_text(character) => {
             "a string has ended here: write `\\\"` for a quote within it"
         }
         Some(_) if ["True", "False", "yes", "no"].contains(&&text[range.clone()]) => {
             "write `true` or `false`"
         }
         Some('\'') => "a string needs double quotes",
-        Some(found) if found.is_alphabetic() => "a string needs double quotes",
+        Some(character) if character.is_alphabetic() => "a string needs double quotes",
         _ => return None,
     })
 }

@@ -69,8 +69,8 @@ fn without_halves(text: &str) -> Cow<'_, str> {
     let mut replaced = String::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some(found) = text[at..].find('\\') {
-        at += found;
+    while let Some(offset) = text[at..].find('\\') {
+        at += offset;
         match surrogate_at(text, at) {
             None => at += after_backslash(text, at),
             Some(Half::First) if surrogate_at(text, at + ESCAPE) == Some(Half::Second) => {

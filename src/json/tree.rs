@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn other_deviations_from_json_are_errors() {
         let deep = "[".repeat(100) + &"]".repeat(100);
-        let words = r#"
+        let texts = r#"
             , 01 -01 1. .5 -.5 +1 0x1F 1e 1e+ - NaN Infinity nul True undefined 'a' "a a 1e999
             [,] [1,,2] [1,,] {,} {"a":} {'a':1} {a:1} {1:1} {"a":1,,} [1} {"a":1] [ {
             "\x41" "\v" "\'" "\u12" 
@@ -227,7 +227,7 @@ mod tests {
             "1 2",
             &deep,
         ];
-        for text in words.split_whitespace().chain(spaced) {
+        for text in texts.split_whitespace().chain(spaced) {
             assert!(read(text).is_err(), "{text}");
         }
     }
@@ -264,12 +264,12 @@ mod tests {
         fn it_agrees_with_the_strict_reader(text in "[\\[\\]{}:,\"\\\\u0-9dDeE+.\\-ntrulfasi \n\t]{0,12}") {
             let strict = serde_json::from_str::<Value>(&readable(&text)).ok();
             match read(&text) {
-                Ok(found) => {
+                Ok(value) => {
                     let bare = text.split_whitespace().collect::<String>() + "}";
                     let has_trailing = bare.contains(",]") || bare.contains(",}");
-                    prop_assert!(has_trailing || strict == Some(found));
+                    prop_assert!(has_trailing || strict == Some(value));
                 }
-                Err(words) => prop_assert!(strict.is_none(), "{}: {}", text, words),
+                Err(message) => prop_assert!(strict.is_none(), "{}: {}", text, message),
             }
         }
     }

@@ -111,15 +111,15 @@ impl Copies {
         let differs = |content: &[u8], name: &str| {
             known(name).is_some_and(|digest| of_text(content) != *digest)
         };
-        let found = copies.find(|(name, _, content)| differs(content, name));
-        found.map(|(name, ..)| &**name)
+        let copy = copies.find(|(name, _, content)| differs(content, name));
+        copy.map(|(name, ..)| &**name)
     }
 
     /// Returns the name of a file that is not as it was.
     pub(crate) fn changed(&self) -> Option<&str> {
         let is_same = |path: &Path, copy: &[u8]| beginning(path).is_ok_and(|now| now == copy);
-        let found = self.0.iter().find(|(_, path, copy)| !is_same(path, copy));
-        found.map(|(name, ..)| &**name)
+        let copy = self.0.iter().find(|(_, path, copy)| !is_same(path, copy));
+        copy.map(|(name, ..)| &**name)
     }
 }
 

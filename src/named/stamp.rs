@@ -42,14 +42,14 @@ impl Stamp {
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
-    fn of_stat(found: &rustix::fs::Stat) -> Self {
+    fn of_stat(stat: &rustix::fs::Stat) -> Self {
         Self {
-            device: found.st_dev as u64,
-            inode: found.st_ino as u64,
-            mode: found.st_mode as u32,
-            size: found.st_size as u64,
-            modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
-            changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            mode: stat.st_mode as u32,
+            size: stat.st_size as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
     }
 
@@ -180,8 +180,8 @@ impl Directory {
             return self.are_same(|_| None);
         };
         self.are_same(|name| {
-            let found = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-            Some(Stamp::of_stat(&found))
+            let stat = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            Some(Stamp::of_stat(&stat))
         })
     }
 

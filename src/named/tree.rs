@@ -126,10 +126,10 @@ impl<'a> PathTree<'a> {
     fn follow(&self, start: &Path, path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> End {
         let mut real: PathBuf = self.root.join(start).components().collect();
         let mut todo = Vec::new();
-        let mut found = None;
+        let mut last_metadata = None;
         self.enter(path, &mut real, &mut todo);
         while let Some(part) = todo.pop() {
-            found = None;
+            last_metadata = None;
             if part == ".." {
                 real.pop();
                 continue;
@@ -148,7 +148,7 @@ impl<'a> PathTree<'a> {
                 return self.missing(real);
             };
             if !metadata.is_symlink() {
-                found = Some(metadata);
+                last_metadata = Some(metadata);
                 continue;
             }
             let Ok(text) = real.read_link() else {
@@ -164,7 +164,7 @@ impl<'a> PathTree<'a> {
         let Some(below) = below(&real, self.root) else {
             return End::Outside(real);
         };
-        match found.or_else(|| self.look(&real)) {
+        match last_metadata.or_else(|| self.look(&real)) {
             Some(metadata) => End::At(below.to_owned(), metadata),
             None => End::Missing,
         }

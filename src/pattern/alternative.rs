@@ -62,14 +62,14 @@ impl Alternative {
         event: &'a EventType,
         tool: Option<&'a str>,
     ) -> Option<(&Part, Option<&'a str>)> {
-        let found = |part: &Part| match part.place {
+        let text_for = |part: &Part| match part.place {
             PatternPart::Event => Some(event.as_str()),
             PatternPart::Category => Some(event.category()),
             PatternPart::Action => Some(event.action()),
             PatternPart::Tool | PatternPart::Condition => tool,
         };
-        let mut parts = self.parts.iter().map(|part| (part, found(part)));
-        parts.find(|(part, found)| !found.is_some_and(|text| part.matches(text)))
+        let mut parts = self.parts.iter().map(|part| (part, text_for(part)));
+        parts.find(|(part, text)| !text.is_some_and(|text| part.matches(text)))
     }
 
     /// Whether it matches events of this type, with some tool or without one.

@@ -122,13 +122,13 @@ mod tests {
             ),
         ];
         for (text, event, expected) in cases {
-            let found = EventPattern::new(text).unwrap().mismatches(event);
-            let words: Vec<_> = found.iter().map(ToString::to_string).collect();
-            assert_eq!(words, expected, "{text}");
-            let alternatives = found
+            let mismatches = EventPattern::new(text).unwrap().mismatches(event);
+            let messages: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
+            assert_eq!(messages, expected, "{text}");
+            let alternatives = mismatches
                 .iter()
                 .all(|mismatch| text.contains(&mismatch.alternative));
-            assert!(alternatives, "{found:?}");
+            assert!(alternatives, "{mismatches:?}");
         }
     }
 
@@ -150,13 +150,13 @@ mod tests {
             {
                 let event = HookEvent::new(kind.clone());
                 let event = tool.into_iter().fold(event, HookEvent::with_tool_name);
-                let found = pattern.mismatches(&event);
+                let mismatches = pattern.mismatches(&event);
                 let expected = if pattern.matches(&event) {
                     0
                 } else {
                     pattern.alternatives.len()
                 };
-                assert_eq!(found.len(), expected, "{text} {kind} {tool:?}");
+                assert_eq!(mismatches.len(), expected, "{text} {kind} {tool:?}");
             }
         }
     }

@@ -39,8 +39,8 @@ fn object(masks: Masks<'_>, members: &Map<String, Value>, depth: usize) -> Value
     let outer = members.get("name").and_then(Value::as_str);
     let members = members.iter().map(|(key, value)| {
         let name = outer.filter(|_| key == "value").unwrap_or(key);
-        let shown = named(masks, name, value, depth);
-        (masks.text(key).into_owned(), shown)
+        let masked_value = named(masks, name, value, depth);
+        (masks.text(key).into_owned(), masked_value)
     });
     members.collect()
 }

@@ -128,14 +128,14 @@ impl Redactor {
         secrets: impl IntoIterator<Item = &'s str>,
     ) -> Cow<'a, str> {
         let secrets: Vec<&str> = secrets.into_iter().collect();
-        let mut shown = Cow::Borrowed(text);
+        let mut masked = Cow::Borrowed(text);
         for _ in 0..MOST_PASSES {
-            match self.masked_once(&shown, &secrets) {
-                Cow::Owned(again) => shown = Cow::Owned(again),
+            match self.masked_once(&masked, &secrets) {
+                Cow::Owned(again) => masked = Cow::Owned(again),
                 Cow::Borrowed(_) => break,
             }
         }
-        shown
+        masked
     }
 
     /// The patterns of names.
@@ -207,15 +207,15 @@ fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
     spans.extend(masks.map(|(at, mask)| at..at + mask.len()));
     spans.retain(|span| !span.is_empty());
     spans.sort_unstable_by_key(|span| span.start);
-    let (mut shown, mut end) = (String::new(), 0);
+    let (mut masked, mut end) = (String::new(), 0);
     for span in spans {
         if span.start >= end {
-            shown.push_str(&text[end..span.start]);
-            shown.push_str(Redactor::MASK);
+            masked.push_str(&text[end..span.start]);
+            masked.push_str(Redactor::MASK);
         }
         end = end.max(span.end);
     }
-    shown.push_str(&text[end..]);
-    let changed = Some(shown).filter(|shown| shown != text);
+    masked.push_str(&text[end..]);
+    let changed = Some(masked).filter(|masked| masked != text);
     changed.map_or(Cow::Borrowed(text), Cow::Owned)
 }

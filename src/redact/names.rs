@@ -50,8 +50,10 @@ pub(super) fn find(names: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
             && let Some(value) = value(names, text, name.end())
         {
             end = value.end;
-            let shown = &text[value.clone()];
-            spans.extend((is_secret(shown) && !is_same(name.as_str(), shown)).then_some(value));
+            let value_text = &text[value.clone()];
+            spans.extend(
+                (is_secret(value_text) && !is_same(name.as_str(), value_text)).then_some(value),
+            );
         }
     }
 }
@@ -59,8 +61,8 @@ pub(super) fn find(names: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
 /// Whether a name as a whole is one of these.
 pub(super) fn is_name(names: &Regex, name: &str) -> bool {
     let quoted = format!("\"{name}\"");
-    let mut found = names.find_iter(&quoted);
-    found.any(|found| found.end() == quoted.len() - 1)
+    let mut occurrences = names.find_iter(&quoted);
+    occurrences.any(|name| name.end() == quoted.len() - 1)
         && !(is_default(names) && matches(&PUBLIC, name))
 }
 
@@ -159,6 +161,6 @@ fn matches(pattern: &Lazy, text: &str) -> bool {
 
 /// The length of the match at the beginning of this text.
 fn length_of(pattern: &Lazy, text: &str) -> usize {
-    let found = pattern.as_ref().and_then(|regex| regex.find(text));
-    found.map_or(0, |found| found.len())
+    let secret = pattern.as_ref().and_then(|regex| regex.find(text));
+    secret.map_or(0, |secret| secret.len())
 }

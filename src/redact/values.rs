@@ -19,8 +19,8 @@ pub(super) fn find(text: &str, secrets: &[&str], spans: &mut Vec<Range<usize>>) 
         let lines = secret.lines().map(str::trim);
         let lines = lines.filter(|line| line.len() >= SHORTEST_LINE);
         for part in lines.chain([secret, &escaped[1..escaped.len() - 1]]) {
-            for (at, found) in text.match_indices(part) {
-                spans.push(at..at + found.len());
+            for (at, occurrence) in text.match_indices(part) {
+                spans.push(at..at + occurrence.len());
             }
         }
     }

@@ -39,14 +39,14 @@ pub(crate) struct ProjectApprovals {
 
 impl ProjectApprovals {
     pub(super) fn new(root: &Path, approved: Vec<Approved>) -> Self {
-        let mut found: HashMap<String, Vec<Approved>> = HashMap::new();
+        let mut by_digest: HashMap<String, Vec<Approved>> = HashMap::new();
         for hook in approved {
-            found.entry(hook.digest.clone()).or_default().push(hook);
+            by_digest.entry(hook.digest.clone()).or_default().push(hook);
         }
         Self {
             project: Arc::new(Project::at(root)),
             loaded: Project::once(root),
-            approved: found,
+            approved: by_digest,
             command: None,
         }
     }

@@ -294,13 +294,13 @@ impl fmt::Display for Approved {
 /// Whether some object in a value has this member. Keys are compared without capitals and underscores.
 fn has_member(within: &Value, key: &str, value: &Value) -> bool {
     let plain = |key: &str| key.replace('_', "").to_lowercase();
-    let is_same = |found: &Value| match (found.as_f64(), value.as_f64()) {
-        (Some(found), Some(number)) => found.to_bits() == number.to_bits(),
-        _ => found == value,
+    let is_same = |own: &Value| match (own.as_f64(), value.as_f64()) {
+        (Some(own), Some(number)) => own.to_bits() == number.to_bits(),
+        _ => own == value,
     };
     match within {
-        Value::Object(members) => members.iter().any(|(name, found)| {
-            plain(name) == plain(key) && is_same(found) || has_member(found, key, value)
+        Value::Object(members) => members.iter().any(|(name, own)| {
+            plain(name) == plain(key) && is_same(own) || has_member(own, key, value)
         }),
         Value::Array(items) => items.iter().any(|item| has_member(item, key, value)),
         _ => false,
@@ -313,9 +313,9 @@ pub(super) fn canonical_root(root: &Path) -> Result<PathBuf, TrustError> {
         root: root.to_owned(),
         source,
     };
-    let found = root.canonicalize().map_err(error)?;
-    match found.to_str() {
-        Some(_) => Ok(found),
+    let real = root.canonicalize().map_err(error)?;
+    match real.to_str() {
+        Some(_) => Ok(real),
         None => Err(error(io::Error::other("its path is not Unicode"))),
     }
 }

@@ -131,8 +131,8 @@ impl TrustStore {
         let mut was_there = false;
         self.change(|projects| {
             let own = projects.remove(&root);
-            let found = own.as_ref().or_else(|| projects.get(&main));
-            was_there = found.is_some_and(|approved| !approved.is_empty());
+            let approved = own.as_ref().or_else(|| projects.get(&main));
+            was_there = approved.is_some_and(|approved| !approved.is_empty());
             if projects.contains_key(&main) {
                 projects.insert(root, Vec::new());
             }
@@ -149,8 +149,8 @@ impl TrustStore {
         let mut content = self.read()?;
         let [root, main] = keys(&root);
         let own = content.projects.remove(&root);
-        let found = own.or_else(|| content.projects.remove(&main));
-        Ok(found.unwrap_or_default())
+        let approved = own.or_else(|| content.projects.remove(&main));
+        Ok(approved.unwrap_or_default())
     }
 
     /// Returns whether each of these hooks of a project is approved, in their order.
@@ -202,8 +202,8 @@ impl TrustStore {
                 .map_err(|error| unusable(error.to_string()))?;
             let warning = files::check(&self.path, &metadata).map_err(unusable)?;
             // If a group can write the store, each of its members could approve hooks.
-            if let Some(words) = warning {
-                return Err(unusable(words));
+            if let Some(message) = warning {
+                return Err(unusable(message));
             }
         }
         let text = io::read_to_string(file)

@@ -71,9 +71,9 @@ impl Unchanged {
 
     /// The same, of a project that is looked at once.
     fn differences_in(&self, project: &Project, hook: &Hook) -> Vec<(String, &'static str)> {
-        let (found, seen) = self.compare(project, hook);
-        *self.seen() = seen.filter(|_| found.is_empty()).map(Arc::new);
-        found
+        let (differences, seen) = self.compare(project, hook);
+        *self.seen() = seen.filter(|_| differences.is_empty()).map(Arc::new);
+        differences
     }
 
     /// Returns why the approval is lost while the hooks of a project are loaded, in which no content is read twice.
@@ -144,7 +144,7 @@ fn differences(
         // The files in it are not known any more.
         return vec![(name.clone(), "has become too large")];
     }
-    let mut found = BTreeMap::new();
+    let mut differences = BTreeMap::new();
     for (name, state) in now {
         let what = match (approved.get(name), state) {
             (Some(Some(before)), Ok(now)) if **before == **now => continue,
@@ -154,14 +154,14 @@ fn differences(
             (None, Ok(_)) => NEW,
             (Some(_), Ok(_)) => CHANGED,
         };
-        found.insert(name.clone(), what);
+        differences.insert(name.clone(), what);
     }
     for name in approved.keys() {
         if !now.contains_key(name) && !name.ends_with('/') {
-            found.insert(name.clone(), GONE);
+            differences.insert(name.clone(), GONE);
         }
     }
-    found.into_iter().collect()
+    differences.into_iter().collect()
 }
 
 impl ApprovalCheck for Unchanged {

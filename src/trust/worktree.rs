@@ -63,22 +63,22 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let shown = |path: &str| base.join(path).display().to_string();
-        write("main/.git/worktrees/w/gitdir", shown("w/.git\n"));
+        let display = |path: &str| base.join(path).display().to_string();
+        write("main/.git/worktrees/w/gitdir", display("w/.git\n"));
         write(
             "w/.git",
-            format!("gitdir: {}\n", shown("main/.git/worktrees/w")),
+            format!("gitdir: {}\n", display("main/.git/worktrees/w")),
         );
         assert_eq!(identity(&base.join("w")), base.join("main"));
         assert_eq!(identity(&base.join("main")), base.join("main"));
         // Another directory claims the same entry.
         write(
             "forged/.git",
-            format!("gitdir: {}\n", shown("main/.git/worktrees/w")),
+            format!("gitdir: {}\n", display("main/.git/worktrees/w")),
         );
         // One that agrees, but in a repository of its own.
         write("own/.git", "gitdir: fake/worktrees/w".to_owned());
-        write("own/fake/worktrees/w/gitdir", shown("own/.git"));
+        write("own/fake/worktrees/w/gitdir", display("own/.git"));
         write("none/.git", "gitdir: ../nowhere".to_owned());
         for name in ["forged", "own", "none"] {
             assert_eq!(identity(&base.join(name)), base.join(name), "{name}");
