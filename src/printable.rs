@@ -31,7 +31,7 @@ fn is_default_ignorable(c: char) -> bool {
     )
 }
 
-/// Whether [`printable`] leaves a character unchanged.
+/// Returns whether [`printable`] leaves a character unchanged.
 ///
 /// Not printable are: control characters except the tab; line and paragraph separators (U+2028, U+2029);
 /// and the characters that Unicode calls default-ignorable, such as zero-width characters, soft hyphens,

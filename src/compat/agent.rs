@@ -382,13 +382,13 @@ impl Event {
         }
     }
 
-    /// Whether `install` registers it.
+    /// Returns whether `install` registers it.
     #[cfg(feature = "cli")]
     pub(crate) fn is_registered(&self) -> bool {
         self.registered && self.ours().is_some()
     }
 
-    /// Whether it is the end of something, at which a block lets the agent go on.
+    /// Returns whether it is the end of something, at which a block lets the agent go on.
     #[cfg(feature = "cli")]
     pub(crate) fn is_stop(&self) -> bool {
         let ends = [
@@ -400,13 +400,13 @@ impl Event {
         self.ours().is_some_and(|name| ends.contains(&name))
     }
 
-    /// Whether hooks can block what the host is about to do.
+    /// Returns whether hooks can block what the host is about to do.
     pub(crate) fn can_block(&self) -> bool {
         let ours = self.ours().and_then(|name| EventType::of_name(name).ok());
         ours.is_some_and(|event| event.can_block())
     }
 
-    /// Whether a matcher is tested against the event's tool.
+    /// Returns whether a matcher is tested against the event's tool.
     pub(crate) fn is_of_tool(&self) -> bool {
         self.subject == Some(TOOL_NAME)
     }
@@ -514,7 +514,7 @@ impl Agent {
         self.tools.iter().find(|tool| tool.theirs == theirs)
     }
 
-    /// Whether a matcher of tools is a list of exact names, not a regular expression.
+    /// Returns whether a matcher of tools is a list of exact names, not a regular expression.
     pub(crate) fn is_list_of_names(&self, matcher: &str) -> bool {
         let is_of_name = |marks: &str| {
             let mut characters = matcher.chars();

@@ -118,7 +118,7 @@ impl AgentProtocol {
     }
 }
 
-/// Whether an event came from the agent: its data is passed on unchanged.
+/// Returns whether an event came from the agent: its data is passed on unchanged.
 pub(super) fn came_from_agent(event: &HookEvent) -> bool {
     let context = event.context();
     context.is_some_and(|context| context.field("hook_event_name").is_some())

@@ -161,7 +161,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a member of an answer does more than to stop something.
+    /// Returns whether a member of an answer does more than to stop something.
     fn widens(&self, name: &str, value: &Value) -> bool {
         let keys = &self.event.specific;
         let is_changed = keys.input == Some(name) || keys.output.contains(&name);
@@ -305,7 +305,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a text is an object that other programs can read, although it was not read here.
+/// Returns whether a text is an object that other programs can read, although it was not read here.
 fn is_beyond_limits(text: &str) -> bool {
     let skipped = json::read::<IgnoredAny>(text);
     text.starts_with(['{', '"']) && skipped.is_ok()

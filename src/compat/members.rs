@@ -103,7 +103,7 @@ impl<'a> Members<'a> {
         [Some(self), specific, request].into_iter().flatten()
     }
 
-    /// Whether some part has this key, with this value; without one, with any but a blank text.
+    /// Returns whether some part has this key, with this value; without one, with any but a blank text.
     pub(super) fn has_anywhere(self, key: &str, value: Option<Given>) -> bool {
         let is_meant = |given: &Value| match value {
             None => given.as_str().is_none_or(|text| !text.trim().is_empty()),

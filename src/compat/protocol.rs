@@ -162,7 +162,7 @@ impl AgentProtocol {
         }))
     }
 
-    /// Whether the matcher has the subject, or another name of the tool.
+    /// Returns whether the matcher has the subject, or another name of the tool.
     pub(crate) fn is_named(&self, subject: &str) -> bool {
         let others = self.agent().also_called.iter();
         let mut names = others
@@ -215,7 +215,7 @@ impl AgentProtocol {
         command_line(command, |name| self.is_of_event(name))
     }
 
-    /// Whether the agent sets this variable to a value of an event. Windows ignores case.
+    /// Returns whether the agent sets this variable to a value of an event. Windows ignores case.
     fn is_of_event(&self, name: &str) -> bool {
         let mut variables = self.agent().variables.iter();
         let is_of_event = |variable| {

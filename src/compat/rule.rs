@@ -103,13 +103,13 @@ pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
     cwd.as_str().map(Path::new)
 }
 
-/// Whether a rule names the server of a tool.
+/// Returns whether a rule names the server of a tool.
 fn is_server_of(named: &str, tool: &str) -> bool {
     let rest = tool.strip_prefix(named);
     named.starts_with("mcp__") && rest.is_some_and(|rest| rest.starts_with("__"))
 }
 
-/// Whether this may be the name of a tool in a rule: with a capital, as the tool's own, or of a server.
+/// Returns whether this may be the name of a tool in a rule: with a capital, as the tool's own, or of a server.
 fn is_tool(name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "_-*".contains(c);
     let is_of_server = name.starts_with("mcp__") || name == "*";
@@ -117,7 +117,7 @@ fn is_tool(name: &str) -> bool {
     name.chars().all(is_part) && (is_of_server || is_own)
 }
 
-/// Whether no bracket closes before it opens, as in `Bash(rm *)|Edit(x)`, which is two rules. `\(` is no bracket.
+/// Returns whether no bracket closes before it opens, as in `Bash(rm *)|Edit(x)`, which is two rules. `\(` is no bracket.
 fn closes_what_it_opens(argument: &str) -> bool {
     let (mut open, mut is_escaped) = (0, false);
     argument.chars().all(|c| {
@@ -218,7 +218,7 @@ impl Argument {
             || has_backslash && self.is_in(&plain(&normal(text, &['/', '\\'])))
     }
 
-    /// Whether the pieces occur in this order. The first one begins a word, and the last one ends one.
+    /// Returns whether the pieces occur in this order. The first one begins a word, and the last one ends one.
     fn is_in(&self, text: &str) -> bool {
         let (mut from, last) = (0, self.pieces.len() - 1);
         for (index, piece) in self.pieces.iter().enumerate() {
@@ -250,8 +250,9 @@ fn plain(text: &str) -> String {
     words.join(" ").to_lowercase()
 }
 
-/// Whether the host of a URL is written as a rule names it. There are other spellings, which a browser reads as the same
-/// host (<https://url.spec.whatwg.org/#host-parsing>): `%65xample.com`, a tab within, full-width letters, `127.1`.
+/// Returns whether the host of a URL is written as a rule names it. There are other spellings, which a browser reads as
+/// the same host (<https://url.spec.whatwg.org/#host-parsing>): `%65xample.com`, a tab within, full-width letters,
+/// `127.1`.
 fn has_plain_host(url: &str) -> bool {
     let rest = url.trim().split_once("://").and_then(|(scheme, rest)| {
         let is_web = ["http", "https"]

@@ -97,7 +97,7 @@ fn bash_of_git() -> Option<OsString> {
         .map(PathBuf::into_os_string)
 }
 
-/// Whether a path is within a directory, in any letter case: a `PATH` often has the system's in another one.
+/// Returns whether a path is within a directory, in any letter case: a `PATH` often has the system's in another one.
 #[cfg(windows)]
 fn is_in(path: &Path, directory: &Path) -> bool {
     let small = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());

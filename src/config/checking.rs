@@ -83,7 +83,7 @@ impl HookConfig {
         protocol.is_null() || sources::source_of(&self.sources, protocol).is_some()
     }
 
-    /// Whether a host with this profile reads the path as a hooks file of its own.
+    /// Returns whether a host with this profile reads the path as a hooks file of its own.
     fn is_own_place(&self, path: &Path) -> bool {
         let path = absolute(path);
         let mut files = self.profile.global_files().iter();

@@ -100,7 +100,7 @@ impl HooksFileEntry {
         }
     }
 
-    /// Whether the hook was loaded from this entry.
+    /// Returns whether the hook was loaded from this entry.
     fn is_source_of(&self, wanted: &Hook) -> bool {
         let source = self.hook().ok().filter(|_| self.old.is_some());
         source.is_some_and(|hook| hook.source() == wanted.source())

@@ -38,7 +38,7 @@ pub(super) fn program_of_events<'a>(
     })
 }
 
-/// Whether a key of another program keeps a hook from some events.
+/// Returns whether a key of another program keeps a hook from some events.
 pub(super) fn is_condition_elsewhere(key: &str) -> bool {
     matches!(key, "matcher" | "tool" | "tools" | "if")
 }

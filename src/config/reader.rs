@@ -292,12 +292,12 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
     })
 }
 
-/// Whether a file may have this key besides `hooks`.
+/// Returns whether a file may have this key besides `hooks`.
 fn is_known(key: &str) -> bool {
     matches!(key, "disable" | "$schema") || is_note(key)
 }
 
-/// Whether the key is a note for people.
+/// Returns whether the key is a note for people.
 fn is_note(key: &str) -> bool {
     key == "comment" || key.starts_with('_') || key.starts_with("//")
 }
@@ -346,7 +346,7 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
     entry.members().filter(is_unknown)
 }
 
-/// Whether a key is probably meant to be one of ours.
+/// Returns whether a key is probably meant to be one of ours.
 fn is_meant(key: &str) -> bool {
     keys().any(|known| is_slip(key, known))
         || nearest_key(key) == Some("sandbox")

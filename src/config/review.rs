@@ -45,7 +45,7 @@ impl HookConfig {
 }
 
 impl Review {
-    /// Whether all hooks are approved as they are.
+    /// Returns whether all hooks are approved as they are.
     pub(crate) fn is_approved(&self) -> bool {
         self.approval.changes.is_empty() && self.report.is_ok()
     }

@@ -31,7 +31,7 @@ pub(crate) trait Source: Any + fmt::Debug + RefUnwindSafe + Send + Sync {
     /// Returns the form of a file with this path and text; None if it is not one of this source.
     fn form_of(&self, path: &Path, text: &str) -> Option<Arc<dyn Form>>;
 
-    /// Whether hooks with a protocol of this name are loaded.
+    /// Returns whether hooks with a protocol of this name are loaded.
     fn reads(&self, protocol: &str) -> bool;
 
     /// Returns the protocol of a hook that was approved and is gone from its file, from the protocol's name and
@@ -44,7 +44,7 @@ pub(crate) trait Form: Send + Sync {
     /// The program whose form it is, for messages.
     fn title(&self) -> &'static str;
 
-    /// Whether a file that cannot be read blocks.
+    /// Returns whether a file that cannot be read blocks.
     fn is_strict(&self) -> bool;
 
     /// Adds the hooks and problems of a text, also what matches no event or tool of the host. Returns the hooks that the

@@ -78,7 +78,7 @@ impl Failure {
 }
 
 impl FailureKind {
-    /// Whether this crate, one of its limits or the host has caused the failure, and not the hook.
+    /// Returns whether this crate, one of its limits or the host has caused the failure, and not the hook.
     pub(crate) fn is_of_the_engine(self) -> bool {
         matches!(
             self,
@@ -91,7 +91,7 @@ impl FailureKind {
         )
     }
 
-    /// Whether it ended by itself, or its shell did for it, so that it may have answered.
+    /// Returns whether it ended by itself, or its shell did for it, so that it may have answered.
     pub(crate) fn is_of_its_end(self) -> bool {
         matches!(
             self,
@@ -99,13 +99,13 @@ impl FailureKind {
         )
     }
 
-    /// Whether a value of the event has caused the failure.
+    /// Returns whether a value of the event has caused the failure.
     pub(crate) fn is_of_the_event(self) -> bool {
         matches!(self, Self::EventTooLarge | Self::ArgumentsNotMapped)
     }
 
-    /// Whether it follows from what a hook does, and not from what it is or from the host: only then a hook that is not
-    /// [enforced](crate::Hook::with_enforce) lets the operation continue.
+    /// Returns whether it follows from what a hook does, and not from what it is or from the host: only then a hook
+    /// that is not [enforced](crate::Hook::with_enforce) lets the operation continue.
     pub(crate) fn is_of_its_run(self) -> bool {
         !matches!(
             self,

@@ -46,7 +46,8 @@ impl May {
         }
     }
 
-    /// Whether what it does replaces something. To leave out a change would let pass what the hook meant to prevent.
+    /// Returns whether what it does replaces something. To leave out a change would let pass what the hook meant to
+    /// prevent.
     pub(crate) fn is_change(self) -> bool {
         matches!(self, Self::ChangeInput | Self::ChangeOutput)
     }

@@ -79,7 +79,7 @@ impl HookOutput {
         input.is_some_and(|input| self.replaces_input || !input.is_empty())
     }
 
-    /// Whether nothing follows from it: reasons and the like count only beside a decision or a change.
+    /// Returns whether nothing follows from it: reasons and the like count only beside a decision or a change.
     pub(crate) fn says_nothing(&self) -> bool {
         let rest = Self {
             reason: None,

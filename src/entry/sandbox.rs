@@ -88,7 +88,7 @@ impl Sandbox {
         &self.write
     }
 
-    /// Whether it may open network sockets.
+    /// Returns whether it may open network sockets.
     pub(crate) fn network(&self) -> bool {
         self.network
     }

@@ -37,7 +37,7 @@ pub(crate) enum Off {
 }
 
 impl Standing {
-    /// Whether an event reaches the hook: it runs, or it fails.
+    /// Returns whether an event reaches the hook: it runs, or it fails.
     #[cfg(feature = "cli")]
     pub(crate) fn takes_part(&self) -> bool {
         matches!(self, Self::Ready | Self::Fails(_))

@@ -221,7 +221,7 @@ impl EventType {
         self.known().is_some()
     }
 
-    /// Whether this crate defines a key of this name in the data of this event.
+    /// Returns whether this crate defines a key of this name in the data of this event.
     pub(crate) fn has_key(&self, name: &str) -> bool {
         let known = self.known();
         known.is_some_and(|known| known.data.iter().any(|(key, _)| *key == name))

@@ -116,7 +116,7 @@ impl EventSpec {
         self.event_type.can_block() && (is_builtin || !self.notifies_only)
     }
 
-    /// Whether its events may name a tool: those about tools and permissions, and those of a host's own.
+    /// Returns whether its events may name a tool: those about tools and permissions, and those of a host's own.
     #[must_use]
     pub fn may_have_tool(&self) -> bool {
         self.event_type.known().is_none_or(|known| known.has_tool)

@@ -31,7 +31,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Whether this text may be searched by an expression of this size. Once too much was asked for, nothing is left.
+    /// Returns whether this text may be searched by an expression of this size. Once too much was asked for, nothing is
+    /// left.
     pub(super) fn takes(&self, text: &str, size: usize) -> bool {
         let left = self.0.get().checked_sub(text.len() * size);
         self.0.set(left.unwrap_or_default());

@@ -146,7 +146,7 @@ impl Condition {
         }
     }
 
-    /// Whether values are compared as paths.
+    /// Returns whether values are compared as paths.
     pub(super) fn is_of_paths(&self) -> bool {
         match self {
             Self::Glob(_) | Self::OneOf(_) => true,
@@ -197,7 +197,7 @@ impl Condition {
         }
     }
 
-    /// Whether compiling the condition surely succeeds, so that it need not be compiled before it is tested.
+    /// Returns whether compiling the condition surely succeeds, so that it need not be compiled before it is tested.
     fn can_wait(&self, allowance: &Allowance) -> bool {
         let Ok(expression) = self.expression() else {
             return false;
@@ -249,8 +249,8 @@ struct Compiled {
 }
 
 impl Condition {
-    /// Whether a value matches, in these forms: in any of them. What is within `not` must match all of them, since each
-    /// may be the name by which the file is used.
+    /// Returns whether a value matches, in these forms: in any of them. What is within `not` must match all of them,
+    /// since each may be the name by which the file is used.
     fn is_met(&self, regex: &Regex, forms: &[&str]) -> bool {
         let mut forms = forms.iter();
         match self {
@@ -263,8 +263,8 @@ impl Condition {
         }
     }
 
-    /// Whether a value surely matches: in each of these forms. An answer that grants something must not hold for another
-    /// name of a file that its condition excludes.
+    /// Returns whether a value surely matches: in each of these forms. An answer that grants something must not hold
+    /// for another name of a file that its condition excludes.
     fn is_surely_met(&self, regex: &Regex, forms: &[&str]) -> bool {
         let mut forms = forms.iter();
         match self {
@@ -279,17 +279,17 @@ impl Condition {
     }
 }
 
-/// Whether a path matches as it is, or with `/` for `\`: only on Windows that is surely a separator.
+/// Returns whether a path matches as it is, or with `/` for `\`: only on Windows that is surely a separator.
 fn matches_somehow(regex: &Regex, path: &str) -> bool {
     regex.is_match(&with_slashes(path)) || !cfg!(windows) && regex.is_match(path)
 }
 
-/// Whether a path matches in both readings of `\`.
+/// Returns whether a path matches in both readings of `\`.
 fn matches_surely(regex: &Regex, path: &str) -> bool {
     regex.is_match(&with_slashes(path)) && (cfg!(windows) || regex.is_match(path))
 }
 
-/// Whether an expression matches the whole value.
+/// Returns whether an expression matches the whole value.
 fn is_match_of_all(regex: &Regex, value: &str) -> bool {
     regex
         .find(value)
@@ -428,7 +428,7 @@ fn other_keys(value: Node<'_, '_>) -> String {
     }
 }
 
-/// Whether a value is too long to be searched.
+/// Returns whether a value is too long to be searched.
 pub(super) fn is_too_long(value: &str) -> bool {
     value.len() > LONGEST_VALUE
 }

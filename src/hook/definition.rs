@@ -97,7 +97,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Whether the answer stands in the entry.
+    /// Returns whether the answer stands in the entry.
     pub(super) fn answers(&self) -> bool {
         matches!(self.command, HookCommand::Answer(_))
     }
@@ -436,7 +436,7 @@ impl Hook {
         })
     }
 
-    /// Whether the hook fails on every event, as far as that is known without looking at files.
+    /// Returns whether the hook fails on every event, as far as that is known without looking at files.
     pub(crate) fn is_refused(&self) -> bool {
         self.settings.refusal.is_some()
     }

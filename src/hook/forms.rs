@@ -36,7 +36,7 @@ impl System {
         self != Self::Unix
     }
 
-    /// Whether paths by these rules can be looked up here.
+    /// Returns whether paths by these rules can be looked up here.
     fn is_here(self) -> bool {
         (self == Self::Windows) == cfg!(windows)
     }

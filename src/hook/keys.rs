@@ -272,7 +272,7 @@ impl FromEntry for BTreeMap<String, String> {
     }
 }
 
-/// Whether a variable can have this name.
+/// Returns whether a variable can have this name.
 pub(crate) fn is_variable(name: &str) -> bool {
     !name.is_empty() && !name.contains(['=', '\0'])
 }

@@ -227,7 +227,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether a word begins here, or a value in it: `x=~/a`.
+    /// Returns whether a word begins here, or a value in it: `x=~/a`.
     fn is_at_start(&self) -> bool {
         let before = self.text[..self.here].chars().next_back();
         let word = self.levels.last().and_then(|level| level.word.as_ref());

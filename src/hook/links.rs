@@ -151,7 +151,8 @@ impl Walk {
         Some(())
     }
 
-    /// Whether the next part is the directory of a process in `/proc`: what its links mean depends on which process asks, and when.
+    /// Returns whether the next part is the directory of a process in `/proc`: what its links mean depends on which
+    /// process asks, and when.
     fn is_process(&self, part: &OsStr) -> bool {
         let name = part.to_str().unwrap_or_default();
         let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());

@@ -142,7 +142,7 @@ impl Hook {
         replaces || self.settings.options.guards(can_block)
     }
 
-    /// Whether the answer of the hook stands in its entry.
+    /// Returns whether the answer of the hook stands in its entry.
     pub(crate) fn answers(&self) -> bool {
         self.settings.answers()
     }

@@ -53,7 +53,7 @@ impl Hook {
         is_grouped.then(|| self.protocol_name())
     }
 
-    /// Whether the operation may continue in spite of this failure of the hook.
+    /// Returns whether the operation may continue in spite of this failure of the hook.
     pub(crate) fn forgives(&self, failure: FailureKind) -> bool {
         let policy = self.on_failure();
         let own = self
@@ -62,8 +62,8 @@ impl Hook {
         self.background() || own.unwrap_or_else(|| failure.continues_under(policy))
     }
 
-    /// Whether the model does not get the output of a tool if the hook has not allowed it, with this failure if it has
-    /// failed. The invalid answer of a hook of hooks.json may have been meant to replace the output.
+    /// Returns whether the model does not get the output of a tool if the hook has not allowed it, with this failure if
+    /// it has failed. The invalid answer of a hook of hooks.json may have been meant to replace the output.
     pub(crate) fn withholds(&self, failure: Option<FailureKind>) -> bool {
         let is_unread = failure == Some(FailureKind::InvalidAnswer) && self.protocol().is_none();
         is_unread || self.on_failure() == FailurePolicy::Withhold

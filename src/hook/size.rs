@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::globs::translated;
 
-    /// Whether an expression can be compiled in this size.
+    /// Returns whether an expression can be compiled in this size.
     fn fits(expression: &str, size: usize) -> bool {
         let mut builder = RegexBuilder::new(expression);
         builder.size_limit(size).build().is_ok()

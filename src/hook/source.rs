@@ -25,7 +25,7 @@ impl HookSource {
 /// The directory beside a hooks file with more of them.
 pub(crate) const HOOKS_D: &str = "hooks.d";
 
-/// Whether a file stands beside a hooks file, not in its place.
+/// Returns whether a file stands beside a hooks file, not in its place.
 pub(crate) fn is_beside_hooks(file: &Path) -> bool {
     let directory = file.parent().and_then(Path::file_name);
     directory.is_some_and(|name| name == HOOKS_D)

@@ -179,7 +179,7 @@ enum Tested {
 }
 
 impl Tested {
-    /// Whether the condition counts as met. What cannot be tested must not skip a hook that guards.
+    /// Returns whether the condition counts as met. What cannot be tested must not skip a hook that guards.
     fn is_met(&self, guards: bool) -> bool {
         match self {
             Self::Is(met) => *met,

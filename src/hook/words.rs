@@ -220,7 +220,7 @@ impl Reader<'_> {
         (value, is_set)
     }
 
-    /// Whether the command may set a variable: it has its name, and not behind `$`.
+    /// Returns whether the command may set a variable: it has its name, and not behind `$`.
     fn is_set(&self, name: &str) -> bool {
         let texts = self.hook.command().texts();
         let is_set = |text: &String| {
@@ -462,7 +462,7 @@ fn name_behind(run: &Run) -> Option<usize> {
     (run.words[..text].iter().all(is_option) && !takes_name).then_some(text + 1)
 }
 
-/// Whether a name is a pattern for several.
+/// Returns whether a name is a pattern for several.
 pub(crate) fn is_glob(name: &str) -> bool {
     name.contains(['*', '?', '[']) && !name.contains(is_of_shell) && !name.starts_with('/')
 }
@@ -480,7 +480,7 @@ fn text_of(word: &Word<'_>) -> String {
     text
 }
 
-/// Whether a character has a meaning for a shell, so that a text with it may be a command.
+/// Returns whether a character has a meaning for a shell, so that a text with it may be a command.
 fn is_of_shell(c: char) -> bool {
     c.is_whitespace() || "'\"\\`$;&|()<>".contains(c)
 }

@@ -49,7 +49,7 @@ pub(super) fn description(error: &ParseError, text: &str) -> String {
     description.to_owned()
 }
 
-/// Whether a list ends here while an object in it is open, behind a value of the object.
+/// Returns whether a list ends here while an object in it is open, behind a value of the object.
 fn is_open(text: &str, at: usize) -> bool {
     let (before, rest) = text.split_at(at);
     rest.starts_with(']') && !before.trim_end().ends_with(['{', ','])

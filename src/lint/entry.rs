@@ -74,7 +74,7 @@ pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Probl
     unfired.chain(mistakes).chain(script).collect()
 }
 
-/// Whether a hook can block an event of the host.
+/// Returns whether a hook can block an event of the host.
 pub(crate) fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
     let mut events = vocabulary.events().iter();
     let is_for = |event: &EventType| hook.pattern().matches_type(event);
@@ -252,7 +252,7 @@ fn shell_word(hook: &Hook, host: &Host) -> Option<Finding> {
     Some((format!("args[{index}]"), message, help.to_owned()))
 }
 
-/// Whether a word begins with the home directory, or with a variable of the event.
+/// Returns whether a word begins with the home directory, or with a variable of the event.
 fn is_replaced_by_shell(word: &str, host: &Host) -> bool {
     let Some(name) = word.strip_prefix('$') else {
         return word.starts_with("~/");
@@ -263,7 +263,7 @@ fn is_replaced_by_shell(word: &str, host: &Host) -> bool {
     name == "HOME" || is_of_event(name, host)
 }
 
-/// Whether this is the name of a variable with a value of the event.
+/// Returns whether this is the name of a variable with a value of the event.
 fn is_of_event(name: &str, host: &Host) -> bool {
     let own = host.prefixes.iter().map(String::as_str);
     own.chain([COMMON_PREFIX]).any(|prefix| {

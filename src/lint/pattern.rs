@@ -87,7 +87,7 @@ impl Alternative {
         }
     }
 
-    /// Whether it can match no event: every event has a colon in its name.
+    /// Returns whether it can match no event: every event has a colon in its name.
     fn is_word(&self) -> bool {
         !self.text().contains([':', '*', '?', '['])
     }

@@ -148,7 +148,7 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
     })
 }
 
-/// Whether the program runs the file that the word behind it names.
+/// Returns whether the program runs the file that the word behind it names.
 fn runs(program: &str, word: &str) -> bool {
     let is_runner = matches!(program, "env" | "exec") || runs_file(program);
     let is_file = !word.starts_with('-') && Path::new(word).extension().is_some();
@@ -177,7 +177,7 @@ fn is_readable(text: &str, shell: Option<Shell>) -> bool {
     text.len() <= LONGEST_COMMAND && is_posix(shell)
 }
 
-/// Whether the words of a command are those of `sh`.
+/// Returns whether the words of a command are those of `sh`.
 fn is_posix(shell: Option<Shell>) -> bool {
     use Shell::{Cmd, Fish, PowerShell, Pwsh};
     let is_other = matches!(shell, Some(Fish | Pwsh | PowerShell | Cmd));
@@ -273,7 +273,7 @@ fn beginning_of(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether the `PATH` that a hook inherits has no such program.
+/// Returns whether the `PATH` that a hook inherits has no such program.
 fn is_missing_program(hook: &Hook, program: &str) -> bool {
     let has_own = hook.env().contains_key("PATH") || hook.inherit().is_some();
     // The shell itself has these.

@@ -292,7 +292,7 @@ impl<'a> Look<'a> {
         digest.map_err(|error| format!("cannot be read: {error}"))
     }
 
-    /// Whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
+    /// Returns whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
     /// counts when the script appears.
     /// `reached` is its name below the root, with the links that were followed.
     fn takes(&self, found: &Found, reached: &str, wanted: &Wanted) -> bool {
@@ -443,12 +443,13 @@ fn plain(input: &str) -> String {
     }
 }
 
-/// Whether a link on the way has the name of a script: who runs it does not see what it leads to.
+/// Returns whether a link on the way has the name of a script: who runs it does not see what it leads to.
 fn is_named_as_script(found: &Found) -> bool {
     found.links.iter().any(|(link, _)| has_ending(link))
 }
 
-/// Whether a file is there that is no script, by its permissions and content, and whose name has an ending of other files.
+/// Returns whether a file is there that is no script, by its permissions and content, and whose name has an ending of
+/// other files.
 pub(crate) fn is_data(path: &Path) -> bool {
     let is_plain = |metadata: &Metadata| metadata.is_file() && !files::is_executable(metadata);
     let is_there = path

@@ -77,7 +77,7 @@ impl Stamp {
         }
     }
 
-    /// Whether something has this stamp still.
+    /// Returns whether something has this stamp still.
     fn is_of(&self, now: Self) -> bool {
         match self.changed {
             NEVER => *self == now.place(),
@@ -101,7 +101,7 @@ type Time = (i64, i64);
 /// The time of a place, which does not count.
 const NEVER: Time = (0, 0);
 
-/// Whether a change now gets another time than this one.
+/// Returns whether a change now gets another time than this one.
 pub(super) fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
     (seconds.saturating_add(RACY), nanos) <= time_of(now)
 }
@@ -146,7 +146,7 @@ impl Stamps {
         self.0.iter().map(|directory| directory.entries.len()).sum()
     }
 
-    /// Whether all has the stamps that it had.
+    /// Returns whether all has the stamps that it had.
     pub(crate) fn are_same(&self) -> bool {
         cfg!(unix) && self.0.iter().all(Directory::is_same)
     }
@@ -202,7 +202,7 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// Whether all is as it was. If the clock was set back, no one knows.
+    /// Returns whether all is as it was. If the clock was set back, no one knows.
     pub(crate) fn is_unchanged(&self) -> bool {
         is_past(self.newest, SystemTime::now()) && self.stamps.are_same()
     }

@@ -94,7 +94,7 @@ impl<'a> PathTree<'a> {
         MOST_LOOKS - self.left.get()
     }
 
-    /// Whether nothing more can be found.
+    /// Returns whether nothing more can be found.
     pub(super) fn is_exhausted(&self) -> bool {
         self.left.get() == 0
     }

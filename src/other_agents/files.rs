@@ -264,8 +264,9 @@ impl Search<'_> {
         }
     }
 
-    /// Whether an agent loads this file, or those of this directory, by itself from the project: then they stay the project's,
-    /// also if the host names them. So does a link in the project: the repository, or a hook that may write there, has chosen its target.
+    /// Returns whether an agent loads this file, or those of this directory, by itself from the project: then they stay
+    /// the project's, also if the host names them. So does a link in the project: the repository, or a hook that may
+    /// write there, has chosen its target.
     fn is_of_project(&self, path: &Path, root: &Path) -> bool {
         // By its path without a link in the last place, too.
         let is_inside = path.parent().is_some_and(|parent| is_below(parent, root));
@@ -307,8 +308,8 @@ impl Search<'_> {
         is_found
     }
 
-    /// Whether the user has named this file of a project. A link out of the project may lead to a file that he has named there:
-    /// the project's settings and sandbox must not apply to that.
+    /// Returns whether the user has named this file of a project. A link out of the project may lead to a file that he
+    /// has named there: the project's settings and sandbox must not apply to that.
     fn is_named(&self, agent: &Agent, path: &Path, root: &Path) -> bool {
         let mut named = self.tools.named.iter();
         named.any(|(of, named)| *of == agent && is_same_file(named, path)) && is_below(path, root)
@@ -359,13 +360,13 @@ impl Search<'_> {
     }
 }
 
-/// Whether the file is of an extension of the project.
+/// Returns whether the file is of an extension of the project.
 fn is_of_extension(file: &SourceFile) -> bool {
     let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
     is_in_project && matches!(file.content, Content::Plugin(_))
 }
 
-/// Whether a path leads to nothing outside of the directory in which it begins.
+/// Returns whether a path leads to nothing outside of the directory in which it begins.
 fn stays_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
@@ -386,7 +387,8 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     one.is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// Whether a directory is within the project, by its path or its canonical path: everything in a clone needs approval.
+/// Returns whether a directory is within the project, by its path or its canonical path: everything in a clone needs
+/// approval.
 fn is_within(directory: &Path, root: &Path) -> bool {
     directory.starts_with(root) || is_below(directory, root)
 }
@@ -397,7 +399,7 @@ fn is_below(path: &Path, root: &Path) -> bool {
     path.is_ok_and(|path| root.canonicalize().is_ok_and(|root| path.starts_with(root)))
 }
 
-/// Whether a file has hooks in TOML, which are not read.
+/// Returns whether a file has hooks in TOML, which are not read.
 fn has_hooks_in_toml(path: &Path) -> bool {
     let text = reading::text_of(path).unwrap_or_default();
     text.lines().any(|line| {

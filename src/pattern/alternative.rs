@@ -72,7 +72,7 @@ impl Alternative {
         parts.find(|(part, text)| !text.is_some_and(|text| part.matches(text)))
     }
 
-    /// Whether it matches events of this type, with some tool or without one.
+    /// Returns whether it matches events of this type, with some tool or without one.
     pub(crate) fn matches_type(&self, event: &EventType) -> bool {
         // The tool is the last part.
         let difference = self.difference(event, None);

@@ -127,7 +127,7 @@ impl EventPattern {
         &self.source
     }
 
-    /// Whether the pattern matches this event. Allocates nothing.
+    /// Returns whether the pattern matches this event. Allocates nothing.
     #[must_use]
     pub fn matches(&self, event: &HookEvent) -> bool {
         let tool = event.tool_name.as_deref();
@@ -135,20 +135,20 @@ impl EventPattern {
         alternatives.any(|alternative| alternative.difference(&event.event_type, tool).is_none())
     }
 
-    /// Whether the pattern matches events of this type, with some tool or without one.
+    /// Returns whether the pattern matches events of this type, with some tool or without one.
     #[must_use]
     pub fn matches_type(&self, event_type: &EventType) -> bool {
         let mut alternatives = self.alternatives.iter();
         alternatives.any(|alternative| alternative.matches_type(event_type))
     }
 
-    /// Whether this is the only built-in event that the pattern matches.
+    /// Returns whether this is the only built-in event that the pattern matches.
     pub(crate) fn matches_only(&self, event_type: &EventType) -> bool {
         let mut known = EventType::BUILTIN.iter();
         known.all(|known| self.matches_type(known) == (known == event_type))
     }
 
-    /// Whether the pattern matches any built-in event.
+    /// Returns whether the pattern matches any built-in event.
     pub(crate) fn matches_known(&self) -> bool {
         let mut alternatives = self.alternatives.iter();
         alternatives.any(Alternative::matches_known)

@@ -58,7 +58,7 @@ pub(super) fn find(names: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Whether a name as a whole is one of these.
+/// Returns whether a name as a whole is one of these.
 pub(super) fn is_name(names: &Regex, name: &str) -> bool {
     let quoted = format!("\"{name}\"");
     let mut occurrences = names.find_iter(&quoted);
@@ -66,7 +66,7 @@ pub(super) fn is_name(names: &Regex, name: &str) -> bool {
         && !(is_default(names) && matches(&PUBLIC, name))
 }
 
-/// Whether these are the default names: a name that a host has added has no exceptions.
+/// Returns whether these are the default names: a name that a host has added has no exceptions.
 fn is_default(names: &Regex) -> bool {
     SECRET
         .as_ref()

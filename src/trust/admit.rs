@@ -64,7 +64,7 @@ impl ProjectApprovals {
         Self::new(root, Vec::new())
     }
 
-    /// Whether any hook of the project was ever approved.
+    /// Returns whether any hook of the project was ever approved.
     pub(crate) fn knows_project(&self) -> bool {
         !self.approved.is_empty()
     }

@@ -291,7 +291,7 @@ impl fmt::Display for Approved {
     }
 }
 
-/// Whether some object in a value has this member. Keys are compared without capitals and underscores.
+/// Returns whether some object in a value has this member. Keys are compared without capitals and underscores.
 fn has_member(within: &Value, key: &str, value: &Value) -> bool {
     let plain = |key: &str| key.replace('_', "").to_lowercase();
     let is_same = |own: &Value| match (own.as_f64(), value.as_f64()) {
