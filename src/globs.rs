@@ -78,7 +78,7 @@ fn translation(glob: &str, star: Star) -> Result<String, String> {
     let mut regex = r"\A".to_owned();
     let mut rest = glob;
     while let Some(first) = rest.chars().next() {
-        // As in the crate `glob`.
+        // These rules are those of the crate `glob`.
         let (piece, length) = match first {
             '*' if rest == "**/" => (".*".to_owned(), 3),
             '*' if rest.starts_with("**/") => ("(?:.*/)?".to_owned(), 3),

@@ -55,7 +55,7 @@ const LONGEST_CACHED: usize = 256;
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    /// In the order in which they run.
+    /// The hooks in the order in which they run.
     hooks: Vec<(HookId, Arc<Hook>)>,
     /// The enabled hooks that match an event of this type with this tool, or with `NO_TOOL`.
     cache: HashMap<EventType, HashMap<Box<str>, Vec<Arc<Hook>>>>,

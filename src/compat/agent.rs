@@ -24,9 +24,9 @@ pub(crate) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Optio
 
 /// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). Under one more, only the program runs.
 pub struct Agent {
-    /// As on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
+    /// The name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
     pub(crate) name: &'static str,
-    /// As people write it.
+    /// The name as people write it.
     pub(crate) title: &'static str,
 
     // Its files.
@@ -34,9 +34,9 @@ pub struct Agent {
     pub(crate) files: Words,
     /// A file that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
     pub(crate) toml: Option<&'static str>,
-    /// Below both: a directory with extensions, which have the layout of plugins.
+    /// A directory below both, with extensions, which have the layout of plugins.
     pub(crate) extensions: Option<&'static str>,
-    /// Below both, files and directories: other hooks, and commands that the agent runs without an event.
+    /// Files and directories below both: other hooks, and commands that the agent runs without an event.
     pub(super) also_decides: Words,
     /// What identifies a plugin of this agent.
     pub(crate) manifest: &'static str,
@@ -123,7 +123,7 @@ pub struct Agent {
     /// Names of tools, each with another one that a matcher may have for it.
     pub(crate) also_called: Pairs,
     pub(crate) variables: &'static [(&'static str, Variable)],
-    /// Of a command for which its handler names none.
+    /// The shell of a command for which its handler names none.
     pub(super) shell: UsualShell,
     /// Whether identical handlers run once.
     pub(super) runs_once: bool,
@@ -183,7 +183,7 @@ impl Tool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UsualShell {
     Bash,
-    /// On Windows the system's own.
+    /// `bash`, and on Windows the system's own shell.
     BashOnUnix,
     /// The user's own, as a login shell. On Windows the system's own.
     Login,
@@ -192,12 +192,12 @@ pub(super) enum UsualShell {
 /// How an agent reads JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parsing {
-    /// On every exit code, also from standard error, and also within a string. A value of a wrong type is missing. Plain
+    /// The agent reads JSON on every exit code, also from standard error, and also within a string. A value of a wrong type is missing. Plain
     /// text is a message, or with exit code 2 or more a denial.
     Tolerant,
-    /// On every exit code. A value of a wrong type makes the answer unusable.
+    /// The agent reads JSON on every exit code. A value of a wrong type makes the answer unusable.
     Typed,
-    /// On exit code 0, and broken JSON is unusable too. Exit code 2 needs a reason.
+    /// The agent reads JSON on exit code 0, and broken JSON is unusable too. Exit code 2 needs a reason.
     Strict,
 }
 
@@ -312,11 +312,11 @@ pub(super) const SPECIFIC: Specific = Specific {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refused {
     pub(super) key: &'static str,
-    /// With this value; with any if none.
+    /// The value with which it does so; any value if none.
     pub(super) value: Option<Given>,
-    /// Unless the answer has this key too.
+    /// Another key: beside it, the answer stays usable.
     pub(super) without: Option<&'static str>,
-    /// On these events; on all if empty.
+    /// The events on which it does so; all if empty.
     pub(super) events: Words,
 }
 

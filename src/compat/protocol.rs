@@ -73,7 +73,7 @@ impl Origin {
 /// What a handler has besides its pattern, command, timeout and variables.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentProtocol {
-    /// Of this, only the agent and the plugin are part of the definition.
+    /// Only its agent and its plugin are part of the definition.
     pub(crate) origin: Arc<Origin>,
     pub(crate) event: &'static Event,
     /// Shared by the handlers of a group, so that it is compiled once.
@@ -84,7 +84,7 @@ pub(crate) struct AgentProtocol {
     pub(crate) label: String,
     /// The beginning of its group and the handler, as JSON without spaces and comments of the file.
     pub(crate) written: Option<(Arc<str>, String)>,
-    /// In tokens; none if the handler has no limit of its own.
+    /// The most tokens of its context; none if the handler has no limit of its own.
     pub(crate) context_limit: Option<usize>,
 }
 
@@ -176,7 +176,7 @@ impl AgentProtocol {
     fn value(&self, variable: Variable, call: &Call<'_>, launch: &Launch<'_>) -> Option<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let value = match variable {
-            // By the name of the plugin's directory. It is not created here.
+            // The directory has the name of the plugin's, and is not created here.
             Variable::PluginData(below) => {
                 let name = self.origin.plugin.as_ref()?.file_name()?;
                 text(&home::home_dir()?.join(below).join(name))

@@ -50,7 +50,7 @@ impl HookConfig {
         let disabled = Disabled::by(&files);
         let project = root.map(|root| self.admit_project(&mut files, root, policy, &disabled));
         let project = project.unwrap_or_default();
-        // After approvals were checked: an approval is for a hook as its project has it.
+        // This follows the check of approvals: an approval is for a hook as its project has it.
         switch_off(&mut files, false);
         if let Some(sandbox) = &self.project_sandbox {
             confine(&mut files, sandbox);

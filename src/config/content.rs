@@ -160,7 +160,7 @@ impl Loaded {
                 start: None,
             });
         }
-        // Of a file that cannot be used, only this problem matters, and it must be shown.
+        // If a file cannot be used, only this problem matters, and it must be shown.
         self.problems.truncate(MOST_PROBLEMS - 1);
         self.problems.push(problem);
     }

@@ -70,7 +70,7 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
         Ok(metadata) => metadata,
         Err(error) => return unless_missing(path, error).map_or(Ok(None), Err),
     };
-    // Before the file is opened, for better messages.
+    // The kind is checked before the file is opened, which gives better messages.
     if !metadata.is_file() {
         let is_directory = metadata.is_dir();
         let kind = if is_directory {

@@ -118,7 +118,7 @@ impl HookConfig {
         };
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
         name.spawn(work).map_err(|source| WatchError { source })?;
-        // Before the files are loaded, so that no change is missed.
+        // The files are looked at before they are loaded, so that no change is missed.
         watching.loaded = watching.look();
         let report = watching.load();
         // Cannot fail: the channel is empty, and the thread receives from it.

@@ -59,9 +59,9 @@ pub(crate) struct Compared<'e> {
     /// The directory of hooks that have no project.
     working_dir: Option<&'e Path>,
     steps: Steps,
-    /// By the root.
+    /// The places of each root.
     places: RefCell<Vec<(PathBuf, Option<Rc<Places>>)>>,
-    /// By the address of a value, which lives as long as the event, and the root.
+    /// The paths by the address of a value, which lives as long as the event, and the root.
     paths: RefCell<Vec<(usize, PathBuf, AsPath)>>,
 }
 

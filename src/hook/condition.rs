@@ -71,7 +71,7 @@ pub enum Condition {
 #[derive(Debug)]
 pub(crate) struct Allowance {
     now: AtomicUsize,
-    /// For expressions that are compiled when they are first tested.
+    /// The bytes for expressions that are compiled when they are first tested.
     later: AtomicUsize,
 }
 

@@ -66,9 +66,9 @@ pub struct Hook {
     pub(super) source: Option<HookSource>,
     /// Shared by the hooks of a file.
     pub(super) base_dir: Option<Arc<Path>>,
-    /// For a project's hook that was approved.
+    /// The check of a project's hook that was approved.
     pub(super) approval: Option<Arc<dyn ApprovalCheck>>,
-    /// For a hook of the user or the administrator.
+    /// The check of a hook of the user or the administrator.
     pub(super) scripts: Option<Arc<dyn ScriptCheck>>,
     /// Whether conditions are not tested.
     pub(super) matches_by_pattern: bool,
@@ -102,8 +102,8 @@ impl Settings {
         matches!(self.command, HookCommand::Answer(_))
     }
 
-    /// Without a process, its settings mean nothing; and nothing can be observed where the host does not wait, or where
-    /// the output of a tool is withheld.
+    /// Removes settings without an effect: those of a process if there is none, and observing where the host does not
+    /// wait, or where the output of a tool is withheld.
     pub(super) fn leave_out_useless(&mut self) {
         if self.answers() {
             self.options = Options {

@@ -45,7 +45,7 @@ pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
 
 /// An entry that cannot be used: why, and what could be read of it.
 pub(crate) struct Unusable {
-    /// At least one.
+    /// The reasons, at least one.
     pub(crate) faults: Vec<Fault>,
     entry: Entry,
 }

@@ -270,7 +270,7 @@ fn start(text: &str, system: System) -> Option<&str> {
         [b'/', b'/', ..] => 2,
         [letter, b':', rest @ ..] if letter.is_ascii_alphabetic() => match rest {
             [b'/', ..] => 3,
-            // In the directory that the process uses on that drive.
+            // The path begins in the directory that the process uses on that drive.
             _ => return None,
         },
         [b'/', ..] => 1,
@@ -303,7 +303,7 @@ fn placed(normal: &str, base: Option<&Path>, system: System) -> Option<String> {
         return Some(normal.to_owned());
     }
     let base = absolute(base?, system)?;
-    // Only on Windows, where it is a path on the same drive.
+    // This happens only on Windows, where it is a path on the same drive.
     if normal.starts_with('/') {
         return drive(&base).map(|drive| format!("{drive}{normal}"));
     }

@@ -88,7 +88,7 @@ pub(super) fn kind_of(word: &str) -> Option<Kind> {
             (HAVE_COMMANDS, Kind::Command),
             (RUN_OPTIONS, Kind::Options),
         ];
-        // In `sub/.` it is a directory, in `.[]` a part of another language.
+        // The `.` in `sub/.` is a directory, and in `.[]` a part of another language.
         let is_named =
             |list| is_in(list, stem) || is_in(list, name) && (name != "." || word == ".");
         let kind = kinds.into_iter().find(|(list, _)| is_named(list));

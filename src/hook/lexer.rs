@@ -6,7 +6,7 @@
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Word<'a> {
-    /// As it is written; empty for a word of `args`.
+    /// The word in the command's own form; empty for a word of `args`.
     pub(crate) source: &'a str,
     pub(crate) pieces: Vec<Piece<'a>>,
 }
@@ -14,7 +14,7 @@ pub(crate) struct Word<'a> {
 /// A part of a word, as a shell reads it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece<'a> {
-    /// Without quotes. A `$` in it was quoted.
+    /// Text without its quotes. A `$` in it was quoted.
     Text(String),
     Variable(&'a str),
     /// What a command prints: `$(..)`.

@@ -196,7 +196,7 @@ fn surely_of(forms: &Forms) -> Vec<&str> {
         .collect()
 }
 
-/// What is excluded may be written as an absolute path.
+/// Returns the forms that an excluding glob is compared with: also absolute paths, which an author may have written.
 fn surely_not_of(forms: &Forms) -> Vec<&str> {
     let mut all = surely_of(forms);
     all.extend(forms.absolute.iter().map(String::as_str));

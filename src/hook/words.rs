@@ -304,7 +304,7 @@ impl Reader<'_> {
         for (at, text) in texts.iter().enumerate() {
             let is_unknown = is_unknown(words[at]);
             let of_unknown = (place.is_first() && is_unknown).then_some(Kind::File);
-            // In `sh -c '..' sh x` it is the name of the program, in `find . -name x` a directory.
+            // The second `sh` of `sh -c '..' sh x` is the name of the program, and the `.` of `find . -name x` a directory.
             let is_command = name_at != Some(at) && (place.is_first() || text != ".");
             if let Some(kind_of_run) = kind_of(text).or(of_unknown).filter(|_| is_command) {
                 if self.run_words_left == 0 {

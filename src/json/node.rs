@@ -215,7 +215,7 @@ impl<'t, 'a> Node<'t, 'a> {
                 }
             },
             ast::Value::Array(array) => {
-                // With the exact capacity, since the value is kept, and an entry may consist of brackets only.
+                // The list has its exact capacity, since the value is kept, and an entry may consist of brackets only.
                 let mut values = Vec::with_capacity(array.elements.len());
                 for item in self.items().into_iter().flatten() {
                     values.push(item.value()?);

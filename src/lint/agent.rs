@@ -123,7 +123,7 @@ pub(crate) fn unknown_tool(
         None if declared().any(|tool| tool.contains(['*', '?', '['])) => return None,
         names => names.unwrap_or_default(),
     };
-    // By a glob: a name that is declared itself has another one here.
+    // A glob declares this tool: a name that is declared itself has another one here.
     if names
         .iter()
         .any(|name| vocabulary.has_tool(name) && !declared().any(|tool| tool == *name))

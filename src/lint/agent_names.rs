@@ -141,7 +141,7 @@ pub(super) fn unquoted(
     root: Option<&Path>,
     protocol: &AgentProtocol,
 ) -> Option<Problem> {
-    // Where quotes do not simply surround words, or the shell does not split.
+    // With these, quotes do not simply surround words, or the shell does not split.
     const UNCLEAR: [&str; 7] = ["'", "\\", "$(", "`", "<<", "[[", "case "];
     if UNCLEAR.iter().any(|mark| text.contains(mark)) {
         return None;

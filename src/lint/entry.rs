@@ -126,7 +126,7 @@ fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
 /// Finds a glob that probably does not match what was meant.
 fn when(hook: &Hook, _: &Host) -> Option<Finding> {
     hook.when().find_map(|(pointer, condition)| {
-        // In a list, and within `not`, whole commands are meant as they are.
+        // A whole command in a list or within `not` is meant as it is.
         let is_alone = matches!(condition, Condition::Glob(_));
         let is_of_command = is_alone && pointer.ends_with("/command");
         let mut globs = globs_of(condition).filter_map(|glob| about_glob(glob, is_of_command));
@@ -368,7 +368,7 @@ fn background(hook: &Hook, host: &Host) -> Option<Finding> {
 
 /// Returns what in a command or a script is meant to block: an answer that decides, or an exit code.
 fn refusal(text: &str) -> Option<String> {
-    // As JSON within quotes, or as an object of another language.
+    // The answer may be JSON within quotes, or an object of another language.
     let unquoted = text.replace(|c: char| c.is_whitespace() || "'\"\\".contains(c), "");
     let decisions = ["decision:block", "decision:ask"];
     if decisions.iter().any(|decision| unquoted.contains(decision)) {

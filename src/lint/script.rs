@@ -41,8 +41,8 @@ pub(super) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> 
     beginning(hook, &start_of(hook.command(), directory)?, true).err()
 }
 
-/// As [`check`], of a hook of hooks.json: a script for another program finds nothing in its input. Whether the script can
-/// run is only said if that is `wanted`.
+/// Does what [`check`] does for a hook of hooks.json, and finds a script for another program, which finds nothing in its
+/// input. Looks whether the script can run only if that is `wanted`.
 pub(super) fn check_own(
     hook: &Hook,
     wanted: bool,

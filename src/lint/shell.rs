@@ -9,9 +9,9 @@ use crate::hook::{Piece, Token, lex};
 pub(crate) struct LastTest<'a> {
     /// `grep`, `[`, ...
     program: &'a str,
-    /// Behind `!`.
+    /// Whether it stands behind `!`.
     is_negated: bool,
-    /// What follows if it is true fails too, so that the command never ends with 0.
+    /// Whether what follows if it is true fails too, so that the command never ends with 0.
     pub(super) always_fails: bool,
 }
 

@@ -80,7 +80,7 @@ fn may_be_path(name: &str) -> bool {
 
 /// Where the names of a hook begin.
 struct Places {
-    /// Without links, as a lookup needs it.
+    /// The base directory without links, as a lookup needs it.
     base: PathBuf,
     working_dir: PathBuf,
 }

@@ -184,7 +184,7 @@ mod tests {
         let before = digest();
         fs::write(&path, "two").unwrap();
         assert_ne!(digest(), before);
-        // Also if something was kept for its stamp, and if its time is in the past.
+        // The same holds if something was kept for its stamp, and if its time is in the past.
         kept(&contents, &path);
         assert_ne!(&*digest(), "kept");
         let past = SystemTime::now() - Duration::from_secs(1000);

@@ -61,7 +61,7 @@ impl Command<'_> {
             // The command may have gone there.
             self.look.tree.set_working_dir(lookup.root.join(&start));
             if next > 0 {
-                // As in `python3 DIRECTORY`.
+                // `python3 DIRECTORY` runs this file.
                 self.look_up(&start, Path::new("__main__.py"));
             }
             for path in &paths {
@@ -122,7 +122,7 @@ impl Command<'_> {
                     let found = self.look.tree.find(&start, &path);
                     match &found.end {
                         End::At(_, metadata) => is_within |= metadata.is_file(),
-                        // As `/opt/guard.py`: it is the one that runs, without an ending. What is in `/proc` may be any.
+                        // `/opt/guard.py` is the file that runs, also without an ending. A path in `/proc` may lead to any file.
                         End::Outside(real) => {
                             let is_plain = at == 0 && path.has_root();
                             is_outside |= is_plain && !real.starts_with("/proc");
@@ -155,13 +155,13 @@ impl Command<'_> {
         for path in ways {
             let found = self.look.tree.find(start, &path);
             let is_below = |path: &PathBuf| !path.as_os_str().is_empty();
-            // Of a file that is data, another note says so.
+            // Data files have a note of their own.
             self.names_something |= matches!(&found.end, End::At(real, metadata) if is_below(real) && !metadata.is_file());
             self.add_start(&found);
             if found.is_linked_directory()
                 && let Some(parent) = path.parent()
             {
-                // For a shell this is its parent, as after `cd link && cd ..`.
+                // A shell goes to this parent, as in `cd link && cd ..`.
                 let parent = self.look.tree.find(start, parent);
                 self.add_start(&parent);
             }
@@ -182,7 +182,7 @@ impl Command<'_> {
             End::Outside(real) if real == Path::new("/proc") => {
                 return self.look.note("places below `/proc` are not looked at");
             }
-            // As after `cd ..`.
+            // `cd ..` leads there.
             End::Outside(real) if self.look.tree.root.starts_with(real) => real,
             _ => return,
         };

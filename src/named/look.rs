@@ -51,7 +51,7 @@ pub(crate) struct Named {
     pub(crate) links_of_command: Vec<PathBuf>,
     /// What else a person should know.
     pub(crate) notes: Vec<String>,
-    /// If none of it has changed, neither have `files`.
+    /// The stamps of what was looked at: if none has changed, neither have `files`.
     pub(crate) seen: Stamps,
     /// How often a file or a directory was looked at.
     pub(crate) looks: usize,

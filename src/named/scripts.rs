@@ -23,9 +23,9 @@ struct Scripts {
 #[derive(Debug)]
 struct Script {
     path: PathBuf,
-    /// As it was when it was first looked at, or when a change was last told; none if it was missing.
+    /// The stamp when it was first looked at, or when a change was last reported; none if it was missing.
     then: Option<Stamp>,
-    /// It had changed before the first look.
+    /// Whether it had changed before the first look.
     is_new: bool,
 }
 

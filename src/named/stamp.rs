@@ -232,7 +232,7 @@ mod tests {
             (100, 100, 102, false),
             (100, 102, 103, false),
             (102, 100, 103, false),
-            // In the future: the clock was set back.
+            // These times are in the future: the clock was set back.
             (200, 100, 150, false),
             (100, 200, 150, false),
             (i64::MAX, 1, 150, false),

@@ -136,7 +136,7 @@ impl<'a> PathTree<'a> {
             }
             real.push(part);
             if real == Path::new("/proc") {
-                // For another process, each name in it leads elsewhere.
+                // Each name in it leads elsewhere for another process.
                 match own_place(&mut todo).as_deref().and_then(OsStr::to_str) {
                     Some("cwd") => self.enter(&self.working_dir.borrow(), &mut real, &mut todo),
                     Some("root") => real = PathBuf::from("/"),

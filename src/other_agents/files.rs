@@ -268,7 +268,7 @@ impl Search<'_> {
     /// the project's, also if the host names them. So does a link in the project: the repository, or a hook that may
     /// write there, has chosen its target.
     fn is_of_project(&self, path: &Path, root: &Path) -> bool {
-        // By its path without a link in the last place, too.
+        // A link in the last place is not followed here, so that its own place counts too.
         let is_inside = path.parent().is_some_and(|parent| is_below(parent, root));
         if !is_inside && !is_within(path, root) {
             return false;
@@ -486,7 +486,7 @@ mod tests {
             ("/x.json", false),
             ("../x.json", false),
             ("hooks/../../x.json", false),
-            // On Windows, a file in the current directory of a drive.
+            // This is a file in the current directory of a drive on Windows.
             ("C:x.json", !cfg!(windows)),
             (r"C:\x.json", !cfg!(windows)),
             (r"..\x.json", !cfg!(windows)),

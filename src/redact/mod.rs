@@ -43,7 +43,7 @@ pub struct Redactor {
 
 #[derive(Clone, Default)]
 struct Rules {
-    /// Without the default rules.
+    /// Whether the default rules are off.
     off: bool,
     names: Vec<Regex>,
     patterns: Vec<Regex>,

@@ -31,7 +31,7 @@ pub(crate) struct ProjectApprovals {
     project: Arc<Project>,
     /// The project while it is loaded.
     loaded: Project,
-    /// By their digests. Several files may have the same entry.
+    /// The approved hooks by their digests. Several files may have the same entry.
     approved: HashMap<String, Vec<Approved>>,
     /// The command with which a person approves, if it is known.
     command: Option<Arc<str>>,

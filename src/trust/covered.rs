@@ -16,7 +16,7 @@ pub(super) const RULES: u32 = 1;
 /// A project, and what is known of its files.
 #[derive(Debug)]
 pub(super) struct Project {
-    /// Without links in its path.
+    /// The project's root, without links in its path.
     pub(super) root: PathBuf,
     /// The digests of files that were read, if it is looked at once: no content is read twice then.
     read: Option<Mutex<HashMap<PathBuf, Arc<str>>>>,
@@ -108,7 +108,7 @@ fn directory_in(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Opt
     }
     if name == "HOME" && !hook.env().contains_key(name) {
         let home = home::home_dir()?;
-        // Without links, as the root is.
+        // The home directory has no links in its path, like the root.
         let home = home.canonicalize().unwrap_or(home);
         return home.into_os_string().into_string().ok();
     }

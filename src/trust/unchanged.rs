@@ -16,7 +16,7 @@ use crate::named::{self, Copies, Files, Settled, TOO_MUCH};
 pub(super) struct Unchanged {
     project: Arc<Project>,
     files: BTreeMap<String, Option<String>>,
-    /// By which rules its files were found.
+    /// The version of the rules by which its files were found.
     rules: u32,
     /// What was there when there was no difference.
     seen: Mutex<Option<Arc<Seen>>>,
