@@ -329,7 +329,8 @@ fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
         expected: error.expected,
         found: error.found,
         suggestion: error.suggestion,
-        help: seconds.map(|it| format!("write {it}, without quotes: the unit is seconds")),
+        help: seconds
+            .map(|seconds| format!("write {seconds}, without quotes: the unit is seconds")),
         ..Problem::error(error.key, error.message).at(fault.place.clone())
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::content::MOST_COPIES;
 use super::look::{Look, Lookup, Named, Wanted};
-use super::tree::{End, Found, name_of};
+use super::tree::{End, Resolved, name_of};
 use crate::hook::{Hook, Run, is_glob, without_parents};
 
 /// The most directories in which the words of a command are looked up.
@@ -119,8 +119,8 @@ impl Command<'_> {
                     self.look
                         .tree
                         .set_working_dir(self.look.tree.root.join(&start));
-                    let found = self.look.tree.find(&start, &path);
-                    match &found.end {
+                    let resolved = self.look.tree.find(&start, &path);
+                    match &resolved.end {
                         End::At(_, metadata) => is_within |= metadata.is_file(),
                         // `/opt/guard.py` is the file that runs, also without an ending. A path in `/proc` may lead to any file.
                         End::Outside(real) => {
@@ -129,7 +129,7 @@ impl Command<'_> {
                         }
                         End::Missing => {}
                     }
-                    self.add(&found, &Wanted::All);
+                    self.add(&resolved, &Wanted::All);
                 }
             }
             let root = self.look.tree.root.to_str().unwrap_or("/");
@@ -153,31 +153,31 @@ impl Command<'_> {
             ways.push(without_parents(&self.look.tree.root.join(start).join(path)));
         }
         for path in ways {
-            let found = self.look.tree.find(start, &path);
+            let resolved = self.look.tree.find(start, &path);
             let is_below = |path: &PathBuf| !path.as_os_str().is_empty();
             // Data files have a note of their own.
-            self.names_something |= matches!(&found.end, End::At(real, metadata) if is_below(real) && !metadata.is_file());
-            self.add_start(&found);
-            if found.is_linked_directory()
+            self.names_something |= matches!(&resolved.end, End::At(real, metadata) if is_below(real) && !metadata.is_file());
+            self.add_start(&resolved);
+            if resolved.is_linked_directory()
                 && let Some(parent) = path.parent()
             {
                 // A shell goes to this parent, as in `cd link && cd ..`.
                 let parent = self.look.tree.find(start, parent);
                 self.add_start(&parent);
             }
-            if let End::At(real, metadata) = &found.end
+            if let End::At(real, metadata) = &resolved.end
                 && metadata.is_file()
-                && !self.look.is_script(&found, real, metadata)
+                && !self.look.is_script(&resolved, real, metadata)
             {
                 self.data.push(name_of(real));
             }
-            self.add(&found, &Wanted::Scripts);
+            self.add(&resolved, &Wanted::Scripts);
         }
     }
 
     /// Adds a directory in which words are looked up.
-    fn add_start(&mut self, found: &Found) {
-        let real = match &found.end {
+    fn add_start(&mut self, resolved: &Resolved) {
+        let real = match &resolved.end {
             End::At(real, metadata) if metadata.is_dir() => real,
             End::Outside(real) if real == Path::new("/proc") => {
                 return self.look.note("places below `/proc` are not looked at");
@@ -197,15 +197,15 @@ impl Command<'_> {
         }
     }
 
-    fn add(&mut self, found: &Found, wanted: &Wanted) {
-        if self.look.add(found, "", wanted)
-            && let End::At(real, metadata) = &found.end
+    fn add(&mut self, resolved: &Resolved, wanted: &Wanted) {
+        if self.look.add(resolved, "", wanted)
+            && let End::At(real, metadata) = &resolved.end
             && metadata.is_file()
         {
             let name = name_of(real);
             if self.files.len() < MOST_COPIES && !self.files.contains(&name) {
                 self.files.push(name);
-                let links = found.links.iter().map(|(link, _)| link.clone());
+                let links = resolved.links.iter().map(|(link, _)| link.clone());
                 self.links.extend(links);
             }
         }

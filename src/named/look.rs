@@ -12,7 +12,7 @@ use glob::Pattern;
 
 use super::content::{has_mark, of_text};
 use super::stamp::Stamps;
-use super::tree::{End, Found, PathTree, name_of};
+use super::tree::{End, PathTree, Resolved, name_of};
 use crate::files;
 use crate::globs::{PathGlob, with_slashes};
 use crate::hook::Words;
@@ -147,19 +147,19 @@ impl<'a> Look<'a> {
         look
     }
 
-    pub(super) fn note(&mut self, words: impl Into<String>) {
-        let words = words.into();
-        if !self.notes.contains(&words) {
-            self.notes.push(words);
+    pub(super) fn note(&mut self, message: impl Into<String>) {
+        let message = message.into();
+        if !self.notes.contains(&message) {
+            self.notes.push(message);
         }
     }
 
     /// Adds the files of the directories that count whatever the hook names, and of its `inputs`.
     pub(super) fn directories_and_inputs(&mut self) {
         for directory in &self.lookup.directories {
-            let found = self.tree.find(Path::new(""), directory);
+            let resolved = self.tree.find(Path::new(""), directory);
             let way = Way::new(name_of(directory) + "/", Wanted::Scripts);
-            self.directory(&found, &way);
+            self.directory(&resolved, &way);
         }
         for input in self.inputs.iter().filter(|input| !input.starts_with('!')) {
             self.input(input);
@@ -203,17 +203,17 @@ impl<'a> Look<'a> {
         let name = plain(input);
         let label = format!("inputs: {name}/");
         let base = self.lookup.base;
-        let mut found = self.tree.find(base, Path::new(&name));
+        let mut resolved = self.tree.find(base, Path::new(&name));
         let mut way = Way::new(label.clone(), Wanted::All);
-        if matches!(found.end, End::Missing)
+        if matches!(resolved.end, End::Missing)
             && let Some(like) = self.like(base, &with_slashes(input), label)
         {
-            (found, way) = like;
+            (resolved, way) = like;
         }
-        if let End::Outside(_) = found.end {
+        if let End::Outside(_) = resolved.end {
             self.note(format!("`{name}` of `inputs` is not within the project"));
         }
-        if !self.directory(&found, &way) {
+        if !self.directory(&resolved, &way) {
             self.note(format!("`{name}` of `inputs` matches nothing now"));
         }
     }
@@ -221,13 +221,13 @@ impl<'a> Look<'a> {
     /// Adds the files that a pattern of a command matches. Returns whether there are any.
     pub(super) fn matching(&mut self, base: &Path, pattern: &str) -> bool {
         match self.like(base, pattern, plain(pattern) + "/") {
-            Some((found, way)) => self.directory(&found, &way),
+            Some((resolved, way)) => self.directory(&resolved, &way),
             None => false,
         }
     }
 
     /// Returns where the files begin that match a pattern, and which these are. None if it is no pattern.
-    fn like(&self, base: &Path, pattern: &str, name: String) -> Option<(Found, Way)> {
+    fn like(&self, base: &Path, pattern: &str, name: String) -> Option<(Resolved, Way)> {
         let like = plain(pattern);
         let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
         let fixed: Vec<&str> = like.split('/').take_while(is_fixed).collect();
@@ -249,21 +249,21 @@ impl<'a> Look<'a> {
     }
 
     /// Adds a file, and the links that lead to it. Returns whether it counts.
-    pub(super) fn add(&mut self, found: &Found, reached: &str, wanted: &Wanted) -> bool {
-        let takes = self.takes(found, reached, wanted);
+    pub(super) fn add(&mut self, resolved: &Resolved, reached: &str, wanted: &Wanted) -> bool {
+        let takes = self.takes(resolved, reached, wanted);
         if takes {
-            self.insert(found);
+            self.insert(resolved);
         }
         takes
     }
 
-    fn insert(&mut self, found: &Found) {
-        for (link, text) in &found.links {
+    fn insert(&mut self, resolved: &Resolved) {
+        for (link, text) in &resolved.links {
             // No content of a file has such a digest.
             let digest = format!("link:{}", of_text(text.as_os_str().as_encoded_bytes()));
             self.files.insert(name_of(link), Ok(digest.into()));
         }
-        match (&found.end, found.links.last()) {
+        match (&resolved.end, resolved.links.last()) {
             (End::At(real, metadata), _) if metadata.is_file() => {
                 let name = name_of(real);
                 if self.files.contains_key(&name) {
@@ -295,27 +295,27 @@ impl<'a> Look<'a> {
     /// Returns whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
     /// counts when the script appears.
     /// `reached` is its name below the root, with the links that were followed.
-    fn takes(&self, found: &Found, reached: &str, wanted: &Wanted) -> bool {
-        let mut links = found.links.iter().map(|(link, _)| link);
+    fn takes(&self, resolved: &Resolved, reached: &str, wanted: &Wanted) -> bool {
+        let mut links = resolved.links.iter().map(|(link, _)| link);
         if links.any(|link| self.is_excluded(link)) {
             return false;
         }
-        match &found.end {
-            End::Missing => matches!(wanted, Wanted::All) || is_named_as_script(found),
+        match &resolved.end {
+            End::Missing => matches!(wanted, Wanted::All) || is_named_as_script(resolved),
             End::Outside(_) => true,
             End::At(real, _) if self.is_excluded(real) => false,
             End::At(real, metadata) if metadata.is_file() => match wanted {
                 Wanted::All => true,
                 Wanted::Like(pattern) => pattern.matches(reached),
-                Wanted::Scripts => self.is_script(found, real, metadata),
+                Wanted::Scripts => self.is_script(resolved, real, metadata),
             },
             // No other kind of file is opened.
-            End::At(_, metadata) => metadata.is_dir() && !found.links.is_empty(),
+            End::At(_, metadata) => metadata.is_dir() && !resolved.links.is_empty(),
         }
     }
 
-    pub(super) fn is_script(&self, found: &Found, real: &Path, metadata: &Metadata) -> bool {
-        is_named_as_script(found)
+    pub(super) fn is_script(&self, resolved: &Resolved, real: &Path, metadata: &Metadata) -> bool {
+        is_named_as_script(resolved)
             || files::is_executable(metadata)
             || has_ending(real)
             // A file that cannot be read may be a script.
@@ -324,20 +324,20 @@ impl<'a> Look<'a> {
 
     /// Adds the files below a directory, or says why it is not covered. Of what is no directory, adds the file. Returns
     /// whether there is anything.
-    fn directory(&mut self, found: &Found, way: &Way) -> bool {
-        let real = match &found.end {
+    fn directory(&mut self, resolved: &Resolved, way: &Way) -> bool {
+        let real = match &resolved.end {
             End::At(real, metadata) if metadata.is_dir() => real,
             end => {
-                self.add(found, &way.reached, &way.wanted);
+                self.add(resolved, &way.reached, &way.wanted);
                 return !matches!(end, End::Missing);
             }
         };
         if self.is_excluded(real) || (self.lookup.is_skipped)(&way.name) {
             return true;
         }
-        match self.below(found, way) {
+        match self.below(resolved, way) {
             Ok(all) => {
-                all.iter().for_each(|found| self.insert(found));
+                all.iter().for_each(|resolved| self.insert(resolved));
                 !all.is_empty()
             }
             Err(why) => {
@@ -348,7 +348,7 @@ impl<'a> Look<'a> {
     }
 
     /// Returns the files below a directory, each directory once.
-    fn below(&self, start: &Found, way: &Way) -> Result<Vec<Found>, String> {
+    fn below(&self, start: &Resolved, way: &Way) -> Result<Vec<Resolved>, String> {
         let too_large = || {
             "it has more than 1,000 files or 16 MiB: list smaller directories, or patterns"
                 .to_owned()
@@ -377,19 +377,19 @@ impl<'a> Look<'a> {
             left = left.checked_sub(names.len()).ok_or_else(too_large)?;
             let is_root = directory.as_os_str().is_empty();
             for name in names.iter().filter(|name| !is_root || *name != ".git") {
-                let mut found = self.tree.find(&directory, Path::new(name));
-                found.links.splice(0..0, start.links.iter().cloned());
+                let mut resolved = self.tree.find(&directory, Path::new(name));
+                resolved.links.splice(0..0, start.links.iter().cloned());
                 let reached = name_of(&Path::new(&reached).join(name));
-                let takes = self.takes(&found, &reached, &way.wanted);
-                if let End::At(_, metadata) = &found.end {
+                let takes = self.takes(&resolved, &reached, &way.wanted);
+                if let End::At(_, metadata) = &resolved.end {
                     if metadata.is_dir() {
-                        waiting.push((found.end.clone(), reached, within.clone()));
+                        waiting.push((resolved.end.clone(), reached, within.clone()));
                     } else if takes && metadata.is_file() && self.lookup.digest.is_some() {
                         bytes = bytes.checked_sub(metadata.len()).ok_or_else(too_large)?;
                     }
                 }
                 if takes {
-                    all.push(found);
+                    all.push(resolved);
                 }
             }
         }
@@ -444,8 +444,8 @@ fn plain(input: &str) -> String {
 }
 
 /// Returns whether a link on the way has the name of a script: who runs it does not see what it leads to.
-fn is_named_as_script(found: &Found) -> bool {
-    found.links.iter().any(|(link, _)| has_ending(link))
+fn is_named_as_script(resolved: &Resolved) -> bool {
+    resolved.links.iter().any(|(link, _)| has_ending(link))
 }
 
 /// Returns whether a file is there that is no script, by its permissions and content, and whose name has an ending of

@@ -72,8 +72,8 @@ impl ScriptCheck for Scripts {
     fn changed(&self, hook: &Hook, host_dir: Option<&Path>) -> Option<String> {
         let known = self.files().clone();
         let files = known.unwrap_or_else(|| {
-            let found = look_for(hook, host_dir, self.loaded).into();
-            Arc::clone(self.files().get_or_insert(found))
+            let looked_at = look_for(hook, host_dir, self.loaded).into();
+            Arc::clone(self.files().get_or_insert(looked_at))
         });
         let changed = files.iter().find(|script| script.has_changed())?;
         let name = changed.path.file_name();

@@ -22,14 +22,14 @@ pub(crate) fn follow_within(root: &Path, path: &Path) -> End {
 
 /// Where a path leads.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Resolved {
     /// The links on the way, by their paths below the root, with their texts. A link outside of the project has its
     /// whole path, and is one only if it leads into the project.
     pub(super) links: Vec<(PathBuf, PathBuf)>,
     pub(super) end: End,
 }
 
-impl Found {
+impl Resolved {
     pub(super) fn is_linked_directory(&self) -> bool {
         !self.links.is_empty() && matches!(&self.end, End::At(_, metadata) if metadata.is_dir())
     }
@@ -75,7 +75,7 @@ impl<'a> PathTree<'a> {
     }
 
     /// Follows a path from a directory, whose path has no links and begins at the root if it is relative.
-    pub(super) fn find(&self, start: &Path, path: &Path) -> Found {
+    pub(super) fn find(&self, start: &Path, path: &Path) -> Resolved {
         let mut links = Vec::new();
         let end = self.follow(start, path, &mut links);
         if !matches!(end, End::At(..)) {
@@ -86,7 +86,7 @@ impl<'a> PathTree<'a> {
                 *link = below.to_owned();
             }
         }
-        Found { links, end }
+        Resolved { links, end }
     }
 
     /// How often it was looked at.

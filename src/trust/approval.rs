@@ -51,7 +51,7 @@ pub struct Approved {
     /// The covered files and links below the root, each with the SHA-256 of its content or of the link's text. None
     /// for what is not covered, for example a directory that is too large; `notes` has the reasons.
     pub files: Vec<(String, Option<String>)>,
-    /// By which rules these files were found.
+    /// The version of the rules by which these files were found.
     #[serde(default)]
     pub(super) rules: u32,
     /// The hook as it stands in a file of another program's format, as JSON on one line. Not saved in the store.
