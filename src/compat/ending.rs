@@ -100,7 +100,7 @@ pub(super) fn read(
         unusable: is_lost.then(|| TOO_LONG.to_owned()),
     };
     if !text.is_empty() && !is_lost {
-        reader.read_written(text);
+        reader.read_output(text);
         reader.about_output = reader
             .about_output
             .or_else(|| about_text(end.stdout.trim()));
@@ -138,7 +138,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read_written(&mut self, text: &str) {
+    fn read_output(&mut self, text: &str) {
         let is_tolerant = self.is(Parsing::Tolerant);
         let (text, value) = match json::read(text).ok() {
             Some(Value::String(inner)) if is_tolerant => (&*inner.clone(), json::read(&inner).ok()),

@@ -145,7 +145,7 @@ impl Reader<'_> {
             if is_known(key) || !self.file.loaded.shows_all() {
                 return;
             }
-            unknown_key(member).with_suggestion_of(list_meant_by(key))
+            unknown_key(member).with_suggestion_of(nearest_key_of_file(key))
         } else if self.form.base_dir.is_some() {
             let message = "a project's file cannot disable hooks: only the user's file can";
             Problem::warning_at(&value, message).at(value.range())
@@ -170,7 +170,7 @@ impl Reader<'_> {
         let mut unknown = Vec::new();
         if self.file.loaded.shows_all() {
             let keys = unknown_keys(entry)
-                .filter(|member| !is_meant(member.key))
+                .filter(|member| !may_be_ours(member.key))
                 .take(MOST_PROBLEMS + 1);
             unknown.extend(keys.map(|member| unknown_key_of_entry(&member)));
         }
@@ -287,7 +287,7 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
             let key = other.key;
             let message = format!("the file has no list `hooks`, and an unknown key `{key}`");
             let problem = Problem::error("", message).at(other.key_range);
-            problem.with_suggestion_of(list_meant_by(key))
+            problem.with_suggestion_of(nearest_key_of_file(key))
         }
     })
 }
@@ -303,7 +303,7 @@ fn is_note(key: &str) -> bool {
 }
 
 /// Returns the key of a file that this one is almost the same as.
-fn list_meant_by(key: &str) -> Option<&'static str> {
+fn nearest_key_of_file(key: &str) -> Option<&'static str> {
     nearest(key, ["hooks"].into_iter(), LIKE_A_KEY)
 }
 
@@ -347,8 +347,8 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
     entry.members().filter(is_unknown)
 }
 
-/// Returns whether a key is probably meant to be one of ours.
-fn is_meant(key: &str) -> bool {
+/// Returns whether a key is probably one of ours with a typo, or has the sense of one.
+fn may_be_ours(key: &str) -> bool {
     keys().any(|known| is_slip(key, known))
         || nearest_key(key) == Some("sandbox")
         || is_condition_elsewhere(key)
@@ -356,7 +356,7 @@ fn is_meant(key: &str) -> bool {
 
 /// An entry must not run without what such a key says: a condition, a deadline, a sandbox.
 fn typos_in(entry: Node<'_, '_>) -> Vec<Problem> {
-    let typos = unknown_keys(entry).filter(|member| is_meant(member.key));
+    let typos = unknown_keys(entry).filter(|member| may_be_ours(member.key));
     let problems = typos.take(MOST_PROBLEMS + 1).map(|typo| Problem {
         severity: Severity::Error,
         ..unknown_key_of_entry(&typo)

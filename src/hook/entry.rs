@@ -164,7 +164,7 @@ impl Settings {
         // The unknown keys first, so that none can hide a setting.
         let mut entry = self.unknown.clone();
         for key in &KEYS {
-            let value = (key.field)(&mut known).written();
+            let value = (key.field)(&mut known).value_if_set();
             entry.extend(value.map(|value| (key.name.to_owned(), value)));
         }
         let protocol = self.protocol.as_ref().map(|own| own.definition.clone());
@@ -289,7 +289,7 @@ fn check_keys(
         if is_wrong {
             let mut error = HookError::key(key, message);
             if let (HookError::Key(error), "command") = (&mut error, key) {
-                error.suggestion = meant_to_run(entry).map(str::to_owned);
+                error.suggestion = misspelled_command(entry).map(str::to_owned);
             }
             faults.push(error.in_place(place_of(entry, key)));
         }
@@ -297,7 +297,7 @@ fn check_keys(
 }
 
 /// Returns the key that a misspelled one was meant to be, if that says what the hook does.
-fn meant_to_run(entry: Node<'_, '_>) -> Option<&'static str> {
+fn misspelled_command(entry: Node<'_, '_>) -> Option<&'static str> {
     let mut unknown = entry.members().filter(|member| !is_key(member.key));
     let key = unknown.find_map(|member| nearest_key(member.key))?;
     ["command", "args", "answer"].contains(&key).then_some(key)

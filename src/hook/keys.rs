@@ -109,7 +109,7 @@ pub(super) trait Setting {
     fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault>;
 
     /// Returns the value in JSON; none if it is that of a key that is not there.
-    fn written(&self) -> Option<Value>;
+    fn value_if_set(&self) -> Option<Value>;
 }
 
 impl<T: FromEntry + Default + PartialEq> Setting for T {
@@ -118,7 +118,7 @@ impl<T: FromEntry + Default + PartialEq> Setting for T {
         Ok(())
     }
 
-    fn written(&self) -> Option<Value> {
+    fn value_if_set(&self) -> Option<Value> {
         (*self != T::default()).then(|| self.json())
     }
 }
@@ -129,7 +129,7 @@ impl<T: FromEntry> Setting for Option<T> {
         Ok(())
     }
 
-    fn written(&self) -> Option<Value> {
+    fn value_if_set(&self) -> Option<Value> {
         self.as_ref().map(T::json)
     }
 }
@@ -392,7 +392,7 @@ impl Setting for Option<Sandbox> {
         Ok(())
     }
 
-    fn written(&self) -> Option<Value> {
+    fn value_if_set(&self) -> Option<Value> {
         self.as_ref().map(|sandbox| json!(sandbox))
     }
 }

@@ -431,7 +431,7 @@ mod tests {
 
     use super::*;
 
-    fn shown_word(word: &Word<'_>) -> String {
+    fn word_as_text(word: &Word<'_>) -> String {
         let text = word.pieces.iter().map(|piece| match piece {
             Piece::Text(text) => text.clone(),
             Piece::Variable(name) => format!("${name}"),
@@ -444,9 +444,9 @@ mod tests {
     fn as_text(text: &str) -> String {
         let lexed = lex(text);
         let of_token = |token: &Token<'_>| match token {
-            Token::Word(word) => shown_word(word),
-            Token::Read(word) => format!("<{}", shown_word(word)),
-            Token::Write(word) => format!(">{}", shown_word(word)),
+            Token::Word(word) => word_as_text(word),
+            Token::Read(word) => format!("<{}", word_as_text(word)),
+            Token::Write(word) => format!(">{}", word_as_text(word)),
             Token::Operator("\n") => "\\n".to_owned(),
             Token::Operator(operator) => (*operator).to_owned(),
         };

@@ -46,13 +46,13 @@ fn check_pointer(pointer: &str) -> Result<(), HookError> {
     if let HookError::Key(error) = &mut error
         && !pointer.contains('~')
     {
-        error.suggestion = Some(shortened(&meant_by(pointer)).into_owned());
+        error.suggestion = Some(shortened(&pointer_for(pointer)).into_owned());
     }
     Err(error)
 }
 
-/// Returns the pointer that is meant by a path with dots, or by the name of a tool's argument.
-fn meant_by(path: &str) -> String {
+/// Returns the pointer that an author probably meant by a path with dots, or by the name of a tool's argument.
+fn pointer_for(path: &str) -> String {
     let path = path.trim_start_matches("$.").trim_start_matches("data.");
     let path = path.replace("tool_input", "tool_args").replace('.', "/");
     if path.contains('/') || ["tool_args", "prompt"].contains(&&*path) {

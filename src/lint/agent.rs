@@ -84,7 +84,7 @@ fn rules_of(text: &str) -> Option<Vec<(&str, &str)>> {
 fn advice(rules: &[(&str, &str)], agent: &Agent) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rules {
-        let name = agent_names::meant_by(name, agent).unwrap_or(name);
+        let name = agent_names::own_name_of(name, agent).unwrap_or(name);
         if !names.contains(&name) && names.len() < MOST_NAMED {
             names.push(name);
         }
@@ -194,12 +194,12 @@ fn unset_variable(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Proble
 
 fn exits_with_1(node: &Node<'_, '_>, text: &str, protocol: &AgentProtocol) -> Option<Problem> {
     let event = protocol.event;
-    let says_block = ["BLOCK", "Block", "block", "DENIED", "denied"];
-    let is_meant = says_block.iter().any(|word| text.contains(word));
+    let marks = ["BLOCK", "Block", "block", "DENIED", "denied"];
+    let says_block = marks.iter().any(|mark| text.contains(mark));
     let mut exits = text.split("exit 1").skip(1);
     let is_exit = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
     let is_guard = event.effect == Effect::Blocks && event.can_block();
-    if !is_guard || !is_meant || !exits.any(is_exit) {
+    if !is_guard || !says_block || !exits.any(is_exit) {
         return None;
     }
     let title = protocol.origin.agent.title;

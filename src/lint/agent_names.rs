@@ -26,14 +26,14 @@ pub(crate) fn tool(node: &Node<'_, '_>, protocol: &AgentProtocol) -> Option<Prob
         return None;
     }
     let names = text.split(['|', ',']).map(str::trim).take(MOST_NAMES);
-    let mut foreign = names.filter_map(|name| Some((name, meant_by(name, agent)?)));
+    let mut foreign = names.filter_map(|name| Some((name, own_name_of(name, agent)?)));
     let (name, own_name) = foreign.find(|(_, own_name)| !protocol.is_named(own_name))?;
     let message = format!("`{name}` is no tool of {}", agent.title);
     Some(Problem::warning_at(node, message).with_suggestion_of(Some(own_name)))
 }
 
 /// Returns the agent's name of a tool that is known by this name elsewhere.
-pub(super) fn meant_by(name: &str, agent: &Agent) -> Option<&'static str> {
+pub(super) fn own_name_of(name: &str, agent: &Agent) -> Option<&'static str> {
     if is_tool_of(name, agent) {
         return None;
     }

@@ -104,7 +104,7 @@ impl Reader<'_> {
         let event = self.origin.agent.event_named(member.key);
         if let Some(event) = event.filter(|event| event.ours().is_some()) {
             if !self.file.loaded.shows_all() {
-                return self.unshown(member);
+                return self.refuse_unreported(member);
             }
             let message = "an event outside of `hooks`: its hooks do not run";
             let problem = Problem::error(event.name, message).at(member.key_range.clone());
@@ -167,8 +167,9 @@ impl Reader<'_> {
         }
     }
 
-    /// A strict file blocks what an event might be meant to block, also if what was meant is not looked for any more.
-    fn unshown(&mut self, member: &Member<'_, '_>) {
+    /// Lets a strict file block what an unknown event may be meant to block, if the file has too many problems to look for the
+    /// event that was meant.
+    fn refuse_unreported(&mut self, member: &Member<'_, '_>) {
         if self.origin.is_strict && !self.blocked.contains(&None) {
             let message = "an event that hosts do not fire, in a file with too many problems";
             let problem = Problem::error(member.key, message).at(member.key_range.clone());
@@ -184,7 +185,7 @@ impl Reader<'_> {
             return;
         }
         if !self.file.loaded.shows_all() {
-            return self.unshown(member);
+            return self.refuse_unreported(member);
         }
         let (display, title) = (shortened(name), agent.title);
         let is_known = agent.event_named(name).is_some();
