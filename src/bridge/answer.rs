@@ -1,12 +1,12 @@
-//! What hooks have said, in the words of the agent that asked.
+//! The decision of hooks, in the words of the agent that asked.
 //!
 //! A block is exit code 2 with its reason as plain text; JSON says what exit codes cannot say; where hooks have decided
-//! nothing, nothing is said. The keys are those by which `compat` reads the answers of this agent's own hooks.
+//! nothing, the answer is empty. The keys are those by which `compat` reads the answers of this agent's own hooks.
 
 use serde_json::{Map, Value};
 
+use super::decision::CallDecision;
 use super::dialect::{Blocks, Dialect, Messages, Outputs, Questions, is_before_tool};
-use super::said::Said;
 use super::text_output;
 use crate::compat::{Effect, Event};
 
@@ -52,37 +52,42 @@ impl Dialect {
     }
 
     /// Returns the answer. `output` is that of the tool in its own form.
-    pub(super) fn answer(&self, event: &Event, output: &Value, mut said: Said) -> Answer {
-        self.block_what_cannot_be_said(event, &mut said);
+    pub(super) fn answer(
+        &self,
+        event: &Event,
+        output: &Value,
+        mut decision: CallDecision,
+    ) -> Answer {
+        self.block_unsupported(event, &mut decision);
         let is_json = match self.blocks {
             Blocks::Code => event.specific.within.is_some(),
-            Blocks::CodeOrStop => said.stop.is_some(),
+            Blocks::CodeOrStop => decision.stop.is_some(),
             Blocks::Json => true,
         };
-        match said.block.take() {
+        match decision.block.take() {
             Some(reason) if event.effect == Effect::Blocks => {
                 // The model reads the reason alone.
-                let texts = std::iter::once(reason).chain(std::mem::take(&mut said.context));
+                let texts = std::iter::once(reason).chain(std::mem::take(&mut decision.context));
                 let reason = texts.collect::<Vec<_>>().join("\n");
                 if !is_json {
                     return Answer::block(&reason);
                 }
                 // Copilot CLI takes no block without a reason.
                 let is_blank = reason.trim().is_empty();
-                said.block = Some(if is_blank {
+                decision.block = Some(if is_blank {
                     "blocked".to_owned()
                 } else {
                     reason
                 });
-                said.input = None;
+                decision.input = None;
             }
-            Some(reason) => said.note(&format!("`{}` cannot be blocked: {reason}", event.name)),
+            Some(reason) => decision.note(&format!("`{}` cannot be blocked: {reason}", event.name)),
             None => {}
         }
         let mut members = Members {
             dialect: self,
             event,
-            said: &said,
+            decision: &decision,
             top: Map::new(),
             specific: Map::new(),
         };
@@ -92,7 +97,7 @@ impl Dialect {
         members.end_turn();
         members.tell();
         let mut answer = members.finished();
-        let lines = self.lines(event, &said);
+        let lines = self.lines(event, &decision);
         if !lines.is_empty() {
             answer.code = 2;
             answer.stderr = format!("{lines}\n");
@@ -104,43 +109,43 @@ impl Dialect {
     }
 
     /// Returns what stands beside JSON on standard error, with exit code 2.
-    fn lines(&self, event: &Event, said: &Said) -> String {
+    fn lines(&self, event: &Event, decision: &CallDecision) -> String {
         let is_code_too = match self.blocks {
             Blocks::Code => false,
             Blocks::CodeOrStop => true,
             Blocks::Json => is_before_tool(event),
         };
-        match &said.block {
+        match &decision.block {
             // JSON may be lost among what the user's shell prints.
             Some(reason) if is_code_too => reason.clone(),
             _ if self.messages == Messages::Error && !is_read_by_model(event) => {
-                said.messages.join("\n")
+                decision.messages.join("\n")
             }
             _ => String::new(),
         }
     }
 
     /// Blocks where the agent cannot do what hooks ask for.
-    fn block_what_cannot_be_said(&self, event: &Event, said: &mut Said) {
-        if let Some(prompt) = said.prompt.take() {
-            said.blocks(format!(
+    fn block_unsupported(&self, event: &Event, decision: &mut CallDecision) {
+        if let Some(prompt) = decision.prompt.take() {
+            decision.block_with(format!(
                 "a hook has changed the prompt, which is not possible here: send this one instead:\n{prompt}"
             ));
         }
         if !self.applies_input
-            && let Some(input) = said.input.take()
+            && let Some(input) = decision.input.take()
         {
             let input = Value::Object(input);
-            said.blocks(format!(
+            decision.block_with(format!(
                 "a hook has changed the input, which is not possible here: call the tool with this input instead: {input}"
             ));
         }
         if self.cannot_end_turn.contains(&event.name)
-            && let Some(reason) = said.stop.take()
+            && let Some(reason) = decision.stop.take()
         {
             match event.effect {
-                Effect::Blocks => said.blocks(format!("a hook ends the turn: {reason}")),
-                _ => said.note(&format!(
+                Effect::Blocks => decision.block_with(format!("a hook ends the turn: {reason}")),
+                _ => decision.note(&format!(
                     "a hook wanted to end the turn, which is not possible here: {reason}"
                 )),
             }
@@ -152,16 +157,16 @@ impl Dialect {
 struct Members<'a> {
     dialect: &'a Dialect,
     event: &'a Event,
-    said: &'a Said,
+    decision: &'a CallDecision,
     top: Map<String, Value>,
     specific: Map<String, Value>,
 }
 
 impl Members<'_> {
     fn decide(&mut self) {
-        let said = self.said;
+        let decision = self.decision;
         let is_request = self.event.specific.within.is_some();
-        match &said.block {
+        match &decision.block {
             Some(reason) if self.event.specific.decision.is_some() => {
                 self.decide_as("deny", Some(reason));
             }
@@ -173,10 +178,10 @@ impl Members<'_> {
                 set(&mut self.top, "decision", word);
                 set(&mut self.top, "reason", reason.as_str());
             }
-            None if said.asks.is_empty() => {
+            None if decision.asks.is_empty() => {
                 // A yes to the agent's own question is one everywhere.
                 let is_taken = is_request || self.dialect.takes_yes;
-                if is_taken && said.grants == Some(true) {
+                if is_taken && decision.grants == Some(true) {
                     self.decide_as("allow", None);
                 }
             }
@@ -185,7 +190,7 @@ impl Members<'_> {
             None if self.dialect.questions == Questions::Message => {
                 set(&mut self.top, "decision", "ask");
             }
-            None => self.decide_as("ask", Some(&said.asks.join("\n"))),
+            None => self.decide_as("ask", Some(&decision.asks.join("\n"))),
         }
     }
 
@@ -207,15 +212,15 @@ impl Members<'_> {
     }
 
     fn change_input(&mut self) {
-        if let (Some(key), Some(input)) = (self.event.specific.input, &self.said.input) {
+        if let (Some(key), Some(input)) = (self.event.specific.input, &self.decision.input) {
             set(&mut self.specific, key, input.clone());
         }
     }
 
     /// Gives the model another output, and a context. An agent may ignore an output in another form than the tool's own.
     fn change_output(&mut self, old: &Value) {
-        let context = self.said.context.join("\n");
-        let Some(new) = &self.said.output else {
+        let context = self.decision.context.join("\n");
+        let Some(new) = &self.decision.output else {
             return self.add_context(context);
         };
         let text = match new {
@@ -275,7 +280,12 @@ impl Members<'_> {
 
     fn end_turn(&mut self) {
         // There it ends anyway.
-        if let Some(reason) = self.said.stop.as_ref().filter(|_| !self.event.is_stop()) {
+        if let Some(reason) = self
+            .decision
+            .stop
+            .as_ref()
+            .filter(|_| !self.event.is_stop())
+        {
             set(&mut self.top, "continue", false);
             set(&mut self.top, "stopReason", reason.as_str());
         }
@@ -283,13 +293,13 @@ impl Members<'_> {
 
     /// Tells the user what hooks tell, and what is wrong with them.
     fn tell(&mut self) {
-        let mut messages = self.said.messages.clone();
+        let mut messages = self.decision.messages.clone();
         if self
             .top
             .get("decision")
             .is_some_and(|decision| decision == "ask")
         {
-            messages.extend(self.said.asks.iter().cloned());
+            messages.extend(self.decision.asks.iter().cloned());
         }
         if self.dialect.messages == Messages::Json && !messages.is_empty() {
             set(&mut self.top, "systemMessage", messages.join("\n"));
@@ -369,9 +379,9 @@ mod tests {
             json!({"command": text}).as_object().cloned()
         }
 
-        fn said(&self) -> Said {
+        fn decision(&self) -> CallDecision {
             let this = self.clone();
-            Said {
+            CallDecision {
                 input: self.input(),
                 block: this.block,
                 asks: this.asks,
@@ -483,10 +493,10 @@ mod tests {
         Some(text.trim()).filter(|text| !text.is_empty())
     }
 
-    /// Reads the answer as the agent does, and compares it with what hooks have said.
+    /// Reads the answer as the agent does, and compares it with the decision of the hooks.
     #[track_caller]
     fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
-        let answer = Dialect::of(agent).answer(event, old, saying.said());
+        let answer = Dialect::of(agent).answer(event, old, saying.decision());
         let context = format!("{agent} {}: {saying:?}\n{answer:?}", event.name);
         let output = if agent == COPILOT {
             read_by_copilot(event, &answer)

@@ -73,7 +73,7 @@ impl<'a> Call<'a> {
     /// Returns the event as a whole.
     ///
     /// # Errors
-    /// If it cannot be said what the call does.
+    /// If it is unclear what the call does.
     pub(super) fn whole(&self) -> Result<HookEvent, String> {
         let Some((theirs, arguments)) = &self.called else {
             return Ok(self.event.clone());
@@ -109,7 +109,7 @@ impl<'a> Call<'a> {
     /// Returns an event for each thing that the call does, besides the whole.
     ///
     /// # Errors
-    /// If it cannot be said what the call does, or it does too much.
+    /// If it is unclear what the call does, or the call does too much.
     pub(super) fn parts(&self) -> Result<Vec<HookEvent>, String> {
         let Some((_, arguments)) = &self.called else {
             return Ok(Vec::new());

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::background::Place;
 use super::call::{Arguments, Call};
+use super::decision::CallDecision;
 use super::firing::Firing;
 use super::guarded;
-use super::said::Said;
 use crate::entry::FailurePolicy;
 use crate::events::HookEvent;
 use crate::hook::{Allowance, Hook};
@@ -28,16 +28,16 @@ pub(super) struct Dispatch<'a> {
     pub(super) background: Vec<Place>,
     /// Whether there was any hook for an event.
     pub(super) has_hooks: bool,
-    pub(super) said: Said,
+    pub(super) decision: CallDecision,
 }
 
 impl Dispatch<'_> {
     /// Fires a call: as a whole, and then each of its parts.
     ///
     /// # Errors
-    /// If it cannot be said what the call does, or its hooks have not ended.
+    /// If it is unclear what the call does, or if its hooks have not ended.
     pub(super) fn call(&mut self, hooks: &Hooks, mut call: Call<'_>) -> Result<(), String> {
-        if let Some(changed) = &self.said.input {
+        if let Some(changed) = &self.decision.input {
             call = call.with_arguments(changed.clone());
         }
         let whole = match call.whole() {
@@ -56,7 +56,7 @@ impl Dispatch<'_> {
         }
         for part in call.parts()? {
             if self.event(hooks, part)?.is_some() {
-                self.said.blocks(
+                self.decision.block_with(
                     "a hook changes one part of a call that does several things: it cannot be changed alone",
                 );
             }
@@ -67,13 +67,13 @@ impl Dispatch<'_> {
     /// Fires one event. Returns it as hooks have changed it, if they have.
     fn event(&mut self, hooks: &Hooks, mut event: HookEvent) -> Result<Option<HookEvent>, String> {
         if let Some(why) = guarded::objection(hooks, self.home, &event) {
-            self.said.blocks(why);
+            self.decision.block_with(why);
         }
-        if self.said.block.is_some() {
+        if self.decision.block.is_some() {
             return Ok(None);
         }
         // Each hook gets the output with the changes of those before.
-        if let Some(output) = &self.said.output {
+        if let Some(output) = &self.decision.output {
             event.data.insert("tool_result".to_owned(), output.clone());
         }
         let matching = hooks.registry().get_hooks(&event);
@@ -93,16 +93,16 @@ impl Dispatch<'_> {
             Err(why) => {
                 let mut hooks = matching.iter();
                 if hooks.any(|hook| hook.on_failure() == FailurePolicy::Withhold) {
-                    self.said.withholds(&why);
+                    self.decision.withhold_output(&why);
                 }
                 return Err(why);
             }
         };
         let again = fired.again.as_ref().map(|(_, outcome)| outcome);
-        self.said.add(&fired.first, again);
+        self.decision.add(&fired.first, again);
         let (event, last) = fired.last(&event);
         if let Some(result) = last.blocked() {
-            self.said.explain(&result.hook.untested_notes(event));
+            self.decision.explain(&result.hook.untested_notes(event));
         }
         Ok(fired.again.map(|(event, _)| event))
     }
@@ -136,11 +136,11 @@ impl Dispatch<'_> {
         }
         if !self.is_tool {
             let content = event.data.get("content").and_then(Value::as_str);
-            self.said.prompt = content.map(str::to_owned);
+            self.decision.prompt = content.map(str::to_owned);
             return Ok(None);
         }
         let arguments = call.changed(event)?;
-        self.said.input = Some(arguments.clone());
+        self.decision.input = Some(arguments.clone());
         Ok(Some(arguments))
     }
 }

@@ -8,6 +8,7 @@ mod answer;
 mod arguments;
 mod background;
 mod call;
+mod decision;
 mod dialect;
 mod dispatch;
 mod firing;
@@ -19,7 +20,6 @@ mod paths;
 #[cfg(unix)]
 mod real_events_tests;
 mod registered;
-mod said;
 mod session;
 mod settings;
 mod text_output;
@@ -33,6 +33,7 @@ use serde_json::Value;
 use crate::compat::{Agent, Effect, Event};
 pub(crate) use answer::Answer;
 pub(crate) use background::{Place, places};
+use decision::CallDecision;
 use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
@@ -43,7 +44,6 @@ pub(crate) use install::{
 #[cfg(fuzzing)]
 pub use patch::check_patch;
 pub(crate) use registered::Registered;
-use said::Said;
 use turn::Turn;
 
 /// Returns the answer to an event on standard input. `is_interrupted` says whether a signal was received.
@@ -91,15 +91,15 @@ pub(crate) fn fault(agent: &Agent, event: &Event, why: &str) -> Answer {
     let reason = format!("blocked by forge-hooks: {why}");
     let is_after_tool = event.ours() == Some("tool:post_execute");
     let dialect = Dialect::of(agent);
-    let mut said = Said::default();
+    let mut decision = CallDecision::default();
     if is_after_tool {
-        said.withholds(why);
+        decision.withhold_output(why);
     } else if event.effect != Effect::Blocks || event.is_stop() {
         return dialect.error(event, &reason);
     } else {
-        said.blocks(reason);
+        decision.block_with(reason);
     }
-    dialect.answer(event, &Value::Null, said)
+    dialect.answer(event, &Value::Null, decision)
 }
 
 #[cfg(test)]

@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use super::answer::Answer;
 use super::background::{self, Place};
 use super::call::Call;
+use super::decision::CallDecision;
 use super::dialect::Dialect;
 use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
 use super::paths::Places;
 use super::registered::Registered;
-use super::said::Said;
 use super::session::Session;
 use super::settings;
 use crate::compat::{APPLY_PATCH, Agent, Event};
@@ -104,14 +104,14 @@ impl<'a> Turn<'a> {
             deadline: self.deadline,
             is_interrupted,
         };
-        let (mut said, has_hooks) = self.fire(firing);
-        self.guard_settings(&mut said);
+        let (mut decision, has_hooks) = self.fire(firing);
+        self.guard_settings(&mut decision);
         if self.event.event_type == EventType::SessionStart {
-            self.note_problems(&mut said);
+            self.note_problems(&mut decision);
         }
-        self.end_turn(dialect, &mut said);
-        self.limit_stops(&mut said);
-        let answer = dialect.answer(row, &self.output, said);
+        self.end_turn(dialect, &mut decision);
+        self.limit_stops(&mut decision);
+        let answer = dialect.answer(row, &self.output, decision);
         if let Some(Ok(trace)) = &self.trace {
             trace.flush(LAST_LINES.min(self.deadline.grace));
         }
@@ -137,8 +137,8 @@ impl<'a> Turn<'a> {
     }
 
     /// Fires the events of the call at the hooks of each project, and starts those in the background.
-    /// Returns what they have said, and whether there were any.
-    fn fire<'f>(&'f self, firing: Firing<'f>) -> (Said, bool) {
+    /// Returns what they decide, and whether there were any.
+    fn fire<'f>(&'f self, firing: Firing<'f>) -> (CallDecision, bool) {
         let mut dispatch = Dispatch {
             firing,
             home: &self.registered.home,
@@ -147,62 +147,62 @@ impl<'a> Turn<'a> {
             project: 0,
             background: Vec::new(),
             has_hooks: false,
-            said: Said::default(),
+            decision: CallDecision::default(),
         };
         for (hooks, call) in self.calls() {
             if let Err(why) = dispatch.call(hooks, call) {
                 dispatch
-                    .said
-                    .blocks(format!("blocked by forge-hooks: {why}"));
+                    .decision
+                    .block_with(format!("blocked by forge-hooks: {why}"));
             }
             dispatch.may_change = false;
             dispatch.project += 1;
         }
-        let mut said = std::mem::take(&mut dispatch.said);
+        let mut decision = std::mem::take(&mut dispatch.decision);
         if !dispatch.background.is_empty()
-            && let Err(error) = background::start(&self.shown(&said), &dispatch.background)
+            && let Err(error) = background::start(&self.shown(&decision), &dispatch.background)
         {
-            said.note(&format!("cannot start hooks in the background: {error}"));
+            decision.note(&format!("cannot start hooks in the background: {error}"));
         }
-        (said, dispatch.has_hooks)
+        (decision, dispatch.has_hooks)
     }
 
     /// Returns the input as other hooks have left it: what they have removed of an output stays removed.
-    fn shown(&self, said: &Said) -> Cow<'_, str> {
-        if said.output.is_none() && said.input.is_none() {
+    fn shown(&self, decision: &CallDecision) -> Cow<'_, str> {
+        if decision.output.is_none() && decision.input.is_none() {
             return self.input.into();
         }
         // It was read before.
         let mut fields: Map<String, Value> = json::read(self.input).unwrap_or_default();
         let key = |ours: &str| self.registered.agent.key(ours).to_owned();
-        let output = said.output.iter().cloned();
+        let output = decision.output.iter().cloned();
         fields.extend(output.map(|output| (key("tool_result"), output)));
-        let input = said.input.iter().cloned();
+        let input = decision.input.iter().cloned();
         fields.extend(input.map(|input| (key("tool_args"), input.into())));
         Value::from(fields).to_string().into()
     }
 
     /// Tells the user what is wrong with hooks, and which are not approved.
-    fn note_problems(&self, said: &mut Said) {
+    fn note_problems(&self, decision: &mut CallDecision) {
         for hooks in &self.projects {
             for problem in &hooks.report().problems {
-                said.note(&problem.to_string());
+                decision.note(&problem.to_string());
             }
         }
         if let Some(Err(error)) = &self.trace {
-            said.note(&format!("events are not recorded: {}", with_cause(error)));
+            decision.note(&format!("events are not recorded: {}", with_cause(error)));
         }
     }
 
     /// Keeps the agent's settings from being changed so that our hooks do not run.
-    fn guard_settings(&self, said: &mut Said) {
+    fn guard_settings(&self, decision: &mut CallDecision) {
         let Some(session) = &self.session else {
             return;
         };
         let agent = self.registered.agent;
         if self.registered.event.ours() == Some(SETTINGS_CHANGED) {
             if let Some(why) = settings::objection(agent, &session.settings()) {
-                said.blocks(why);
+                decision.block_with(why);
             }
             return;
         }
@@ -225,26 +225,26 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends the turn where the agent lets it end, if it could not before.
-    fn end_turn(&self, dialect: &Dialect, said: &mut Said) {
+    fn end_turn(&self, dialect: &Dialect, decision: &mut CallDecision) {
         let Some(session) = &self.session else {
             return;
         };
         match &self.event.event_type {
             EventType::UserPromptSubmit => drop(session.ended_turn()),
             EventType::ToolPreExecute if dialect.ends_turn_later.is_some() => {
-                if let Some(reason) = &said.stop {
+                if let Some(reason) = &decision.stop {
                     session.end_turn(reason);
                 }
             }
             _ if dialect.ends_turn_later == Some(self.registered.event.name) => {
-                said.stop = said.stop.take().or_else(|| session.ended_turn());
+                decision.stop = decision.stop.take().or_else(|| session.ended_turn());
             }
             _ => {}
         }
     }
 
     /// Lets a turn end that hooks have kept from it too often.
-    fn limit_stops(&self, said: &mut Said) {
+    fn limit_stops(&self, decision: &mut CallDecision) {
         let session = self.session.as_ref();
         if !self.registered.event.is_stop() {
             if self.event.event_type == EventType::ToolPreExecute {
@@ -255,11 +255,11 @@ impl<'a> Turn<'a> {
         let agent = self.event.data.get("agent_id").and_then(Value::as_str);
         let agent = agent.unwrap_or_default();
         let name = self.registered.event.name;
-        let is_blocked = said.block.is_some();
+        let is_blocked = decision.block.is_some();
         let may_block =
             session.is_some_and(|session| session.may_block_stop(name, agent, is_blocked));
-        if let Some(reason) = said.block.take_if(|_| !may_block) {
-            said.note(&format!(
+        if let Some(reason) = decision.block.take_if(|_| !may_block) {
+            decision.note(&format!(
                 "hooks have kept the agent from its end too often: {reason}"
             ));
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::cli::args::{Trust, Untrust};
 use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
 use crate::cli::files::named;
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Review;
 use crate::printable;
 use crate::trust::Approved;
@@ -30,7 +30,7 @@ pub(crate) struct Approvals<'a> {
 }
 
 /// Compares a project's hooks with their approval, whatever its host trusts.
-pub(crate) fn review(context: &Context<'_>, root: &Path) -> Result<Review, Failure> {
+pub(crate) fn review(context: &Context<'_>, root: &Path) -> Result<Review, CommandError> {
     let store = context.trust_store()?;
     Ok(context.hooks.config().review(store, root)?)
 }
@@ -86,14 +86,14 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     terminal.problems(&review.report)?;
     if !review.report.is_ok() {
         let words = "cannot approve the project's hooks: their file has errors";
-        return Err(Failure::new(words).with_fix(context.fix_errors()));
+        return Err(CommandError::new(words).with_fix(context.fix_errors()));
     }
     let approval = &review.approval;
     let root = named(&approval.root);
     if !review.has_hooks() {
         let words = format!("found no hooks to approve in `{root}`");
         let fix = format!("write some with `{}`", context.command("init"));
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(CommandError::new(words).with_fix(fix));
     }
     let digest = approval.digest();
     let given = args.digest.as_ref();
@@ -103,7 +103,7 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
             "review them with `{}`, which shows it",
             context.command("trust")
         );
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(CommandError::new(words).with_fix(fix));
     }
     if review.is_approved() {
         return terminal.end(Exit::FINE, format_args!("{root}: already approved"));

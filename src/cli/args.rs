@@ -13,7 +13,7 @@ use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use crate::bridge;
-use crate::cli::Failure;
+use crate::cli::CommandError;
 use crate::compat::{self, Agent};
 
 /// The program name in the texts of this file.
@@ -92,7 +92,7 @@ const PROFILE_VARIABLE: &str = "FORGE_HOOKS_PROFILE";
 
 impl Standalone {
     /// Returns the name of the host, from the option or from the variable.
-    pub(crate) fn host(&self) -> Result<Option<String>, Failure> {
+    pub(crate) fn host(&self) -> Result<Option<String>, CommandError> {
         let of_variable = || std::env::var(PROFILE_VARIABLE).ok();
         let name = self.profile.clone().or_else(of_variable);
         let Some(name) = name.filter(|name| !name.is_empty()) else {
@@ -100,7 +100,7 @@ impl Standalone {
         };
         profile_name(&name).map(Some).map_err(|expected| {
             let words = format!("invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}");
-            Failure::new(words)
+            CommandError::new(words)
         })
     }
 

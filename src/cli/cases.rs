@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::entries::title;
 use crate::cli::error::json_words;
-use crate::cli::{Failure, Terminal, files};
+use crate::cli::{CommandError, Terminal, files};
 use crate::json;
 use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 
@@ -54,24 +54,24 @@ impl Case {
 }
 
 /// Reads the cases of a file; `-` is standard input.
-pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Case>, Failure> {
+pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Case>, CommandError> {
     let text = terminal.read_text(file);
     let text = text.map_err(|error| files::cannot_read(shown(file), error))?;
     let cases = parse(file, &text)?;
     if cases.is_empty() {
         let words = format!("found no cases in `{}`", shown(file));
-        return Err(Failure::new(words).with_fix(EXAMPLE));
+        return Err(CommandError::new(words).with_fix(EXAMPLE));
     }
     Ok(cases)
 }
 
-fn parse(file: &Path, text: &str) -> Result<Vec<Case>, Failure> {
+fn parse(file: &Path, text: &str) -> Result<Vec<Case>, CommandError> {
     let readable = json::readable(text);
     let text = &*readable;
     let failed = |error: serde_json::Error| {
         let (line, column) = (error.line(), error.column().max(1));
         let words = json_words(&error);
-        Failure::new(format!("{}:{line}:{column}: {words}", shown(file))).with_fix(EXAMPLE)
+        CommandError::new(format!("{}:{line}:{column}: {words}", shown(file))).with_fix(EXAMPLE)
     };
     let mut cases: Vec<Case> = json::parse(text).map_err(failed)?;
     // The same list once more, for the positions.
@@ -83,7 +83,7 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Case>, Failure> {
         seen = start;
         if entry.get().starts_with('[') {
             let words = format!("{}:{line}: a case is an object, not a list", shown(file));
-            return Err(Failure::new(words).with_fix(EXAMPLE));
+            return Err(CommandError::new(words).with_fix(EXAMPLE));
         }
         case.line = line;
     }

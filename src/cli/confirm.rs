@@ -2,13 +2,16 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use crate::cli::{Context, Failure, Terminal};
+use crate::cli::{CommandError, Context, Terminal};
 
 /// Variables that agents set for the commands of their tools.
 const BELOW_AGENTS: [&str; 4] = ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"];
 
 /// Refuses to run as a command of an agent, whose model would decide for the person.
-pub(crate) fn refuse_below_an_agent(context: &Context<'_>, command: &str) -> Result<(), Failure> {
+pub(crate) fn refuse_below_an_agent(
+    context: &Context<'_>,
+    command: &str,
+) -> Result<(), CommandError> {
     let mut variables = BELOW_AGENTS.iter();
     let Some(variable) = variables.find(|name| std::env::var_os(name).is_some()) else {
         return Ok(());
@@ -17,7 +20,7 @@ pub(crate) fn refuse_below_an_agent(context: &Context<'_>, command: &str) -> Res
     let message = format!(
         "an agent runs this command (`{variable}` is set), and only a person may decide this"
     );
-    Err(Failure::new(message).with_fix(format!("run `{command}` in your own terminal")))
+    Err(CommandError::new(message).with_fix(format!("run `{command}` in your own terminal")))
 }
 
 /// The most bytes of an answer that are read.
@@ -28,19 +31,19 @@ pub(crate) fn is_confirmed(
     yes: bool,
     question: &str,
     terminal: &mut Terminal<'_>,
-) -> Result<bool, Failure> {
+) -> Result<bool, CommandError> {
     if yes {
         return Ok(true);
     }
     if !terminal.is_input_a_terminal {
         let words = "cannot ask for confirmation: standard input is not a terminal";
-        return Err(Failure::new(words).with_fix("if you are sure, add `--yes`"));
+        return Err(CommandError::new(words).with_fix("if you are sure, add `--yes`"));
     }
     write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;
     let mut answer = String::new();
     let mut input = BufReader::new((&mut terminal.input).take(LONGEST_ANSWER));
     let read = input.read_line(&mut answer);
-    read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
+    read.map_err(|error| CommandError::new(format!("cannot read the answer: {error}")))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, absolute};
 
-use crate::cli::Failure;
+use crate::cli::CommandError;
 use crate::cli::args::{self, Common, Recording};
 use crate::compat::Agent;
 use crate::config::TrustPolicy;
@@ -31,7 +31,7 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Loads the hooks that the common options select: the host's own, or another set with the same
     /// names.
-    pub(crate) fn load(&self) -> Result<Hooks, Failure> {
+    pub(crate) fn load(&self) -> Result<Hooks, CommandError> {
         if !self.common.selects_files() {
             return Ok(self.hooks.clone());
         }
@@ -43,7 +43,7 @@ impl Context<'_> {
     }
 
     /// Loads a separate set from the files that the common options select.
-    pub(crate) fn load_under(&self, policy: TrustPolicy) -> Result<Hooks, Failure> {
+    pub(crate) fn load_under(&self, policy: TrustPolicy) -> Result<Hooks, CommandError> {
         Ok(self.selected()?.trust(policy).load())
     }
 
@@ -52,7 +52,7 @@ impl Context<'_> {
         &self,
         agent: &'static Agent,
         named: &[PathBuf],
-    ) -> Result<Hooks, Failure> {
+    ) -> Result<Hooks, CommandError> {
         let mut tools = self.hooks.config().other_agents().with_agents([agent]);
         for path in named {
             tools = tools.with_settings(agent, path);
@@ -80,7 +80,7 @@ impl Context<'_> {
     }
 
     /// Returns a builder with the host's names, events and tools, and the files that the common options select.
-    fn selected(&self) -> Result<HooksBuilder, Failure> {
+    fn selected(&self) -> Result<HooksBuilder, CommandError> {
         let (common, profile) = (self.common, self.profile().clone());
         let mut builder = self.hooks.to_builder();
         if self.checks_scripts {
@@ -123,7 +123,7 @@ impl Context<'_> {
         &self,
         recording: &Recording,
         hooks: &Hooks,
-    ) -> Result<Option<Trace>, Failure> {
+    ) -> Result<Option<Trace>, CommandError> {
         let Some(file) = &recording.trace_events else {
             return Ok(None);
         };
@@ -138,9 +138,9 @@ impl Context<'_> {
         if let Some(root) = hooks.project() {
             builder = builder.outside_of(root);
         }
-        let trace = builder
-            .build()
-            .map_err(|error| Failure::new(format!("`--trace-events`: {}", with_cause(&error))))?;
+        let trace = builder.build().map_err(|error| {
+            CommandError::new(format!("`--trace-events`: {}", with_cause(&error)))
+        })?;
         Ok(Some(trace))
     }
 
@@ -161,16 +161,16 @@ impl Context<'_> {
     }
 
     /// Returns the user's store of approvals, whatever hooks files are read.
-    pub(crate) fn trust_store(&self) -> Result<TrustStore, Failure> {
+    pub(crate) fn trust_store(&self) -> Result<TrustStore, CommandError> {
         let own = || self.hooks.config().trust_store();
         self.hooks.trust().or_else(own).ok_or_else(|| {
-            Failure::new("cannot find a home directory, where approvals are kept")
+            CommandError::new("cannot find a home directory, where approvals are kept")
                 .with_fix("set `XDG_CONFIG_HOME`, or name a hooks file with `--config FILE`")
         })
     }
 
     /// Returns the absolute path of the project's root; none if the host has no projects.
-    pub(crate) fn root(&self) -> Result<Option<PathBuf>, Failure> {
+    pub(crate) fn root(&self) -> Result<Option<PathBuf>, CommandError> {
         match &self.common.project {
             Some(given) => directory(given).map(Some),
             None => Ok(self.hooks.project().map(PathBuf::from)),
@@ -178,25 +178,25 @@ impl Context<'_> {
     }
 
     /// Returns the project's root, for a command that needs one.
-    pub(crate) fn needed_root(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn needed_root(&self) -> Result<PathBuf, CommandError> {
         self.root()?.ok_or_else(|| {
             let here = std::env::current_dir().ok();
             let words = match here.is_some_and(|here| home::home_dir() == Some(here)) {
                 true => "there is no project: the home directory is one only if it is named",
                 false => "there is no project",
             };
-            Failure::new(words).with_fix("name one with `--project DIR`")
+            CommandError::new(words).with_fix("name one with `--project DIR`")
         })
     }
 
     /// Returns the project's root, for a command that edits its file; none with `--global`.
-    pub(crate) fn root_unless(&self, global: bool) -> Result<Option<PathBuf>, Failure> {
+    pub(crate) fn root_unless(&self, global: bool) -> Result<Option<PathBuf>, CommandError> {
         if global {
             return Ok(None);
         }
         let fix = "name one with `--project DIR`, or say `--global` for the user's file";
         let root = self.needed_root();
-        root.map(Some).map_err(|failure| failure.with_fix(fix))
+        root.map(Some).map_err(|error| error.with_fix(fix))
     }
 
     /// The variable that disables all hooks, if it is set.
@@ -225,25 +225,25 @@ impl Context<'_> {
 }
 
 /// Converts a project's root to the form that is shown and compared.
-pub(crate) fn directory(given: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn directory(given: &Path) -> Result<PathBuf, CommandError> {
     let root = absolute(given)
-        .map_err(|error| Failure::new(format!("cannot find the project: {error}")))?;
+        .map_err(|error| CommandError::new(format!("cannot find the project: {error}")))?;
     if !root.is_dir() {
         let words = format!("the project `{}` is not a directory", given.display());
-        return Err(Failure::new(words).with_fix("name one that exists with `--project DIR`"));
+        return Err(CommandError::new(words).with_fix("name one that exists with `--project DIR`"));
     }
     // A `.` at its end would appear in every path that is shown.
     Ok(root.components().collect())
 }
 
 /// Returns the absolute paths of an option's files, so that they do not depend on a directory.
-pub(crate) fn existing(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn existing(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     let path = |file: &PathBuf| {
         file.metadata()
             .and_then(|_| absolute(file))
             .map_err(|error| {
                 let words = format!("cannot read `{option} {}`: {error}", file.display());
-                Failure::new(words).with_fix("name a file that exists")
+                CommandError::new(words).with_fix("name a file that exists")
             })
     };
     files.iter().map(path).collect()

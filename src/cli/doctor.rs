@@ -15,7 +15,7 @@ use crate::bridge::{self, Approvals, BoundedChild, Registration, Runs, User};
 use crate::cli::args::{Doctor, Recording};
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::compat::{Agent, GUARDED};
 use crate::config::{TrustPolicy, read_for_saving};
 use crate::json;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
     only_itself(context)?;
     let home = users_home()?;
     let mut registration =
-        Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
+        Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
     let mut agents = args.agents.clone();
     if agents.is_empty() {
         let is_there = |agent: &&Agent| {
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
 }
 
 /// Shows whether there are hooks to run, and whether all can. Returns whether there is nothing wrong.
-fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
+fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<bool, CommandError> {
     let hooks = context.load_under(TrustPolicy::Approved(context.trust_store()?))?;
     let report = hooks.report();
     let mut findings = Vec::new();
@@ -126,7 +126,7 @@ fn show_findings(
     state: &str,
     findings: &[Finding],
     terminal: &mut Terminal<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     if findings.is_empty() {
         return Ok(writeln!(terminal, "{what}: {}", Style::GOOD.of(state))?);
     }
@@ -338,7 +338,7 @@ impl Checkup {
         Err(format!("{status}: {}", said.trim()))
     }
 
-    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), Failure> {
+    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), CommandError> {
         let what = format!("{}: {}", self.agent.title(), named(&self.path));
         let events = counted(self.own.len(), "event");
         let recording = self.trace_events.as_ref();

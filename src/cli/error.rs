@@ -57,11 +57,11 @@ impl Exit {
 }
 
 /// What a command returns.
-pub(crate) type Done = Result<Exit, Failure>;
+pub(crate) type Done = Result<Exit, CommandError>;
 
-/// An error that ends the program with exit status 2, or silently if its output was closed.
+/// Why a command failed: an error that ends the program with exit status 2, or silently if its output was closed.
 #[derive(Serialize)]
-pub(crate) struct Failure {
+pub(crate) struct CommandError {
     pub(crate) message: String,
     /// How to fix it.
     fix: Option<String>,
@@ -76,10 +76,10 @@ pub(crate) struct Failure {
 /// What any command prints with `--json` if it could not run.
 #[derive(Serialize)]
 pub(crate) struct ForPrograms<'a> {
-    pub(crate) error: &'a Failure,
+    pub(crate) error: &'a CommandError,
 }
 
-impl Failure {
+impl CommandError {
     /// Creates an error. `message` is a lower-case fragment, like the errors of the library.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Failure {
 }
 
 /// For people.
-impl fmt::Display for Failure {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(usage) = &self.usage {
             return f.write_str(usage);
@@ -118,7 +118,7 @@ impl fmt::Display for Failure {
 }
 
 /// Converts wrong usage.
-impl From<clap::Error> for Failure {
+impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> Self {
         let text = error.render();
         let words = text.to_string();
@@ -131,7 +131,7 @@ impl From<clap::Error> for Failure {
 }
 
 /// Converts an error of writing to standard output.
-impl From<io::Error> for Failure {
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         Self {
             is_closed_pipe: error.kind() == io::ErrorKind::BrokenPipe,
@@ -140,13 +140,13 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<ConfigError> for Failure {
+impl From<ConfigError> for CommandError {
     fn from(error: ConfigError) -> Self {
         Self::new(with_causes(&error))
     }
 }
 
-impl From<TrustError> for Failure {
+impl From<TrustError> for CommandError {
     fn from(error: TrustError) -> Self {
         let fix = "correct this file, or remove it and approve the hooks of each project again";
         let is_unusable = matches!(error, TrustError::Unusable { .. });

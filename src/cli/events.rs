@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::args::Events;
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
 use crate::compat::{self, Agent};
 use crate::events::Vocabulary;
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
@@ -18,7 +18,7 @@ const WORKING_DIR: &str = "FORGE_WORKING_DIR";
 /// What `forge-hooks events --json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "events"))]
-pub(crate) struct Report<'a> {
+pub(crate) struct EventsOutput<'a> {
     events: Vec<Event<'a>>,
     /// The host's tools; empty if it declares none.
     tools: &'a [String],
@@ -48,7 +48,7 @@ struct Key<'a> {
 }
 
 pub(crate) fn run(args: &Events, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    terminal.show(args.json, &Report::of(context.hooks.vocabulary()))?;
+    terminal.show(args.json, &EventsOutput::of(context.hooks.vocabulary()))?;
     Ok(Exit::FINE)
 }
 
@@ -63,7 +63,7 @@ fn variables(event: HookEvent) -> BTreeSet<String> {
     variables.into_keys().collect()
 }
 
-impl<'a> Report<'a> {
+impl<'a> EventsOutput<'a> {
     pub(crate) fn of(vocabulary: &'a Vocabulary) -> Self {
         let events = vocabulary.events().iter();
         Self {
@@ -73,7 +73,7 @@ impl<'a> Report<'a> {
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for EventsOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for event in &self.events {
             writeln!(f, "{event}")?;
@@ -152,7 +152,7 @@ pub(crate) fn event_type(
     name: &str,
     custom: Option<bool>,
     context: &Context<'_>,
-) -> Result<EventType, Failure> {
+) -> Result<EventType, CommandError> {
     let vocabulary = context.hooks.vocabulary();
     if let Some(known) = vocabulary.event(name) {
         return Ok(known.event_type().clone());
@@ -164,7 +164,7 @@ pub(crate) fn event_type(
             None => list,
         };
         let words = format!("`{name}` is a pattern, expected one event");
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(CommandError::new(words).with_fix(fix));
     }
     let nearest = vocabulary.nearest_event(name).map(name_of);
     let of_other = of_other_agent(name).map(|(_, event)| event);
@@ -175,11 +175,11 @@ pub(crate) fn event_type(
             false => list,
         };
         let words = format!("unknown event `{name}`; did you mean `{meant}`?");
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(CommandError::new(words).with_fix(fix));
     }
     EventType::custom(name).map_err(|_| {
         let form = "a custom event is `category:action` of a-z, 0-9 and _";
-        Failure::new(format!("unknown event `{name}`; {form}")).with_fix(list)
+        CommandError::new(format!("unknown event `{name}`; {form}")).with_fix(list)
     })
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::cli::Failure;
+use crate::cli::CommandError;
 use crate::cli::error::placed_json_words;
 use crate::files::{self, NewFile};
 use crate::json;
@@ -63,8 +63,8 @@ pub(crate) fn below_here(path: &Path) -> String {
 }
 
 /// Returns the error of a file, or of an option with its file, that cannot be read.
-pub(crate) fn cannot_read(what: &str, why: impl Display) -> Failure {
-    Failure::new(format!("cannot read `{what}`: {why}"))
+pub(crate) fn cannot_read(what: &str, why: impl Display) -> CommandError {
+    CommandError::new(format!("cannot read `{what}`: {why}"))
         .with_fix("name a file that exists, or `-` for standard input")
 }
 

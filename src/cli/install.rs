@@ -7,7 +7,7 @@ use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
 use crate::cli::args::{Install, Uninstall};
 use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
 use crate::cli::files::named;
-use crate::cli::{Context, Done, Exit, Failure, Terminal};
+use crate::cli::{CommandError, Context, Done, Exit, Terminal};
 use crate::compat::Agent;
 use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
@@ -29,10 +29,10 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     may_run(&args.agents(), context, "install")?;
     if cfg!(windows) {
         let words = "cannot register on Windows: the command is for `/bin/sh`, and other shells take one that fails for a yes";
-        return Err(Failure::new(words).with_fix("run the agent and this program in WSL"));
+        return Err(CommandError::new(words).with_fix("run the agent and this program in WSL"));
     }
     let mut registration =
-        Registration::of_environment(context.own_profile()).map_err(Failure::new)?;
+        Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
     // What an agent starts would fail later, and without a person who sees it.
     let trace = context.trace_events(&args.recording, context.hooks)?;
     registration.trace_events = trace.map(|trace| real(trace.path()));
@@ -48,20 +48,20 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     }
     let mut all = Vec::new();
     for agent in args.agents() {
-        let handlers = registration.handlers(agent).map_err(Failure::new)?;
+        let handlers = registration.handlers(agent).map_err(CommandError::new)?;
         let edit = |text: &str| {
             bridge::usable(agent, text)?;
             bridge::install(agent, text, &handlers)
         };
         let settings = match Settings::edited(agent, edit) {
             Ok(settings) => settings,
-            Err(failure) => {
+            Err(error) => {
                 writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;
                 let lines = handlers
                     .iter()
                     .map(|(event, handler)| format!(r#"  "{event}": [{{"hooks": [{handler}]}}]"#));
                 writeln!(terminal, "{}", lines.collect::<Vec<_>>().join(",\n"))?;
-                return Err(failure);
+                return Err(error);
             }
         };
         let events: Vec<_> = handlers.iter().map(|(event, _)| *event).collect();
@@ -96,7 +96,7 @@ fn approve_all(
     context: &Context<'_>,
     yes: bool,
     terminal: &mut Terminal<'_>,
-) -> Result<bool, Failure> {
+) -> Result<bool, CommandError> {
     let mut is_done = true;
     for settings in all {
         if settings.agent.to_approve.is_none() {
@@ -117,7 +117,7 @@ fn approve(
     context: &Context<'_>,
     yes: bool,
     terminal: &mut Terminal<'_>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, CommandError> {
     let by_hand = settings.agent.to_approve.unwrap_or_default();
     let not_approved = |why: &str| Ok(Some(format!("{why}: {by_hand}")));
     let (title, path) = (settings.agent.title(), &settings.path);
@@ -128,7 +128,7 @@ fn approve(
     };
     let commands = registration
         .commands(settings.agent)
-        .map_err(Failure::new)?;
+        .map_err(CommandError::new)?;
     let commands: HashSet<_> = commands.iter().map(String::as_str).collect();
     let approvals = match Approvals::read(&user, path) {
         Ok(approvals) => approvals,
@@ -177,10 +177,11 @@ pub(crate) fn uninstall(
     )
 }
 
-pub(crate) fn users_home() -> Result<PathBuf, Failure> {
+pub(crate) fn users_home() -> Result<PathBuf, CommandError> {
     let home = home::home_dir().filter(|home| home.is_absolute());
     home.ok_or_else(|| {
-        Failure::new("cannot find the home directory").with_fix("set `HOME` to its absolute path")
+        CommandError::new("cannot find the home directory")
+            .with_fix("set `HOME` to its absolute path")
     })
 }
 
@@ -217,16 +218,16 @@ fn has_other_names(_path: &Path) -> bool {
 }
 
 /// Refuses to run for a host, whose hooks are not those of `hook`.
-pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), Failure> {
+pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), CommandError> {
     if context.is_standalone() {
         return Ok(());
     }
     let words = "only `forge-hooks` itself is registered in other agents";
-    Err(Failure::new(words))
+    Err(CommandError::new(words))
 }
 
 /// Refuses to run for a host and for an agent.
-fn may_run(agents: &[&Agent], context: &Context<'_>, command: &str) -> Result<(), Failure> {
+fn may_run(agents: &[&Agent], context: &Context<'_>, command: &str) -> Result<(), CommandError> {
     only_itself(context)?;
     let names = Vec::from_iter(agents.iter().map(|agent| agent.name()));
     let command = format!("{command} {}", names.join(" "));
@@ -263,12 +264,12 @@ impl Settings {
     fn edited(
         agent: &'static Agent,
         edit: impl FnOnce(&str) -> Result<String, Mistake>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let home = users_home()?;
         let path = users_file(agent, &home);
         let cannot = |place: &str, why: String| {
             let words = format!("cannot edit `{}`{place}: {why}", path.display());
-            Failure::new(words)
+            CommandError::new(words)
                 .with_fix("correct this and repeat the command, or edit the file by hand")
         };
         if let Some(why) = read_elsewhere(agent, &home) {
@@ -305,11 +306,11 @@ impl Settings {
     }
 
     /// Writes the text in one step, if the file is still the one that was read.
-    fn write(&self) -> Result<(), Failure> {
+    fn write(&self) -> Result<(), CommandError> {
         let shown = self.path.display();
         let cannot = |why: String| {
             let words = format!("cannot write `{shown}`: {why}");
-            Failure::new(words).with_fix("correct this and repeat the command")
+            CommandError::new(words).with_fix("correct this and repeat the command")
         };
         let _lock = lock(&self.path).map_err(|error| cannot(error.to_string()))?;
         let now = read_for_saving(&self.path).map_err(|error| cannot(error.to_string()))?;
@@ -345,8 +346,8 @@ mod tests {
                 before,
                 after: "{\"b\": 1}".to_owned(),
             };
-            let failure = settings.write().unwrap_err();
-            assert!(failure.message.contains("another program has changed it"));
+            let error = settings.write().unwrap_err();
+            assert!(error.message.contains("another program has changed it"));
             assert_eq!(fs::read_to_string(&path).unwrap(), "{\"a\": 2}");
         }
     }

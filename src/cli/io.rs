@@ -2,7 +2,7 @@
 //!
 //! Does not know the commands.
 
-use crate::cli::{Failure, Terminal};
+use crate::cli::{CommandError, Terminal};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 #[cfg(unix)]
@@ -81,10 +81,10 @@ pub(crate) fn streams() -> io::Result<(File, File)> {
 }
 
 /// Starts a thread that ends by itself.
-pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), CommandError> {
     let thread = thread::Builder::new().name("forge-hooks".to_owned());
     let started = thread.spawn(work).map(drop);
-    started.map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+    started.map_err(|error| CommandError::new(format!("cannot start a thread: {error}")))
 }
 
 /// Ends the process with these texts on its standard output and error.

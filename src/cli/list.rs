@@ -10,7 +10,7 @@ use crate::cli::args::List;
 use crate::cli::entries::{Entry, inherited, place, style_of, title};
 use crate::cli::events;
 use crate::cli::files::shown;
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
 use crate::config::{Problem, Review, Severity};
 use crate::entry::{Off, Standing};
 use crate::{Hook, HookEvent, LoadReport, printable};
@@ -18,7 +18,7 @@ use crate::{Hook, HookEvent, LoadReport, printable};
 /// What `forge-hooks list --json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "list"))]
-pub(crate) struct Report<'a> {
+pub(crate) struct ListOutput<'a> {
     /// The files that were read.
     files: Vec<String>,
     /// The usual files that do not exist.
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
     // Without approvals, the hooks are listed all the same.
     let (project, unknown) = match root.map(|root| review(context, &root)).transpose() {
         Ok(project) => (project, None),
-        Err(failure) => (None, Some(failure)),
+        Err(error) => (None, Some(error)),
     };
     let loaded = found.full_report();
     let mut hooks = Entry::all(&found);
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
     }
     let with_hooks = project.as_ref().filter(|it| it.has_hooks());
-    let report = Report {
+    let report = ListOutput {
         files: loaded
             .files
             .iter()
@@ -66,8 +66,8 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         hints: context.others(&found),
         summary: with_hooks.map(|it| it.summary(context)).unwrap_or_default(),
     };
-    if let Some(failure) = &unknown {
-        terminal.note(failure)?;
+    if let Some(error) = &unknown {
+        terminal.note(error)?;
     }
     if !args.json {
         let mut others = LoadReport::clone(&loaded);
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
     ))
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for ListOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.hooks {
             self.show(entry, f)?;
@@ -108,7 +108,7 @@ impl fmt::Display for Report<'_> {
     }
 }
 
-impl Report<'_> {
+impl ListOutput<'_> {
     fn show(&self, entry: &Entry, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hook = &entry.source;
         writeln!(f, "{}", Style::STRONG.of(&title(hook)))?;
@@ -140,7 +140,7 @@ fn needs_approval(entry: &Entry) -> bool {
 }
 
 /// Returns the events that the options select, or None for all.
-fn wanted(args: &List, context: &Context<'_>) -> Result<Option<Vec<HookEvent>>, Failure> {
+fn wanted(args: &List, context: &Context<'_>) -> Result<Option<Vec<HookEvent>>, CommandError> {
     let vocabulary = context.hooks.vocabulary().events().iter();
     let types = match (&args.event, &args.tool) {
         (None, None) => return Ok(None),

@@ -46,7 +46,7 @@ use error::ForPrograms;
 
 pub(crate) use context::Context;
 pub use error::Exit;
-pub(crate) use error::{Done, Failure};
+pub(crate) use error::{CommandError, Done};
 pub use io::Io;
 pub(crate) use terminal::{Style, Terminal, counted};
 
@@ -129,7 +129,7 @@ fn run_parsed<A: Into<OsString>>(
     command_line: clap::Command,
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
-    hooks: impl FnOnce(&Cli, &ArgMatches) -> Result<(Hooks, String), Failure>,
+    hooks: impl FnOnce(&Cli, &ArgMatches) -> Result<(Hooks, String), CommandError>,
 ) -> Exit {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let terminal = &mut io.terminal;
@@ -158,15 +158,15 @@ fn run_parsed<A: Into<OsString>>(
         }),
     };
     let ended = ended.and_then(|ended| Ok(terminal.flush().map(|()| ended)?));
-    ended.unwrap_or_else(|failure| {
-        if failure.is_closed_pipe {
+    ended.unwrap_or_else(|error| {
+        if error.is_closed_pipe {
             return Exit::CLOSED_PIPE;
         }
         // If the message cannot be written either, only the exit status reports the error.
         if args.iter().any(|arg| arg == "--json") {
-            let _ = terminal.json(&ForPrograms { error: &failure });
+            let _ = terminal.json(&ForPrograms { error: &error });
         }
-        let _ = terminal.note(failure);
+        let _ = terminal.note(error);
         Exit::NOTHING_DONE
     })
 }
@@ -174,11 +174,11 @@ fn run_parsed<A: Into<OsString>>(
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     if command.changes_the_usual_files() && !context.common.config.is_empty() {
         let words = "this command is for the user's and the project's own files";
-        return Err(Failure::new(words).with_fix("leave `--config` out"));
+        return Err(CommandError::new(words).with_fix("leave `--config` out"));
     }
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),
-        Command::Hook(_) => Err(Failure::new(
+        Command::Hook(_) => Err(CommandError::new(
             "only `forge-hooks` itself answers other agents",
         )),
         Command::Install(args) => install::install(args, context, terminal),

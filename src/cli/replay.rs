@@ -16,7 +16,7 @@ use crate::cli::args::Replay;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
 use crate::cli::trace::{Recorded, missing, read_events};
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
+use crate::cli::{Context, Done, Exit, CommandError, Style, Terminal, counted};
 use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, PARALLEL, UPDATES};
 use crate::{
     Decision, FireOptions, Hook, HookExecutor, HookResult, Hooks, Outcome, Redactor, Sandbox,
@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// What `forge-hooks replay --json` prints.
 #[derive(Serialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "replay"))]
-pub(crate) struct Report {
+pub(crate) struct ReplayOutput {
     /// The events of which the decision differs, in the order of the record.
     differences: Vec<Difference>,
     /// The events that were not compared.
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Replay, context: &Context<'_>, terminal: &mut Terminal<
     if !loaded.is_ok() {
         let message =
             "nothing was compared: a hooks file has errors, so that each event is blocked";
-        return Err(Failure::new(message).with_fix(context.fix_errors()));
+        return Err(CommandError::new(message).with_fix(context.fix_errors()));
     }
     if hooks.registry().is_empty() {
         let list = context.command("list");
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Replay, context: &Context<'_>, terminal: &mut Terminal<
     let _ = terminal.interrupted();
     // Dropping it writes the last lines of the user's trace.
     let (player, _engine) = Player::new(args, context, &hooks);
-    let mut report = Report::default();
+    let mut report = ReplayOutput::default();
     let mut comparable = HashSet::new();
     let mut processes = Processes::default();
     for recorded in record.events().filter(|recorded| recorded.can_block) {
@@ -180,7 +180,7 @@ pub(crate) fn run(args: &Replay, context: &Context<'_>, terminal: &mut Terminal<
     })
 }
 
-impl Report {
+impl ReplayOutput {
     fn add(&mut self, recorded: &Recorded, outcome: &Outcome) {
         self.compared += 1;
         self.left -= 1;
@@ -260,7 +260,7 @@ impl Player {
         &self,
         recorded: &Recorded,
         terminal: &mut Terminal<'_>,
-    ) -> Result<Option<Outcome>, Failure> {
+    ) -> Result<Option<Outcome>, CommandError> {
         let mut options = FireOptions::new().without_background();
         if recorded.was(ASK) {
             options = options.handles_ask();
@@ -274,7 +274,7 @@ impl Player {
         options = options.stop_on_failure(!recorded.was(KEEPS_GOING));
         let event = recorded.event.clone();
         let handle = self.executor.submit(event, options);
-        let mut handle = handle.map_err(|error| Failure::new(error.to_string()))?;
+        let mut handle = handle.map_err(|error| CommandError::new(error.to_string()))?;
         loop {
             let outcome = handle.wait_timeout(TICK);
             if terminal.interrupted().is_some() {
@@ -291,7 +291,7 @@ impl Player {
 /// The most lines that are listed for a reason.
 const MOST_LINES: usize = 20;
 
-impl Report {
+impl ReplayOutput {
     /// Returns each reason for which events were not compared, with their lines.
     fn reasons(&self) -> Vec<(&str, String)> {
         let mut reasons: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -333,7 +333,7 @@ impl Processes {
         &self,
         unconfined: bool,
         terminal: &mut Terminal<'_>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, CommandError> {
         if self.hooks.is_empty() {
             return Ok(true);
         }
@@ -408,7 +408,7 @@ impl NotCompared {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ReplayOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for difference in &self.differences {
             write!(f, "{difference}")?;

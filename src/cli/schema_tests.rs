@@ -100,10 +100,10 @@ fn output_of_serve() -> (String, Value) {
     let id = generator.subschema_for::<message::Id>();
     let results = [
         generator.subschema_for::<message::Initialized<'_>>(),
-        generator.subschema_for::<fire::Report<'_>>(),
+        generator.subschema_for::<fire::FireOutput<'_>>(),
         generator.subschema_for::<Vec<message::Block>>(),
         generator.subschema_for::<message::Reloaded<'_>>(),
-        generator.subschema_for::<events::Report<'_>>(),
+        generator.subschema_for::<events::EventsOutput<'_>>(),
         generator.subschema_for::<()>(),
     ];
     let result = json!({"id": id, "result": {"anyOf": results}});
@@ -128,9 +128,9 @@ fn output_of_serve() -> (String, Value) {
 fn the_schemas_are_those_of_the_structs() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
     let schemas = [
-        schema_of::<fire::Report<'_>>(),
-        schema_of::<list::Report<'_>>(),
-        schema_of::<replay::Report>(),
+        schema_of::<fire::FireOutput<'_>>(),
+        schema_of::<list::ListOutput<'_>>(),
+        schema_of::<replay::ReplayOutput>(),
         schema_of::<Validate>(),
         input_of_serve(),
         output_of_serve(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::cli::args::{Init, Templates};
 use crate::cli::files::{self, named};
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
 use crate::config::{ConfigError, HooksFile};
 use crate::files::{create_new, lock};
 use crate::{Hook, printable};
@@ -18,7 +18,8 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
     let config = context.hooks.config();
     let root = context.root_unless(args.global)?;
     let path = config.path_to_edit(root.as_deref()).ok_or_else(|| {
-        Failure::new("cannot find a home directory to write to").with_fix("set `XDG_CONFIG_HOME`")
+        CommandError::new("cannot find a home directory to write to")
+            .with_fix("set `XDG_CONFIG_HOME`")
     })?;
     if root.is_some() && path.symlink_metadata().is_err() {
         // Refuses a link that leads out of the project.
@@ -41,15 +42,15 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
     Ok(Exit::FINE)
 }
 
-fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Failure> {
+fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), CommandError> {
     let global = if args.global { " --global" } else { "" };
     let add = context.command(&format!("templates NAME --add{global}"));
     let cannot = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::new(format!("`{}` already exists", path.display()))
+            CommandError::new(format!("`{}` already exists", path.display()))
                 .with_fix(format!("edit it, or add a template with `{add}`"))
         }
-        _ => Failure::new(format!("cannot write `{}`: {error}", path.display())),
+        _ => CommandError::new(format!("cannot write `{}`: {error}", path.display())),
     };
     // No other program creates the file meanwhile, or sees half of it.
     let _lock = lock(path).map_err(cannot)?;
@@ -116,7 +117,7 @@ pub(crate) fn templates(
     };
     let hook = templates.remove(&**name).ok_or_else(|| {
         let known = Vec::from_iter(templates.into_keys()).join(", ");
-        Failure::new(format!("unknown template `{name}`"))
+        CommandError::new(format!("unknown template `{name}`"))
             .with_fix(format!("the templates are {known}"))
     })?;
     match args.add {
@@ -132,7 +133,7 @@ fn add(
     global: bool,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let deadline = Instant::now() + LONGEST_WAIT;
     let path = loop {
         let mut file = file_without(name, global, context)?;
@@ -153,18 +154,24 @@ fn add(
 }
 
 /// Opens the file. Refuses a file with errors, and one that has this template already.
-fn file_without(name: &str, global: bool, context: &Context<'_>) -> Result<HooksFile, Failure> {
+fn file_without(
+    name: &str,
+    global: bool,
+    context: &Context<'_>,
+) -> Result<HooksFile, CommandError> {
     let root = context.root_unless(global)?;
     let file = context.hooks.config().file_to_edit(root.as_deref())?;
     for entry in file.entries() {
         let hook = entry.hook().map_err(|_| {
             let shown = named(file.path());
-            Failure::new(format!("cannot add to `{shown}`: the file has errors"))
+            CommandError::new(format!("cannot add to `{shown}`: the file has errors"))
                 .with_fix(context.fix_errors())
         })?;
         if hook.name() == Some(name) {
             let words = format!("a hook called `{name}` already exists");
-            return Err(Failure::new(words).with_fix(format!("see `{}`", context.command("list"))));
+            return Err(
+                CommandError::new(words).with_fix(format!("see `{}`", context.command("list")))
+            );
         }
     }
     Ok(file)

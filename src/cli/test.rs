@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use crate::cli::args::Test;
 use crate::cli::cases::{self, Case, Verdict};
 use crate::cli::events;
-use crate::cli::fire::Firing;
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
+use crate::cli::fire::FirePass;
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::{FireOptions, HookEvent, printable};
 
 /// What `forge-hooks test --json` prints.
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct TestOutput {
     cases: Vec<Judged>,
     /// The number of cases that are not as expected.
     failed: usize,
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
     let ready: Vec<_> = ready.collect::<Result<_, _>>()?;
     let hooks = context.load()?;
     context.warn(&hooks, &hooks.full_report(), terminal)?;
-    let firing = Firing {
+    let fire_pass = FirePass {
         context,
         hooks: &hooks,
         options: FireOptions::new().applies_updates().without_background(),
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
     };
     let mut cases = Vec::new();
     for (case, event, reason) in ready {
-        let (first, again) = firing.fire(event, terminal)?;
+        let (first, again) = fire_pass.fire(event, terminal)?;
         if terminal.interrupted().is_some() {
             break;
         }
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
         cases.push(judged);
     }
     let failed = cases.iter().filter(|it| !it.passed).count();
-    let report = Report { cases, failed };
+    let report = TestOutput { cases, failed };
     terminal.show(args.json, &report)?;
     Ok(match terminal.interrupted() {
         Some(status) => Exit(status),
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
 }
 
 /// The end of what is shown: the cases were shown one after the other.
-impl fmt::Display for Report {
+impl fmt::Display for TestOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let style = match self.failed {
             0 => Style::GOOD,
@@ -98,14 +98,14 @@ fn ready(
     case: Case,
     file: &Path,
     context: &Context<'_>,
-) -> Result<(Case, HookEvent, Option<Pattern>), Failure> {
-    let at = |failure: Failure| failure.at(&case.place(file));
+) -> Result<(Case, HookEvent, Option<Pattern>), CommandError> {
+    let at = |error: CommandError| error.at(&case.place(file));
     let event_type = events::event_type(&case.event, None, context).map_err(at)?;
     let reason = case.reason.as_deref();
     if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
         let words = format!("`reason` is longer than {LONGEST_REASON} bytes");
         return Err(at(
-            Failure::new(words).with_fix("write `*` for a part of it")
+            CommandError::new(words).with_fix("write `*` for a part of it")
         ));
     }
     let reason = reason
@@ -113,7 +113,7 @@ fn ready(
         .transpose()
         .map_err(|error| {
             let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
-            at(Failure::new(format!("`reason` is not a glob: {error}")).with_fix(fix))
+            at(CommandError::new(format!("`reason` is not a glob: {error}")).with_fix(fix))
         })?;
     let event = case.event(event_type);
     Ok((case, event, reason))

@@ -8,14 +8,14 @@ use serde::Serialize;
 use crate::cli::args::Validate;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::named;
-use crate::cli::{Context, Done, Exit, Failure, Style, Terminal, counted};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::config::{Severity, TrustPolicy};
 use crate::{Hooks, LoadReport};
 
 /// What `forge-hooks validate` prints.
 #[derive(Serialize, Default)]
 #[serde(transparent)]
-struct Report {
+struct ValidateOutput {
     all: LoadReport,
     /// What was read from standard input.
     #[serde(skip)]
@@ -26,7 +26,7 @@ struct Report {
 const STANDARD_INPUT: &str = "standard input";
 
 pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let mut report = Report::default();
+    let mut report = ValidateOutput::default();
     if args.files.is_empty() {
         let hooks = context.load_under(TrustPolicy::Everything)?;
         report.all = LoadReport::clone(&hooks.report());
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Termina
     Ok(Exit::fine_if(report.all.is_ok() && !is_bad))
 }
 
-fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
+fn no_file(context: &Context<'_>, hooks: &Hooks) -> CommandError {
     let names = context.not_found(hooks).join("`, `");
     let mut words = format!("found no hooks file, such as `{names}`");
     let report = hooks.report();
@@ -51,22 +51,22 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> Failure {
         words += &format!("\n  {hint}");
     }
     let init = context.command("init");
-    Failure::new(words).with_fix(format!("name one, or write one with `{init}`"))
+    CommandError::new(words).with_fix(format!("name one, or write one with `{init}`"))
 }
 
-impl Report {
+impl ValidateOutput {
     /// Adds what is found in a file; `-` is standard input.
     fn add(
         &mut self,
         file: &Path,
         context: &Context<'_>,
         terminal: &mut Terminal<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandError> {
         let config = context.checker();
         let report = if file == Path::new("-") {
-            let text = terminal
-                .read_text(file)
-                .map_err(|error| Failure::new(format!("cannot read {STANDARD_INPUT}: {error}")))?;
+            let text = terminal.read_text(file).map_err(|error| {
+                CommandError::new(format!("cannot read {STANDARD_INPUT}: {error}"))
+            })?;
             let report = config.check_text(STANDARD_INPUT, &text);
             self.texts.insert(STANDARD_INPUT.into(), Some(text));
             report
@@ -81,7 +81,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ValidateOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = &self.all;
         if !all.problems.is_empty() {

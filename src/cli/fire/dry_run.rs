@@ -14,7 +14,7 @@ use crate::{FireOptions, Hook, HookEvent, Hooks, printable};
 
 /// What `forge-hooks fire --dry-run --json` prints.
 #[derive(Serialize)]
-pub(crate) struct Report<'a> {
+pub(crate) struct DryRunOutput<'a> {
     event: &'a HookEvent,
     /// The variable that disables all hooks, if it is set.
     disabled_by: Option<&'a str>,
@@ -35,7 +35,7 @@ pub(super) fn run(
 ) -> Done {
     let explained = found.executor().explain(event, &options).into_iter();
     let all = explained.chain(left_out_of(found, event));
-    let report = Report {
+    let report = DryRunOutput {
         event,
         disabled_by: context.disabled_by(),
         hooks: all.map(Entry::explained).collect(),
@@ -54,7 +54,7 @@ pub(super) fn run(
     Ok(Exit::fine_if(!report.hooks.iter().any(fails)))
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for DryRunOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.hooks {
             let order = entry.prediction.as_ref().and_then(|it| it.order);

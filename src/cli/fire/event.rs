@@ -9,7 +9,7 @@ use crate::cli::args::Fire;
 use crate::cli::error::placed_json_words;
 use crate::cli::events;
 use crate::cli::files;
-use crate::cli::{Context, Failure, Terminal};
+use crate::cli::{CommandError, Context, Terminal};
 use crate::json;
 use crate::{EventSpec, HookEvent};
 
@@ -17,7 +17,7 @@ pub(super) fn from_args(
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
-) -> Result<HookEvent, Failure> {
+) -> Result<HookEvent, CommandError> {
     let event_type = |name: &str| events::event_type(name, Some(args.custom), context);
     let mut event = match (&args.event_json, &args.event) {
         (Some(file), _) => {
@@ -30,7 +30,7 @@ pub(super) fn from_args(
             let example = context.command("fire tool:pre_execute");
             let list = events::list_of_events(context);
             let fix = format!("name one, as in `{example}`, or use `--event-json FILE`; {list}");
-            return Err(Failure::new("no event given").with_fix(fix));
+            return Err(CommandError::new("no event given").with_fix(fix));
         }
     };
     if let Some(tool) = &args.tool {
@@ -75,31 +75,31 @@ fn missing_options(event: &HookEvent, context: &Context<'_>) -> Vec<&'static str
 }
 
 /// Returns the text itself, or the content of the file after an `@`; no JSON begins with `@`.
-fn json_of(option: &str, text: &str) -> Result<Value, Failure> {
+fn json_of(option: &str, text: &str) -> Result<Value, CommandError> {
     if let Some(file) = text.strip_prefix('@') {
         return files::json_of(Path::new(file)).map_err(|words| {
-            Failure::new(format!("cannot read `{option} @{file}`: {words}"))
+            CommandError::new(format!("cannot read `{option} @{file}`: {words}"))
                 .with_fix("name a file of JSON")
         });
     }
     json::read(text).map_err(|error| {
         let object = format!(r#"`{option} '{{"command":"ls"}}'`"#);
         let fix = format!(r#"write it as in {object}, and a text as in `{option} '"ls"'`"#);
-        Failure::new(format!("`{option}`: {}", placed_json_words(&error))).with_fix(fix)
+        CommandError::new(format!("`{option}`: {}", placed_json_words(&error))).with_fix(fix)
     })
 }
 
 /// Parses a value as JSON; if it is not JSON, it is a string.
-fn pair_of(pair: &str) -> Result<(&str, Value), Failure> {
+fn pair_of(pair: &str) -> Result<(&str, Value), CommandError> {
     let pair_with_key = pair.split_once('=').filter(|(key, _)| !key.is_empty());
     let (key, value) = pair_with_key.ok_or_else(|| {
-        Failure::new(format!("`--data {pair}` has no key"))
+        CommandError::new(format!("`--data {pair}` has no key"))
             .with_fix("write it as in `--data role=user`")
     })?;
     Ok((key, json::read(value).unwrap_or_else(|_| value.into())))
 }
 
-fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, Failure> {
+fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, CommandError> {
     let text = text_of(file, terminal)?;
     let fix = r#"an event is at least {"type": "session:start"}"#;
     let failed = |error| cannot_read(file, placed_json_words(&error)).with_fix(fix);
@@ -128,11 +128,11 @@ pub(crate) fn unknown_key(fields: &Map<String, Value>) -> Option<String> {
 /// The keys of an event; `id` is written for a resident hook.
 const KEYS: [&str; 6] = ["type", "timestamp", "data", "tool_name", "session_id", "id"];
 
-pub(super) fn cannot_read(file: &Path, why: impl Display) -> Failure {
+pub(super) fn cannot_read(file: &Path, why: impl Display) -> CommandError {
     files::cannot_read(&format!("--event-json {}", file.display()), why)
 }
 
-pub(super) fn text_of(file: &Path, terminal: &mut Terminal<'_>) -> Result<String, Failure> {
+pub(super) fn text_of(file: &Path, terminal: &mut Terminal<'_>) -> Result<String, CommandError> {
     let text = terminal.read_text(file);
     let text = text.map_err(|error| cannot_read(file, error))?;
     if text.trim().is_empty() {

@@ -2,9 +2,9 @@
 
 mod dry_run;
 mod event;
-mod firing;
 mod notes;
 mod other_agent;
+mod pass;
 mod show;
 mod spinner;
 
@@ -18,7 +18,7 @@ use crate::cli::{Context, Done, Exit, Terminal};
 use crate::outcome::{Again, First};
 use crate::{FireOptions, HookEvent, HookResult, Outcome};
 pub(crate) use event::unknown_key;
-pub(crate) use firing::Firing;
+pub(crate) use pass::FirePass;
 
 /// How long the last lines of the recorded events are waited for.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 /// What `forge-hooks fire --json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "fire"))]
-pub(crate) struct Report<'a> {
+pub(crate) struct FireOutput<'a> {
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
     event: &'a HookEvent,
     #[serde(flatten)]
@@ -52,7 +52,7 @@ struct Second<'a> {
     outcome: Again,
 }
 
-impl<'a> Report<'a> {
+impl<'a> FireOutput<'a> {
     /// `again` is the changed event, with its outcome.
     pub(crate) fn new(
         event: &'a HookEvent,
@@ -114,25 +114,25 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         false => hooks.full_report(),
     };
     context.warn(&hooks, &report, terminal)?;
-    let firing = Firing {
+    let fire_pass = FirePass {
         context,
         hooks: &hooks,
         options,
         is_silent: args.json,
         trace: context.trace_events(&args.recording, &hooks)?,
     };
-    let (first, again) = firing.fire(event, terminal)?;
+    let (first, again) = fire_pass.fire(event, terminal)?;
     if let Some(agent) = args.agent {
         other_agent::keep_variables(agent, &first)?;
     }
-    if let Some(trace) = &firing.trace {
+    if let Some(trace) = &fire_pass.trace {
         trace.flush(LAST_LINES);
     }
     let last = again.as_ref().unwrap_or(&first);
     let second = again.as_ref().map(|it| &it.outcome);
     if args.json {
         let again = second.map(|outcome| (&*last.event, outcome));
-        let report = Report::new(&first.event, &first.outcome, again);
+        let report = FireOutput::new(&first.event, &first.outcome, again);
         terminal.json(&report.with_background(&first.background))?;
     }
     Ok(match last.interrupted {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::event;
-use super::firing::Pass;
+use super::pass::Pass;
 use crate::cli::args::Fire;
 use crate::cli::context::existing;
 use crate::cli::error::placed_json_words;
-use crate::cli::{Context, Failure, Terminal};
+use crate::cli::{CommandError, Context, Terminal};
 use crate::compat::{Agent, EventError};
 use crate::files::{Links, append};
 use crate::json;
@@ -24,10 +24,12 @@ pub(super) fn load(
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
-) -> Result<(HookEvent, Hooks), Failure> {
+) -> Result<(HookEvent, Hooks), CommandError> {
     if !context.common.config.is_empty() {
         let words = "`--config` names hooks of this program, not of another agent";
-        return Err(Failure::new(words).with_fix("name the agent's file with `--settings FILE`"));
+        return Err(
+            CommandError::new(words).with_fix("name the agent's file with `--settings FILE`")
+        );
     }
     let event = read(agent, args, context, terminal)?;
     let named = [
@@ -39,7 +41,7 @@ pub(super) fn load(
 
 /// Appends what hooks have set for the session to the file that this program's own environment names, as a session of
 /// the agent has one.
-pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), Failure> {
+pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), CommandError> {
     let named = agent.env_file().and_then(std::env::var_os);
     let Some(path) = named.filter(|path| !path.is_empty()) else {
         return Ok(());
@@ -52,7 +54,7 @@ pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), Failure> 
     let results = pass.outcome.results().iter().chain(&pass.background);
     let mut files = results.filter_map(HookResult::env_file);
     let kept = files.try_for_each(|file| keep(file.bytes()));
-    kept.map_err(|error| Failure::new(format!("cannot write `{}`: {error}", path.display())))
+    kept.map_err(|error| CommandError::new(format!("cannot write `{}`: {error}", path.display())))
 }
 
 fn read(
@@ -60,24 +62,24 @@ fn read(
     args: &Fire,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
-) -> Result<HookEvent, Failure> {
+) -> Result<HookEvent, CommandError> {
     let Some(file) = args.event_json.as_deref() else {
         let words = format!("`--as {agent}` needs `--event-json FILE`, and no EVENT");
         let example = context.command(&format!("fire --as {agent} --event-json event.json"));
-        return Err(Failure::new(words).with_fix(format!("write it as in `{example}`")));
+        return Err(CommandError::new(words).with_fix(format!("write it as in `{example}`")));
     };
     let fix = "write it as the agent does: {\"hook_event_name\": \"SessionStart\", ...}";
     let text = event::text_of(file, terminal)?;
     let payload = json::read(&text).map_err(|error| placed_json_words(&error));
     let payload: Value = payload.map_err(|why| event::cannot_read(file, why).with_fix(fix))?;
     agent.event(payload).map_err(|error| match error {
-        EventError::NotFired { .. } => Failure::new(error.to_string()),
+        EventError::NotFired { .. } => CommandError::new(error.to_string()),
         error => event::cannot_read(file, error).with_fix(fix),
     })
 }
 
 /// Returns the files or plugins of an option.
-fn named(option: &str, paths: &[PathBuf], is_plugin: bool) -> Result<Vec<PathBuf>, Failure> {
+fn named(option: &str, paths: &[PathBuf], is_plugin: bool) -> Result<Vec<PathBuf>, CommandError> {
     let paths = existing(option, paths)?;
     let is_wrong = |path: &&PathBuf| path.is_dir() != is_plugin;
     let Some(wrong) = paths.iter().find(is_wrong).map(|path| path.display()) else {
@@ -85,5 +87,5 @@ fn named(option: &str, paths: &[PathBuf], is_plugin: bool) -> Result<Vec<PathBuf
     };
     let is = if is_plugin { "is not" } else { "is" };
     let fix = "`--settings FILE` names a file, `--plugin DIR` a directory";
-    Err(Failure::new(format!("`{option} {wrong}` {is} a directory")).with_fix(fix))
+    Err(CommandError::new(format!("`{option} {wrong}` {is} a directory")).with_fix(fix))
 }

@@ -3,12 +3,12 @@
 //! One thread reads, one writes, the executor's threads run hooks. This file is the thread between them: it alone handles
 //! requests and responds.
 
-mod desk;
 pub(crate) mod message;
 mod notifier;
 mod outbox;
 mod server;
 mod vocabulary;
+mod worker;
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crossbeam_channel::{Sender, bounded, select, unbounded};
 
 use crate::cli::args::Recording;
 use crate::cli::io::{start, streams};
-use crate::cli::{Context, Done, Exit, Failure, Terminal};
+use crate::cli::{CommandError, Context, Done, Exit, Terminal};
 use message::LONGEST_LINE;
 use outbox::Outbox;
 use server::{News, Server};
@@ -37,7 +37,7 @@ pub(crate) fn run(
 ) -> Done {
     if !terminal.is_system {
         let words = "`serve` needs the standard input and output of the process";
-        return Err(Failure::new(words));
+        return Err(CommandError::new(words));
     }
     let parent = parent();
     // From here on a signal ends the hooks, not only this program.
@@ -45,7 +45,7 @@ pub(crate) fn run(
     let hooks = context.load()?;
     let trace = context.trace_events(recording, &hooks)?;
     let (input, output) = streams()
-        .map_err(|error| Failure::new(format!("cannot use the standard streams: {error}")))?;
+        .map_err(|error| CommandError::new(format!("cannot use the standard streams: {error}")))?;
     let (news, heard) = unbounded();
     let (outbox, write) = Outbox::new(output);
     let closed = news.clone();
@@ -71,7 +71,7 @@ pub(crate) fn run(
             break Ok(Exit::FINE);
         }
         if server.outbox.is_flooded() {
-            break Err(Failure::new("the host does not read its responses"));
+            break Err(CommandError::new("the host does not read its responses"));
         }
         server.tell_of_the_report();
     };

@@ -13,18 +13,18 @@ use crossbeam_channel::{Receiver, Sender};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::desk::{Answer, Desk, Task};
 use super::message::{
     Cancel, Code, Fire, Id, Incoming, Initialize, Object, Options, Refusal, Shutdown, parse,
     text_of,
 };
 use super::notifier::Notifier;
 use super::outbox::Outbox;
+use super::worker::{Answer, Task, Worker};
 use crate::cli::error::json_words;
-use crate::cli::events::{self, name_of};
-use crate::cli::fire::{Report, unknown_key};
+use crate::cli::events::{EventsOutput, name_of};
+use crate::cli::fire::{FireOutput, unknown_key};
 use crate::cli::io::start;
-use crate::cli::{Context, Failure};
+use crate::cli::{CommandError, Context};
 use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{
     FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
@@ -63,8 +63,8 @@ pub(super) struct Server {
     fires: HashMap<Id, Open>,
     /// The tag of the latest fire.
     last_tag: u64,
-    desk: Desk,
-    /// The requests at the desk.
+    worker: Worker,
+    /// The requests that the worker has not yet answered.
     asked: HashSet<Id>,
     /// Whether the host has asked for notifications; none before `initialize`. They begin with the response.
     is_notified: Option<bool>,
@@ -104,7 +104,7 @@ impl Server {
         news: Sender<News>,
         (workers, trace): (usize, Option<&Trace>),
         context: &Context<'_>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let notifier = Arc::new(Notifier::new(outbox.clone()));
         let mut executor = HookExecutor::builder()
             .registry(Arc::clone(hooks.registry()))
@@ -120,7 +120,7 @@ impl Server {
             let _ = sender.send(News::Answered(id, answer));
         };
         Ok(Self {
-            desk: Desk::open(hooks.clone(), context.messenger(), answered)?,
+            worker: Worker::start(hooks.clone(), context.messenger(), answered)?,
             asked: HashSet::new(),
             report: hooks.report(),
             engine,
@@ -243,7 +243,7 @@ impl Server {
             "revoke" => self.ask(id, Task::Revoke),
             "reload" => self.ask(id, Task::Reload),
             "events" => {
-                let report = events::Report::of(self.hooks.vocabulary());
+                let report = EventsOutput::of(self.hooks.vocabulary());
                 self.outbox.answer(Some(id), Ok(report));
                 Ok(())
             }
@@ -261,7 +261,7 @@ impl Server {
     }
 
     fn ask(&mut self, id: &Id, task: Task) -> Answered {
-        self.desk.ask(id, task)?;
+        self.worker.submit(id, task)?;
         self.asked.insert(id.clone());
         Ok(())
     }
@@ -366,11 +366,11 @@ impl Server {
             return;
         }
         let Some((event, first)) = fire.first else {
-            let report = Report::new(&fire.event, &outcome, None);
+            let report = FireOutput::new(&fire.event, &outcome, None);
             return self.outbox.answer(Some(id), Ok(report));
         };
         let again = second_pass((&event, &first), (&fire.event, outcome));
-        let report = Report::new(&event, &first, Some((&fire.event, &again)));
+        let report = FireOutput::new(&event, &first, Some((&fire.event, &again)));
         self.outbox.answer(Some(id), Ok(report));
     }
 
@@ -387,7 +387,7 @@ impl Server {
             let _ = executor.shutdown(deadline);
             let _ = news.send(News::Drained);
         })
-        .map_err(|failure| Code::Failed.refuses(failure.message))?;
+        .map_err(|error| Code::Failed.refuses(error.message))?;
         self.ending = Some(Ending {
             id: Some(id.clone()),
             is_drained: false,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::message::Object;
-use crate::cli::Failure;
+use crate::cli::CommandError;
 use crate::cli::files;
 use crate::compat::{AGENTS, OtherAgents};
 use crate::{EventSpec, EventType, HooksBuilder};
@@ -63,10 +63,10 @@ pub(crate) fn declare(
     file: &Path,
     builder: HooksBuilder,
     mut others: OtherAgents,
-) -> Result<HooksBuilder, Failure> {
+) -> Result<HooksBuilder, CommandError> {
     let failed = |why: String| {
         let words = format!("cannot read `--vocabulary {}`: {why}", file.display());
-        Failure::new(words).with_fix("write it in the form of `events --json`")
+        CommandError::new(words).with_fix("write it in the form of `events --json`")
     };
     let Object(given): Object<File> = files::json_of(file).map_err(failed)?;
     for (name, tools) in given.agents {

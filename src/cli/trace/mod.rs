@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::cli::args::Trace;
 use crate::cli::files;
-use crate::cli::{Done, Exit, Failure, Style, Terminal, counted};
+use crate::cli::{CommandError, Done, Exit, Style, Terminal, counted};
 use check::Forgotten;
 use recorded::Record;
 pub(crate) use recorded::Recorded;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     if traced.entries.is_empty() && traced.broken > 0 {
         let words = format!("`{}` is not a trace", args.file.display());
         let fix = "name a trace: a file with one JSON object per line";
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(CommandError::new(words).with_fix(fix));
     }
     if args.chrome {
         terminal.json(&chrome::of(&traced))?;
@@ -52,7 +52,10 @@ fn opened<'t>(file: &Path, terminal: &'t mut Terminal<'_>) -> io::Result<Box<dyn
 ///
 /// # Errors
 /// If it cannot be read, or has no events.
-pub(crate) fn read_events(file: &Path, terminal: &mut Terminal<'_>) -> Result<Record, Failure> {
+pub(crate) fn read_events(
+    file: &Path,
+    terminal: &mut Terminal<'_>,
+) -> Result<Record, CommandError> {
     let cannot = |error| files::cannot_read(&file.to_string_lossy(), error);
     let record = opened(file, terminal).and_then(recorded::read_from);
     let record = record.map_err(cannot)?;
@@ -64,7 +67,7 @@ pub(crate) fn read_events(file: &Path, terminal: &mut Terminal<'_>) -> Result<Re
     if record.is_empty() {
         let words = format!("found no events in `{}`", file.display());
         let fix = "record them: with `--trace-events FILE` of `fire`, `serve` and `install`, or as a host with `Trace::events`";
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(CommandError::new(words).with_fix(fix));
     }
     Ok(record)
 }

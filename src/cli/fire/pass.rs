@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::notes::{Note, Notes};
 use super::show::Show;
 use crate::cli::io::start;
-use crate::cli::{Context, Failure, Terminal};
+use crate::cli::{CommandError, Context, Terminal};
 use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Trace};
 
@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(50);
 const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// How an event is fired.
-pub(crate) struct Firing<'a> {
+pub(crate) struct FirePass<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) hooks: &'a Hooks,
     pub(crate) options: FireOptions,
@@ -38,13 +38,13 @@ pub(crate) struct Pass {
     pub(crate) interrupted: Option<u8>,
 }
 
-impl Firing<'_> {
-    pub(super) fn pass(
+impl FirePass<'_> {
+    fn fire_once(
         &self,
         event: HookEvent,
         first: Option<&Pass>,
         terminal: &mut Terminal<'_>,
-    ) -> Result<Pass, Failure> {
+    ) -> Result<Pass, CommandError> {
         // From here on Ctrl-C ends the hooks, not only this program.
         let _ = terminal.interrupted();
         let mut options = self.options.clone();
@@ -85,7 +85,7 @@ impl Firing<'_> {
             }
         };
         shown?;
-        let none = || Failure::new("the hooks have ended without an outcome");
+        let none = || CommandError::new("the hooks have ended without an outcome");
         Ok(Pass {
             outcome: *show.outcome.ok_or_else(none)?,
             event,
@@ -99,8 +99,8 @@ impl Firing<'_> {
         &self,
         event: HookEvent,
         terminal: &mut Terminal<'_>,
-    ) -> Result<(Pass, Option<Pass>), Failure> {
-        let mut first = self.pass(event, None, terminal)?;
+    ) -> Result<(Pass, Option<Pass>), CommandError> {
+        let mut first = self.fire_once(event, None, terminal)?;
         if first.interrupted.is_some() {
             first.outcome = without_second_pass(&first.event, first.outcome);
         }
@@ -110,7 +110,7 @@ impl Firing<'_> {
         if !self.is_silent {
             writeln!(terminal, "\nonce more, with these changes:")?;
         }
-        let again = self.pass(changed, Some(&first), terminal)?;
+        let again = self.fire_once(changed, Some(&first), terminal)?;
         Ok((first, Some(again)))
     }
 }
@@ -123,7 +123,7 @@ fn execute(
     first: Option<(Arc<HookEvent>, Outcome)>,
     options: FireOptions,
     notes: Sender<Note>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     start(move || {
         let outcome = executor.execute(&event, options);
         let outcome = match &first {

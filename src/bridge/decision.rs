@@ -1,4 +1,4 @@
-//! What the hooks of a call have said, in no agent's words.
+//! What the hooks of a call decide together, in no agent's words.
 
 use serde_json::Value;
 
@@ -6,9 +6,9 @@ use super::call::Arguments;
 use crate::outcome::Outcome;
 use crate::printable::printable_lines;
 
-/// What the hooks of all events of a call have said. The default is that they have said nothing.
+/// What the hooks of all events of a call decide together, and their texts. By default, no hook has answered.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct CallDecision {
     /// Why the call is not allowed, behind the label of the hook.
     pub(super) block: Option<String>,
     /// The questions to the user.
@@ -27,12 +27,12 @@ pub(super) struct Said {
     pub(super) stop: Option<String>,
 }
 
-impl Said {
+impl CallDecision {
     /// Adds the outcomes of one event: of the first pass, and of the second if hooks have changed it.
     pub(super) fn add(&mut self, first: &Outcome, again: Option<&Outcome>) {
         let last = again.unwrap_or(first);
         match last.check() {
-            Err(error) if last.asks().is_none() => self.blocks(error.to_string()),
+            Err(error) if last.asks().is_none() => self.block_with(error.to_string()),
             _ => {}
         }
         for outcome in [Some(first), again].into_iter().flatten() {
@@ -61,7 +61,7 @@ impl Said {
         }
     }
 
-    pub(super) fn blocks(&mut self, reason: impl Into<String>) {
+    pub(super) fn block_with(&mut self, reason: impl Into<String>) {
         self.block.get_or_insert_with(|| reason.into());
     }
 
@@ -75,7 +75,7 @@ impl Said {
     }
 
     /// Replaces the output of a tool of which it is not known what must not be seen.
-    pub(super) fn withholds(&mut self, reason: &str) {
+    pub(super) fn withhold_output(&mut self, reason: &str) {
         self.output = Some(format!("[output withheld: {reason}]").into());
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::message::{Approve, Block, Code, Id, Initialize, Initialized, Refusal, Reloaded};
 use crate::Hooks;
-use crate::cli::Failure;
+use crate::cli::CommandError;
 use crate::cli::error::with_causes;
 use crate::cli::io::start;
 use crate::config::Review;
@@ -27,15 +27,15 @@ pub(super) enum Task {
     Reload,
 }
 
-pub(super) struct Desk(Sender<(Id, Task)>);
+pub(super) struct Worker(Sender<(Id, Task)>);
 
-impl Desk {
+impl Worker {
     /// `messages` are what to show the user of these hooks.
-    pub(super) fn open(
+    pub(super) fn start(
         hooks: Hooks,
         messages: impl Fn(&Hooks) -> Vec<String> + Send + 'static,
         answered: impl Fn(Id, Answer) + Send + 'static,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandError> {
         let (sender, tasks) = bounded::<(Id, Task)>(MOST_TASKS);
         start(move || {
             for (id, task) in tasks {
@@ -45,7 +45,7 @@ impl Desk {
         Ok(Self(sender))
     }
 
-    pub(super) fn ask(&self, id: &Id, task: Task) -> Result<(), Refusal> {
+    pub(super) fn submit(&self, id: &Id, task: Task) -> Result<(), Refusal> {
         let words = "too many requests that read files are waiting";
         let sent = self.0.try_send((id.clone(), task));
         sent.map_err(|_| Code::QueueFull.refuses(words))
