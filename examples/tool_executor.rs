@@ -20,7 +20,8 @@ const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
 /// A call of a tool: its name and its arguments.
 type Call = (&'static str, Value);
 
-/// What the model asks for, and the number of tokens that it took. It stops once it has seen what its tools returned.
+/// Returns the calls that the model asks for, and the number of tokens that it took. The model stops once it has seen the results of
+/// its tools.
 fn model(seen: &[String]) -> Result<(Vec<Call>, u64), Box<dyn Error>> {
     let calls = vec![
         ("write", json!({"path": "notes.txt", "text": "buy milk"})),
@@ -33,7 +34,7 @@ fn model(seen: &[String]) -> Result<(Vec<Call>, u64), Box<dyn Error>> {
     Ok((if seen.is_empty() { calls } else { Vec::new() }, 120))
 }
 
-/// What stays the same while the agent calls itself.
+/// The state that all calls of the agent share.
 struct Agent {
     session: Running<Session>,
     turn: Option<Running<Turn>>,
@@ -148,7 +149,7 @@ fn show(run: &ToolRun<String, Box<dyn Error>>) {
     for message in run.system_messages() {
         println!("  for the user: {message}");
     }
-    // Not the tool's own output: hooks may have masked or withheld it.
+    // The run's output is not always the tool's own: hooks may have masked or withheld it.
     match run.output() {
         Ok(output) => println!("  {output}"),
         Err(error) => println!("  failed: {error}"),

@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 fn main() -> ExitCode {
-    // A logger costs time, so it is only installed if `RUST_LOG` is set. What an agent starts writes only its answer.
+    // A logger costs time, so it is only installed if `RUST_LOG` is set. A process that an agent starts writes only its answer.
     let is_of_agent = std::env::args_os()
         .nth(1)
         .is_some_and(|command| command == "hook");
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         env_logger::init();
     }
     let mut interrupts: Option<Interrupts> = None;
-    let interrupted = move || interrupts.get_or_insert_with(Interrupts::heard).status();
+    let interrupted = move || interrupts.get_or_insert_with(Interrupts::install).status();
     let mut io = Io::system("forge-hooks").interrupted_by(interrupted);
     cli::run_standalone(std::env::args_os().skip(1), &mut io).into()
 }
@@ -29,24 +29,24 @@ struct Interrupts(Vec<(Arc<AtomicBool>, u8)>);
 
 impl Interrupts {
     /// Installs the handlers. A signal without a handler ends the program as usual.
-    fn heard() -> Self {
-        let mut heard = Vec::new();
+    fn install() -> Self {
+        let mut installed = Vec::new();
         let usual = [(SIGINT, 130), (SIGTERM, 143)];
         for (signal, status) in usual.into_iter().chain(quit()).chain(hangup()) {
             let is_raised = Arc::new(AtomicBool::new(false));
             match listen(signal, status.into(), &is_raised) {
-                Ok(()) => heard.push((is_raised, status)),
+                Ok(()) => installed.push((is_raised, status)),
                 Err(error) => log::warn!("cannot handle signal {signal}: {error}"),
             }
         }
-        Self(heard)
+        Self(installed)
     }
 
     /// Returns the exit status of the signal that was received, if any.
     fn status(&self) -> Option<u8> {
         let mut raised = self.0.iter();
-        let found = raised.find(|(is_raised, _)| is_raised.load(Ordering::SeqCst));
-        found.map(|(_, status)| *status)
+        let signal = raised.find(|(is_raised, _)| is_raised.load(Ordering::SeqCst));
+        signal.map(|(_, status)| *status)
     }
 }
 

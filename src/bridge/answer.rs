@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the answer. `output` is that of the tool in its own form.
+    /// Returns the answer. `output` is the tool's output in its own form.
     pub(super) fn answer(
         &self,
         event: &Event,
@@ -95,7 +95,7 @@ impl Dialect {
         members.change_input();
         members.change_output(output);
         members.end_turn();
-        members.tell();
+        members.add_messages();
         let mut answer = members.finished();
         let lines = self.lines(event, &decision);
         if !lines.is_empty() {
@@ -108,7 +108,7 @@ impl Dialect {
         answer
     }
 
-    /// Returns what stands beside JSON on standard error, with exit code 2.
+    /// Returns the lines for standard error, which stand beside JSON with exit code 2.
     fn lines(&self, event: &Event, decision: &CallDecision) -> String {
         let is_code_too = match self.blocks {
             Blocks::Code => false,
@@ -279,7 +279,7 @@ impl Members<'_> {
     }
 
     fn end_turn(&mut self) {
-        // There it ends anyway.
+        // At a stop event, the turn ends anyway.
         if let Some(reason) = self
             .decision
             .stop
@@ -291,8 +291,8 @@ impl Members<'_> {
         }
     }
 
-    /// Tells the user what hooks tell, and what is wrong with them.
-    fn tell(&mut self) {
+    /// Adds the lines for the user.
+    fn add_messages(&mut self) {
         let mut messages = self.decision.messages.clone();
         if self
             .top
@@ -308,7 +308,7 @@ impl Members<'_> {
 
     fn finished(mut self) -> Answer {
         if self.dialect.blocks == Blocks::Json {
-            // Beside exit code 2, it reads only these keys.
+            // Such an agent reads these keys at the top only, beside exit code 2.
             self.top.extend(std::mem::take(&mut self.specific));
         }
         if !self.specific.is_empty() {
@@ -327,7 +327,7 @@ impl Members<'_> {
     }
 }
 
-/// Whether exit code 2 says something else than a message to the user.
+/// Whether the agent takes exit code 2 for something else than a message to its user.
 fn is_read_by_model(event: &Event) -> bool {
     is_before_tool(event) || event.ours() == Some("tool:error")
 }
@@ -512,7 +512,7 @@ mod tests {
             return;
         }
         assert_eq!(output.updated_input, saying.input(), "{context}");
-        // Of an event that cannot be blocked, the user is told.
+        // The user is told why an event that cannot be blocked should be.
         if !is_one_of(
             (agent, event),
             "copilot PreToolUse, copilot PostToolUseFailure",
@@ -521,14 +521,15 @@ mod tests {
             assert_holds(message, messages, &context);
         }
         if let Some(new) = &saying.output {
-            // In place of the old one, or beside it where its form is not known.
-            let shown = output.updated_output.or(output.feedback.map(Value::from));
-            let holds_new = shown.is_some_and(|shown| holds(&shown, new));
+            // The new output replaces the old one, or stands beside it where its form is not known.
+            let seen = output.updated_output.or(output.feedback.map(Value::from));
+            let holds_new = seen.is_some_and(|seen| holds(&seen, new));
             assert!(holds_new, "{new} of {context}");
         } else {
-            let told = saying.context.join("\n");
-            let told = nonblank(&told).filter(|_| Dialect::of(agent).context.contains(&event.name));
-            assert_eq!(output.additional_context.as_deref(), told, "{context}");
+            let expected = saying.context.join("\n");
+            let expected =
+                nonblank(&expected).filter(|_| Dialect::of(agent).context.contains(&event.name));
+            assert_eq!(output.additional_context.as_deref(), expected, "{context}");
         }
     }
 
@@ -562,7 +563,7 @@ mod tests {
             Some(other) => panic!("{other}"),
             None => None,
         };
-        // Without a reason, it takes no block.
+        // Copilot CLI takes no block without a reason.
         let is_taken = reason.is_some() || decision != Some(Decision::Block);
         assert_eq!(
             is_before && answer.code == 2,
@@ -587,26 +588,26 @@ mod tests {
     /// Checks that a text has each line of others.
     #[track_caller]
     fn assert_holds<'t>(
-        told: Option<&str>,
+        message: Option<&str>,
         texts: impl Iterator<Item = &'t String>,
         context: &str,
     ) {
         for line in texts.flat_map(|text| text.lines()).filter_map(nonblank) {
             assert!(
-                told.is_some_and(|told| told.contains(line)),
+                message.is_some_and(|message| message.contains(line)),
                 "{line:?} of {context}"
             );
         }
     }
 
     /// Whether the text of an output is in another one.
-    fn holds(shown: &Value, new: &Value) -> bool {
+    fn holds(output: &Value, new: &Value) -> bool {
         let text = match new {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        match shown {
-            Value::String(shown) => shown.contains(text.trim()),
+        match output {
+            Value::String(output) => output.contains(text.trim()),
             other => other == new || other.to_string().contains(&json!(text).to_string()),
         }
     }
@@ -635,8 +636,8 @@ mod tests {
         assert_eq!(output.decision, expected, "{context}");
         if expected == Some(Decision::Ask) {
             let texts = [&output.reason, &output.system_message];
-            let told: String = texts.into_iter().flatten().cloned().collect();
-            assert_holds(Some(&told), saying.asks.iter(), context);
+            let message: String = texts.into_iter().flatten().cloned().collect();
+            assert_holds(Some(&message), saying.asks.iter(), context);
         }
     }
 
@@ -650,9 +651,9 @@ mod tests {
         let is_ignored = event.is_stop()
             || agent == COPILOT
             || is_one_of((agent, event), "claude PreToolUse, codex PreToolUse, codex PermissionRequest, codex PostToolUse")
-            // It reads no decision there.
+            // Gemini CLI reads no decision of an event without an effect.
             || agent == GEMINI && event.effect == Effect::Nothing;
-        // Else a block is an exit code, which says no more.
+        // Elsewhere a block is an exit code, which cannot say more.
         let is_json = saying.block(agent, event).is_none()
             || agent == GEMINI
             || event.specific.within.is_some();

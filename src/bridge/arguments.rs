@@ -1,4 +1,4 @@
-//! What a tool that no row names may do, told by the names of its arguments, at any depth.
+//! The effects of a tool that no row names, as the names of its arguments suggest them, at any depth.
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -46,25 +46,25 @@ pub(super) fn commands(arguments: &Map<String, Value>) -> impl Iterator<Item = &
 
 /// Returns the texts that may be paths.
 pub(super) fn paths(arguments: &Map<String, Value>) -> Vec<Cow<'_, str>> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for (name, value) in arguments {
-        collect(name, value, &mut found);
+        collect(name, value, &mut paths);
     }
-    found
+    paths
 }
 
-/// Recurses as deep as JSON may be nested.
-fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<Cow<'a, str>>) {
+/// Adds the paths in a value. It recurses as deep as JSON may be nested.
+fn collect<'a>(name: &str, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
     match value {
-        Value::String(text) if is_path(name) => found.extend(path(text.trim())),
-        Value::Array(values) => values.iter().for_each(|value| collect(name, value, found)),
+        Value::String(text) if is_path(name) => paths.extend(path(text.trim())),
+        Value::Array(values) => values.iter().for_each(|value| collect(name, value, paths)),
         Value::Object(members) => {
             for (own, value) in members {
-                // Some tools have files by their names.
+                // Some tools take an object whose keys are the names of files.
                 if is_path(name) && own.contains(['/', '\\', '.']) {
-                    found.extend(path(own.trim()));
+                    paths.extend(path(own.trim()));
                 }
-                collect(own, value, found);
+                collect(own, value, paths);
             }
         }
         _ => {}
@@ -88,7 +88,7 @@ fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
 
 /// Returns a text as a path, if a program may open it. Many programs first resolve `.` and `..` by name.
 fn path(text: &str) -> Option<Cow<'_, str>> {
-    // Of a URI with an escape, it is not known which file it names.
+    // It is unknown which file a URI with an escape names.
     let of_uri = without_prefix(text, "file://").filter(|path| !path.contains('%'));
     let of_uri = of_uri.map(|path| {
         let local = without_prefix(path, "localhost").filter(|path| path.starts_with('/'));
@@ -166,8 +166,8 @@ mod tests {
             ),
         ] {
             let arguments = arguments(value);
-            let found: Vec<_> = commands(&arguments).filter_map(Value::as_str).collect();
-            assert_eq!(found, commands_of, "{arguments:?}");
+            let texts: Vec<_> = commands(&arguments).filter_map(Value::as_str).collect();
+            assert_eq!(texts, commands_of, "{arguments:?}");
             assert_eq!(paths(&arguments), paths_of, "{arguments:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! What an agent is about to do, or has done, as hooks of hooks.json see it.
+//! The call that an agent is about to make, or has made, as hooks of hooks.json see it.
 //!
 //! A call is one event under our names. A call that does several things (a patch, several edits) is also one event for each,
 //! and so is a tool that no row names: what it does is told by its arguments.
@@ -37,7 +37,7 @@ const MOST_PATHS: usize = 100;
 pub(super) struct Call<'a> {
     agent: &'static Agent,
     places: Places<'a>,
-    /// Without a tool's arguments.
+    /// The event without a tool's arguments.
     event: HookEvent,
     /// The row of its tool; none if it has none, or no row names it.
     tool: Option<&'static Tool>,
@@ -137,12 +137,15 @@ impl<'a> Call<'a> {
         let none = Map::new();
         let before = self.called.as_ref().map_or(&none, |(_, before)| before);
         let after = event.data.get(ARGUMENTS).and_then(Value::as_object);
-        let shown = self.whole()?;
+        let whole = self.whole()?;
         let mut arguments = Map::new();
         for (ours, value) in after.into_iter().flatten() {
             let theirs = self.theirs(ours);
-            let is_same =
-                shown.data.get(ARGUMENTS).and_then(|shown| shown.get(ours)) == Some(value);
+            let is_same = whole
+                .data
+                .get(ARGUMENTS)
+                .and_then(|arguments| arguments.get(ours))
+                == Some(value);
             let value = match (before.get(theirs), value.as_str()) {
                 (Some(old), _) if is_same => old.clone(),
                 (_, Some(path)) if ours == "path" && self.tool.is_some() => {
@@ -202,7 +205,7 @@ impl<'a> Call<'a> {
         let mut rows = self.tool?.arguments.iter();
         let (theirs, _) = rows.find(|(_, ours)| *ours == "path")?;
         let paths = arguments.get(*theirs)?.as_array()?;
-        // Without any, there would be no part, and no guard.
+        // An empty list would give no part, and so no guard would run.
         (!paths.is_empty()).then_some((*theirs, &paths[..]))
     }
 
@@ -342,7 +345,7 @@ fn renamed(tool: &Tool, arguments: &Arguments) -> Result<Arguments, String> {
     Ok(renamed)
 }
 
-/// Hooks run for each.
+/// Fails if a call has too many parts: hooks run for each.
 fn check_count(what: &str, count: usize, most: usize) -> Result<(), String> {
     if count > most {
         return Err(format!(
@@ -369,7 +372,7 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
         .map(|context| context.fields().clone())
         .unwrap_or_default();
     for (key, value) in std::mem::take(&mut event.data) {
-        if !is_known || known_data_keys().any(|known| known == key) {
+        if !is_known || known_data_keys().any(|name| name == key) {
             event.data.insert(key, value);
         } else {
             about.insert(key, value);

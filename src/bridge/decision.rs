@@ -9,7 +9,7 @@ use crate::printable::printable_lines;
 /// What the hooks of all events of a call decide together, and their texts. By default, no hook has answered.
 #[derive(Debug, Default)]
 pub(super) struct CallDecision {
-    /// Why the call is not allowed, behind the label of the hook.
+    /// The reason why the call is not allowed, behind the label of the hook.
     pub(super) block: Option<String>,
     /// The questions to the user.
     pub(super) asks: Vec<String>,
@@ -19,11 +19,11 @@ pub(super) struct CallDecision {
     pub(super) input: Option<Arguments>,
     pub(super) prompt: Option<String>,
     pub(super) output: Option<Value>,
-    /// For the model.
+    /// Texts for the model.
     pub(super) context: Vec<String>,
-    /// For the user.
+    /// Lines for the user.
     pub(super) messages: Vec<String>,
-    /// Why the turn ends.
+    /// The reason why the turn ends.
     pub(super) stop: Option<String>,
 }
 
@@ -61,11 +61,12 @@ impl CallDecision {
         }
     }
 
+    /// Blocks the call, unless it is blocked already.
     pub(super) fn block_with(&mut self, reason: impl Into<String>) {
         self.block.get_or_insert_with(|| reason.into());
     }
 
-    /// Says more about the block.
+    /// Adds notes to the reason of the block.
     pub(super) fn explain(&mut self, notes: &[String]) {
         if let Some(reason) = &mut self.block {
             notes
@@ -74,7 +75,7 @@ impl CallDecision {
         }
     }
 
-    /// Replaces the output of a tool of which it is not known what must not be seen.
+    /// Replaces the output of a tool if it is unknown which part of it must not be seen.
     pub(super) fn withhold_output(&mut self, reason: &str) {
         self.output = Some(format!("[output withheld: {reason}]").into());
     }
@@ -87,7 +88,7 @@ impl CallDecision {
     }
 }
 
-/// Returns what failed and did not block. What is wrong in a hooks file, the user is told at the session's start.
+/// Returns the hooks that failed and did not block. The mistakes of hooks files are reported at the session's start.
 fn failures(outcome: &Outcome) -> String {
     let results = outcome.results().iter();
     let ran = results.filter(|result| !result.hook.is_refused()).cloned();

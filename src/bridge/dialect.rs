@@ -4,7 +4,7 @@ use std::fs::File;
 
 use crate::compat::{Agent, CLAUDE, CODEX, COPILOT, Event, GEMINI, GUARDED};
 
-/// How an agent takes what another one takes otherwise.
+/// The form of an agent's answers, where agents differ.
 pub(super) struct Dialect {
     pub(super) agent: &'static Agent,
     /// The events at which a context reaches the model.
@@ -15,7 +15,7 @@ pub(super) struct Dialect {
     /// Whether an explicit yes before a tool is more than no objection.
     pub(super) takes_yes: bool,
     pub(super) outputs: Outputs,
-    /// The events at which the turn cannot be ended. What can be blocked is blocked then.
+    /// The events at which the turn cannot be ended. They are blocked instead, where that is possible.
     pub(super) cannot_end_turn: &'static [&'static str],
     pub(super) blocks: Blocks,
     pub(super) messages: Messages,
@@ -26,22 +26,22 @@ pub(super) struct Dialect {
 /// How an agent takes a new output of a tool.
 #[derive(Clone, Copy)]
 pub(super) enum Outputs {
-    /// In the tool's own form.
+    /// The agent takes the tool's own form.
     OwnForm,
-    /// As the reason of this decision.
+    /// The output is the reason of this decision.
     Reason(&'static str),
-    /// As a text under this key.
+    /// The output is a text under this key.
     Text(&'static str),
 }
 
 /// How an agent is told that something is blocked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blocks {
-    /// By exit code 2, and the reason as text.
+    /// Exit code 2 blocks, and the text is the reason.
     Code,
-    /// The same, and beside the end of the turn also in JSON.
+    /// As `Code`; if the turn ends too, the block is also in JSON.
     CodeOrStop,
-    /// In JSON, where alone the agent reads the reason; before a tool also by exit code 2.
+    /// JSON blocks, since the agent reads the reason only there; before a tool, exit code 2 blocks too.
     Json,
 }
 
@@ -49,19 +49,19 @@ pub(super) enum Blocks {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Json,
-    /// On standard error, with exit code 2. Not before a tool, where this code blocks, and not after a failed one, where the model
-    /// reads it.
+    /// The agent reads standard error with exit code 2: not before a tool, where this code blocks, and not after a failed one, where
+    /// the model reads it.
     Error,
 }
 
 /// How an agent asks its user a question of a hook before a tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Questions {
-    /// With the text as the reason.
+    /// The text is the reason.
     Reason,
-    /// With the text as a message; without a terminal, the agent would wait for ever.
+    /// The text is a message; without a terminal, the agent would wait for ever.
     Message,
-    /// It does not: a question blocks.
+    /// The agent cannot ask: a question blocks.
     Never,
 }
 

@@ -42,7 +42,7 @@ impl Dispatch<'_> {
         }
         let whole = match call.whole() {
             Ok(whole) => whole,
-            // Nothing can be blocked.
+            // This event cannot be blocked, so hooks see the call as it came.
             Err(_) if !hooks.vocabulary().can_block(call.event_type()) => {
                 return self.event(hooks, call.as_it_came()).map(drop);
             }
@@ -72,7 +72,7 @@ impl Dispatch<'_> {
         if self.decision.block.is_some() {
             return Ok(None);
         }
-        // Each hook gets the output with the changes of those before.
+        // Each hook gets the output with the changes of the hooks before it.
         if let Some(output) = &self.decision.output {
             event.data.insert("tool_result".to_owned(), output.clone());
         }

@@ -1,4 +1,4 @@
-//! An event, fired at its hooks before the deadline of the whole answer; and once more if hooks have changed it.
+//! Fires an event at its hooks before the deadline of the whole answer, and once more if hooks have changed it.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,10 @@ pub(super) struct Firing<'a> {
     pub(super) is_interrupted: &'a mut dyn FnMut() -> bool,
 }
 
-/// When the answer is due.
+/// The time at which the answer is due.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline {
-    /// From the start of the program.
+    /// The time from the start of the program.
     after: Duration,
     at: Instant,
     /// How long hooks have to end after it.
@@ -48,15 +48,15 @@ impl Deadline {
     }
 }
 
-/// An event, and what came of it.
+/// The outcomes of an event.
 pub(super) struct Fired {
     pub(super) first: Outcome,
-    /// The changed event, and what came of that.
+    /// The changed event with its outcome.
     pub(super) again: Option<(HookEvent, Outcome)>,
 }
 
 impl Fired {
-    /// Returns the event as it is in the end, and what came of it. It was this one.
+    /// Returns the last form of the event with its outcome. `event` is the event as it was fired first.
     pub(super) fn last<'a>(&'a self, event: &'a HookEvent) -> (&'a HookEvent, &'a Outcome) {
         match &self.again {
             Some((changed, outcome)) => (changed, outcome),
@@ -109,13 +109,13 @@ impl Firing<'_> {
         }
     }
 
-    /// Ends the hooks of an event. What cannot be blocked may be withheld, so that its outcome counts all the same.
+    /// Ends the hooks of an event. If the event cannot be blocked, its outcome still counts, since it may withhold an output.
     ///
     /// # Errors
     /// If it can be blocked, or the hooks do not end: the reason, behind the name of the hook that ran.
     fn cut(&self, mut handle: HookHandle, what: &str) -> Result<Outcome, String> {
         handle.cancel();
-        // Twice: a hook is first asked to end, and then killed.
+        // The grace counts twice: a hook is first asked to end, and then killed.
         let outcome = handle.wait_timeout(2 * self.deadline.grace);
         let results = outcome.iter().flat_map(Outcome::results);
         let mut cut = results

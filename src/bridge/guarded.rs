@@ -1,6 +1,6 @@
 //! The protection of the files that decide which hooks run: no hook has to be written for it.
 //!
-//! Against a shell command it is no wall, only a hurdle.
+//! It does not stop a shell command that is meant to get around it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use crate::hooks::Hooks;
 use crate::printable::printable;
 use crate::profile::AppProfile;
 
-/// What the model reads of such a file.
+/// The reason that the model reads if it writes such a file.
 pub(crate) const DECIDES: &str = "is one of the files that decide which hooks run";
 
-/// Returns what decides besides the files of the hooks: the program, what is kept of sessions, and, in any directory, what an agent
-/// or this program reads that is started there.
+/// Returns the files that decide besides the hooks' own: the program, the state of sessions, and, in any directory, the files that
+/// an agent or this program reads if it is started there.
 fn also_deciding(profile: &AppProfile, home: &Path) -> AlsoDeciding {
     let of_agents = GUARDED.into_iter().flat_map(Agent::deciding_files);
     let files = of_agents.map(PathBuf::from);

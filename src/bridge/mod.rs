@@ -1,8 +1,8 @@
 //! An event of another agent, through the hooks of hooks.json, to the answer that this agent reads: what `forge-hooks hook`
 //! does, which agents start as a hook of theirs.
 //!
-//! Nothing that a model can write decides here: where the user's files are and where programs are found stands in the
-//! registered command, not in the environment. What is not understood blocks.
+//! Nothing that a model can write decides here: the registered command, not the environment, says where the user's files are
+//! and where programs are found. An event that is not understood blocks.
 
 mod answer;
 mod arguments;
@@ -52,7 +52,7 @@ pub(crate) fn answer(
     input: &str,
     is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Answer {
-    // No event here is this one.
+    // No event of hooks.json corresponds to this one, so no hook can run.
     if registered.event.ours().is_none() {
         return Answer::default();
     }

@@ -50,7 +50,7 @@ pub(super) struct FileChange<'a> {
     pub(super) path: &'a str,
     /// The lines before the change, as far as the patch has them.
     pub(super) old: String,
-    /// The same lines after it.
+    /// The same lines after the change.
     pub(super) new: String,
 }
 
@@ -106,7 +106,7 @@ enum Kind {
     Add,
     Delete,
     Update,
-    /// Behind the first line of an update.
+    /// The lines behind the first one of an update.
     Hunks,
     End,
 }
@@ -114,7 +114,7 @@ enum Kind {
 #[derive(Default)]
 struct Reader<'a> {
     kind: Kind,
-    /// Where the file of the last change is moved to.
+    /// The path to which the file of the last change is moved.
     target: Option<&'a str>,
     changes: Vec<FileChange<'a>>,
 }
@@ -174,12 +174,12 @@ impl<'a> Reader<'a> {
         self.kind = Kind::Hunks;
         if let Some(target) = line.strip_prefix(MOVE) {
             self.target = Some(target);
-            // Some versions trim the path and others do not.
+            // Some versions of Codex trim the path and others do not.
             return is_first && !target.is_empty() && target.trim_end() == target;
         }
         let text = line.get(1..);
         match line.bytes().next() {
-            // Some versions take it for the header.
+            // Some versions of Codex take such a line for a header.
             Some(b' ') if is_header(line.trim()) => return false,
             Some(b' ') => self.append(text, text),
             Some(b'+') => self.append(None, text),
@@ -410,7 +410,7 @@ mod tests {
             "edit \"a\" \"*** Delete File: b\\n ***/\\n*** End of File\\n\" \
              \"*** Add File: c\\n ***/\\n*** End of File\\n\"\n",
         );
-        // Without `@@`, with an empty line, with a header in the text of `@@`.
+        // Hunks may have no `@@`, an empty line, or a header in the text of `@@`.
         case(
             "*** Update File: a\n x\n\n+y",
             "edit \"a\" \"x\\n\\n\" \"x\\n\\ny\\n\"\n",
@@ -650,7 +650,7 @@ mod tests {
         ]
     }
 
-    fn written(part: &Part) -> String {
+    fn text_of_part(part: &Part) -> String {
         match part {
             Part::Add(path, lines) => {
                 let lines: String = lines.iter().map(|line| format!("+{line}\n")).collect();
@@ -702,7 +702,7 @@ mod tests {
 
         #[test]
         fn the_files_are_those_of_the_model(parts in vec(part(), 0..6)) {
-            let body: String = parts.iter().map(written).collect();
+            let body: String = parts.iter().map(text_of_part).collect();
             let patch = format!("*** Begin Patch\n{body}*** End Patch");
             let changes = files(&patch).unwrap().into_iter();
             let changes: Vec<_> = changes
@@ -720,7 +720,7 @@ mod tests {
             before in "[ \t]{0,2}",
             after in "[ \r]{0,1}",
         ) {
-            let body: String = parts.iter().map(written).collect();
+            let body: String = parts.iter().map(text_of_part).collect();
             let patch = format!("*** Begin Patch\n{body}*** End Patch");
             let mut lines: Vec<_> = patch.lines().map(str::to_owned).collect();
             let place = place.index(lines.len() + 1);

@@ -23,7 +23,7 @@ const MOST_PARTS: usize = 256;
 /// The directories that the paths of an event depend on.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
-    /// Where relative paths of the event begin.
+    /// The directory in which relative paths of the event begin.
     pub(super) cwd: &'a Path,
     /// The project's root, without links.
     pub(super) root: &'a Path,
@@ -71,7 +71,7 @@ impl Places<'_> {
         if path.is_empty() {
             return path.to_owned();
         }
-        // Without `.`, and on Windows with the system's separators.
+        // `components` leaves out `.`, and gives the system's separators on Windows.
         let place: PathBuf = self.root.join(path).components().collect();
         place.to_string_lossy().into_owned()
     }
@@ -349,7 +349,7 @@ mod tests {
             ];
             let site = site_with_links();
             site.check("@/project", &rows);
-            // Not known, as no name may be so long.
+            // It is unknown whether a link is there, since no name may be so long.
             let path = format!("{}/b/../a", "a".repeat(300));
             assert_eq!(site.ours("@/project", &path), "error: is a link");
             let rows = [("../a", "error: is a link"), ("a", "src/a")];
@@ -414,13 +414,13 @@ mod tests {
                     let Ok(ours) = places.ours(&path) else {
                         continue;
                     };
-                    let meant = match path.as_str() {
+                    let intended = match path.as_str() {
                         "" => continue,
                         path => cwd.join(path),
                     };
                     let seen = fs::canonicalize(root.join(&ours)).ok();
-                    prop_assert_eq!(&seen, &fs::canonicalize(without_parents(&meant)).ok(), "{} {}", path, ours);
-                    if let Ok(followed) = fs::canonicalize(&meant) {
+                    prop_assert_eq!(&seen, &fs::canonicalize(without_parents(&intended)).ok(), "{} {}", path, ours);
+                    if let Ok(followed) = fs::canonicalize(&intended) {
                         prop_assert_eq!(seen, Some(followed), "{} {}", path, ours);
                     }
                     prop_assert!(!ours.split('/').any(|part| part == ".."));

@@ -76,17 +76,17 @@ impl Input {
             root: Path::new(ROOT),
         };
         let call = Call::new(self.agent, event, places);
-        let written = |text: String| serde_json::from_str::<Value>(&text).unwrap();
+        let parsed = |text: String| serde_json::from_str::<Value>(&text).unwrap();
         // A call without its arguments has none.
         let parts = call.parts().unwrap_or_default().into_iter();
         let whole = match call.whole() {
-            // Of these files, none is here.
+            // The files of the recorded events are not here.
             Err(why) if why.starts_with("there is no file") => return None,
             whole => whole.unwrap(),
         };
         Some((
-            written(whole.to_json()),
-            parts.map(|part| written(part.to_json())).collect(),
+            parsed(whole.to_json()),
+            parts.map(|part| parsed(part.to_json())).collect(),
         ))
     }
 
@@ -99,7 +99,7 @@ impl Input {
         let key = match key {
             "session_id" => return (vec!["/session_id".to_owned()], value.clone()),
             "tool_name" => return (vec!["/tool_name".to_owned()], self.tool_name(value)),
-            // Also in the data itself.
+            // The value is also in the data itself.
             "agent_type" | "agent_id" => {
                 return (vec![format!("/data/agent/{key}")], value.clone());
             }
@@ -186,10 +186,12 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
         };
         got.remove(place);
         let name = |pointer: &str| pointer.rsplit('/').next().unwrap().to_owned();
-        let kind = match expected == value {
-            true => usize::from(name(place) != name(&pointer)),
-            false if pointer == "/tool_name" => 1,
-            false => 2,
+        let kind = if expected == value {
+            usize::from(name(place) != name(&pointer))
+        } else if pointer == "/tool_name" {
+            1
+        } else {
+            2
         };
         counts[kind] += 1;
     }

@@ -1,4 +1,4 @@
-//! What stands in the command that is registered in an agent's settings, and the hooks that follow from it.
+//! The content of the command that is registered in an agent's settings, and the hooks that follow from it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::hooks::Hooks;
 use crate::profile::AppProfile;
 use crate::trace::{Trace, TraceError};
 
-/// What stands in the command that is registered in an agent's settings.
+/// The content of the command that is registered in an agent's settings.
 #[derive(Debug)]
 pub(crate) struct Registered {
     pub(crate) agent: &'static Agent,
@@ -23,11 +23,11 @@ pub(crate) struct Registered {
     pub(crate) home: PathBuf,
     /// The directory of the user's configuration; none if it is the usual one in the home directory.
     pub(crate) config_home: Option<PathBuf>,
-    /// In which hooks find programs.
+    /// The `PATH` of hooks.
     pub(crate) path: OsString,
     /// The variables that hooks get besides the usual ones.
     pub(crate) inherited: Vec<String>,
-    /// After this time, the agent lets everything pass.
+    /// The time after which the agent lets everything pass.
     pub(crate) timeout: Duration,
     /// The file in which events are recorded.
     pub(crate) trace_events: Option<PathBuf>,
@@ -35,9 +35,9 @@ pub(crate) struct Registered {
 
 /// The hooks that an event may have.
 pub(super) struct Projects {
-    /// Of the session's project, and of the project in which it now is, if that is another one.
+    /// The hooks of the session's project, and of the project in which the session now is, if that is another one.
     pub(super) hooks: Vec<Hooks>,
-    /// In which the events are recorded; the error if that is not possible.
+    /// The trace that records the events; the error if that is not possible.
     pub(super) trace: Option<Result<Trace, TraceError>>,
 }
 
@@ -76,13 +76,13 @@ impl Registered {
     fn variables(&self) -> Vec<(OsString, OsString)> {
         let is_passed = |name: &str| {
             let mut names = self.inherited.iter().map(String::as_str).chain(USUAL);
-            names.any(|known| known.eq_ignore_ascii_case(name))
+            names.any(|other| other.eq_ignore_ascii_case(name))
         };
         let own = std::env::vars_os().filter(|(name, _)| is_passed(&name.to_string_lossy()));
         let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-        let given = [(home, self.home.as_os_str()), ("PATH", &self.path)];
-        let given = given.map(|(name, value)| (name.into(), value.to_owned()));
-        own.chain(given).collect()
+        let registered = [(home, self.home.as_os_str()), ("PATH", &self.path)]
+            .map(|(name, value)| (name.into(), value.to_owned()));
+        own.chain(registered).collect()
     }
 
     /// # Errors
@@ -99,7 +99,7 @@ impl Registered {
         ))
     }
 
-    /// Guards that are not found would be none.
+    /// Checks that the directory exists: otherwise no guard would be found, and nothing would be blocked.
     fn check_config_home(&self) -> Result<(), String> {
         match &self.config_home {
             Some(directory) if !directory.is_absolute() || !directory.is_dir() => Err(format!(
@@ -155,11 +155,12 @@ impl Registered {
             let hooks = vec![first];
             return Ok(Projects { hooks, trace });
         };
-        let profile = match self.event.can_block() {
+        let profile = if self.event.can_block() {
             // A guard of the user sees the paths of each project.
-            true => self.profile.clone(),
+            self.profile.clone()
+        } else {
             // Any other hook of the user runs once.
-            false => self.profile.clone().with_global_files([""; 0]),
+            self.profile.clone().with_global_files([""; 0])
         };
         let other = self.load(&profile, &other, true, (grace, observer));
         let hooks = vec![first, other];
@@ -222,7 +223,7 @@ impl Registered {
         if *profile != self.profile {
             builder = builder.without_system_file();
         }
-        // Then the user is told what is wrong.
+        // At its start, the user is told which hooks files have mistakes.
         let is_start = self.event.ours() == Some(EventType::SessionStart.as_str());
         if !is_start {
             builder = builder.for_one_event();

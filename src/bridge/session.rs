@@ -1,4 +1,4 @@
-//! What is kept of an agent's session from one event to the next: its root, its settings, how often hooks have blocked its end,
+//! The state of an agent's session, kept from one event to the next: its root, its settings, how often hooks have blocked its end,
 //! and whether its turn is to end.
 //!
 //! Each event is a process of its own, so this is a directory for each session, in the user's home.
@@ -15,7 +15,7 @@ use crate::files::{self, Links, NewFile, append};
 use crate::json;
 use crate::named::of_text;
 
-/// Below the user's home.
+/// The directory of all sessions, below the user's home.
 const SESSIONS: &str = ".local/state/forge-hooks/sessions";
 
 const SETTINGS: &str = "settings";
@@ -26,7 +26,7 @@ const STOPS: &str = "stops-";
 /// How often hooks may block the end of a session's turn without the call of a tool in between.
 const MOST_STOPS: u64 = 8;
 
-/// So long after it began, or its end was last blocked, nothing is kept of a session.
+/// How long the state of a session is kept after it began, or after its end was last blocked.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The most sessions of which the age is looked at when one begins.
@@ -49,8 +49,8 @@ impl Session {
         }
     }
 
-    /// Returns the root of the session's project, if it has one: the one that is found when the session begins. It stays, whatever
-    /// becomes of the directories above.
+    /// Returns the root of the session's project, if it has one: the one that is found when the session begins. A later change of
+    /// the directories above does not change it.
     ///
     /// # Errors
     /// If it can be neither read nor kept.
@@ -93,7 +93,7 @@ impl Session {
             .unwrap_or_default()
     }
 
-    /// A tool is called: the agent works on, so all counts begin anew.
+    /// Notes the call of a tool: the agent works on, so all counts begin anew.
     pub(super) fn note_tool(&self) {
         let files = fs::read_dir(&self.directory)
             .into_iter()
@@ -107,7 +107,7 @@ impl Session {
     }
 
     /// Counts an end of the turn of an agent at an event. Returns whether it may be blocked; after too many that were, the count
-    /// begins anew. What cannot be counted may not be blocked, since it could be blocked for ever.
+    /// begins anew. An end that cannot be counted may not be blocked, since it could be blocked for ever.
     pub(super) fn may_block_stop(&self, event: &str, agent: &str, is_blocked: bool) -> bool {
         let path = self
             .directory

@@ -1,4 +1,4 @@
-//! Where the text of a tool's output stands, which agents wrap in forms of their own.
+//! Finds the text of a tool's output, which agents wrap in forms of their own.
 //!
 //! Knows the forms, and no tool.
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// A form of an output.
 enum Form {
     Text,
-    /// Of a shell: standard output and standard error.
+    /// The standard output and standard error of a shell.
     Streams,
     /// The text is this member.
     Member(&'static str),
@@ -17,11 +17,11 @@ enum Form {
     Lines,
     /// The names of files that were found.
     Names,
-    /// For the model and for the user.
+    /// One text for the model, and one for the user.
     Displayed,
     /// Blocks with texts, as MCP servers give them.
     Blocks,
-    /// The same, in a member.
+    /// Blocks in a member.
     Content,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn with_text(output: &Value, text: &str) -> Option<Value> {
             changed["stdout"] = text.into();
             changed["stderr"] = "".into();
             if let Some(members) = changed.as_object_mut() {
-                // They lead to the whole output.
+                // These members lead to the whole output.
                 members.remove("persistedOutputPath");
                 members.remove("persistedOutputSize");
             }
@@ -104,9 +104,9 @@ pub(super) fn with_text(output: &Value, text: &str) -> Option<Value> {
         Form::Names => changed["filenames"] = json!([text]),
         Form::Displayed => {
             changed["llmContent"] = text.into();
-            // Often a part of the same text, else a few words about it.
-            let shown = output["returnDisplay"].as_str();
-            if shown.is_some_and(|shown| whole.contains(shown.trim())) {
+            // The text for the user is often a part of the same text, else a few words about it.
+            let display = output["returnDisplay"].as_str();
+            if display.is_some_and(|display| whole.contains(display.trim())) {
                 changed["returnDisplay"] = text.into();
             }
         }

@@ -42,9 +42,9 @@ pub(super) struct Turn<'a> {
     cwd: PathBuf,
     session: Option<Session>,
     deadline: Deadline,
-    /// Of the session's project, and of the project of `cwd` if that is another one.
+    /// The hooks of the session's project, and of the project of `cwd` if that is another one.
     projects: Vec<Hooks>,
-    /// In which the events are recorded; the error if that is not possible.
+    /// The trace that records the events; the error if that is not possible.
     trace: Option<Result<Trace, TraceError>>,
     /// The output of a tool in its own form.
     output: Value,
@@ -116,7 +116,7 @@ impl<'a> Turn<'a> {
             trace.flush(LAST_LINES.min(self.deadline.grace));
         }
         if !has_hooks {
-            // The process ends now, and freeing hooks of which none has run takes longer than all that was asked of them.
+            // The process ends now, and freeing hooks of which none has run would take longer than all the work before.
             std::mem::forget(self.projects);
         }
         answer
@@ -136,8 +136,8 @@ impl<'a> Turn<'a> {
         })
     }
 
-    /// Fires the events of the call at the hooks of each project, and starts those in the background.
-    /// Returns what they decide, and whether there were any.
+    /// Fires the events of the call at the hooks of each project, and starts those in the background. Returns the
+    /// decision of the hooks, and whether there were any.
     fn fire<'f>(&'f self, firing: Firing<'f>) -> (CallDecision, bool) {
         let mut dispatch = Dispatch {
             firing,
@@ -160,19 +160,20 @@ impl<'a> Turn<'a> {
         }
         let mut decision = std::mem::take(&mut dispatch.decision);
         if !dispatch.background.is_empty()
-            && let Err(error) = background::start(&self.shown(&decision), &dispatch.background)
+            && let Err(error) =
+                background::start(&self.input_after(&decision), &dispatch.background)
         {
             decision.note(&format!("cannot start hooks in the background: {error}"));
         }
         (decision, dispatch.has_hooks)
     }
 
-    /// Returns the input as other hooks have left it: what they have removed of an output stays removed.
-    fn shown(&self, decision: &CallDecision) -> Cow<'_, str> {
+    /// Returns the input with the changes of other hooks: a part of an output that they have removed stays removed.
+    fn input_after(&self, decision: &CallDecision) -> Cow<'_, str> {
         if decision.output.is_none() && decision.input.is_none() {
             return self.input.into();
         }
-        // It was read before.
+        // `Turn::new` has read the same text without an error.
         let mut fields: Map<String, Value> = json::read(self.input).unwrap_or_default();
         let key = |ours: &str| self.registered.agent.key(ours).to_owned();
         let output = decision.output.iter().cloned();
@@ -182,7 +183,7 @@ impl<'a> Turn<'a> {
         Value::from(fields).to_string().into()
     }
 
-    /// Tells the user what is wrong with hooks, and which are not approved.
+    /// Adds the mistakes in hooks files, and the hooks that are not approved, to the user's lines.
     fn note_problems(&self, decision: &mut CallDecision) {
         for hooks in &self.projects {
             for problem in &hooks.report().problems {

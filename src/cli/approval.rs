@@ -85,25 +85,25 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     let review = review(context, &context.needed_root()?)?;
     terminal.problems(&review.report)?;
     if !review.report.is_ok() {
-        let words = "cannot approve the project's hooks: their file has errors";
-        return Err(CommandError::new(words).with_fix(context.fix_errors()));
+        let message = "cannot approve the project's hooks: their file has errors";
+        return Err(CommandError::new(message).with_fix(context.fix_errors()));
     }
     let approval = &review.approval;
     let root = named(&approval.root);
     if !review.has_hooks() {
-        let words = format!("found no hooks to approve in `{root}`");
+        let message = format!("found no hooks to approve in `{root}`");
         let fix = format!("write some with `{}`", context.command("init"));
-        return Err(CommandError::new(words).with_fix(fix));
+        return Err(CommandError::new(message).with_fix(fix));
     }
     let digest = approval.digest();
-    let given = args.digest.as_ref();
-    if given.is_some_and(|given| !given.eq_ignore_ascii_case(&digest)) {
-        let words = "nothing was approved: `--digest` is not the digest of these hooks";
+    let expected = args.digest.as_ref();
+    if expected.is_some_and(|expected| !expected.eq_ignore_ascii_case(&digest)) {
+        let message = "nothing was approved: `--digest` is not the digest of these hooks";
         let fix = format!(
             "review them with `{}`, which shows it",
             context.command("trust")
         );
-        return Err(CommandError::new(words).with_fix(fix));
+        return Err(CommandError::new(message).with_fix(fix));
     }
     if review.is_approved() {
         return terminal.end(Exit::FINE, format_args!("{root}: already approved"));
@@ -111,7 +111,7 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     write!(terminal, "{approval}")?;
     let hooks = counted(approval.hooks.len(), "hook");
     let question = format!("let {hooks} of {root} run as shown?");
-    if given.is_none() && !is_confirmed(args.yes, &question, terminal)? {
+    if expected.is_none() && !is_confirmed(args.yes, &question, terminal)? {
         return terminal.end(Exit::PROBLEMS, "nothing was approved");
     }
     review.approve(context.hooks.config())?;
@@ -121,17 +121,17 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
 pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     refuse_below_an_agent(context, "untrust")?;
     let (store, root) = (context.trust_store()?, context.needed_root()?);
-    let shown = named(&root);
+    let display = named(&root);
     if store.approved(&root)?.is_empty() {
-        return terminal.end(Exit::FINE, format_args!("{shown}: nothing was approved"));
+        return terminal.end(Exit::FINE, format_args!("{display}: nothing was approved"));
     }
-    let question = format!("withdraw the approval of {shown}?");
+    let question = format!("withdraw the approval of {display}?");
     if !is_confirmed(args.yes, &question, terminal)? {
         return terminal.end(Exit::PROBLEMS, "no approval was withdrawn");
     }
     store.revoke(&root)?;
     terminal.end(
         Exit::FINE,
-        format_args!("{shown}: the approval was withdrawn"),
+        format_args!("{display}: the approval was withdrawn"),
     )
 }

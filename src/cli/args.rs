@@ -99,8 +99,8 @@ impl Standalone {
             return Ok(None);
         };
         profile_name(&name).map(Some).map_err(|expected| {
-            let words = format!("invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}");
-            CommandError::new(words)
+            let message = format!("invalid name `{name}` in `{PROFILE_VARIABLE}`: {expected}");
+            CommandError::new(message)
         })
     }
 
@@ -113,11 +113,11 @@ impl Standalone {
             (" --profile ", self.profile.as_deref()),
             (
                 " --other-agents ",
-                Some(&*agents).filter(|it| !it.is_empty()),
+                Some(&*agents).filter(|agents| !agents.is_empty()),
             ),
         ];
-        let given = options.map(|(option, value)| value.map(|value| option.to_owned() + value));
-        given.into_iter().flatten().collect()
+        let options = options.map(|(option, value)| value.map(|value| option.to_owned() + value));
+        options.into_iter().flatten().collect()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Case {
-    /// Its line in the file, counted from 1.
+    /// The case's line in the file, counted from 1.
     #[serde(skip)]
     pub(crate) line: usize,
     pub(crate) name: Option<String>,
@@ -49,18 +49,18 @@ impl Case {
 
     /// Returns its position, for example `cases.json:3`.
     pub(crate) fn place(&self, file: &Path) -> String {
-        format!("{}:{}", shown(file), self.line)
+        format!("{}:{}", display_name(file), self.line)
     }
 }
 
 /// Reads the cases of a file; `-` is standard input.
 pub(crate) fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<Vec<Case>, CommandError> {
     let text = terminal.read_text(file);
-    let text = text.map_err(|error| files::cannot_read(shown(file), error))?;
+    let text = text.map_err(|error| files::cannot_read(display_name(file), error))?;
     let cases = parse(file, &text)?;
     if cases.is_empty() {
-        let words = format!("found no cases in `{}`", shown(file));
-        return Err(CommandError::new(words).with_fix(EXAMPLE));
+        let message = format!("found no cases in `{}`", display_name(file));
+        return Err(CommandError::new(message).with_fix(EXAMPLE));
     }
     Ok(cases)
 }
@@ -70,11 +70,12 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Case>, CommandError> {
     let text = &*readable;
     let failed = |error: serde_json::Error| {
         let (line, column) = (error.line(), error.column().max(1));
-        let words = json_words(&error);
-        CommandError::new(format!("{}:{line}:{column}: {words}", shown(file))).with_fix(EXAMPLE)
+        let message = json_words(&error);
+        CommandError::new(format!("{}:{line}:{column}: {message}", display_name(file)))
+            .with_fix(EXAMPLE)
     };
     let mut cases: Vec<Case> = json::parse(text).map_err(failed)?;
-    // The same list once more, for the positions.
+    // The list is parsed once more to know the position of each entry.
     let entries: Vec<&RawValue> = json::parse(text).map_err(failed)?;
     let (mut line, mut seen) = (1, 0);
     for (case, entry) in cases.iter_mut().zip(entries) {
@@ -82,8 +83,11 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Case>, CommandError> {
         line += text[seen..start].matches('\n').count();
         seen = start;
         if entry.get().starts_with('[') {
-            let words = format!("{}:{line}: a case is an object, not a list", shown(file));
-            return Err(CommandError::new(words).with_fix(EXAMPLE));
+            let message = format!(
+                "{}:{line}: a case is an object, not a list",
+                display_name(file)
+            );
+            return Err(CommandError::new(message).with_fix(EXAMPLE));
         }
         case.line = line;
     }
@@ -91,7 +95,7 @@ fn parse(file: &Path, text: &str) -> Result<Vec<Case>, CommandError> {
 }
 
 /// Returns the name of a file for a message.
-fn shown(file: &Path) -> &str {
+fn display_name(file: &Path) -> &str {
     match file.to_str() {
         Some("-") => "standard input",
         name => name.unwrap_or("the table"),

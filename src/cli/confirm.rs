@@ -1,4 +1,4 @@
-//! What only a person may do: not as a command of an agent, and after a question.
+//! Commands that only a person may run: they refuse to run below an agent, and ask first.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -26,7 +26,7 @@ pub(crate) fn refuse_below_an_agent(
 /// The most bytes of an answer that are read.
 const LONGEST_ANSWER: u64 = 1000;
 
-/// Whether the user has confirmed it, by an option or when asked.
+/// Returns whether the user has confirmed the action, by an option or when asked.
 pub(crate) fn is_confirmed(
     yes: bool,
     question: &str,
@@ -36,8 +36,8 @@ pub(crate) fn is_confirmed(
         return Ok(true);
     }
     if !terminal.is_input_a_terminal {
-        let words = "cannot ask for confirmation: standard input is not a terminal";
-        return Err(CommandError::new(words).with_fix("if you are sure, add `--yes`"));
+        let message = "cannot ask for confirmation: standard input is not a terminal";
+        return Err(CommandError::new(message).with_fix("if you are sure, add `--yes`"));
     }
     write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;

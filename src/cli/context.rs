@@ -24,7 +24,7 @@ pub(crate) struct Context<'a> {
     pub(crate) agent: Option<&'static Agent>,
     /// The options that a suggested command needs to mean the same host, as in ` --profile mygame`.
     pub(crate) names: &'a str,
-    /// All its commands and options.
+    /// All commands and options of the program.
     pub(crate) command_line: &'a clap::Command,
 }
 
@@ -35,10 +35,11 @@ impl Context<'_> {
         if !self.common.selects_files() {
             return Ok(self.hooks.clone());
         }
-        self.load_under(match self.common.config.is_empty() {
-            true => TrustPolicy::Approved(self.trust_store()?),
+        self.load_under(if self.common.config.is_empty() {
+            TrustPolicy::Approved(self.trust_store()?)
+        } else {
             // Naming a file on the command line approves it; no other file is read then.
-            false => TrustPolicy::Everything,
+            TrustPolicy::Everything
         })
     }
 
@@ -61,7 +62,7 @@ impl Context<'_> {
         if self.root()?.is_none() {
             builder = builder.project(directory(Path::new("."))?);
         }
-        // Without a place for approvals, what is named runs all the same.
+        // The files that the command line names run even if there is no place for approvals.
         if let Ok(store) = self.trust_store() {
             builder = builder.trust(TrustPolicy::Approved(store));
         }
@@ -99,15 +100,15 @@ impl Context<'_> {
         Ok(builder.approve_command(self.command("trust")))
     }
 
-    /// Builds an executor with the host's names and events, and the working directory of `found`. Dropping the result
+    /// Builds an executor with the host's names and events, and the working directory of `hooks`. Dropping the result
     /// writes the last lines of the user's trace.
-    pub(crate) fn engine(&self, found: &Hooks, mut executor: HookExecutorBuilder) -> Hooks {
-        if let Some(root) = found.project() {
+    pub(crate) fn engine(&self, hooks: &Hooks, mut executor: HookExecutorBuilder) -> Hooks {
+        if let Some(root) = hooks.project() {
             executor = executor.working_dir(root);
         }
         // If the host does not let a variable disable hooks, neither do the commands.
         let executor = executor.allow_disable(self.disabled_by().is_some());
-        // Its registry has the hooks already.
+        // The executor's registry has the hooks already, so none are loaded.
         let profile = self.profile().clone().with_global_files([""; 0]);
         let builder = self
             .hooks
@@ -172,7 +173,7 @@ impl Context<'_> {
     /// Returns the absolute path of the project's root; none if the host has no projects.
     pub(crate) fn root(&self) -> Result<Option<PathBuf>, CommandError> {
         match &self.common.project {
-            Some(given) => directory(given).map(Some),
+            Some(path) => directory(path).map(Some),
             None => Ok(self.hooks.project().map(PathBuf::from)),
         }
     }
@@ -181,11 +182,12 @@ impl Context<'_> {
     pub(crate) fn needed_root(&self) -> Result<PathBuf, CommandError> {
         self.root()?.ok_or_else(|| {
             let here = std::env::current_dir().ok();
-            let words = match here.is_some_and(|here| home::home_dir() == Some(here)) {
-                true => "there is no project: the home directory is one only if it is named",
-                false => "there is no project",
+            let message = if here.is_some_and(|here| home::home_dir() == Some(here)) {
+                "there is no project: the home directory is one only if it is named"
+            } else {
+                "there is no project"
             };
-            CommandError::new(words).with_fix("name one with `--project DIR`")
+            CommandError::new(message).with_fix("name one with `--project DIR`")
         })
     }
 
@@ -225,12 +227,14 @@ impl Context<'_> {
 }
 
 /// Converts a project's root to the form that is shown and compared.
-pub(crate) fn directory(given: &Path) -> Result<PathBuf, CommandError> {
-    let root = absolute(given)
+pub(crate) fn directory(path: &Path) -> Result<PathBuf, CommandError> {
+    let root = absolute(path)
         .map_err(|error| CommandError::new(format!("cannot find the project: {error}")))?;
     if !root.is_dir() {
-        let words = format!("the project `{}` is not a directory", given.display());
-        return Err(CommandError::new(words).with_fix("name one that exists with `--project DIR`"));
+        let message = format!("the project `{}` is not a directory", path.display());
+        return Err(
+            CommandError::new(message).with_fix("name one that exists with `--project DIR`")
+        );
     }
     // A `.` at its end would appear in every path that is shown.
     Ok(root.components().collect())
@@ -242,8 +246,8 @@ pub(crate) fn existing(option: &str, files: &[PathBuf]) -> Result<Vec<PathBuf>, 
         file.metadata()
             .and_then(|_| absolute(file))
             .map_err(|error| {
-                let words = format!("cannot read `{option} {}`: {error}", file.display());
-                CommandError::new(words).with_fix("name a file that exists")
+                let message = format!("cannot read `{option} {}`: {error}", file.display());
+                CommandError::new(message).with_fix("name a file that exists")
             })
     };
     files.iter().map(path).collect()

@@ -20,7 +20,7 @@ use crate::compat::{Agent, GUARDED};
 use crate::config::{TrustPolicy, read_for_saving};
 use crate::json;
 
-/// What the program says where it cannot know what hooks would say.
+/// The beginning of the program's message if a hooks file is broken, so that it cannot know what its hooks would decide.
 const BROKEN: &str = "blocked by hook `invalid ";
 
 const NOT_REGISTERED: &str = "this program is not registered";
@@ -40,16 +40,16 @@ const LOADING: [&str; 8] = [
 /// How long a probe may take.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// The most bytes of what it says that are read.
-const MOST_SAID: u64 = 4096;
+/// The most bytes of a probe's output that are read.
+const MOST_OUTPUT: u64 = 4096;
 
-/// What is wrong, and how to fix it.
+/// A mistake, and its fix.
 struct Finding {
     problem: String,
     fix: String,
 }
 
-/// One agent, as it is registered.
+/// The state of this program's registration in one agent.
 struct Checkup {
     agent: &'static Agent,
     path: PathBuf,
@@ -120,7 +120,7 @@ fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<boo
     Ok(findings.is_empty())
 }
 
-/// Shows what is wrong, or else how it is.
+/// Shows the findings, or the state if there are none.
 fn show_findings(
     what: &str,
     state: &str,
@@ -188,7 +188,7 @@ impl Checkup {
             self.find(mistake.message, "correct the file");
         }
         self.check_switches();
-        // It is chosen when it is registered.
+        // The trace file is chosen when the program is registered.
         let mut commands = self.own.iter();
         self.trace_events = commands
             .find_map(|(_, handler)| bridge::recorded_in(self.agent, handler["command"].as_str()?));
@@ -329,13 +329,15 @@ impl Checkup {
         let handler = own.find(|(known, _)| *known == event);
         let (_, handler) = handler.ok_or_else(|| format!("no handler for `{event}`"))?;
         let command = handler["command"].as_str().unwrap_or_default();
-        let (status, said) = started(command, &input, &registration.home)?;
+        let (status, output) = started(command, &input, &registration.home)?;
         // A hooks file that is broken blocks everything.
-        let is_blocked = [bridge::DECIDES, BROKEN].iter().any(|it| said.contains(it));
+        let is_blocked = [bridge::DECIDES, BROKEN]
+            .iter()
+            .any(|reason| output.contains(reason));
         if status.code() == Some(2) && is_blocked {
             return Ok(());
         }
-        Err(format!("{status}: {}", said.trim()))
+        Err(format!("{status}: {}", output.trim()))
     }
 
     fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), CommandError> {
@@ -390,8 +392,8 @@ fn switched_off(agent: &Agent, settings: &Value) -> Option<String> {
     let key = agent.disabled?;
     let names = value_of(key)?.as_array()?;
     // A variable may stand for the name.
-    let is_it = |name: &&str| *name == "forge-hooks" || name.contains('$');
-    let name = names.iter().filter_map(Value::as_str).find(is_it)?;
+    let is_own = |name: &&str| *name == "forge-hooks" || name.contains('$');
+    let name = names.iter().filter_map(Value::as_str).find(is_own)?;
     Some(format!("`{key}` has `{name}`"))
 }
 
@@ -406,20 +408,20 @@ fn started(command: &str, input: &str, directory: &Path) -> Result<(ExitStatus, 
     shell.stderr(Stdio::piped());
     let mut process = BoundedChild::start(&mut shell).map_err(|error| error.to_string())?;
     if let Some(mut stdin) = process.child.stdin.take() {
-        // One that does not read its input is seen by its end.
+        // If a process does not read its input, its exit status shows it.
         let _ = stdin.write_all(input.as_bytes());
     }
-    let (sender, said) = mpsc::channel();
+    let (sender, output) = mpsc::channel();
     let stderr = process.child.stderr.take();
-    // A process that it leaves behind may keep the stream open.
+    // A process that the command leaves behind may keep the stream open.
     thread::spawn(move || {
         let mut text = Vec::new();
-        let _ = stderr.map(|stream| stream.take(MOST_SAID).read_to_end(&mut text));
+        let _ = stderr.map(|stream| stream.take(MOST_OUTPUT).read_to_end(&mut text));
         let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
     });
     let Some(status) = process.end(LONGEST) else {
         let seconds = LONGEST.as_secs();
         return Err(format!("it has not ended within {seconds} seconds"));
     };
-    Ok((status, said.recv_timeout(LONGEST).unwrap_or_default()))
+    Ok((status, output.recv_timeout(LONGEST).unwrap_or_default()))
 }

@@ -14,10 +14,10 @@ use crate::{LoadReport, printable};
 /// The most bytes of a line that are shown: a whole file may be one line.
 const LONGEST: usize = 160;
 
-/// Texts by the names of their files. What is in no file is added before the problems are drawn.
+/// Texts by the names of their files. A text that is in no file is added before the problems are drawn.
 pub(crate) type Texts = HashMap<PathBuf, Option<String>>;
 
-/// Draws all problems in colours, with short paths. Empty if there are none.
+/// Draws all problems in colours, with short paths. The text is empty if there are none.
 pub(crate) fn drawn(report: &LoadReport, mut texts: Texts) -> String {
     let mut all = Vec::new();
     let mut problems = report.problems.iter();
@@ -28,9 +28,13 @@ pub(crate) fn drawn(report: &LoadReport, mut texts: Texts) -> String {
             let text = texts.entry(path.clone()).or_insert_with(read);
             excerpt(text.as_deref()?, range)
         });
-        // Of the same help, the last one is shown.
+        // A help that several problems share is shown with the last one.
         let help = problem.help.as_ref();
-        let help = help.filter(|help| problems.clone().all(|it| it.help.as_ref() != Some(*help)));
+        let help = help.filter(|help| {
+            problems
+                .clone()
+                .all(|problem| problem.help.as_ref() != Some(*help))
+        });
         all.push(drawn_with(problem, help, excerpt.as_ref()));
     }
     all.join("\n")
@@ -44,12 +48,14 @@ fn drawn_with(problem: &Problem, help: Option<&String>, excerpt: Option<&Excerpt
     let key = problem.key.iter().map(|key| format!("{key}: "));
     let title = key.collect::<String>() + &problem.message;
     let mut group = with_place(level.primary_title(title), problem, excerpt);
-    let meant = problem.suggestion.as_ref();
-    let meant = meant.map(|name| format!("did you mean `{name}`?"));
-    for words in meant.into_iter().chain(help.cloned()) {
-        group = group.element(Level::HELP.message(words));
+    let hint = problem
+        .suggestion
+        .as_ref()
+        .map(|name| format!("did you mean `{name}`?"));
+    for message in hint.into_iter().chain(help.cloned()) {
+        group = group.element(Level::HELP.message(message));
     }
-    // Without a line of the file, the renderer leaves the space before the arrow out.
+    // The renderer leaves out the space before the arrow if no line of the file is shown.
     let arrow = "\x1b[1m\x1b[94m-->";
     let drawn = Renderer::styled().render(&[group]);
     drawn.replace(&format!("\n{arrow}"), &format!("\n {arrow}")) + "\n"
@@ -69,9 +75,10 @@ fn with_place<'a>(title: Title<'a>, problem: &Problem, excerpt: Option<&'a Excer
     let snippet = Snippet::source(&excerpt.text)
         .line_start(start.line)
         .annotation(mark);
-    match excerpt.begins_the_line {
-        true => title.element(snippet.path(path)),
-        false => title.element(place).element(snippet),
+    if excerpt.begins_the_line {
+        title.element(snippet.path(path))
+    } else {
+        title.element(place).element(snippet)
     }
 }
 
@@ -80,26 +87,27 @@ struct Excerpt {
     text: String,
     start: usize,
     end: usize,
-    /// Its columns are those of the line.
+    /// Whether its columns are those of the line.
     begins_the_line: bool,
 }
 
-/// Returns the line in which a range begins, or a part of it. None if the text has changed since it was read.
+/// Returns the line in which a range begins, or a part of it; none if the text has changed since it was read.
 fn excerpt(text: &str, range: TextRange) -> Option<Excerpt> {
     let start = range.start.offset;
     let (before, after) = text.split_at_checked(start)?;
     let mark = text.len() - text.trim_start_matches('\u{FEFF}').len();
     let line_start = before.rfind('\n').map_or(mark, |at| at + 1);
     let line_end = start + after.find('\n').unwrap_or(after.len());
-    let from = match line_end - line_start <= LONGEST {
-        true => line_start,
-        false => floor(text, start.saturating_sub(LONGEST / 4)).max(line_start),
+    let from = if line_end - line_start <= LONGEST {
+        line_start
+    } else {
+        floor(text, start.saturating_sub(LONGEST / 4)).max(line_start)
     };
     let to = floor(text, (from + LONGEST).min(line_end)).max(start);
     let marked = floor(text, range.end.offset.clamp(start, to));
-    let shown = |from, to| Some(printable(text.get(from..to)?.trim_end_matches('\r')));
-    let (before, within) = (printable(text.get(from..start)?), shown(start, marked)?);
-    let whole = format!("{before}{within}{}", shown(marked, to)?);
+    let display = |from, to| Some(printable(text.get(from..to)?.trim_end_matches('\r')));
+    let (before, within) = (printable(text.get(from..start)?), display(start, marked)?);
+    let whole = format!("{before}{within}{}", display(marked, to)?);
     Some(Excerpt {
         start: before.len(),
         end: before.len() + within.len(),
@@ -154,7 +162,7 @@ mod tests {
         let drawn = draw(&report);
         assert!(drawn.contains(r"a\u{200b}:b"), "{drawn}");
         // The mark is as long as what it marks, and the column is that of the file.
-        let with = |words: &str| drawn.lines().find(|line| line.contains(words)).unwrap();
+        let with = |part: &str| drawn.lines().find(|line| line.contains(part)).unwrap();
         let at = with(r"\u{e0041}\u{fe0f}").find(r#""\u{e0041}"#).unwrap();
         let mark = with("^");
         assert_eq!(mark.find('^'), Some(at), "{drawn}");

@@ -118,14 +118,14 @@ impl Entry {
     }
 
     /// Returns all hooks in the order in which they would run, also those that would not run.
-    pub(crate) fn all(found: &Hooks) -> Vec<Self> {
-        let registered = found.registry().hooks().into_iter();
+    pub(crate) fn all(hooks: &Hooks) -> Vec<Self> {
+        let registered = hooks.registry().hooks().into_iter();
         let entries = registered.map(|hook| {
-            let standing = found.executor().standing(&hook);
+            let standing = hooks.executor().standing(&hook);
             Self::of(hook, standing)
         });
         let mut entries: Vec<_> = entries.collect();
-        let report = found.report();
+        let report = hooks.report();
         if !report.left_out.is_empty() {
             let left_out = left_out(&report);
             entries.extend(
@@ -147,8 +147,8 @@ fn left_out(report: &LoadReport) -> impl Iterator<Item = (&Arc<Hook>, &Standing)
 }
 
 /// Explains the hooks that are not registered. An event of another agent is only for that agent's hooks.
-pub(crate) fn left_out_of(found: &Hooks, event: &HookEvent) -> Vec<Explanation> {
-    let report = found.report();
+pub(crate) fn left_out_of(hooks: &Hooks, event: &HookEvent) -> Vec<Explanation> {
+    let report = hooks.report();
     let context = event.context();
     let of_agent = context.is_some_and(|context| context.field("hook_event_name").is_some());
     let is_for = |hook: &Hook| !of_agent || hook.protocol_name() != "native";
@@ -166,11 +166,11 @@ fn place_in(files: &[PathBuf], hook: &Hook) -> (usize, usize) {
     (file.unwrap_or(usize::MAX), source.index.unwrap_or_default())
 }
 
-/// Returns what is said of a hook, in one line: with its title and its place.
-pub(crate) fn headline(hook: &Hook, words: impl Display) -> String {
+/// Returns a line about a hook: its title, its place and this text.
+pub(crate) fn headline(hook: &Hook, text: impl Display) -> String {
     let name = Style::STRONG.of(&title(hook));
     let place = Style::DIM.paint(format_args!("({})", place(hook)));
-    format!("{name} {place}: {words}\n")
+    format!("{name} {place}: {text}\n")
 }
 
 /// Returns the position of a hook, for example `hooks.json:7`.
@@ -195,7 +195,7 @@ pub(crate) fn title(hook: &Hook) -> String {
     let line = hook.source().and_then(|source| source.line);
     let is_place = |end: &str| line.is_some_and(|line| end.ends_with(&format!(":{line}")));
     match label.rsplit_once(' ') {
-        Some((words, end)) if hook.protocol_name() != "native" && is_place(end) => words.to_owned(),
+        Some((start, end)) if hook.protocol_name() != "native" && is_place(end) => start.to_owned(),
         _ => label.into_owned(),
     }
 }
@@ -203,8 +203,9 @@ pub(crate) fn title(hook: &Hook) -> String {
 /// Returns the variables of the program's environment that the hook inherits, if it names them.
 pub(crate) fn inherited(hook: &Hook) -> Option<String> {
     let names = hook.inherit()?;
-    Some(match names.is_empty() {
-        true => "no variables".to_owned(),
-        false => names.join(", "),
+    Some(if names.is_empty() {
+        "no variables".to_owned()
+    } else {
+        names.join(", ")
     })
 }

@@ -47,7 +47,7 @@ impl Exit {
     pub(crate) const PROBLEMS: Self = Self(1);
     /// Wrong usage, or the command could not do its work.
     pub(crate) const NOTHING_DONE: Self = Self(2);
-    /// What a shell reports for `SIGPIPE`.
+    /// The status that a shell reports for `SIGPIPE`.
     pub(crate) const CLOSED_PIPE: Self = Self(141);
 
     /// The end of a command, depending on whether it found problems.
@@ -56,16 +56,16 @@ impl Exit {
     }
 }
 
-/// What a command returns.
+/// The result of a command.
 pub(crate) type Done = Result<Exit, CommandError>;
 
 /// Why a command failed: an error that ends the program with exit status 2, or silently if its output was closed.
 #[derive(Serialize)]
 pub(crate) struct CommandError {
     pub(crate) message: String,
-    /// How to fix it.
+    /// The fix, as an instruction.
     fix: Option<String>,
-    /// What is shown to people instead: the usage of a command.
+    /// The usage of a command, which people are shown instead of the message.
     #[serde(skip)]
     usage: Option<String>,
     /// Whether the reader of the output has closed it, which is not an error.
@@ -73,7 +73,7 @@ pub(crate) struct CommandError {
     pub(crate) is_closed_pipe: bool,
 }
 
-/// What any command prints with `--json` if it could not run.
+/// The object that any command prints with `--json` if it could not run.
 #[derive(Serialize)]
 pub(crate) struct ForPrograms<'a> {
     pub(crate) error: &'a CommandError,
@@ -103,7 +103,7 @@ impl CommandError {
     }
 }
 
-/// For people.
+/// Writes the error for people.
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(usage) = &self.usage {
@@ -121,11 +121,11 @@ impl fmt::Display for CommandError {
 impl From<clap::Error> for CommandError {
     fn from(error: clap::Error) -> Self {
         let text = error.render();
-        let words = text.to_string();
-        let words = words.lines().next().unwrap_or_default();
+        let plain = text.to_string();
+        let message = plain.lines().next().unwrap_or_default();
         Self {
             usage: Some(text.ansi().to_string().trim_end().to_owned()),
-            ..Self::new(words.trim_start_matches("error: "))
+            ..Self::new(message.trim_start_matches("error: "))
         }
     }
 }
@@ -162,17 +162,19 @@ pub(crate) fn json_words(error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "the JSON is incomplete".to_owned();
     }
-    let words = error.to_string();
-    let words = words.rsplit_once(" at line ").map_or(&*words, |it| it.0);
+    let text = error.to_string();
+    let message = text
+        .rsplit_once(" at line ")
+        .map_or(&*text, |(message, _)| message);
     if error.is_syntax() {
-        return format!("not valid JSON: {}", words.replace("ident", "a value"));
+        return format!("not valid JSON: {}", message.replace("ident", "a value"));
     }
-    if let Some(types) = words.strip_prefix("invalid type: ")
+    if let Some(types) = message.strip_prefix("invalid type: ")
         && let Some((found, expected)) = types.split_once(", expected ")
     {
         return format!("expected {}, found {}", kind(expected), kind(found));
     }
-    words
+    message
         .replace("unknown field", "unknown key")
         .replace("missing field", "missing key")
         .replace("duplicate field", "repeated key")
@@ -190,7 +192,7 @@ fn kind(name: &str) -> &str {
     }
 }
 
-/// [`json_words`] with the position.
+/// Describes an error of JSON like [`json_words`], with its position.
 pub(crate) fn placed_json_words(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     format!("{} (line {line}, column {column})", json_words(error))
@@ -198,6 +200,6 @@ pub(crate) fn placed_json_words(error: &serde_json::Error) -> String {
 
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
-    let words: Vec<_> = causes.map(ToString::to_string).collect();
-    words.join(": ")
+    let messages: Vec<_> = causes.map(ToString::to_string).collect();
+    messages.join(": ")
 }

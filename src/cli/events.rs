@@ -154,8 +154,8 @@ pub(crate) fn event_type(
     context: &Context<'_>,
 ) -> Result<EventType, CommandError> {
     let vocabulary = context.hooks.vocabulary();
-    if let Some(known) = vocabulary.event(name) {
-        return Ok(known.event_type().clone());
+    if let Some(event) = vocabulary.event(name) {
+        return Ok(event.event_type().clone());
     }
     let list = list_of_events(context);
     if name.contains(['*', '?', '[', '|', ',']) || name.matches(':').count() > 1 {
@@ -163,19 +163,20 @@ pub(crate) fn event_type(
             Some((event, tool)) => format!("name the event `{event}` and the tool `{tool}`"),
             None => list,
         };
-        let words = format!("`{name}` is a pattern, expected one event");
-        return Err(CommandError::new(words).with_fix(fix));
+        let message = format!("`{name}` is a pattern, expected one event");
+        return Err(CommandError::new(message).with_fix(fix));
     }
     let nearest = vocabulary.nearest_event(name).map(name_of);
     let of_other = of_other_agent(name).map(|(_, event)| event);
-    let meant = of_other.as_ref().map(EventType::as_str).or(nearest);
-    if let Some(meant) = meant.filter(|_| custom != Some(true)) {
-        let fix = match custom.is_some() && of_other.is_none() {
-            true => "for a custom event, add `--custom`".to_owned(),
-            false => list,
+    let intended = of_other.as_ref().map(EventType::as_str).or(nearest);
+    if let Some(intended) = intended.filter(|_| custom != Some(true)) {
+        let fix = if custom.is_some() && of_other.is_none() {
+            "for a custom event, add `--custom`".to_owned()
+        } else {
+            list
         };
-        let words = format!("unknown event `{name}`; did you mean `{meant}`?");
-        return Err(CommandError::new(words).with_fix(fix));
+        let message = format!("unknown event `{name}`; did you mean `{intended}`?");
+        return Err(CommandError::new(message).with_fix(fix));
     }
     EventType::custom(name).map_err(|_| {
         let form = "a custom event is `category:action` of a-z, 0-9 and _";

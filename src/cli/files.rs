@@ -78,7 +78,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 /// Returns the error of something that exists and is no regular file.
 fn not_regular(path: &Path) -> Option<io::Error> {
-    let is_special = path.metadata().is_ok_and(|it| !it.is_file());
-    let words = "not a regular file (`-` stands for standard input and output)";
-    is_special.then(|| io::Error::other(words))
+    let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
+    let message = "not a regular file (`-` stands for standard input and output)";
+    is_special.then(|| io::Error::other(message))
 }

@@ -1,4 +1,4 @@
-//! What a user should know of the hooks files: their problems, that there is none, and which were probably meant.
+//! Hints about the hooks files: their problems, that there is none, and which files were probably intended.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,45 +18,46 @@ impl Context<'_> {
     /// administrator's, if there is one.
     pub(crate) fn warn(
         &self,
-        found: &Hooks,
+        hooks: &Hooks,
         report: &LoadReport,
         terminal: &mut Terminal<'_>,
     ) -> io::Result<()> {
         terminal.problems(report)?;
-        self.disabled(found)
-            .map_or(Ok(()), |words| terminal.note(words))
+        self.disabled(hooks)
+            .map_or(Ok(()), |message| terminal.note(message))
     }
 
     /// Says that a variable disables hooks, if there is one.
-    fn disabled(&self, found: &Hooks) -> Option<String> {
+    fn disabled(&self, hooks: &Hooks) -> Option<String> {
         let variable = self.disabled_by()?;
-        let has_system = found.registry().hooks().iter().any(|it| it.is_system());
-        let what = match has_system {
-            true => "only the administrator's hooks run",
-            false => "no hook runs",
+        let has_system = hooks.registry().hooks().iter().any(|hook| hook.is_system());
+        let what = if has_system {
+            "only the administrator's hooks run"
+        } else {
+            "no hook runs"
         };
         Some(format!("{what}: `{variable}` is set"))
     }
 
     /// Returns what a user should know of these hooks before any event, in lines.
-    pub(crate) fn messages(&self, found: &Hooks) -> Vec<String> {
-        let report = found.full_report();
+    pub(crate) fn messages(&self, hooks: &Hooks) -> Vec<String> {
+        let report = hooks.full_report();
         let problems = report.problems.iter().map(ToString::to_string);
-        let missing = self.nothing_found(found).into_iter();
+        let missing = self.nothing_found(hooks).into_iter();
         problems
             .chain(missing)
-            .chain(self.disabled(found))
+            .chain(self.disabled(hooks))
             .collect()
     }
 
     /// Returns the same as a function for another thread.
     pub(crate) fn messenger(&self) -> impl Fn(&Hooks) -> Vec<String> + Send + use<> {
-        let (hooks, common) = (self.hooks.clone(), self.common.clone());
+        let (host_hooks, common) = (self.hooks.clone(), self.common.clone());
         let (program, names) = (self.program.to_owned(), self.names.to_owned());
         let command_line = self.command_line.clone();
-        move |found| {
+        move |hooks| {
             let context = Context {
-                hooks: &hooks,
+                hooks: &host_hooks,
                 common: &common,
                 checks_scripts: true,
                 program: &program,
@@ -64,53 +65,54 @@ impl Context<'_> {
                 names: &names,
                 command_line: &command_line,
             };
-            context.messages(found)
+            context.messages(hooks)
         }
     }
 
     /// Says which files were looked for, if there is none of them and no other hook.
-    pub(crate) fn nothing_found(&self, found: &Hooks) -> Vec<String> {
-        if !found.report().files.is_empty() || !found.registry().is_empty() {
+    pub(crate) fn nothing_found(&self, hooks: &Hooks) -> Vec<String> {
+        if !hooks.report().files.is_empty() || !hooks.registry().is_empty() {
             return Vec::new();
         }
         if let Some(agent) = self.agent {
             let files = agent.settings_files().join("` and `");
-            let words = format!(
+            let message = format!(
                 "there are no hooks of {}: looked for `{files}`",
                 agent.title()
             );
             let fix =
                 "fix: name another file with `--settings FILE`, or a plugin with `--plugin DIR`";
-            return vec![words, fix.to_owned()];
+            return vec![message, fix.to_owned()];
         }
-        let looked = printable(&self.not_found(found).join("`, `"));
+        let looked = printable(&self.not_found(hooks).join("`, `"));
         let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
-        lines.extend(self.others(found));
-        if lines.len() == 1 && found.report().problems.is_empty() {
+        lines.extend(self.others(hooks));
+        if lines.len() == 1 && hooks.report().problems.is_empty() {
             lines.push(format!("fix: write one with `{}`", self.command("init")));
         }
         lines
     }
 
     /// Returns the paths where these hooks were looked for, of the user and of the project, unless a file was there.
-    pub(crate) fn not_found(&self, found: &Hooks) -> Vec<String> {
-        let missing = found.config().not_found(found.project());
+    pub(crate) fn not_found(&self, hooks: &Hooks) -> Vec<String> {
+        let missing = hooks.config().not_found(hooks.project());
         missing.iter().map(|path| below_here(path)).collect()
     }
 
     /// Returns a hint for each file of another host or agent in the project, if it has no file of its own and none that is
     /// misplaced, which the report says.
-    pub(crate) fn others(&self, found: &Hooks) -> Vec<String> {
-        let Some(root) = found.project().filter(|_| self.is_standalone()) else {
+    pub(crate) fn others(&self, hooks: &Hooks) -> Vec<String> {
+        let Some(root) = hooks.project().filter(|_| self.is_standalone()) else {
             return Vec::new();
         };
-        let own = found.config().project_path(root);
+        let own = hooks.config().project_path(root);
         let is_missing = own.is_some_and(|own| !own.exists());
-        let report = found.report();
+        let report = hooks.report();
         let mut problems = report.problems.iter();
-        match is_missing && !problems.any(|problem| problem.path.starts_with(root)) {
-            true => self.of_others(root),
-            false => Vec::new(),
+        if is_missing && !problems.any(|problem| problem.path.starts_with(root)) {
+            self.of_others(root)
+        } else {
+            Vec::new()
         }
     }
 

@@ -1,7 +1,7 @@
 //! `hook`: what an agent starts as a hook of its own, for each of its events.
 //!
-//! Its command line is the registered command, so it is read apart from the others: a mistake in it is told in the agent's
-//! way.
+//! The command line is the registered command, so it is read apart from the others: a mistake in it is reported in the
+//! agent's way.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -41,15 +41,15 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
     let (hook, registered) = match parsed {
         Ok(line) => match line.hook.registered() {
             Ok(registered) => (line.hook, registered),
-            Err(why) => return Some(told(io, &why, 1)),
+            Err(why) => return Some(report(io, &why, 1)),
         },
-        // The help is that of all commands.
+        // The help for all commands has this one too.
         Err(help) if !help.use_stderr() => return None,
         Err(error) => {
             let error = error.to_string();
-            return Some(match meant(args) {
+            return Some(match intended(args) {
                 Some((agent, event)) => answered(io, &bridge::fault(agent, event, &error)),
-                None => told(io, &format!("blocked by forge-hooks: {error}"), 2),
+                None => report(io, &format!("blocked by forge-hooks: {error}"), 2),
             });
         }
     };
@@ -74,20 +74,20 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
             bridge::fault(registered.agent, registered.event, &why)
         }
     };
-    let written = terminal.write_all(answer.stdout.as_bytes());
-    if written.and_then(|()| terminal.flush()).is_err() {
+    let result = terminal.write_all(answer.stdout.as_bytes());
+    if result.and_then(|()| terminal.flush()).is_err() {
         // The agent gets no JSON, only the exit code.
         let event = registered.event;
         let blocks = event.effect == Effect::Blocks && !event.is_stop();
         let why = "blocked by forge-hooks: cannot write the answer";
-        return Some(told(io, why, if blocks { 2 } else { 1 }));
+        return Some(report(io, why, if blocks { 2 } else { 1 }));
     }
     Some(ended(io, &answer))
 }
 
 /// Writes an answer.
 fn answered(io: &mut Io<'_>, answer: &Answer) -> Exit {
-    // If it cannot be written, the code alone says it.
+    // If standard output is closed, the agent still gets the exit code.
     let _ = io.terminal.write_all(answer.stdout.as_bytes());
     let _ = io.terminal.flush();
     ended(io, answer)
@@ -96,12 +96,11 @@ fn answered(io: &mut Io<'_>, answer: &Answer) -> Exit {
 fn ended(io: &mut Io<'_>, answer: &Answer) -> Exit {
     match answer.stderr.trim_end() {
         "" => Exit(answer.code),
-        reason => told(io, reason, answer.code),
+        reason => report(io, reason, answer.code),
     }
 }
 
-/// Answers in the end where something else than hooks takes too long: when its own timeout is over, the agent lets everything
-/// pass.
+/// Answers in time if something else than hooks takes too long: after its own timeout, the agent lets everything pass.
 fn watch(registered: &Registered) -> impl FnOnce() + Send + use<> {
     let (last, answer) = bridge::late(registered);
     move || {
@@ -111,19 +110,19 @@ fn watch(registered: &Registered) -> impl FnOnce() + Send + use<> {
 }
 
 /// Writes a reason for the agent.
-fn told(io: &mut Io<'_>, reason: &str, code: u8) -> Exit {
-    // If it cannot be written either, the code alone says it.
+fn report(io: &mut Io<'_>, reason: &str, code: u8) -> Exit {
+    // If standard error is closed too, the agent still gets the exit code.
     let _ = io.terminal.note(reason.trim_end());
     Exit(code)
 }
 
 /// Returns the agent and the event of a command line that is not understood.
-fn meant(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
+fn intended(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
     let [agent, event, ..] = args else {
         return None;
     };
     let mut agents = compat::GUARDED.into_iter();
-    let agent = agents.find(|known| agent == known.name())?;
+    let agent = agents.find(|other| agent == other.name())?;
     Some((agent, agent.event_named(event.to_str()?)?))
 }
 
@@ -133,7 +132,7 @@ impl Hook {
     fn registered(&self) -> Result<Registered, String> {
         let agent = self.agent;
         let event = agent.event_named(&self.event);
-        let meant = agent.nearest_event(&self.event);
+        let nearest = agent.nearest_event(&self.event);
         let profile = self.profile.as_ref();
         Ok(Registered {
             agent,
@@ -142,7 +141,7 @@ impl Hook {
                     "{} has no event `{}`, as far as forge-hooks knows{}: no hook runs",
                     agent.title(),
                     self.event,
-                    meant
+                    nearest
                         .map(|name| format!(" (did you mean `{name}`?)"))
                         .unwrap_or_default()
                 )
@@ -153,7 +152,7 @@ impl Hook {
             path: self.path.clone(),
             inherited: self.inherit.clone(),
             timeout: self.timeout,
-            // Its events were recorded when they came.
+            // The process that answered has recorded the events.
             trace_events: self
                 .recording
                 .trace_events

@@ -13,14 +13,14 @@ use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
 use crate::json::{Positions, readable};
 
-/// What stands for a file that is missing. By its second line break, `uninstall` knows the file that `install` has created.
+/// The text of a file that is missing. By the second line break, `uninstall` knows a file that `install` has created.
 const EMPTY: &str = "{}\n\n";
 
 /// The user's settings of an agent.
 struct Settings {
     agent: &'static Agent,
     path: PathBuf,
-    /// None if there is no file.
+    /// The text before the change; none if there is no file.
     before: Option<String>,
     after: String,
 }
@@ -28,19 +28,19 @@ struct Settings {
 pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     may_run(&args.agents(), context, "install")?;
     if cfg!(windows) {
-        let words = "cannot register on Windows: the command is for `/bin/sh`, and other shells take one that fails for a yes";
-        return Err(CommandError::new(words).with_fix("run the agent and this program in WSL"));
+        let message = "cannot register on Windows: the command is for `/bin/sh`, and other shells take one that fails for a yes";
+        return Err(CommandError::new(message).with_fix("run the agent and this program in WSL"));
     }
     let mut registration =
         Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
-    // What an agent starts would fail later, and without a person who sees it.
+    // A trace file that cannot be used is an error now: later, an agent would start the command and no person would see it.
     let trace = context.trace_events(&args.recording, context.hooks)?;
     registration.trace_events = trace.map(|trace| real(trace.path()));
     for directory in &registration.left_out {
-        let shown = named(directory);
+        let display = named(directory);
         writeln!(
             terminal,
-            "left out of `PATH`: {shown}, where an agent could put a program"
+            "left out of `PATH`: {display}, where an agent could put a program"
         )?;
     }
     if let Some(file) = &registration.trace_events {
@@ -73,10 +73,10 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         )?;
         all.push(settings);
     }
-    let words = ["already registered", "registered"];
-    let written = write(&all, args.yes, words, terminal)?;
-    if written != Exit::FINE {
-        return Ok(written);
+    let results = ["already registered", "registered"];
+    let exit = write(&all, args.yes, results, terminal)?;
+    if exit != Exit::FINE {
+        return Ok(exit);
     }
     let is_done = approve_all(&all, &registration, context, args.yes, terminal)?;
     let doctor = context.command("doctor");
@@ -211,7 +211,7 @@ fn has_other_names(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.nlink() > 1)
 }
 
-/// The standard library does not say how many names a file has there.
+/// Outside of Unix, the standard library does not say how many names a file has.
 #[cfg(not(unix))]
 fn has_other_names(_path: &Path) -> bool {
     false
@@ -222,8 +222,8 @@ pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), CommandError> {
     if context.is_standalone() {
         return Ok(());
     }
-    let words = "only `forge-hooks` itself is registered in other agents";
-    Err(CommandError::new(words))
+    let message = "only `forge-hooks` itself is registered in other agents";
+    Err(CommandError::new(message))
 }
 
 /// Refuses to run for a host and for an agent.
@@ -235,12 +235,12 @@ fn may_run(agents: &[&Agent], context: &Context<'_>, command: &str) -> Result<()
 }
 
 /// Writes the files that change, after a question.
-fn write(all: &[Settings], yes: bool, words: [&str; 2], terminal: &mut Terminal<'_>) -> Done {
+fn write(all: &[Settings], yes: bool, results: [&str; 2], terminal: &mut Terminal<'_>) -> Done {
     let changed = |settings: &&Settings| settings.has_changed();
     let paths: Vec<_> = all
         .iter()
         .filter(changed)
-        .map(|it| named(&it.path))
+        .map(|settings| named(&settings.path))
         .collect();
     let question = format!("change {}?", paths.join(" and "));
     if !paths.is_empty() && !is_confirmed(yes, &question, terminal)? {
@@ -248,7 +248,7 @@ fn write(all: &[Settings], yes: bool, words: [&str; 2], terminal: &mut Terminal<
     }
     for settings in all {
         let path = named(&settings.path);
-        let [unchanged, changed] = words;
+        let [unchanged, changed] = results;
         if !settings.has_changed() {
             writeln!(terminal, "{path}: {unchanged}")?;
             continue;
@@ -268,8 +268,8 @@ impl Settings {
         let home = users_home()?;
         let path = users_file(agent, &home);
         let cannot = |place: &str, why: String| {
-            let words = format!("cannot edit `{}`{place}: {why}", path.display());
-            CommandError::new(words)
+            let message = format!("cannot edit `{}`{place}: {why}", path.display());
+            CommandError::new(message)
                 .with_fix("correct this and repeat the command, or edit the file by hand")
         };
         if let Some(why) = read_elsewhere(agent, &home) {
@@ -307,23 +307,23 @@ impl Settings {
 
     /// Writes the text in one step, if the file is still the one that was read.
     fn write(&self) -> Result<(), CommandError> {
-        let shown = self.path.display();
+        let path = self.path.display();
         let cannot = |why: String| {
-            let words = format!("cannot write `{shown}`: {why}");
-            CommandError::new(words).with_fix("correct this and repeat the command")
+            let message = format!("cannot write `{path}`: {why}");
+            CommandError::new(message).with_fix("correct this and repeat the command")
         };
         let _lock = lock(&self.path).map_err(|error| cannot(error.to_string()))?;
         let now = read_for_saving(&self.path).map_err(|error| cannot(error.to_string()))?;
         if now != self.before {
-            let words = "another program has changed it meanwhile".to_owned();
-            return Err(cannot(words).with_fix("repeat the command"));
+            let message = "another program has changed it meanwhile".to_owned();
+            return Err(cannot(message).with_fix("repeat the command"));
         }
-        let written = if self.after == EMPTY && !self.path.is_symlink() {
+        let result = if self.after == EMPTY && !self.path.is_symlink() {
             remove(&self.path)
         } else {
             replace(&self.path, &self.after, NewFile::Private)
         };
-        written.map_err(|error| cannot(error.to_string()))
+        result.map_err(|error| cannot(error.to_string()))
     }
 }
 

@@ -39,32 +39,34 @@ pub(crate) struct ListOutput<'a> {
 
 pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let wanted = wanted(args, context)?;
-    let found = context.load()?;
+    let hooks = context.load()?;
     let root = context.root()?;
     let root = root.filter(|root| context.common.config.is_empty() && root.is_dir());
-    // Without approvals, the hooks are listed all the same.
+    // The hooks are listed even if their approvals cannot be read.
     let (project, unknown) = match root.map(|root| review(context, &root)).transpose() {
         Ok(project) => (project, None),
         Err(error) => (None, Some(error)),
     };
-    let loaded = found.full_report();
-    let mut hooks = Entry::all(&found);
+    let loaded = hooks.full_report();
+    let mut entries = Entry::all(&hooks);
     if let Some(events) = wanted {
-        hooks.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
+        entries.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
     }
-    let with_hooks = project.as_ref().filter(|it| it.has_hooks());
+    let with_hooks = project.as_ref().filter(|project| project.has_hooks());
     let report = ListOutput {
         files: loaded
             .files
             .iter()
             .map(|path| path.to_string_lossy().into())
             .collect(),
-        not_found: context.not_found(&found),
-        hooks,
+        not_found: context.not_found(&hooks),
+        hooks: entries,
         approvals: project.as_ref().map(Review::for_programs),
         problems: &loaded.problems,
-        hints: context.others(&found),
-        summary: with_hooks.map(|it| it.summary(context)).unwrap_or_default(),
+        hints: context.others(&hooks),
+        summary: with_hooks
+            .map(|project| project.summary(context))
+            .unwrap_or_default(),
     };
     if let Some(error) = &unknown {
         terminal.note(error)?;
@@ -73,9 +75,9 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         let mut others = LoadReport::clone(&loaded);
         if project.is_some() {
             // The summary says what is to be approved.
-            others.problems.retain(|it| !it.is_of_approval);
+            others.problems.retain(|problem| !problem.is_of_approval);
         }
-        context.warn(&found, &others, terminal)?;
+        context.warn(&hooks, &others, terminal)?;
     }
     terminal.show(args.json, &report)?;
     let is_approved = project.is_none_or(|project| project.is_approved());
@@ -118,8 +120,8 @@ impl ListOutput<'_> {
         for (what, text) in details(hook) {
             writeln!(f, "  {what:<8} {}", printable(&text))?;
         }
-        let mut approved = self.approvals.iter().flat_map(|it| it.hooks);
-        let approved = approved.find(|it| Some(&it.definition) == entry.hook.as_ref());
+        let mut approved = self.approvals.iter().flat_map(|approval| approval.hooks);
+        let approved = approved.find(|approved| Some(&approved.definition) == entry.hook.as_ref());
         if let Some(approved) = approved.filter(|_| needs_approval(entry)) {
             for line in approved.covers() {
                 writeln!(f, "  {line}")?;
@@ -181,7 +183,7 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
         all.push((what, first.unwrap_or(command)));
     }
     all.extend(inherited(hook).map(|names| ("inherits", names)));
-    all.extend(hook.may_in_words().map(|words| ("may", words)));
+    all.extend(hook.may_in_words().map(|rights| ("may", rights)));
     all.extend(hook.reach().map(|reach| ("sandbox", reach)));
     if hook.resident() {
         all.push(("resident", "its process is kept for many events".to_owned()));

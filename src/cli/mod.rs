@@ -98,9 +98,9 @@ pub fn run_standalone<A: Into<OsString>>(
     let command_line = args::without_a_host(command_line);
     let program = io.program.clone();
     run_parsed(command_line, args, io, |cli, matches| {
-        let given = Standalone::from_arg_matches(matches)?;
-        let names = given.names(cli);
-        let profile = given
+        let options = Standalone::from_arg_matches(matches)?;
+        let names = options.names(cli);
+        let profile = options
             .host()?
             .map_or_else(AppProfile::default, AppProfile::new);
         let mut builder =
@@ -108,16 +108,17 @@ pub fn run_standalone<A: Into<OsString>>(
         if cli.command.checks_scripts() {
             builder = builder.checking_scripts();
         }
-        let others = OtherAgents::new(given.other_agents);
+        let others = OtherAgents::new(options.other_agents);
         builder = match args::vocabulary(matches) {
             Some(file) => serve::declare(file, builder, others)?,
             None => builder.other_agents(others),
         };
         let start = context::directory(Path::new("."))?;
         let builder = builder.discover_project(start);
-        let hooks = match cli.command.uses_hooks() && !cli.common.selects_files() {
-            true => builder.load(),
-            false => builder.without_hooks(),
+        let hooks = if cli.command.uses_hooks() && !cli.common.selects_files() {
+            builder.load()
+        } else {
+            builder.without_hooks()
         };
         Ok((hooks, names))
     })
@@ -173,8 +174,8 @@ fn run_parsed<A: Into<OsString>>(
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     if command.changes_the_usual_files() && !context.common.config.is_empty() {
-        let words = "this command is for the user's and the project's own files";
-        return Err(CommandError::new(words).with_fix("leave `--config` out"));
+        let message = "this command is for the user's and the project's own files";
+        return Err(CommandError::new(message).with_fix("leave `--config` out"));
     }
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),

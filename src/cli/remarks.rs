@@ -11,7 +11,7 @@ use crate::{EventType, HookEvent, HookResult};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Remarks {
     can_block: bool,
-    /// Whether hooks have not yet changed the event. After a change, `fire` does not repeat what it has said of the event.
+    /// Whether hooks have not yet changed the event. After a change, `fire` does not repeat its remarks on the event.
     is_first: bool,
 }
 
@@ -26,8 +26,8 @@ impl Remarks {
     /// Adds these remarks to the diagnostics of the results.
     pub(crate) fn add_to(self, event: &HookEvent, results: &mut [HookResult]) {
         for result in results {
-            for words in self.of(event, result) {
-                result.add_diagnostic(words);
+            for remark in self.of(event, result) {
+                result.add_diagnostic(remark);
             }
         }
     }
@@ -68,12 +68,12 @@ fn cut_texts(result: &HookResult) -> Vec<String> {
     ];
     let cut = texts.into_iter().filter_map(|(what, text)| {
         let length = text.as_deref()?.chars().count();
-        (length > MODEL_TEXT_LIMIT).then(|| cut_words(what, length))
+        (length > MODEL_TEXT_LIMIT).then(|| cut_note(what, length))
     });
     cut.collect()
 }
 
-fn cut_words(what: &str, length: usize) -> String {
+fn cut_note(what: &str, length: usize) -> String {
     format!("of the {length} characters of its {what}, the model gets at most {MODEL_TEXT_LIMIT}")
 }
 
@@ -90,7 +90,7 @@ fn last_test_of(result: &HookResult) -> Option<String> {
 fn cut_reason(result: &HookResult) -> Option<String> {
     let reason = result.reason().filter(|_| !result.should_continue())?;
     let length = reason.chars().count();
-    (length > MODEL_TEXT_LIMIT).then(|| cut_words("reason", length))
+    (length > MODEL_TEXT_LIMIT).then(|| cut_note("reason", length))
 }
 
 /// Names the conditions that could not be tested, of a hook that has run therefore.
@@ -130,5 +130,5 @@ fn unintended<'a>(event: &HookEvent, result: &HookResult) -> impl Iterator<Item 
         ),
     ];
     let probable = probable.into_iter().filter(|(is_it, _)| *is_it);
-    probable.map(|(_, words)| words)
+    probable.map(|(_, remark)| remark)
 }

@@ -10,7 +10,7 @@ use super::serve::message;
 use super::shape_tests::Validate;
 use super::{events, fire, list, replay};
 
-/// No object has other keys.
+/// Forbids other keys in all objects.
 fn close(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -32,7 +32,7 @@ fn schema_of<T: JsonSchema>() -> (String, Value) {
     (T::schema_name().into_owned(), value)
 }
 
-/// The schema of a line that is one of these messages.
+/// Returns the schema of a line that is one of these messages.
 fn schema_of_lines(
     name: &str,
     about: &str,
@@ -56,7 +56,7 @@ fn line(members: &Value, required: &[&str]) -> Value {
     line
 }
 
-/// What a host writes to `serve`.
+/// Returns the schema of a line that a host writes to `serve`.
 fn input_of_serve() -> (String, Value) {
     let settings = SchemaSettings::draft2020_12().for_deserialize();
     let mut generator = settings.into_generator();
@@ -93,7 +93,7 @@ fn input_of_serve() -> (String, Value) {
     schema_of_lines("serve-input", about, &lines, generator)
 }
 
-/// What `serve` writes.
+/// Returns the schema of a line that `serve` writes.
 fn output_of_serve() -> (String, Value) {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut generator = settings.into_generator();

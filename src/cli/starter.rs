@@ -52,7 +52,7 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Comm
         }
         _ => CommandError::new(format!("cannot write `{}`: {error}", path.display())),
     };
-    // No other program creates the file meanwhile, or sees half of it.
+    // The lock and the replacement in one step keep another program from creating the file meanwhile, and from seeing half of it.
     let _lock = lock(path).map_err(cannot)?;
     if path.symlink_metadata().is_ok() {
         return Err(cannot(io::ErrorKind::AlreadyExists.into()));
@@ -60,13 +60,13 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Comm
     files::replace(path, &content(context)).map_err(cannot)?;
     match create_new(&path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
-        // It is the user's own file, or that of another version.
+        // An existing schema is the user's own file, or that of another version.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(cannot(error)),
     }
 }
 
-/// One example of each kind of hook. Only the harmless guard is enabled.
+/// A hooks file with one example of each kind of hook. Only the harmless guard is enabled.
 const STARTER: &str = include_str!("starter.json");
 
 /// The first guard, which reads the event on its standard input.
@@ -86,19 +86,20 @@ fn content(context: &Context<'_>) -> String {
         .replace("{after}", &after)
 }
 
-/// A pattern for those of these tools that the host has; for any tool if it has none of them.
+/// Returns a pattern for those of these tools that the host has; for any tool if it has none of them.
 fn pattern(event: &str, tools: &[&str], context: &Context<'_>) -> String {
     let vocabulary = context.hooks.vocabulary();
     // A host that declares no tools may have any.
     let is_known = |tool: &&str| vocabulary.tools().is_empty() || vocabulary.has_tool(tool);
-    let known: Vec<_> = tools.iter().copied().filter(is_known).collect();
-    match known.is_empty() {
-        true => event.to_owned(),
-        false => format!("{event}:{}", known.join("|")),
+    let tools: Vec<_> = tools.iter().copied().filter(is_known).collect();
+    if tools.is_empty() {
+        event.to_owned()
+    } else {
+        format!("{event}:{}", tools.join("|"))
     }
 }
 
-/// How long it is tried to add to a file that other programs keep changing.
+/// How long `templates --add` tries again while other programs keep changing the file.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) fn templates(
@@ -110,19 +111,20 @@ pub(crate) fn templates(
     let Some(name) = &args.name else {
         for (name, hook) in templates {
             let name = Style::STRONG.paint(format_args!("{name:<22}"));
-            let (event, words) = (hook.event_pattern(), hook.description());
-            writeln!(terminal, "{name}{event:<28}{words}")?;
+            let (event, description) = (hook.event_pattern(), hook.description());
+            writeln!(terminal, "{name}{event:<28}{description}")?;
         }
         return Ok(Exit::FINE);
     };
     let hook = templates.remove(&**name).ok_or_else(|| {
-        let known = Vec::from_iter(templates.into_keys()).join(", ");
+        let names = Vec::from_iter(templates.into_keys()).join(", ");
         CommandError::new(format!("unknown template `{name}`"))
-            .with_fix(format!("the templates are {known}"))
+            .with_fix(format!("the templates are {names}"))
     })?;
-    match args.add {
-        true => add(name, &hook, args.global, context, terminal)?,
-        false => terminal.json(&hook.to_json())?,
+    if args.add {
+        add(name, &hook, args.global, context, terminal)?
+    } else {
+        terminal.json(&hook.to_json())?
     }
     Ok(Exit::FINE)
 }
@@ -163,14 +165,14 @@ fn file_without(
     let file = context.hooks.config().file_to_edit(root.as_deref())?;
     for entry in file.entries() {
         let hook = entry.hook().map_err(|_| {
-            let shown = named(file.path());
-            CommandError::new(format!("cannot add to `{shown}`: the file has errors"))
+            let display = named(file.path());
+            CommandError::new(format!("cannot add to `{display}`: the file has errors"))
                 .with_fix(context.fix_errors())
         })?;
         if hook.name() == Some(name) {
-            let words = format!("a hook called `{name}` already exists");
+            let message = format!("a hook called `{name}` already exists");
             return Err(
-                CommandError::new(words).with_fix(format!("see `{}`", context.command("list")))
+                CommandError::new(message).with_fix(format!("see `{}`", context.command("list")))
             );
         }
     }

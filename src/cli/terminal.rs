@@ -61,7 +61,9 @@ impl<'a> Stream<'a> {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto if anstyle_query::no_color() => false,
-            ColorChoice::Auto if forced.is_some_and(|it| !it.is_empty() && it != "0") => true,
+            ColorChoice::Auto if forced.is_some_and(|value| !value.is_empty() && value != "0") => {
+                true
+            }
             ColorChoice::Auto => self.is_terminal && anstyle_query::term_supports_color(),
         };
         if self.has_colours {
@@ -71,9 +73,10 @@ impl<'a> Stream<'a> {
     }
 
     fn print(&mut self, text: &str) -> io::Result<()> {
-        match self.has_colours {
-            true => self.to.write_all(text.as_bytes()),
-            false => self.to.write_all(without_styles(text).as_bytes()),
+        if self.has_colours {
+            self.to.write_all(text.as_bytes())
+        } else {
+            self.to.write_all(without_styles(text).as_bytes())
         }
     }
 }
@@ -134,9 +137,10 @@ impl<'a> Terminal<'a> {
 
     /// Reads the text of a file; `-` is standard input.
     pub(crate) fn read_text(&mut self, file: &Path) -> io::Result<String> {
-        match file == Path::new("-") {
-            true => files::text_of(&mut self.input),
-            false => files::text_of(files::open(file)?),
+        if file == Path::new("-") {
+            files::text_of(&mut self.input)
+        } else {
+            files::text_of(files::open(file)?)
         }
     }
 
@@ -161,9 +165,10 @@ impl<'a> Terminal<'a> {
         is_json: bool,
         report: &T,
     ) -> io::Result<()> {
-        match is_json {
-            true => self.json(report),
-            false => write!(self, "{report}"),
+        if is_json {
+            self.json(report)
+        } else {
+            write!(self, "{report}")
         }
     }
 
@@ -190,9 +195,10 @@ impl<'a> Terminal<'a> {
 
     /// Writes the problems of hooks files to standard error.
     pub(crate) fn problems(&mut self, report: &LoadReport) -> io::Result<()> {
-        match report.problems.is_empty() {
-            true => Ok(()),
-            false => self.note(drawn(report, Texts::default())),
+        if report.problems.is_empty() {
+            Ok(())
+        } else {
+            self.note(drawn(report, Texts::default()))
         }
     }
 

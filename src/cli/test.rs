@@ -14,7 +14,7 @@ use crate::cli::fire::FirePass;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::{FireOptions, HookEvent, printable};
 
-/// What `forge-hooks test --json` prints.
+/// The output of `forge-hooks test`.
 #[derive(Serialize)]
 pub(crate) struct TestOutput {
     cases: Vec<Judged>,
@@ -27,10 +27,10 @@ pub(crate) struct TestOutput {
 struct Judged {
     /// The case's name, or else its event and its tool.
     name: String,
-    /// Its line in the table, counted from 1.
+    /// The case's line in the table, counted from 1.
     line: usize,
     passed: bool,
-    /// What the table says; null for what it does not say.
+    /// The decision that the table expects; null for a part that it leaves out.
     expected: Verdict,
     found: Verdict,
     /// The parts that are not as expected: `decision`, `reason`, `updatedInput`.
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
         if terminal.interrupted().is_some() {
             break;
         }
-        let found = Verdict::new(&first.outcome, again.as_ref().map(|it| &it.outcome));
+        let found = Verdict::new(&first.outcome, again.as_ref().map(|pass| &pass.outcome));
         let judged = Judged::compare(case, reason.as_ref(), found);
         if !args.json {
             write!(terminal, "{judged}")?;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
         }
         cases.push(judged);
     }
-    let failed = cases.iter().filter(|it| !it.passed).count();
+    let failed = cases.iter().filter(|case| !case.passed).count();
     let report = TestOutput { cases, failed };
     terminal.show(args.json, &report)?;
     Ok(match terminal.interrupted() {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
     })
 }
 
-/// The end of what is shown: the cases were shown one after the other.
+/// Shows the last line alone: each case was shown when its hooks had ended.
 impl fmt::Display for TestOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let style = match self.failed {
@@ -85,7 +85,7 @@ impl fmt::Display for TestOutput {
     }
 }
 
-/// As in all globs.
+/// Replaces backslashes, as all globs do.
 fn with_slashes(text: &str) -> String {
     text.replace('\\', "/")
 }
@@ -103,13 +103,13 @@ fn ready(
     let event_type = events::event_type(&case.event, None, context).map_err(at)?;
     let reason = case.reason.as_deref();
     if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
-        let words = format!("`reason` is longer than {LONGEST_REASON} bytes");
+        let message = format!("`reason` is longer than {LONGEST_REASON} bytes");
         return Err(at(
-            CommandError::new(words).with_fix("write `*` for a part of it")
+            CommandError::new(message).with_fix("write `*` for a part of it")
         ));
     }
     let reason = reason
-        .map(|it| Pattern::new(&with_slashes(it)))
+        .map(|glob| Pattern::new(&with_slashes(glob)))
         .transpose()
         .map_err(|error| {
             let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
@@ -156,9 +156,10 @@ impl Judged {
 
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = match self.passed {
-            true => Style::GOOD.paint("ok  "),
-            false => Style::BAD.paint("FAIL"),
+        let word = if self.passed {
+            Style::GOOD.paint("ok  ")
+        } else {
+            Style::BAD.paint("FAIL")
         };
         writeln!(f, "{word}  {} (line {})", printable(&self.name), self.line)?;
         let (expected, found) = (json!(self.expected), json!(self.found));

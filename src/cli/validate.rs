@@ -12,12 +12,12 @@ use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::config::{Severity, TrustPolicy};
 use crate::{Hooks, LoadReport};
 
-/// What `forge-hooks validate` prints.
+/// The output of `forge-hooks validate`.
 #[derive(Serialize, Default)]
 #[serde(transparent)]
 struct ValidateOutput {
     all: LoadReport,
-    /// What was read from standard input.
+    /// The text that was read from standard input.
     #[serde(skip)]
     texts: Texts,
 }
@@ -44,18 +44,18 @@ pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Termina
 
 fn no_file(context: &Context<'_>, hooks: &Hooks) -> CommandError {
     let names = context.not_found(hooks).join("`, `");
-    let mut words = format!("found no hooks file, such as `{names}`");
+    let mut message = format!("found no hooks file, such as `{names}`");
     let report = hooks.report();
     let problems = report.problems.iter().map(ToString::to_string);
     for hint in problems.chain(context.others(hooks)) {
-        words += &format!("\n  {hint}");
+        message += &format!("\n  {hint}");
     }
     let init = context.command("init");
-    CommandError::new(words).with_fix(format!("name one, or write one with `{init}`"))
+    CommandError::new(message).with_fix(format!("name one, or write one with `{init}`"))
 }
 
 impl ValidateOutput {
-    /// Adds what is found in a file; `-` is standard input.
+    /// Adds the hooks and problems of a file; `-` is standard input.
     fn add(
         &mut self,
         file: &Path,
@@ -90,11 +90,10 @@ impl fmt::Display for ValidateOutput {
         for (path, tool) in &all.read_as {
             writeln!(f, "note: {} was read as settings of {tool}", named(path))?;
         }
-        let is_error = |severity| severity == Severity::Error;
         let errors = all
             .problems
             .iter()
-            .filter(|it| is_error(it.severity))
+            .filter(|problem| problem.severity == Severity::Error)
             .count();
         let warnings = all.problems.len() - errors;
         let style = match (errors, warnings) {

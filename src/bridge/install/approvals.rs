@@ -17,8 +17,10 @@ use serde_json::{Map, Value, json};
 use super::child::BoundedChild;
 use crate::json;
 
-/// How long Codex may take for its answers, and then for its end.
+/// How long Codex may take for its answers.
 const LONGEST: Duration = Duration::from_secs(20);
+
+/// How long Codex may take for its end.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// The most bytes of its answers.
@@ -27,12 +29,12 @@ const MOST: u64 = 16 * 1024 * 1024;
 /// The program of the agent, in the directories for programs.
 const PROGRAM: &str = "codex";
 
-/// What Codex says of the handlers in the user's file.
+/// The answer of Codex about the handlers in the user's file.
 #[derive(Debug)]
 pub(crate) struct Approvals {
-    /// Those of each directory, which may have settings of its own.
+    /// The handlers in each directory, which may have settings of its own.
     handlers: Vec<Vec<Listed>>,
-    /// What it cannot read.
+    /// The errors of files that Codex cannot read.
     pub(crate) errors: Vec<String>,
 }
 
@@ -51,7 +53,7 @@ struct Listed {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
     All,
-    /// It reads no hooks at all, at least in one of the directories.
+    /// Codex reads no hooks at all, at least in one of the directories.
     NotListed,
     /// A person has not approved them, or not as they are now.
     NotApproved,
@@ -59,11 +61,11 @@ pub(crate) enum Runs {
     SwitchedOff,
 }
 
-/// Where Codex finds its files, and programs.
+/// The places where Codex finds its files, and programs.
 pub(crate) struct User<'a> {
     pub(crate) home: &'a Path,
     pub(crate) path: &'a str,
-    /// The directory in which it would be started.
+    /// The directory in which Codex would be started.
     pub(crate) here: &'a Path,
 }
 
@@ -95,8 +97,8 @@ impl Approvals {
     /// Returns whether Codex runs the handlers with these commands.
     pub(crate) fn of(&self, commands: &HashSet<&str>) -> Runs {
         let has_all = |handlers: &Vec<Listed>| {
-            let known: HashSet<_> = handlers.iter().map(|handler| &*handler.command).collect();
-            commands.is_subset(&known)
+            let listed: HashSet<_> = handlers.iter().map(|handler| &*handler.command).collect();
+            commands.is_subset(&listed)
         };
         let listed: Vec<_> = self.listed(commands).collect();
         if self.handlers.is_empty() || !self.handlers.iter().all(has_all) {
@@ -153,7 +155,7 @@ impl Listed {
 
 /// Returns the result of a request.
 fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, String> {
-    // The first one introduces this program.
+    // The first message introduces this program.
     let client = json!({"name": "forge-hooks", "title": "forge-hooks", "version": env!("CARGO_PKG_VERSION")});
     let messages = [
         json!({"id": 1, "method": "initialize", "params": {"clientInfo": client}}),
@@ -169,11 +171,11 @@ fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, Stri
     let answers = answers_of(&mut process.child);
     let mut stdin = process.child.stdin.take();
     for message in messages {
-        // One that does not read is seen by its missing answer.
+        // If the process does not read, its answer is missing, which is an error below.
         let _ = stdin.as_mut().map(|stdin| writeln!(stdin, "{message}"));
     }
     let answer = answer_to(2, &answers);
-    // Then it ends. What it has answered counts, however it does.
+    // The process ends with its input. Its answer counts, however it ends.
     drop(stdin);
     process.end(LONGEST_END);
     let mut answer = answer.ok_or_else(|| {
@@ -215,7 +217,7 @@ fn answer_to(number: u64, answers: &Receiver<Value>) -> Option<Value> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let message = answers.recv_timeout(left).ok()?;
-        // A request of its own may have the same number.
+        // A request that Codex sends may have the same number.
         if message["id"] == number && message.get("method").is_none() {
             return Some(message);
         }

@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often its end is looked for.
+/// How often `end` checks whether the process has ended.
 const TICK: Duration = Duration::from_millis(10);
 
 /// A process, in a group of its own on Unix. Dropping it kills the group.
@@ -38,7 +38,7 @@ impl BoundedChild {
         self.kill()
     }
 
-    /// Whether it has ended. It is not reaped: until then, no other group has its number.
+    /// Returns whether the process has ended. It stays unreaped, so that no other group gets its number.
     #[cfg(unix)]
     fn has_ended(&mut self) -> bool {
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};

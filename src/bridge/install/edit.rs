@@ -1,6 +1,6 @@
 //! Adds handlers to the text of an agent's settings, and removes them again: every other byte stays.
 //!
-//! What is added is the last item of its list or object, with the white space of the item that was last: Codex knows handlers by
+//! An added handler is the last item of its list or object, with the white space of the item that was last: Codex knows handlers by
 //! their place, so those of the user must keep theirs. A removal finds where it began and ended. What begins directly behind a
 //! bracket was added to an empty list or object of the user, which stays.
 
@@ -88,11 +88,11 @@ pub(crate) fn usable(agent: &Agent, text: &str) -> Result<(), Mistake> {
     let tree = parsed(&body)?;
     let root = Node::new(&tree);
     let version = agent.version.zip(root.member("version"));
-    if let Some((known, found)) = version
-        && found.value().ok() != Some(known.into())
+    if let Some((known, version)) = version
+        && version.value().ok() != Some(known.into())
     {
         return Err(Mistake {
-            place: found.place().start,
+            place: version.place().start,
             message: format!(
                 "`version` is not {known}, and {} reads none of the file then",
                 agent.title()
@@ -130,7 +130,7 @@ fn edited(
             return Ok(text);
         };
         let skipped = body.skipped;
-        // From the end, so that places stay.
+        // The splices are applied from the end, so that the places of the others stay valid.
         splices.sort_by_key(|(range, _)| range.start);
         for (Range { start, end }, new) in splices.into_iter().rev() {
             text.replace_range(skipped + start..skipped + end, &new);
@@ -148,9 +148,9 @@ struct Settings<'t> {
 struct Own {
     event: String,
     value: Option<Value>,
-    /// If a matcher keeps it from some calls.
+    /// The mistake, if a matcher keeps it from some calls.
     narrowed: Option<Mistake>,
-    /// Where it is: in the list of a group, in that of an event, in the object of events, in the whole.
+    /// The places of the handler: in the list of a group, in that of an event, in the object of events, in the whole.
     levels: [Level; 4],
 }
 
@@ -178,7 +178,7 @@ impl<'t> Settings<'t> {
                         continue;
                     };
                     for (in_group, handler) in items(handlers, Some) {
-                        let command = handler.member("command").and_then(|it| it.text());
+                        let command = handler.member("command").and_then(|command| command.text());
                         if command.is_some_and(|command| program(agent, command).is_some()) {
                             own.push(Own {
                                 event: event.to_owned(),
@@ -412,7 +412,7 @@ fn once_each(object: Node<'_, '_>) -> Result<(), Mistake> {
     }
 }
 
-/// The same for all objects within.
+/// Refuses repeated keys in all objects within a value.
 fn all_once(value: Node<'_, '_>) -> Result<(), Mistake> {
     once_each(value)?;
     value

@@ -1,4 +1,4 @@
-//! What `install` registers in an agent's settings, and how `uninstall` recognises it.
+//! The handlers that `install` registers in an agent's settings, and how `uninstall` recognises them.
 
 mod approvals;
 mod child;
@@ -29,18 +29,18 @@ const PROGRAM: &str = "forge-hooks";
 /// The option with the file in which events are recorded.
 const TRACE_EVENTS: &str = "--trace-events";
 
-/// What our script says where the program has not answered.
+/// The command of our script that runs if the program has not answered.
 const DID_NOT_RUN: &str = "echo forge-hooks did not run";
 
-/// What the command of a handler names, so that nothing is taken from the agent's environment.
+/// The paths and names in a handler's command, so that nothing is taken from the agent's environment.
 #[derive(Debug)]
 pub(crate) struct Registration {
     /// The absolute path of this program.
     pub(crate) program: PathBuf,
     pub(crate) home: PathBuf,
-    /// None if it is the usual one in the home directory.
+    /// The directory of the user's configuration; none if it is the usual one in the home directory.
     pub(crate) config_home: Option<PathBuf>,
-    /// Where hooks find programs.
+    /// The `PATH` of hooks.
     pub(crate) path: String,
     /// The names of another host than the default.
     pub(crate) profile: Option<String>,
@@ -74,9 +74,9 @@ impl Registration {
             ));
         }
         let path = env::var_os("PATH").unwrap_or_default();
-        let mut known = HashSet::new();
+        let mut seen = HashSet::new();
         let directories =
-            env::split_paths(&path).filter(|directory| known.insert(directory.clone()));
+            env::split_paths(&path).filter(|directory| seen.insert(directory.clone()));
         // In a relative directory, and in one of a project, a model could put a program.
         let project = project_of_here(&home);
         let is_kept = |directory: &PathBuf| {
@@ -239,12 +239,12 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
     let end = tokens.iter().position(is_operator).unwrap_or(tokens.len());
     let (command, behind) = tokens.split_at(end);
     let words = command.iter().map(word_of).collect::<Option<Vec<_>>>()?;
-    let shown: Vec<&str> = words.iter().map(String::as_str).collect();
-    let shown = match &shown[..] {
+    let all: Vec<&str> = words.iter().map(String::as_str).collect();
+    let own = match &all[..] {
         ["/bin/sh", "-c", script, rest @ ..] if script.contains(DID_NOT_RUN) => rest,
         all => all,
     };
-    let [program, "hook", name, event, ..] = shown else {
+    let [program, "hook", name, event, ..] = own else {
         return None;
     };
     let is_alone = match behind {
@@ -256,7 +256,7 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
     };
     let is_hook = *name == agent.name() && agent.event_named(event).is_some();
     let is_ours = is_alone && is_hook && is_called_so(Path::new(program));
-    is_ours.then(|| shown.iter().map(|word| (*word).to_owned()).collect())
+    is_ours.then(|| own.iter().map(|word| (*word).to_owned()).collect())
 }
 
 /// Whether a program has this program's name.
@@ -264,7 +264,7 @@ fn is_called_so(program: &Path) -> bool {
     let name = program.file_name();
     [PROGRAM, "forge-hooks.exe"]
         .iter()
-        .any(|known| name == Some(OsStr::new(known)))
+        .any(|own| name == Some(OsStr::new(own)))
 }
 
 fn word_of(token: &Token<'_>) -> Option<String> {
@@ -304,7 +304,7 @@ pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
 fn text_of_piece<'p>(piece: &'p Piece<'_>) -> &'p str {
     match piece {
         Piece::Text(text) => text,
-        // `$HOME` of a registration by hand.
+        // A registration by hand may contain `$HOME`.
         Piece::Variable(_) | Piece::Output => "$",
     }
 }

@@ -55,7 +55,7 @@ fn without_own(agent: &Agent, mut settings: Value, before: &Value) -> Value {
     settings
 }
 
-/// Those that the settings below may have.
+/// The events that the settings below may have.
 const EVENTS: &[&str] = &[
     "PreToolUse",
     "Stop",
@@ -410,7 +410,7 @@ fn settings_that_keep_the_agent_from_running_it_are_refused() {
             None,
         ),
     ] {
-        let found = usable(agent, &text).err().map(|mistake| mistake.place);
-        assert_eq!(found, place, "{text}");
+        let mistake = usable(agent, &text).err().map(|mistake| mistake.place);
+        assert_eq!(mistake, place, "{text}");
     }
 }

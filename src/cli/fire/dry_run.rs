@@ -12,7 +12,7 @@ use crate::executor::{Explanation, Omission};
 use crate::pattern::{Mismatch, PatternPart};
 use crate::{FireOptions, Hook, HookEvent, Hooks, printable};
 
-/// What `forge-hooks fire --dry-run --json` prints.
+/// The output of `forge-hooks fire --dry-run`.
 #[derive(Serialize)]
 pub(crate) struct DryRunOutput<'a> {
     event: &'a HookEvent,
@@ -20,7 +20,7 @@ pub(crate) struct DryRunOutput<'a> {
     disabled_by: Option<&'a str>,
     /// The hooks of the event in the order in which they would run, then the others.
     hooks: Vec<Entry>,
-    /// Where hooks were looked for, if there is no hooks file.
+    /// The lines that say where hooks were looked for, if there is no hooks file.
     #[serde(skip)]
     nothing_found: Vec<String>,
 }
@@ -30,19 +30,19 @@ pub(super) fn run(
     options: FireOptions,
     event: &HookEvent,
     context: &Context<'_>,
-    found: &Hooks,
+    hooks: &Hooks,
     terminal: &mut Terminal<'_>,
 ) -> Done {
-    let explained = found.executor().explain(event, &options).into_iter();
-    let all = explained.chain(left_out_of(found, event));
+    let explained = hooks.executor().explain(event, &options).into_iter();
+    let all = explained.chain(left_out_of(hooks, event));
     let report = DryRunOutput {
         event,
         disabled_by: context.disabled_by(),
         hooks: all.map(Entry::explained).collect(),
-        nothing_found: context.nothing_found(found),
+        nothing_found: context.nothing_found(hooks),
     };
     if !is_json {
-        terminal.problems(&found.full_report())?;
+        terminal.problems(&hooks.full_report())?;
     }
     terminal.show(is_json, &report)?;
     let fails = |entry: &Entry| {
@@ -57,20 +57,27 @@ pub(super) fn run(
 impl fmt::Display for DryRunOutput<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.hooks {
-            let order = entry.prediction.as_ref().and_then(|it| it.order);
+            let order = entry
+                .prediction
+                .as_ref()
+                .and_then(|prediction| prediction.order);
             let order = order.map(|order| format!("{order}. ")).unwrap_or_default();
-            let (style, words) = match &entry.why {
+            let (style, state) = match &entry.why {
                 None => (Style::GOOD, settings(&entry.source, self.event)),
                 Some(why) if order.is_empty() => (Style::DIM, why.clone()),
                 Some(why) => (Style::BAD, why.clone()),
             };
-            let words = style.of(&(order + &words));
-            f.write_str(&headline(&entry.source, words))?;
+            let state = style.of(&(order + &state));
+            f.write_str(&headline(&entry.source, state))?;
         }
         if !self.hooks.is_empty() {
             writeln!(f)?;
         }
-        let running = self.hooks.iter().filter(|it| it.why.is_none()).count();
+        let running = self
+            .hooks
+            .iter()
+            .filter(|entry| entry.why.is_none())
+            .count();
         let (name, all) = (&self.event.event_type, counted(self.hooks.len(), "hook"));
         writeln!(f, "{name}: {running} of {all} would run")?;
         let mut lines = self.nothing_found.iter();
@@ -80,34 +87,34 @@ impl fmt::Display for DryRunOutput<'_> {
 
 /// Returns what a user should know of a hook that runs.
 fn settings(hook: &Hook, event: &HookEvent) -> String {
-    let mut words = if hook.answers() {
+    let mut state = if hook.answers() {
         "answers, without a process".to_owned()
     } else {
         "runs".to_owned()
     };
     if hook.background() {
-        words += " in the background";
+        state += " in the background";
     }
     if !hook.enforce() {
-        words += ", is not enforced";
+        state += ", is not enforced";
     }
     if let Some(names) = inherited(hook) {
-        words += &format!(", inherits {names}");
+        state += &format!(", inherits {names}");
     }
     if let Some(may) = hook.may_in_words() {
-        words += &format!(", may {may}");
+        state += &format!(", may {may}");
     }
     if let Some(reach) = hook.reach() {
-        words += &format!(", in a sandbox ({reach})");
+        state += &format!(", in a sandbox ({reach})");
     }
     if hook.resident() {
-        words += ", resident";
+        state += ", resident";
     }
     let untested = hook.untested_conditions(event);
     if !untested.is_empty() {
-        words += &format!(", and cannot test `{}`", untested.join("`, `"));
+        state += &format!(", and cannot test `{}`", untested.join("`, `"));
     }
-    words
+    state
 }
 
 /// The most hooks that are named.
@@ -118,15 +125,15 @@ pub(super) fn why_none(
     event: &HookEvent,
     explained: &[Explanation],
     context: &Context<'_>,
-    found: &Hooks,
+    hooks: &Hooks,
 ) -> Vec<String> {
     if let Some(variable) = context.disabled_by() {
         return vec![format!("`{variable}` is set"), "fix: unset it".to_owned()];
     }
-    let left_out = left_out_of(found, event);
-    let report = found.report();
+    let left_out = left_out_of(hooks, event);
+    let report = hooks.report();
     let mut problems = report.problems.iter();
-    if let Some(error) = problems.find(|it| it.severity == Severity::Error) {
+    if let Some(error) = problems.find(|problem| problem.severity == Severity::Error) {
         let mut lines = reasons(event, &left_out);
         let path = shown(&error.path);
         lines.push(format!("`{path}` has errors, so its hooks may be missing"));
@@ -139,7 +146,7 @@ pub(super) fn why_none(
         lines.truncate(MOST_NAMED);
         lines.push("`--dry-run` shows all".to_owned());
     }
-    lines.extend(context.nothing_found(found));
+    lines.extend(context.nothing_found(hooks));
     lines
 }
 
@@ -170,8 +177,9 @@ fn nearest_tool(event: &HookEvent, explanation: &Explanation) -> Option<String> 
     let distance = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
     let mut names = mismatch.expected.split('|');
     let near = names.find(|name| distance(name) > 0.88)?;
-    Some(match near.eq_ignore_ascii_case(tool) {
-        true => "; upper and lower case must agree".to_owned(),
-        false => format!("; did you mean `--tool {near}`?"),
+    Some(if near.eq_ignore_ascii_case(tool) {
+        "; upper and lower case must agree".to_owned()
+    } else {
+        format!("; did you mean `--tool {near}`?")
     })
 }

@@ -56,8 +56,8 @@ pub(super) fn from_args(
     }
     let missing = missing_options(&event, context).join(" and ");
     if args.event_json.is_none() && !missing.is_empty() {
-        let words = "note: a host sends the tool and its arguments: add";
-        terminal.note(format_args!("{words} {missing}"))?;
+        let message = "note: a host sends the tool and its arguments: add";
+        terminal.note(format_args!("{message} {missing}"))?;
     }
     Ok(event)
 }
@@ -77,8 +77,8 @@ fn missing_options(event: &HookEvent, context: &Context<'_>) -> Vec<&'static str
 /// Returns the text itself, or the content of the file after an `@`; no JSON begins with `@`.
 fn json_of(option: &str, text: &str) -> Result<Value, CommandError> {
     if let Some(file) = text.strip_prefix('@') {
-        return files::json_of(Path::new(file)).map_err(|words| {
-            CommandError::new(format!("cannot read `{option} @{file}`: {words}"))
+        return files::json_of(Path::new(file)).map_err(|message| {
+            CommandError::new(format!("cannot read `{option} @{file}`: {message}"))
                 .with_fix("name a file of JSON")
         });
     }
@@ -107,11 +107,11 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, CommandEr
     if let Some(name) = fields.get("hook_event_name").and_then(Value::as_str)
         && let Some((agent, _)) = events::of_other_agent(name)
     {
-        let words = format!("it is an event of another agent, `{name}`");
-        return Err(cannot_read(file, words).with_fix(format!("add `--as {agent}`")));
+        let message = format!("it is an event of another agent, `{name}`");
+        return Err(cannot_read(file, message).with_fix(format!("add `--as {agent}`")));
     }
-    if let Some(words) = unknown_key(&fields) {
-        return Err(cannot_read(file, words).with_fix("put other values into `data`"));
+    if let Some(message) = unknown_key(&fields) {
+        return Err(cannot_read(file, message).with_fix("put other values into `data`"));
     }
     json::read(&text).map_err(failed)
 }
@@ -120,9 +120,9 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, CommandEr
 pub(crate) fn unknown_key(fields: &Map<String, Value>) -> Option<String> {
     let key = fields.keys().find(|key| !KEYS.contains(&key.as_str()))?;
     let mut names = KEYS.iter();
-    let meant = names.find(|name| strsim::jaro_winkler(name, key) > 0.88);
-    let meant = meant.map(|meant| format!("; did you mean `{meant}`?"));
-    Some(format!("unknown key `{key}`{}", meant.unwrap_or_default()))
+    let nearest = names.find(|name| strsim::jaro_winkler(name, key) > 0.88);
+    let hint = nearest.map(|name| format!("; did you mean `{name}`?"));
+    Some(format!("unknown key `{key}`{}", hint.unwrap_or_default()))
 }
 
 /// The keys of an event; `id` is written for a resident hook.

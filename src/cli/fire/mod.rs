@@ -109,9 +109,10 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     if args.dry_run {
         return dry_run::run(args.json, options, &event, context, &hooks, terminal);
     }
-    let report = match args.only_fires() {
-        true => hooks.report(),
-        false => hooks.full_report(),
+    let report = if args.only_fires() {
+        hooks.report()
+    } else {
+        hooks.full_report()
     };
     context.warn(&hooks, &report, terminal)?;
     let fire_pass = FirePass {
@@ -129,7 +130,7 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         trace.flush(LAST_LINES);
     }
     let last = again.as_ref().unwrap_or(&first);
-    let second = again.as_ref().map(|it| &it.outcome);
+    let second = again.as_ref().map(|pass| &pass.outcome);
     if args.json {
         let again = second.map(|outcome| (&*last.event, outcome));
         let report = FireOutput::new(&first.event, &first.outcome, again);

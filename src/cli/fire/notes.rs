@@ -1,4 +1,4 @@
-//! What happens to the hooks of an event, from the threads that run them.
+//! The steps of an event's hooks, as the threads that run them report them.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -6,11 +6,11 @@ use std::sync::mpsc::Sender;
 use crate::executor::HookRun;
 use crate::{Hook, HookResult, Observer, Outcome};
 
-/// What has happened.
+/// A step of an event.
 pub(super) enum Note {
     Started(Arc<Hook>),
     Ended(Box<HookResult>),
-    /// Those that are waited for have ended.
+    /// The hooks that the event waits for have ended.
     Outcome(Box<Outcome>),
     /// All hooks have ended, also those in the background.
     Over,

@@ -26,9 +26,9 @@ pub(super) fn load(
     terminal: &mut Terminal<'_>,
 ) -> Result<(HookEvent, Hooks), CommandError> {
     if !context.common.config.is_empty() {
-        let words = "`--config` names hooks of this program, not of another agent";
+        let message = "`--config` names hooks of this program, not of another agent";
         return Err(
-            CommandError::new(words).with_fix("name the agent's file with `--settings FILE`")
+            CommandError::new(message).with_fix("name the agent's file with `--settings FILE`")
         );
     }
     let event = read(agent, args, context, terminal)?;
@@ -64,9 +64,9 @@ fn read(
     terminal: &mut Terminal<'_>,
 ) -> Result<HookEvent, CommandError> {
     let Some(file) = args.event_json.as_deref() else {
-        let words = format!("`--as {agent}` needs `--event-json FILE`, and no EVENT");
+        let message = format!("`--as {agent}` needs `--event-json FILE`, and no EVENT");
         let example = context.command(&format!("fire --as {agent} --event-json event.json"));
-        return Err(CommandError::new(words).with_fix(format!("write it as in `{example}`")));
+        return Err(CommandError::new(message).with_fix(format!("write it as in `{example}`")));
     };
     let fix = "write it as the agent does: {\"hook_event_name\": \"SessionStart\", ...}";
     let text = event::text_of(file, terminal)?;

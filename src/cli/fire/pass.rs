@@ -1,4 +1,4 @@
-//! An event, fired at its hooks while they are shown and a signal is listened for; and once more if hooks have changed it.
+//! One fire of an event: it shows the hooks and checks for signals. If hooks change the event, it is fired once more.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -24,7 +24,7 @@ pub(crate) struct FirePass<'a> {
     pub(crate) options: FireOptions,
     /// Whether nothing is shown.
     pub(crate) is_silent: bool,
-    /// In which the events are recorded.
+    /// The trace that records the events.
     pub(crate) trace: Option<Trace>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct FirePass<'a> {
 pub(crate) struct Pass {
     pub(crate) event: Arc<HookEvent>,
     pub(crate) outcome: Outcome,
-    /// Of the hooks in the background.
+    /// The results of the hooks in the background.
     pub(crate) background: Vec<HookResult>,
     /// The exit status of the signal that ended it early.
     pub(crate) interrupted: Option<u8>,
@@ -71,20 +71,20 @@ impl FirePass<'_> {
         );
         let first = first.map(|first| (Arc::clone(&first.event), first.outcome.clone()));
         execute(executor.clone(), Arc::clone(&event), first, options, sender)?;
-        let shown = loop {
-            let shown = match notes.recv_timeout(TICK) {
+        let result = loop {
+            let result = match notes.recv_timeout(TICK) {
                 Ok(Note::Over) => break show.conclude(),
                 note => show.note(note.ok()),
             };
-            if shown.is_err() || show.interrupted.is_some() {
+            if result.is_err() || show.interrupted.is_some() {
                 // After the output was closed, the hooks would continue unseen.
                 let _ = executor.shutdown(Duration::ZERO);
             }
-            if shown.is_err() {
-                break shown;
+            if result.is_err() {
+                break result;
             }
         };
-        shown?;
+        result?;
         let none = || CommandError::new("the hooks have ended without an outcome");
         Ok(Pass {
             outcome: *show.outcome.ok_or_else(none)?,
@@ -115,7 +115,7 @@ impl FirePass<'_> {
     }
 }
 
-/// Runs the hooks on another thread, since this one shows them and hears of signals. `first` is the pass over the original
+/// Runs the hooks on another thread, since this one shows them and checks for signals. `first` is the pass over the original
 /// event, if this event is a changed one.
 fn execute(
     executor: HookExecutor,

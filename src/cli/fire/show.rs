@@ -30,13 +30,13 @@ pub(super) struct Show<'a, 'io> {
     /// The number of hooks for the event that have not ended.
     left: usize,
     has_hooks: bool,
-    /// Why no hook ran, if there is none to run.
+    /// The reasons why no hook ran, if there is none to run.
     none: Vec<String>,
     spinner: Spinner,
     /// The exit status of the signal that was received.
     pub(super) interrupted: Option<u8>,
     pub(super) outcome: Option<Box<Outcome>>,
-    /// Of the hooks in the background, which are shown after the outcome.
+    /// The results of the hooks in the background, which are shown after the outcome.
     pub(super) background: Vec<HookResult>,
     is_concluded: bool,
     remarks: Remarks,
@@ -50,8 +50,9 @@ impl<'a, 'io> Show<'a, 'io> {
         explained: &[Explanation],
         terminal: &'a mut Terminal<'io>,
     ) -> Self {
-        let is_for = |it: &&Explanation| {
-            it.order.is_some() || matches!(it.omission, Some(Omission::Stopped(_)))
+        let is_for = |explanation: &&Explanation| {
+            explanation.order.is_some()
+                || matches!(explanation.omission, Some(Omission::Stopped(_)))
         };
         let left = explained.iter().filter(is_for).count();
         let none = match left {
@@ -85,8 +86,11 @@ impl<'a, 'io> Show<'a, 'io> {
             Some(Note::Started(hook)) => self.spinner.add(hook),
             Some(Note::Ended(result)) => self.ended(*result)?,
             Some(Note::Outcome(outcome)) => {
-                // Which hooks did not run after one that stopped is known once all have ended.
-                let is_stopped = outcome.results().iter().any(|it| !it.should_continue());
+                // Only after the end of all hooks is it known which ones did not run.
+                let is_stopped = outcome
+                    .results()
+                    .iter()
+                    .any(|result| !result.should_continue());
                 self.outcome = Some(outcome);
                 if !is_stopped && self.interrupted.is_none() {
                     self.conclude()?;
@@ -101,8 +105,8 @@ impl<'a, 'io> Show<'a, 'io> {
             self.interrupted = self.terminal.interrupted();
             if self.interrupted.is_some() {
                 self.spinner.clear(self.terminal)?;
-                let words = "interrupted: ending the hooks; once more ends this program at once";
-                self.terminal.note(words)?;
+                let message = "interrupted: ending the hooks; once more ends this program at once";
+                self.terminal.note(message)?;
             }
         }
         self.spinner.draw(self.terminal)
@@ -148,24 +152,24 @@ impl<'a, 'io> Show<'a, 'io> {
     fn result(&self, result: &HookResult) -> String {
         let hook = &result.hook;
         let (style, verdict) = verdict(result, self.can_block);
-        let mut words = style.paint(verdict);
+        let mut summary = style.paint(verdict);
         if hook.background() {
-            words.insert_str(0, "in the background, ");
+            summary.insert_str(0, "in the background, ");
         }
         if let Some(error) = &result.error {
-            words += &format!(", {}", printable(without_place(error, hook)));
+            summary += &format!(", {}", printable(without_place(error, hook)));
         }
         if result.failure.is_none() && result.should_continue() && result.exit_code != 0 {
-            words += &format!(", exit code {}", result.exit_code);
+            summary += &format!(", exit code {}", result.exit_code);
         }
         if result.started() && hook.sandboxes().next().is_some() {
-            words += ", in a sandbox";
+            summary += ", in a sandbox";
         }
         if result.started() {
-            words += result.residency().map_or("", residency);
-            words += &format!(", {}", shown(result.duration));
+            summary += result.residency().map_or("", residency);
+            summary += &format!(", {}", display(result.duration));
         }
-        let mut text = headline(hook, words);
+        let mut text = headline(hook, summary);
         let output = result.output().cloned().unwrap_or_default();
         let set = result
             .env_file()
@@ -178,14 +182,24 @@ impl<'a, 'io> Show<'a, 'io> {
             ("for the user", output.system_message),
             (
                 "for the model",
-                output.additional_context.map(|it| for_model(&it).into()),
+                output
+                    .additional_context
+                    .map(|text| for_model(&text).into()),
             ),
-            ("feedback", output.feedback.map(|it| for_model(&it).into())),
+            (
+                "feedback",
+                output.feedback.map(|text| for_model(&text).into()),
+            ),
             (
                 "changes",
-                output.updated_input.map(|it| Value::from(it).to_string()),
+                output
+                    .updated_input
+                    .map(|input| Value::from(input).to_string()),
             ),
-            ("new output", output.updated_output.map(|it| it.to_string())),
+            (
+                "new output",
+                output.updated_output.map(|output| output.to_string()),
+            ),
             ("sets", set),
         ] {
             for line in lines.unwrap_or_default().lines() {
@@ -193,20 +207,20 @@ impl<'a, 'io> Show<'a, 'io> {
             }
         }
         let remarks = self.remarks.of(&self.event, result);
-        for words in result.diagnostics().iter().chain(&remarks) {
-            text += &format!("  {}\n", Style::WARNING.of(words));
+        for note in result.diagnostics().iter().chain(&remarks) {
+            text += &format!("  {}\n", Style::WARNING.of(note));
         }
         text
     }
 
     /// Says what the host would do, and why.
     fn conclusion(&self, outcome: &Outcome) -> String {
-        let (style, words) = match self.interrupted {
-            Some(_) => (Style::WARNING, interrupted_words(outcome)),
+        let (style, decision) = match self.interrupted {
+            Some(_) => (Style::WARNING, interruption(outcome)),
             None => self.decision(outcome),
         };
         let name = &self.event.event_type;
-        let mut lines = vec![format!("{name}: {}", style.paint(words))];
+        let mut lines = vec![format!("{name}: {}", style.paint(decision))];
         lines.extend(self.none.iter().map(|line| printable(line)));
         if outcome.stops_turn() {
             lines.push("and it would end its turn".to_owned());
@@ -215,15 +229,16 @@ impl<'a, 'io> Show<'a, 'io> {
         let input = outcome
             .updated_input()
             .filter(|_| self.is_first || is_changed);
-        let applies = match self.is_first {
-            true => "if the host applies changes",
-            false => "a second change is ignored",
+        let applies = if self.is_first {
+            "if the host applies changes"
+        } else {
+            "a second change is ignored"
         };
         for (what, value) in [
             (applies, input.map(Value::from)),
             ("the output is replaced by", outcome.updated_output()),
         ] {
-            lines.extend(value.map(|it| format!("{what}: {}", printable(&it.to_string()))));
+            lines.extend(value.map(|value| format!("{what}: {}", printable(&value.to_string()))));
         }
         lines.extend(cut_for_model(outcome));
         let before = if self.has_hooks { "\n" } else { "" };
@@ -241,7 +256,7 @@ impl<'a, 'io> Show<'a, 'io> {
         }
         let goes_on = "the host would continue";
         let results = outcome.results().iter();
-        match results.filter(|it| !it.should_continue()).count() {
+        match results.filter(|result| !result.should_continue()).count() {
             _ if !self.none.is_empty() => (Style::WARNING, format!("no hook ran; {goes_on}")),
             _ if self.event.event_type.is_agent_stop() && outcome.stops_turn() => {
                 (Style::WARNING, "the agent would stop".to_owned())
@@ -254,9 +269,9 @@ impl<'a, 'io> Show<'a, 'io> {
             failed => {
                 let failed = counted(failed, "hook");
                 let since = "since this event cannot be blocked";
-                let words =
+                let decision =
                     format!("{failed} failed or decided to block; {goes_on}, {since}{rest}");
-                (Style::WARNING, words)
+                (Style::WARNING, decision)
             }
         }
     }
@@ -264,8 +279,8 @@ impl<'a, 'io> Show<'a, 'io> {
 
 /// Says which texts of all hooks together the model does not get whole.
 fn cut_for_model(outcome: &Outcome) -> Vec<String> {
-    let context = texts([outcome], |it| it.additional_context.as_deref());
-    let feedback = texts([outcome], |it| it.feedback.as_deref());
+    let context = texts([outcome], |output| output.additional_context.as_deref());
+    let feedback = texts([outcome], |output| output.feedback.as_deref());
     let all = [
         ("context", context, outcome.additional_context()),
         ("feedback", feedback, outcome.feedback()),
@@ -286,8 +301,8 @@ fn objection(result: &HookResult, reason: &str, rest: &str) -> (Style, String) {
     match result.decision() {
         Decision::Ask => {
             let cannot = "(a host that cannot ask blocks)";
-            let words = format!("{by} asks the user: {reason} {cannot}{rest}");
-            (Style::WARNING, words)
+            let decision = format!("{by} asks the user: {reason} {cannot}{rest}");
+            (Style::WARNING, decision)
         }
         _ => (Style::BAD, format!("blocked by {by}: {reason}{rest}")),
     }
@@ -297,15 +312,18 @@ fn objection(result: &HookResult, reason: &str, rest: &str) -> (Style, String) {
 fn without_place<'a>(reason: &'a str, hook: &Hook) -> &'a str {
     let path = hook.source().map(|source| source.path.to_string_lossy());
     let rest = path.and_then(|path| reason.strip_prefix(&format!("{}:", printable(&path))));
-    // The line and the column.
-    let rest = rest.map(|it| it.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':'));
+    // The line and the column follow the path.
+    let rest = rest.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':'));
     rest.map_or(reason, str::trim_start)
 }
 
-fn interrupted_words(outcome: &Outcome) -> String {
-    let is_ended = |it: &&HookResult| it.started() && it.failure == Some(FailureKind::Cancelled);
+fn interruption(outcome: &Outcome) -> String {
+    let is_ended =
+        |result: &&HookResult| result.started() && result.failure == Some(FailureKind::Cancelled);
     let ended = outcome.results().iter().filter(is_ended);
-    let names: Vec<_> = ended.map(|it| printable(&title(&it.hook))).collect();
+    let names: Vec<_> = ended
+        .map(|result| printable(&title(&result.hook)))
+        .collect();
     match names.join(", ") {
         none if none.is_empty() => "interrupted".to_owned(),
         names => format!("interrupted; {names} was ended, with all it had started"),
@@ -343,7 +361,7 @@ fn residency(how: Residency) -> &'static str {
     }
 }
 
-fn shown(duration: Duration) -> String {
+fn display(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match duration.as_millis() {
         0..10 => format!("{:.2} ms", seconds * 1e3),

@@ -35,15 +35,16 @@ impl Spinner {
 
     pub(super) fn remove(&mut self, hook: &Arc<Hook>) {
         let mut running = self.running.iter();
-        if let Some(at) = running.position(|(it, _)| Arc::ptr_eq(it, hook)) {
+        if let Some(at) = running.position(|(other, _)| Arc::ptr_eq(other, hook)) {
             self.running.remove(at);
         }
     }
 
     pub(super) fn clear(&mut self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        match std::mem::take(&mut self.is_shown) {
-            true => write!(terminal, "{CLEAR}"),
-            false => Ok(()),
+        if std::mem::take(&mut self.is_shown) {
+            write!(terminal, "{CLEAR}")
+        } else {
+            Ok(())
         }
     }
 

@@ -132,13 +132,13 @@ pub(super) fn parse(text: &str) -> Result<Incoming<'_>, (Option<Id>, Refusal)> {
             Ok(value) => value,
             Err(error) => return (None, Code::NotJson.refuses(json_words(&error))),
         };
-        let words = match &value {
+        let reason = match &value {
             Value::Array(_) => "batches are not supported".to_owned(),
             Value::Object(_) => format!("not a request of JSON-RPC 2.0: {}", json_words(&why)),
             _ => "expected an object".to_owned(),
         };
         let id = value.get("id").and_then(|id| Id::deserialize(id).ok());
-        (id, Code::NotARequest.refuses(words))
+        (id, Code::NotARequest.refuses(reason))
     })
 }
 

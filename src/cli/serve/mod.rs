@@ -1,6 +1,6 @@
 //! `serve`: the engine as a child process of a host in any language, which speaks JSON-RPC 2.0, one message a line.
 //!
-//! One thread reads, one writes, the executor's threads run hooks. This file is the thread between them: it alone handles
+//! One thread reads, one writes, and the executor's threads run hooks. This file is the thread between them: it alone handles
 //! requests and responds.
 
 pub(crate) mod message;
@@ -36,8 +36,8 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Done {
     if !terminal.is_system {
-        let words = "`serve` needs the standard input and output of the process";
-        return Err(CommandError::new(words));
+        let message = "`serve` needs the standard input and output of the process";
+        return Err(CommandError::new(message));
     }
     let parent = parent();
     // From here on a signal ends the hooks, not only this program.
@@ -46,9 +46,9 @@ pub(crate) fn run(
     let trace = context.trace_events(recording, &hooks)?;
     let (input, output) = streams()
         .map_err(|error| CommandError::new(format!("cannot use the standard streams: {error}")))?;
-    let (news, heard) = unbounded();
+    let (sender, news) = unbounded();
     let (outbox, write) = Outbox::new(output);
-    let closed = news.clone();
+    let closed = sender.clone();
     start(move || {
         write();
         // Without a receiver, the program is about to end.
@@ -57,11 +57,11 @@ pub(crate) fn run(
     // A host that sends faster than its requests are handled waits.
     let (read, lines) = bounded(1);
     start(move || read_lines(BufReader::new(input), &read))?;
-    let mut server = Server::new(hooks, outbox, news, (workers, trace.as_ref()), context)?;
+    let mut server = Server::new(hooks, outbox, sender, (workers, trace.as_ref()), context)?;
     let ended = loop {
         let goes_on = select! {
             recv(lines) -> line => line.map(|line| server.line(&line)).is_ok(),
-            recv(heard) -> news => news.is_ok_and(|news| server.hear(news)),
+            recv(news) -> event => event.is_ok_and(|event| server.handle_news(event)),
             default(TICK) => true,
         };
         if let Some(status) = terminal.interrupted() {
@@ -73,9 +73,9 @@ pub(crate) fn run(
         if server.outbox.is_flooded() {
             break Err(CommandError::new("the host does not read its responses"));
         }
-        server.tell_of_the_report();
+        server.notify_of_report();
     };
-    server.end(&heard);
+    server.end(&news);
     if let Some(trace) = trace {
         trace.flush(LAST_LINES);
     }
@@ -100,13 +100,13 @@ fn read_lines(mut input: impl BufRead, lines: &Sender<Vec<u8>>) {
     }
 }
 
-/// Returns the id of the process that started this one. When that ends, it is another one.
+/// Returns the id of the process that started this one. After that process has ended, the id is another one.
 #[cfg(unix)]
 fn parent() -> u32 {
     std::os::unix::process::parent_id()
 }
 
-/// There, only the end of the input says so.
+/// Outside of Unix, only the end of the input shows that the host has ended.
 #[cfg(not(unix))]
 fn parent() -> u32 {
     0

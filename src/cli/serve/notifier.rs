@@ -1,4 +1,4 @@
-//! What a host that asks for notifications is told: each hook that starts or ends, and a changed report.
+//! The notifications for a host that asks for them: each hook that starts or ends, and a changed report.
 //!
 //! Is called by the threads that run hooks.
 

@@ -1,4 +1,4 @@
-//! What `serve` writes: one thread, and a queue of lines with a limit. Adding a line never waits.
+//! The output of `serve`: one thread, and a queue of lines with a limit. Adding a line never waits.
 //!
 //! Does not know what a request is for.
 

@@ -42,12 +42,12 @@ const LONGEST_SHUTDOWN: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often it is checked whether the last responses are written.
 const TICK: Duration = Duration::from_millis(2);
 
-/// What happened on another thread.
+/// An event on another thread.
 pub(super) enum News {
     /// The hooks of this fire may have ended.
     Ended(Id),
     Answered(Id, Answer),
-    /// After a `shutdown`, no hook runs any more.
+    /// No hook runs any more after a `shutdown`.
     Drained,
     OutputClosed,
 }
@@ -77,17 +77,17 @@ struct Open {
     size: usize,
     event: Arc<HookEvent>,
     options: FireOptions,
-    /// That of its events, by which observers know the fire.
+    /// The tag of the fire's events, by which observers know the fire.
     tag: u64,
     handle: HookHandle,
     is_cancelled: bool,
-    /// In the second pass, what came of the first.
+    /// The event and outcome of the first pass, if this is the second one.
     first: Option<(Arc<HookEvent>, Outcome)>,
 }
 
 /// A `shutdown` that was accepted.
 struct Ending {
-    /// None once it has its response.
+    /// The id of the request; none once it has its response.
     id: Option<Id>,
     is_drained: bool,
     /// How long the host may still read.
@@ -142,8 +142,8 @@ impl Server {
         }
     }
 
-    /// Handles what happened on another thread. Returns whether to go on.
-    pub(super) fn hear(&mut self, news: News) -> bool {
+    /// Handles an event on another thread. Returns whether to go on.
+    pub(super) fn handle_news(&mut self, news: News) -> bool {
         match news {
             News::Ended(id) => self.advance(&id),
             News::Answered(id, answer) => self.answered(&id, answer),
@@ -180,7 +180,7 @@ impl Server {
     }
 
     /// Notifies the host of a report that is new, after the response of a request that made it.
-    pub(super) fn tell_of_the_report(&mut self) {
+    pub(super) fn notify_of_report(&mut self) {
         let report = self.hooks.report();
         if self.asked.is_empty() && !Arc::ptr_eq(&report, &self.report) {
             self.report = report;
@@ -189,14 +189,14 @@ impl Server {
     }
 
     /// Ends all hooks, and writes the last responses for a short time.
-    pub(super) fn end(mut self, heard: &Receiver<News>) {
-        // It waits until they have been killed.
+    pub(super) fn end(mut self, news: &Receiver<News>) {
+        // The shutdown waits until the hooks have been killed.
         let _ = self.engine.executor().shutdown(Duration::ZERO);
         let deadline = Instant::now() + LAST_WRITES;
         while !self.fires.is_empty()
-            && let Ok(news) = heard.recv_deadline(deadline)
+            && let Ok(event) = news.recv_deadline(deadline)
         {
-            self.hear(news);
+            self.handle_news(event);
         }
         while !self.outbox.is_empty() && Instant::now() < deadline {
             thread::sleep(TICK);
@@ -226,7 +226,7 @@ impl Server {
     }
 
     fn request(&mut self, id: &Id, message: &Incoming<'_>, size: usize) -> Answered {
-        let ending = self.ending.as_ref().and_then(|it| it.id.as_ref());
+        let ending = self.ending.as_ref().and_then(|ending| ending.id.as_ref());
         if self.fires.contains_key(id) || self.asked.contains(id) || ending == Some(id) {
             return Err(
                 Code::NotARequest.refuses("another request with this id has no response yet")
@@ -272,7 +272,7 @@ impl Server {
         }
         let mut event = self
             .event(params.event)
-            .map_err(|words| Code::Params.refuses(words))?;
+            .map_err(|reason| Code::Params.refuses(reason))?;
         if let Some(Object(agent)) = params.agent {
             if agent.agent_type.is_empty() {
                 let words = "`agent.type` is empty, expected the type of a subagent";
@@ -292,8 +292,8 @@ impl Server {
 
     /// Reads an event. What is probably a typo is refused, since guards would not see the event.
     fn event(&self, event: Map<String, Value>) -> Result<HookEvent, String> {
-        if let Some(words) = unknown_key(&event) {
-            return Err(format!("{words}; put other values into `data`"));
+        if let Some(reason) = unknown_key(&event) {
+            return Err(format!("{reason}; put other values into `data`"));
         }
         let event = HookEvent::deserialize(Value::Object(event));
         let event = event.map_err(|error| json_words(&error))?;
@@ -341,7 +341,7 @@ impl Server {
         let Some(fire) = self.fires.get_mut(id) else {
             return;
         };
-        let waker = Waker::from(Arc::new(Bell(id.clone(), self.news.clone())));
+        let waker = Waker::from(Arc::new(FireWaker(id.clone(), self.news.clone())));
         let mut task = std::task::Context::from_waker(&waker);
         let Poll::Ready(outcome) = Pin::new(&mut fire.handle).poll(&mut task) else {
             return;
@@ -398,9 +398,9 @@ impl Server {
 }
 
 /// Wakes the server when the hooks of a fire have ended.
-struct Bell(Id, Sender<News>);
+struct FireWaker(Id, Sender<News>);
 
-impl Wake for Bell {
+impl Wake for FireWaker {
     fn wake(self: Arc<Self>) {
         // Without a receiver, the program is about to end.
         let _ = self.1.send(News::Ended(self.0.clone()));
@@ -418,18 +418,18 @@ impl From<SubmitError> for Refusal {
 }
 
 impl From<Options> for FireOptions {
-    fn from(given: Options) -> Self {
-        let mut options = Self::default().stop_on_failure(given.stop_on_failure.unwrap_or(true));
-        if given.parallel {
+    fn from(request: Options) -> Self {
+        let mut options = Self::default().stop_on_failure(request.stop_on_failure.unwrap_or(true));
+        if request.parallel {
             options = options.parallel();
         }
-        if given.handles_ask {
+        if request.handles_ask {
             options = options.handles_ask();
         }
-        if given.applies_updates {
+        if request.applies_updates {
             options = options.applies_updates();
         }
-        match given.ordered {
+        match request.ordered {
             Some(key) => options.ordered_by(key),
             None => options,
         }

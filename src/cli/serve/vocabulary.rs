@@ -20,7 +20,7 @@ struct File {
     events: Vec<Object<Event>>,
     #[serde(default)]
     tools: Vec<String>,
-    /// By the name of the agent, and by the host's name of the tool.
+    /// The tools of other agents, by the name of the agent and the host's name of the tool.
     #[serde(default)]
     agents: BTreeMap<String, BTreeMap<String, Object<Mapped>>>,
 }
@@ -65,11 +65,11 @@ pub(crate) fn declare(
     mut others: OtherAgents,
 ) -> Result<HooksBuilder, CommandError> {
     let failed = |why: String| {
-        let words = format!("cannot read `--vocabulary {}`: {why}", file.display());
-        CommandError::new(words).with_fix("write it in the form of `events --json`")
+        let message = format!("cannot read `--vocabulary {}`: {why}", file.display());
+        CommandError::new(message).with_fix("write it in the form of `events --json`")
     };
-    let Object(given): Object<File> = files::json_of(file).map_err(failed)?;
-    for (name, tools) in given.agents {
+    let Object(vocabulary): Object<File> = files::json_of(file).map_err(failed)?;
+    for (name, tools) in vocabulary.agents {
         let agent = AGENTS.into_iter().find(|agent| agent.name() == name);
         let unknown = || {
             let names = AGENTS.map(|agent| format!("`{}`", agent.name()));
@@ -83,21 +83,22 @@ pub(crate) fn declare(
             others = others.with_tool(agent, ours, mapped.tool, mapped.arguments);
         }
     }
-    let events = given.events.into_iter().map(|it| it.0.spec());
+    let events = vocabulary.events.into_iter().map(|event| event.0.spec());
     let builder = events.fold(builder, HooksBuilder::event);
-    Ok(builder.tools(given.tools).other_agents(others))
+    Ok(builder.tools(vocabulary.tools).other_agents(others))
 }
 
 impl Event {
     fn spec(self) -> EventSpec {
         let spec = EventSpec::new(self.name).with_description(self.description);
         let data = self.data.into_iter();
-        let spec = data.fold(spec, |spec, Object(it)| {
-            spec.with_data(it.key, it.description)
+        let spec = data.fold(spec, |spec, Object(data)| {
+            spec.with_data(data.key, data.description)
         });
-        match self.can_block {
-            true => spec,
-            false => spec.notify_only(),
+        if self.can_block {
+            spec
+        } else {
+            spec.notify_only()
         }
     }
 }

@@ -27,10 +27,11 @@ pub(super) enum Task {
     Reload,
 }
 
+/// The queue of a thread that answers requests, one after the other.
 pub(super) struct Worker(Sender<(Id, Task)>);
 
 impl Worker {
-    /// `messages` are what to show the user of these hooks.
+    /// Starts the thread. `messages` returns what to show the user about these hooks.
     pub(super) fn start(
         hooks: Hooks,
         messages: impl Fn(&Hooks) -> Vec<String> + Send + 'static,
@@ -45,10 +46,14 @@ impl Worker {
         Ok(Self(sender))
     }
 
+    /// Queues a request.
+    ///
+    /// # Errors
+    /// If too many requests wait.
     pub(super) fn submit(&self, id: &Id, task: Task) -> Result<(), Refusal> {
-        let words = "too many requests that read files are waiting";
+        let message = "too many requests that read files are waiting";
         let sent = self.0.try_send((id.clone(), task));
-        sent.map_err(|_| Code::QueueFull.refuses(words))
+        sent.map_err(|_| Code::QueueFull.refuses(message))
     }
 }
 
@@ -59,7 +64,7 @@ impl Task {
                 if let Some(command) = params.approve_command {
                     hooks.name_approve_command(command);
                 }
-                return written(Initialized {
+                return answer_with(Initialized {
                     version: env!("CARGO_PKG_VERSION"),
                     messages: messages(hooks),
                     report: &hooks.report(),
@@ -67,26 +72,26 @@ impl Task {
                     approvals: waiting(hooks).unwrap_or_default().len(),
                 });
             }
-            Self::Approvals => return written(waiting(hooks)?),
+            Self::Approvals => return answer_with(waiting(hooks)?),
             Self::Approve(params) => approve(hooks, &params)?,
             Self::Revoke => revoke(hooks)?,
             Self::Reload => drop(hooks.reload()),
         }
-        written(Reloaded {
+        answer_with(Reloaded {
             messages: messages(hooks),
             report: &hooks.report(),
         })
     }
 }
 
-fn written(result: impl Serialize) -> Answer {
+fn answer_with(result: impl Serialize) -> Answer {
     serde_json::to_value(result).map_err(|error| Code::Failed.refuses(error.to_string()))
 }
 
 /// Returns what a person must decide on; nothing while a hooks file has errors, which the report shows.
 fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
     let review = hooks.review()?;
-    let waiting = review.filter(|it| it.report.is_ok() && !it.is_approved());
+    let waiting = review.filter(|review| review.report.is_ok() && !review.is_approved());
     let block = waiting.map(|Review { approval, .. }| Block {
         digest: approval.digest(),
         text: approval.to_string(),
@@ -102,18 +107,18 @@ fn approve(hooks: &Hooks, params: &Approve) -> Result<(), Refusal> {
         is_asked = true;
         approval.digest().eq_ignore_ascii_case(&params.digest)
     })?;
-    let words = match (is_asked, is_approved) {
+    let reason = match (is_asked, is_approved) {
         (true, true) => return Ok(()),
         (true, false) => "the hooks or their scripts are not those that were shown",
         (false, _) => "there is nothing to approve",
     };
-    Err(Code::NotApproved.refuses(words))
+    Err(Code::NotApproved.refuses(reason))
 }
 
 fn revoke(hooks: &Hooks) -> Result<(), Refusal> {
     let project = hooks.trust().zip(hooks.project());
-    let words = "no project whose hooks need an approval";
-    let (store, root) = project.ok_or_else(|| Code::NotApproved.refuses(words))?;
+    let message = "no project whose hooks need an approval";
+    let (store, root) = project.ok_or_else(|| Code::NotApproved.refuses(message))?;
     store.revoke(root)?;
     hooks.reload();
     Ok(())
