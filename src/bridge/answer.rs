@@ -344,7 +344,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::compat::{self, Agent, CODEX, COPILOT, GEMINI, GUARDED};
+    use crate::compat::{self, Agent, BRIDGED, CODEX, COPILOT, GEMINI};
     use crate::{Decision, HookOutput};
 
     /// What hooks say, before it is known at which event.
@@ -481,7 +481,7 @@ mod tests {
 
         #[test]
         fn agents_read_what_hooks_have_said(saying in saying(), old in old_output()) {
-            for agent in GUARDED {
+            for agent in BRIDGED {
                 for event in agent.events() {
                     check(agent, event, &saying.clone().at(agent, event), &old);
                 }

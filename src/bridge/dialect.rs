@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::compat::{Agent, CLAUDE, CODEX, COPILOT, Event, GEMINI, GUARDED};
+use crate::compat::{Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Event, GEMINI};
 
 /// The form of an agent's answers, where agents differ.
 pub(super) struct Dialect {
@@ -66,7 +66,7 @@ pub(super) enum Questions {
 }
 
 #[rustfmt::skip]
-const DIALECTS: [Dialect; GUARDED.len()] = [
+const DIALECTS: [Dialect; BRIDGED.len()] = [
     Dialect {
         agent: CLAUDE,
         // At the end of a turn, a context would make the agent go on.
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn each_agent_has_its_own_words() {
-        for (agent, dialect) in GUARDED.into_iter().zip(&DIALECTS) {
+        for (agent, dialect) in BRIDGED.into_iter().zip(&DIALECTS) {
             assert_eq!(dialect.agent, agent);
             let names = dialect.context.iter().chain(dialect.cannot_end_turn);
             for name in names.copied().chain(dialect.ends_turn_later) {

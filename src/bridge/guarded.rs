@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::session::Session;
-use crate::compat::{Agent, GUARDED};
+use crate::compat::{Agent, BRIDGED};
 use crate::config::{AlsoDeciding, directories_of};
 use crate::events::{EventType, HookEvent};
 use crate::hooks::Hooks;
@@ -18,10 +18,10 @@ pub(crate) const DECIDES: &str = "is one of the files that decide which hooks ru
 /// Returns the files that decide besides the hooks' own: the program, the state of sessions, and, in any directory, the files that
 /// an agent or this program reads if it is started there.
 fn also_deciding(profile: &AppProfile, home: &Path) -> AlsoDeciding {
-    let of_agents = GUARDED.into_iter().flat_map(Agent::deciding_files);
+    let of_agents = BRIDGED.into_iter().flat_map(Agent::deciding_files);
     let files = of_agents.map(PathBuf::from);
     let own = profile.project_files().iter().cloned();
-    let directories = GUARDED.into_iter().flat_map(Agent::deciding_directories);
+    let directories = BRIDGED.into_iter().flat_map(Agent::deciding_directories);
     let files = files.chain(own).flat_map(|file| {
         let directories = directories_of(&file);
         std::iter::once(file).chain(directories)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::call::Call;
 use super::paths::Places;
 use super::turn::with_named_patch;
-use crate::compat::{Agent, COPILOT, GUARDED, INPUTS, Tool};
+use crate::compat::{Agent, BRIDGED, COPILOT, INPUTS, Tool};
 
 const REAL: &str = include_str!("../../tests/it/agents/real_events.txt");
 const ANSWERED: &str = include_str!("../../tests/it/golden/agents_inputs.txt");
@@ -53,7 +53,7 @@ struct Input {
 impl Input {
     /// Reads a row `AGENT EVENT FIELDS`; what every input has can be missing.
     fn new(agent: &str, event: &str, fields: &str) -> Self {
-        let mut agents = GUARDED.into_iter();
+        let mut agents = BRIDGED.into_iter();
         let agent = agents.find(|other| other.name() == agent).unwrap();
         let common = json!({"session_id": "s1", "cwd": ROOT, "hook_event_name": event});
         let mut all = common.as_object().unwrap().clone();
@@ -303,7 +303,7 @@ fn hooks_get_every_value_of_real_events() {
     let inputs: Vec<_> = rows(REAL, " | ")
         .map(|[agent, event, fields]| Input::new(agent, event, fields))
         .collect();
-    for agent in GUARDED {
+    for agent in BRIDGED {
         let is_there = inputs.iter().any(|input| input.agent == agent);
         assert!(is_there, "{agent}");
     }

@@ -73,7 +73,7 @@ fn agent() -> impl TypedValueParser<Value = &'static Agent> {
 
 /// One of the agents under which this program runs hooks, by its name.
 fn guarded() -> impl TypedValueParser<Value = &'static Agent> {
-    one_of(&compat::GUARDED)
+    one_of(&compat::BRIDGED)
 }
 
 fn one_of(agents: &'static [&'static Agent]) -> impl TypedValueParser<Value = &'static Agent> {
@@ -450,7 +450,7 @@ impl Uninstall {
 
 fn each_once(agents: &[&'static Agent]) -> Vec<&'static Agent> {
     let is_named = |agent: &&Agent| agents.contains(agent);
-    compat::GUARDED.into_iter().filter(is_named).collect()
+    compat::BRIDGED.into_iter().filter(is_named).collect()
 }
 
 #[derive(Args)]

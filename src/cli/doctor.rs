@@ -16,7 +16,7 @@ use crate::cli::args::{Doctor, Recording};
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::compat::{Agent, GUARDED};
+use crate::compat::{Agent, BRIDGED};
 use crate::config::{TrustPolicy, read_for_saving};
 use crate::json;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
             directory.is_some_and(|directory| directory.is_dir())
                 || read_elsewhere(agent, &home).is_some()
         };
-        agents = GUARDED.into_iter().filter(is_there).collect();
+        agents = BRIDGED.into_iter().filter(is_there).collect();
     }
     if agents.is_empty() {
         return terminal.end(Exit::PROBLEMS, "found no settings of an agent");
@@ -272,12 +272,13 @@ impl Checkup {
 
     /// Asks the agent whether it runs the handlers, if it says so.
     fn check_approvals(&mut self, registration: &Registration, install: &str) {
-        if self.agent.to_approve.is_none() {
+        let Some(approval) = &self.agent.approval else {
             return;
-        }
+        };
         let title = self.agent.title();
         let here = env::current_dir().unwrap_or_default();
         let user = User {
+            program: approval.program,
             home: &registration.home,
             path: &registration.path,
             here: &here,

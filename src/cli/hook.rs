@@ -121,7 +121,7 @@ fn intended(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
     let [agent, event, ..] = args else {
         return None;
     };
-    let mut agents = compat::GUARDED.into_iter();
+    let mut agents = compat::BRIDGED.into_iter();
     let agent = agents.find(|other| agent == other.name())?;
     Some((agent, agent.event_named(event.to_str()?)?))
 }

@@ -89,7 +89,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Approves the handlers where an agent runs no others. Returns whether all agents run them.
+/// Approves the handlers in the agents that run no others. Returns whether all agents run them.
 fn approve_all(
     all: &[Settings],
     registration: &Registration,
@@ -99,9 +99,6 @@ fn approve_all(
 ) -> Result<bool, CommandError> {
     let mut is_done = true;
     for settings in all {
-        if settings.agent.to_approve.is_none() {
-            continue;
-        }
         if let Some(why) = approve(settings, registration, context, yes, terminal)? {
             writeln!(terminal, "{why}")?;
             is_done = false;
@@ -110,7 +107,7 @@ fn approve_all(
     Ok(is_done)
 }
 
-/// Approves the handlers of one agent, after a question. Returns why they are not approved.
+/// Approves the handlers in one agent, after a question, if it needs an approval. Returns why they are not approved.
 fn approve(
     settings: &Settings,
     registration: &Registration,
@@ -118,10 +115,13 @@ fn approve(
     yes: bool,
     terminal: &mut Terminal<'_>,
 ) -> Result<Option<String>, CommandError> {
-    let by_hand = settings.agent.to_approve.unwrap_or_default();
-    let not_approved = |why: &str| Ok(Some(format!("{why}: {by_hand}")));
+    let Some(approval) = &settings.agent.approval else {
+        return Ok(None);
+    };
+    let not_approved = |why: &str| Ok(Some(format!("{why}: {}", approval.by_hand)));
     let (title, path) = (settings.agent.title(), &settings.path);
     let user = User {
+        program: approval.program,
         home: &registration.home,
         path: &registration.path,
         here: &registration.home,

@@ -46,12 +46,12 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) moved_by: (&'static str, &'static str),
-    /// What the user must do before a hook that is new in a file runs. Its `app-server` takes a yes too.
+    /// How the user approves a hook that is new in a file, if the agent runs none before that.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program registers hooks")
     )]
-    pub(crate) to_approve: Option<&'static str>,
+    pub(crate) approval: Option<HandlerApproval>,
     /// Whether it reads no file with comments or a byte order mark.
     #[cfg_attr(
         not(feature = "cli"),
@@ -246,6 +246,19 @@ pub(super) const EVENT: Event = Event {
     specific: SPECIFIC,
     fields: &[],
 };
+
+/// The two ways to approve a hook of an agent.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(feature = "cli"),
+    expect(dead_code, reason = "only the program registers hooks")
+)]
+pub(crate) struct HandlerApproval {
+    /// The program whose `app-server` takes the approval.
+    pub(crate) program: &'static str,
+    /// The instruction for a user who approves by hand.
+    pub(crate) by_hand: &'static str,
+}
 
 /// Which event here an event of an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

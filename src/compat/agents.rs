@@ -10,8 +10,8 @@ use super::agent::Given::{Flag, Word};
 use super::agent::Text::{Context, Invalid};
 use super::agent::Unset::{False, List, Null, Object, Text};
 use super::agent::{
-    Agent, EVENT, Event, Field, Pairs, Parsing, REFUSED, Refused, SPECIFIC, Specific, TOOL_NAME,
-    UsualShell, Variable, Words, tool,
+    Agent, EVENT, Event, Field, HandlerApproval, Pairs, Parsing, REFUSED, Refused, SPECIFIC,
+    Specific, TOOL_NAME, UsualShell, Variable, Words, tool,
 };
 
 // Parts of the rows below.
@@ -84,7 +84,7 @@ pub(super) const CLAUDE_CODE: Agent = Agent {
     ],
     manifest: ".claude-plugin",
     moved_by: ("CLAUDE_CONFIG_DIR", ".claude"),
-    to_approve: None,
+    approval: None,
     reads_plain_json: false,
     version: None,
     bare_patches: false,
@@ -266,7 +266,10 @@ pub const CODEX: &Agent = &Agent {
     also_decides: &[],
     manifest: ".codex-plugin",
     moved_by: ("CODEX_HOME", ".codex"),
-    to_approve: Some("approve them in `/hooks`: before that Codex runs none of them, and does not say so"),
+    approval: Some(HandlerApproval {
+        program: "codex",
+        by_hand: "approve them in `/hooks`: before that Codex runs none of them, and does not say so",
+    }),
     // As its `codex-rs/hooks/src/engine/discovery.rs` has it.
     reads_plain_json: true,
     all_off: None,
@@ -385,7 +388,7 @@ pub const GEMINI: &Agent = &Agent {
     also_decides: &[],
     manifest: "gemini-extension.json",
     moved_by: ("GEMINI_CLI_HOME", ""),
-    to_approve: None,
+    approval: None,
     reads_plain_json: false,
     all_off: Some(("hooksConfig.enabled", false)),
     disabled: Some("hooksConfig.disabled"),

@@ -27,7 +27,7 @@ const PATHS: Pairs = &[("paths", "path")];
 const EDITS: Pairs = &[("old_str", "old_string"), ("new_str", "new_string")];
 
 /// The agents under which this program runs hooks.
-pub(crate) const GUARDED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
+pub(crate) const BRIDGED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
 
 /// GitHub's Copilot CLI.
 #[rustfmt::skip]

@@ -40,7 +40,7 @@ pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
 #[cfg(feature = "cli")]
 pub(crate) use copilot::COPILOT;
-pub(crate) use copilot::GUARDED;
+pub(crate) use copilot::BRIDGED;
 pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;

@@ -6,7 +6,7 @@ use super::agents::AGENTS;
 #[cfg(feature = "cli")]
 use super::agents::{APPLY_PATCH, CODEX};
 #[cfg(feature = "cli")]
-use super::{COPILOT, GUARDED, Tool};
+use super::{BRIDGED, COPILOT, Tool};
 
 /// The words of a cell that are code.
 fn code(cell: &'static str) -> Vec<&'static str> {
@@ -67,7 +67,7 @@ fn the_page_of_the_agents_has_the_events_that_are_not_registered() {
     let rows = table.lines().skip(1);
     let rows = rows.take_while(|line| line.starts_with('|'));
     let mut of_page: Vec<_> = rows.flat_map(code).collect();
-    let events = GUARDED.into_iter().flat_map(|agent| agent.events);
+    let events = BRIDGED.into_iter().flat_map(|agent| agent.events);
     let events = events.filter(|event| event.ours().is_some() && !event.is_registered());
     let mut events: Vec<_> = events.map(|event| event.name).collect();
     of_page.sort_unstable();
@@ -110,10 +110,10 @@ fn the_page_of_the_agents_has_each_tool() {
     // No row has it, as it has this name everywhere.
     const OLD: &str = "old_string";
     let page = include_str!("../../docs/agents.md");
-    let rows = rows(page, &GUARDED, ("tool here | arguments here", ""));
+    let rows = rows(page, &BRIDGED, ("tool here | arguments here", ""));
     let (mcp, rows) = rows.split_last().unwrap();
     assert_eq!(mcp[0], "`mcp__SERVER__TOOL`");
-    for (column, agent) in GUARDED.into_iter().enumerate() {
+    for (column, agent) in BRIDGED.into_iter().enumerate() {
         let mut of_page = Vec::new();
         for row in rows {
             let cell = row[column + 2];
@@ -133,7 +133,7 @@ fn the_page_of_the_agents_has_each_tool() {
     }
     for row in rows {
         let ours = code(row[0])[0];
-        let tools = GUARDED.into_iter().flat_map(|agent| agent.tools);
+        let tools = BRIDGED.into_iter().flat_map(|agent| agent.tools);
         let tools: Vec<_> = tools.filter(|tool| tool.ours[0] == ours).collect();
         let of_page = code(row[1]);
         let renamed = tools.iter().flat_map(|tool| tool.arguments);

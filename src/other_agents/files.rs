@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::compat::{AGENTS, Agent, AgentProtocol, CLAUDE, GUARDED, Origin, OtherAgents};
+use crate::compat::{AGENTS, Agent, AgentProtocol, CLAUDE, BRIDGED, Origin, OtherAgents};
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::files;
 use crate::json::{Node, parse_object, readable};
@@ -92,7 +92,7 @@ impl OtherAgents {
     /// user's home and in the project: also those of agents whose hooks are not loaded.
     pub(crate) fn deciding_places(&self, root: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let home = self.home();
-        let agents = || GUARDED.iter().chain(&self.agents).copied();
+        let agents = || BRIDGED.iter().chain(&self.agents).copied();
         let (mut files, mut directories) = (Vec::new(), Vec::new());
         for base in home.as_deref().into_iter().chain(root) {
             files.extend(

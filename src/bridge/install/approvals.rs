@@ -26,9 +26,6 @@ const LONGEST_END: Duration = Duration::from_secs(2);
 /// The most bytes of its answers.
 const MOST: u64 = 16 * 1024 * 1024;
 
-/// The program of the agent, in the directories for programs.
-const PROGRAM: &str = "codex";
-
 /// The answer of Codex about the handlers in the user's file.
 #[derive(Debug)]
 pub(crate) struct Approvals {
@@ -63,6 +60,8 @@ pub(crate) enum Runs {
 
 /// The places where Codex finds its files, and programs.
 pub(crate) struct User<'a> {
+    /// The program of Codex, in one of the directories of `path`.
+    pub(crate) program: &'a str,
     pub(crate) home: &'a Path,
     pub(crate) path: &'a str,
     /// The directory in which Codex would be started.
@@ -162,12 +161,13 @@ fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, Stri
         json!({"method": "initialized"}),
         json!({"id": 2, "method": method, "params": params}),
     ];
-    let mut command = Command::new(PROGRAM);
+    let program = user.program;
+    let mut command = Command::new(program);
     command.arg("app-server").current_dir(user.home);
     command.env("PATH", user.path).stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut process = BoundedChild::start(&mut command)
-        .map_err(|error| format!("cannot start `{PROGRAM} app-server`: {error}"))?;
+        .map_err(|error| format!("cannot start `{program} app-server`: {error}"))?;
     let answers = answers_of(&mut process.child);
     let mut stdin = process.child.stdin.take();
     for message in messages {
@@ -181,13 +181,13 @@ fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, Stri
     let mut answer = answer.ok_or_else(|| {
         let seconds = LONGEST.as_secs();
         format!(
-            "`{PROGRAM} app-server` has ended without an answer to `{method}`, or not given one within {seconds} seconds"
+            "`{program} app-server` has ended without an answer to `{method}`, or not given one within {seconds} seconds"
         )
     })?;
     match answer.get("error") {
         None => Ok(answer["result"].take()),
         Some(error) => Err(format!(
-            "`{PROGRAM} app-server` has refused `{method}`: {error}"
+            "`{program} app-server` has refused `{method}`: {error}"
         )),
     }
 }

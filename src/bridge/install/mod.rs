@@ -29,7 +29,7 @@ const PROGRAM: &str = "forge-hooks";
 /// The option with the file in which events are recorded.
 const TRACE_EVENTS: &str = "--trace-events";
 
-/// The command of our script that runs if the program has not answered.
+/// The command of the script that runs if the program has not answered.
 const DID_NOT_RUN: &str = "echo forge-hooks did not run";
 
 /// The paths and names in a handler's command, so that nothing is taken from the agent's environment.
@@ -152,7 +152,8 @@ impl Registration {
             text_of(self.program.as_ref())?,
             text_of(self.home.as_ref())?,
         );
-        let mut words = vec!["/bin/sh", "-c", script(agent, event), &program];
+        let script = script(agent, event);
+        let mut words = vec!["/bin/sh", "-c", &script, &program];
         words.extend(["hook", agent.name(), event.name, "--timeout", &seconds]);
         words.extend(["--home", &home]);
         let config_home = self.config_home.as_ref();
@@ -176,17 +177,24 @@ impl Registration {
     }
 }
 
-/// Runs the program, and blocks if it ends in another way than it should. At the end of a turn a block lets the agent go on for
-/// ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded. Where only JSON
-/// blocks, exit code 2 without any is not ours, and what a program has written that was killed then must not stand before it.
-fn script(agent: &Agent, event: &Event) -> &'static str {
-    if event.effect == Effect::Nothing || event.is_stop() {
-        r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [012]) exit $?; esac; echo forge-hooks did not run >&2; exit 1"#
+/// Returns the script that runs the program, and blocks if the program ends in another way than it should. At the end of a turn a
+/// block lets the agent go on for ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded.
+/// Where only JSON blocks, exit code 2 without any is not ours, and the output of a program that was killed must not stand before
+/// the script's own JSON.
+fn script(agent: &Agent, event: &Event) -> String {
+    const RUN: &str = r#""$0" "$@""#;
+    let (run, pass, end) = if event.effect == Effect::Nothing || event.is_stop() {
+        (RUN, "case $? in [012]) exit $?; esac", "exit 1")
     } else if Dialect::of(agent).blocks_in_json() {
-        r#"if [ -s "$0" ]; then a=$("$0" "$@"); else (exit 3); fi; c=$?; case $c${a:+.} in 0*|2.) printf %s "$a"; exit $c; esac; echo forge-hooks did not run >&2; r='"forge-hooks did not run"'; echo "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}"; exit 2"#
+        (
+            r#"a=$("$0" "$@")"#,
+            r#"c=$?; case $c${a:+.} in 0*|2.) printf %s "$a"; exit $c; esac"#,
+            r#"r='"forge-hooks did not run"'; echo "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}"; exit 2"#,
+        )
     } else {
-        r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; case $? in [02]) exit $?; esac; echo forge-hooks did not run >&2; exit 2"#
-    }
+        (RUN, "case $? in [02]) exit $?; esac", "exit 2")
+    };
+    format!(r#"if [ -s "$0" ]; then {run}; else (exit 3); fi; {pass}; {DID_NOT_RUN} >&2; {end}"#)
 }
 
 /// Returns the root of the repository of the current directory; none if the home directory lies in it.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compat::{CLAUDE, CODEX, COPILOT, GEMINI, GUARDED};
+use crate::compat::{BRIDGED, CLAUDE, CODEX, COPILOT, GEMINI};
 use crate::json;
 
 fn registration() -> Registration {
@@ -182,8 +182,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn uninstall_gives_back_each_byte(text in settings(), agent in 0..GUARDED.len()) {
-        check(GUARDED[agent], &text, EVENTS);
+    fn uninstall_gives_back_each_byte(text in settings(), agent in 0..BRIDGED.len()) {
+        check(BRIDGED[agent], &text, EVENTS);
     }
 }
 
@@ -202,7 +202,7 @@ fn usual_settings_get_each_byte_back() {
         "{ // c\n}",
         "\u{FEFF}{\r\n    \"model\": \"opus\",\r\n}\r\n",
     ] {
-        GUARDED
+        BRIDGED
             .into_iter()
             .for_each(|agent| check(agent, text, &[]));
     }
