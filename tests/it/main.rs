@@ -5,70 +5,40 @@ mod agents;
 mod answering;
 mod answers;
 mod api;
-mod awaiting;
-mod blocking;
-mod cancel;
-mod circular;
+#[cfg(unix)]
+mod cases;
 mod config;
 mod deciding;
 mod deep_data;
-mod default_places;
 mod diagnostics;
-mod direct_exec;
-mod disabling;
-mod editing;
-mod endurance;
 mod enforce;
 mod environment;
 mod events;
 mod examples;
-mod execution;
+mod executor;
 mod git;
 #[cfg(all(feature = "cli", unix))]
 mod golden;
 mod growth;
-mod guards_gone;
-mod hook_commit;
-mod hook_guard;
 mod hook_scripts;
 mod hooks;
-mod hooks_d;
-mod hooks_file;
-#[cfg(unix)]
-mod host_path;
 mod hosts;
-#[cfg(unix)]
-mod inherit;
 mod json_texts;
 mod lifecycle;
 mod limits;
-#[cfg(unix)]
-mod links_to_nothing;
-mod load_into;
 mod logging;
-#[cfg(all(feature = "cli", unix))]
-mod mistakes;
 mod model_text;
-mod observers;
-mod order;
 #[cfg(unix)]
 mod other_agents;
-#[cfg(unix)]
-mod other_agents_guards;
-#[cfg(unix)]
-mod other_agents_run;
 mod page_embedding;
 mod page_examples;
 mod page_hosts;
 mod page_resident;
 mod pages;
-mod parallel;
 mod patterns;
 #[cfg(unix)]
 mod printed;
 mod processes;
-#[cfg(target_os = "linux")]
-mod processes_outside;
 #[cfg(all(feature = "cli", unix))]
 mod program;
 mod protocol_page;
@@ -89,16 +59,10 @@ mod resident;
     target_endian = "little"
 ))]
 mod sandbox;
-mod saving;
-mod saving_at_once;
-mod schedules;
 mod schema;
 #[cfg(unix)]
 mod script_changes;
-mod shutdown;
-mod submit;
 mod support;
-mod system_file;
 mod templates;
 mod tidy;
 mod tidy_cycles;
@@ -108,15 +72,6 @@ mod tool_output;
 mod trace_file;
 mod tracing;
 mod trust;
-mod trust_cases;
-mod trust_changes;
-mod trust_contents;
-mod trust_corpora;
-mod trust_coverage;
-mod trust_limits;
-mod trust_pages;
-#[cfg(unix)]
-mod unapproved;
 mod watching;
 mod when;
 mod windows;

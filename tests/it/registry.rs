@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::{Hook, HookEvent, HookId, HookRegistry};
 use proptest::prelude::*;
 
-use crate::endurance::from_environment;
+use crate::executor::endurance::from_environment;
 use crate::support::{blocking_event, custom, hook};
 
 #[test]

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::golden::{at_once, same_as_corpus};
+use crate::cases::at_once;
+use crate::golden::same_as_corpus;
 use crate::program::User;
 
 fn is_silent(row: &str) -> bool {

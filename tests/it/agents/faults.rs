@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::golden::at_once;
+use crate::cases::at_once;
 use crate::program::{Printed, User};
 use crate::support::eventually;
 

@@ -16,6 +16,7 @@ use forge_hooks::events::Vocabulary;
 use forge_hooks::hook::May;
 use serde_json::{Value, json};
 
+use crate::cases::at_once;
 use crate::program::User;
 use crate::support::all_cases;
 
@@ -326,7 +327,7 @@ fn hooks_end_as_they_did() {
         user
     };
     let (tables, corpus) = (tables(), corpus());
-    let texts = super::at_once(&tables, user, |user, table| table.text(user, &corpus));
+    let texts = at_once(&tables, user, |user, table| table.text(user, &corpus));
     let mut alike = Vec::new();
     for (table, text) in tables.iter().zip(&texts) {
         add(&mut alike, (table.tool, text), table.event);

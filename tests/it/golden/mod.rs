@@ -9,33 +9,6 @@ mod validate;
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-
-/// Runs each job on one of a few threads, which have something of their own, and returns the results in order.
-pub(crate) fn at_once<J: Sync, T>(
-    jobs: &[J],
-    own: impl Fn() -> T + Sync,
-    run: impl Fn(&T, &J) -> String + Sync,
-) -> Vec<String> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(vec![String::new(); jobs.len()]);
-    thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let own = own();
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(index) else { return };
-                    let result = run(&own, job);
-                    results.lock().unwrap()[index] = result;
-                }
-            });
-        }
-    });
-    results.into_inner().unwrap()
-}
 
 /// Checks that the text is that of the corpus, and shows the lines that differ.
 #[track_caller]

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::cases::{Case, at_once, cases};
 use crate::program::User;
 use crate::support::is_missing;
 
@@ -23,28 +24,15 @@ ls() { before_bash '{"command":"ls"}' "$@"; }
 static NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"("(?:timestamp|duration)": ?)[0-9.e-]+"#).unwrap());
 
-/// The parts of a session: a line with a mark, and the lines up to the next one.
-fn parts(session: &str) -> Vec<(&str, String)> {
-    let mut parts: Vec<(&str, String)> = Vec::new();
-    for line in session.lines() {
-        let is_mark = line.starts_with("-- ") || line.starts_with("$ ");
-        match parts.last_mut() {
-            Some((_, text)) if !is_mark => *text += &format!("{line}\n"),
-            _ => parts.push((line, String::new())),
-        }
-    }
-    parts
-}
-
 /// The session, with what is printed now, if its programs are here.
-fn replayed(session: &str) -> String {
-    if session.contains("jq ") && is_missing("jq") {
-        return format!("== {}\n\n", session.trim_end());
+fn replayed(session: &Case) -> String {
+    let mut all = format!("== {}\n", session.name);
+    if session.text.contains("jq ") && is_missing("jq") {
+        return format!("{all}{}\n\n", session.text);
     }
     let user = User::new();
     std::fs::create_dir(user.path("home")).unwrap();
-    let mut all = "== ".to_owned();
-    for (mark, mut text) in parts(session.trim_end()) {
+    for (mark, mut text) in session.parts(&["-- ", "$ "]) {
         if let Some(path) = mark.strip_prefix("-- ") {
             user.write(&format!("project/{path}"), &text);
         } else if let Some(command) = mark.strip_prefix("$ ") {
@@ -63,8 +51,7 @@ fn replayed(session: &str) -> String {
 
 #[test]
 fn sessions_print_what_they_did() {
-    let sessions = include_str!("sessions.txt").strip_prefix("== ").unwrap();
-    let sessions: Vec<_> = sessions.split("\n== ").collect();
-    let all = super::at_once(&sessions, || {}, |(), session| replayed(session));
+    let sessions = cases(include_str!("sessions.txt"));
+    let all = at_once(&sessions, || {}, |(), session| replayed(session));
     super::same_as_corpus("sessions.txt", &all.concat());
 }

@@ -13,7 +13,7 @@ use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, EventSpec, Hooks, HooksBuilder};
 use serde_json::Value;
 
-const INPUTS: &str = include_str!("validate_inputs.txt");
+use crate::cases::{at_once, cases};
 
 /// The most problems of one input that are kept.
 const MOST_PROBLEMS: usize = 8;
@@ -204,30 +204,27 @@ struct Row<'a> {
 
 fn rows() -> Vec<Row<'static>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
-    let mut section = ("", "", "");
-    for line in INPUTS
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with("# "))
-    {
-        if let Some(header) = line.strip_prefix("== ") {
-            let (how, rest) = header.split_once(' ').unwrap();
-            let (file, template) = rest.split_once(' ').unwrap();
-            section = (how, file, template);
-            continue;
+    for section in cases(include_str!("validate_inputs.txt")) {
+        let (how, rest) = section.name.split_once(' ').unwrap();
+        let (file, template) = rest.split_once(' ').unwrap();
+        for line in section
+            .text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with("# "))
+        {
+            let (name, text) = line.split_once(' ').unwrap_or((line, ""));
+            assert!(
+                rows.iter().all(|row| row.name != name),
+                "{name} occurs twice"
+            );
+            let text = template.replacen('%', text, 1);
+            rows.push(Row {
+                how,
+                file,
+                name,
+                text,
+            });
         }
-        let (name, text) = line.split_once(' ').unwrap_or((line, ""));
-        let (how, file, template) = section;
-        assert!(
-            rows.iter().all(|row| row.name != name),
-            "{name} occurs twice"
-        );
-        let text = template.replacen('%', text, 1);
-        rows.push(Row {
-            how,
-            file,
-            name,
-            text,
-        });
     }
     rows
 }
@@ -291,7 +288,7 @@ fn result_of(row: &Row<'_>, all: &Path) -> String {
 fn every_message_is_as_reviewed() {
     let directory = tempfile::tempdir().unwrap();
     let all = directory.path().canonicalize().unwrap();
-    let results = super::at_once(
+    let results = at_once(
         &rows(),
         || {},
         |(), row| {

@@ -1,10 +1,12 @@
 //! Hooks files of other agents: which are found, what is read of them, what is printed of them.
 
 mod approval;
+mod decisions;
 mod diagnostics;
 mod guards;
 mod limits;
 mod loading;
+mod run;
 mod tools;
 
 use std::path::PathBuf;

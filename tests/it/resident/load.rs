@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use forge_hooks::outcome::Residency;
 
 use super::{PYTHON, SHELL, fire, fires, is_gone, python, reason, shell};
-use crate::endurance::from_environment;
+use crate::executor::endurance::from_environment;
 use crate::support::{World, alone, blocking_event, eventually};
 
 /// Each gets the answer to its own event.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::super::schemas::is_valid;
 use super::super::{User, with};
 use super::{GLOBAL, Served};
-use crate::golden::{at_once, same_as_corpus};
+use crate::cases::at_once;
+use crate::golden::same_as_corpus;
 
 /// A hook's part of what `fire` prints: what stands behind each label, and the remarks.
 #[derive(Debug, Default)]

@@ -10,6 +10,7 @@
 use serde_json::{Value, json};
 
 use super::{Served, code, is_valid};
+use crate::cases::cases;
 use crate::program::User;
 
 const EVENT: &str = r#""event": {"type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": "ls"}}}"#;
@@ -79,11 +80,11 @@ impl Talk {
 
 #[test]
 fn a_host_and_the_program_understand_each_other() {
-    for conversation in include_str!("talks.txt").split("== ").skip(1) {
+    for conversation in cases(include_str!("talks.txt")) {
         let user = User::new();
         let mut talk = Talk::default();
-        println!("{conversation}");
-        for step in conversation.trim_end().lines().skip(1) {
+        println!("{}\n{}", conversation.name, conversation.text);
+        for step in conversation.text.lines() {
             println!("{step}");
             talk.step(&user, step);
         }

@@ -1,0 +1,157 @@
+//! The third place of the default names, which agents and hosts with these names share: it is a place like the others.
+
+use forge_hooks::config::{ConfigError, TrustPolicy};
+use forge_hooks::trust::Approval;
+use forge_hooks::{AppProfile, HookConfig, Hooks};
+
+use super::{FORGE, OPENCODE, commands, config, file_of, load};
+use crate::support::{World, blocking_event, hook};
+
+const SHARED: &str = "config/forge-hooks/hooks.json";
+const IN_PROJECT: &str = "project/.forge-hooks/hooks.json";
+
+#[test]
+fn it_is_read_after_the_other_places() {
+    let world = World::new();
+    world.write(SHARED, &file_of(&["3"]));
+    world.write(OPENCODE, &file_of(&["2"]));
+    world.write(FORGE, &file_of(&["1"]));
+    world.write(IN_PROJECT, &file_of(&["6"]));
+    world.write("project/.src/opencode/hooks.json", &file_of(&["5"]));
+    world.write("project/.src/forge/hooks.json", &file_of(&["4"]));
+    let all = config(&world).load_all(world.path("project"));
+    assert_eq!(commands(&all), ["1", "2", "3", "4", "5", "6"]);
+    assert_eq!(load(&world).files.len(), 6);
+    // A host with a name of its own does not read it.
+    let game = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
+    assert_eq!(game.load_all(world.path("project")).len(), 0);
+}
+
+#[test]
+fn without_a_file_a_save_goes_to_the_first_place() {
+    let world = World::new();
+    let project = world.path("project");
+    let ours = config(&world);
+    let in_project = project.join(".src/forge/hooks.json");
+    assert_eq!(ours.global_path(), Some(world.path(FORGE)));
+    assert_eq!(ours.project_path(&project), Some(in_project.clone()));
+    assert_eq!(ours.global_file().unwrap().path(), world.path(FORGE));
+    ours.save_global([hook("*", "1")]).unwrap();
+    ours.save_project(&project, [hook("*", "1")]).unwrap();
+    assert!(world.path(FORGE).exists() && in_project.exists());
+}
+
+#[test]
+fn a_save_goes_where_a_file_is() {
+    let world = World::new();
+    let project = world.path("project");
+    let ours = config(&world);
+    let shared = world.write(SHARED, &file_of(&[]));
+    let in_project = world.write(IN_PROJECT, &file_of(&[]));
+    assert_eq!(ours.global_path(), Some(shared));
+    assert_eq!(ours.project_path(&project), Some(in_project));
+    ours.save_global([hook("*", "2")]).unwrap();
+    ours.save_project(&project, [hook("*", "3")]).unwrap();
+    let mut file = ours.project_file(&project).unwrap();
+    file.insert(1, hook("*", "4"));
+    file.save().unwrap();
+    assert!(!world.path(FORGE).exists());
+    assert_eq!(commands(&ours.load_all(&project)), ["2", "3", "4"]);
+
+    world.write(OPENCODE, &file_of(&[]));
+    let error = ours.save_global([hook("*", "5")]).unwrap_err();
+    assert!(matches!(error, ConfigError::SeveralFiles { paths } if paths.len() == 2));
+}
+
+/// A file with a wrong name is renamed where it is; any other one is moved to the place of a new file.
+#[test]
+fn a_file_in_a_wrong_place_is_moved_there() {
+    for (wrong, right) in [
+        ("project/hooks.json", IN_PROJECT),
+        ("project/.forge-hooks/hook.json", IN_PROJECT),
+        (
+            "project/.src/forge/hook.json",
+            "project/.src/forge/hooks.json",
+        ),
+        ("config/forge-hooks/hooks.jsonc", SHARED),
+    ] {
+        let world = World::new();
+        world.write(wrong, &file_of(&[]));
+        let report = load(&world).to_string();
+        let help = format!("move it to {})", world.path(right).display());
+        assert!(report.contains(&help), "{wrong}: {report}");
+    }
+}
+
+#[test]
+fn the_store_of_approvals_stays() {
+    let world = World::new();
+    world.write(SHARED, &file_of(&[]));
+    let store = config(&world).trust_store().unwrap();
+    assert_eq!(store.path(), world.path("config/src/forge/trust.json"));
+}
+
+#[test]
+fn its_hooks_are_checked_and_approved() {
+    let world = World::new();
+    let path = world.write(IN_PROJECT, &file_of(&["sh ./guard.sh"]));
+    let ours = config(&world);
+    // A script is only looked for in the project of a file of its own.
+    let report = ours.check(&path);
+    assert!(report.to_string().contains("guard.sh"), "{report}");
+    world.write("project/guard.sh", "echo guarded");
+    assert_eq!(ours.check(&path).to_string(), "");
+
+    let root = world.path("project");
+    let load = || {
+        world.registry().clear();
+        let policy = TrustPolicy::Approved(ours.trust_store().unwrap());
+        let _ = ours.load_into(world.registry(), &root, policy);
+        world.registry().len()
+    };
+    assert_eq!(load(), 0);
+    let approval = Approval::of(&root, ours.load_project(&root)).unwrap();
+    ours.trust_store().unwrap().approve(&approval).unwrap();
+    assert_eq!(load(), 1);
+    assert!(world.outcome(&blocking_event()).allowed());
+    // A lost approval blocks.
+    world.write("project/guard.sh", "true");
+    load();
+    assert!(!world.outcome(&blocking_event()).allowed());
+}
+
+#[test]
+fn the_project_is_found_by_it_and_it_decides() {
+    let world = World::new();
+    std::fs::create_dir_all(world.path("project/.git")).unwrap();
+    std::fs::create_dir_all(world.path("project/part/below")).unwrap();
+    world.write("project/part/.forge-hooks/hooks.json", &file_of(&["1"]));
+    let hooks = Hooks::builder(AppProfile::default())
+        .config_home(world.path("config"))
+        .discover_project(world.path("project/part/below"))
+        .load();
+    let root = hooks.project().unwrap();
+    assert!(root.ends_with("part"), "{root:?}");
+    for path in [
+        root.join(".forge-hooks/hooks.json"),
+        root.join(".forge-hooks/hooks.d/x.json"),
+        root.join(".forge-hooks"),
+        world.path(SHARED),
+    ] {
+        assert!(hooks.decides(&path), "{}", path.display());
+    }
+    assert!(!hooks.decides(root.join(".forge-hooks2/hooks.json")));
+}
+
+#[cfg(feature = "watch")]
+#[test]
+fn it_is_watched() {
+    let world = World::new();
+    let registry = std::sync::Arc::clone(world.registry());
+    let everything = TrustPolicy::Everything;
+    let watcher = config(&world).watch(registry, world.path("project"), everything);
+    let _watcher = watcher.unwrap();
+    world.write(SHARED, &file_of(&["1"]));
+    world.write(IN_PROJECT, &file_of(&["2"]));
+    crate::support::eventually("both are loaded", || world.registry().len() == 2);
+}
