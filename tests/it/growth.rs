@@ -89,5 +89,5 @@ fn linear_time_passes() {
 #[test]
 #[should_panic(expected = "a square: it took")]
 fn the_square_fails() {
-    assert_linear("a square", 2000, |size| size, |size| steps(size * size));
+    assert_linear("a square", 1000, |size| size, |size| steps(size * size));
 }

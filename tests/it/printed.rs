@@ -50,7 +50,7 @@ fn answers() -> Vec<Value> {
 fn arguments(turn: usize) -> impl Iterator<Item = Value> {
     let all: Vec<_> = answers().iter().flat_map(places).collect();
     let count = all.len();
-    one_in(13, all.into_iter().cycle().skip(turn).take(count))
+    one_in(23, all.into_iter().cycle().skip(turn).take(count))
 }
 
 fn places(answer: &Value) -> [Value; 9] {
