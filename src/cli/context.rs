@@ -133,7 +133,7 @@ impl Context<'_> {
                 "`--trace-events {}`: the shell has not replaced `~`",
                 file.display()
             );
-            return Err(Failure::new(words).with_fix("write the absolute path"));
+            return Err(CommandError::new(words).with_fix("write the absolute path"));
         }
         let mut builder = Trace::recording(file);
         if let Some(root) = hooks.project() {

@@ -16,7 +16,7 @@ use crate::cli::args::Replay;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
 use crate::cli::trace::{Recorded, missing, read_events};
-use crate::cli::{Context, Done, Exit, CommandError, Style, Terminal, counted};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, PARALLEL, UPDATES};
 use crate::{
     Decision, FireOptions, Hook, HookExecutor, HookResult, Hooks, Outcome, Redactor, Sandbox,

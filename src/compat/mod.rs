@@ -38,9 +38,9 @@ pub use agent::Agent;
 pub(crate) use agent::Tool;
 pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
+pub(crate) use copilot::BRIDGED;
 #[cfg(feature = "cli")]
 pub(crate) use copilot::COPILOT;
-pub(crate) use copilot::BRIDGED;
 pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;

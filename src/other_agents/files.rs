@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::compat::{AGENTS, Agent, AgentProtocol, CLAUDE, BRIDGED, Origin, OtherAgents};
+use crate::compat::{AGENTS, Agent, AgentProtocol, BRIDGED, CLAUDE, Origin, OtherAgents};
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::files;
 use crate::json::{Node, parse_object, readable};

@@ -62,7 +62,7 @@ pub(crate) fn read_events(
     if record.is_empty() && record.broken > 0 {
         let words = format!("`{}` is not a trace", file.display());
         let fix = "name a trace: a file with one JSON object per line";
-        return Err(Failure::new(words).with_fix(fix));
+        return Err(CommandError::new(words).with_fix(fix));
     }
     if record.is_empty() {
         let words = format!("found no events in `{}`", file.display());
