@@ -21,12 +21,12 @@ struct State {
 }
 
 /// One call; it ends when this is dropped.
-pub(super) struct Call<'a>(&'a Calls);
+pub(super) struct BlockingCall<'a>(&'a Calls);
 
 impl Calls {
-    pub(super) fn begin(&self) -> Call<'_> {
+    pub(super) fn begin(&self) -> BlockingCall<'_> {
         self.state.lock().running += 1;
-        Call(self)
+        BlockingCall(self)
     }
 
     /// Waits until no call runs; false if that takes longer.
@@ -39,7 +39,7 @@ impl Calls {
     }
 }
 
-impl Drop for Call<'_> {
+impl Drop for BlockingCall<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.running -= 1;

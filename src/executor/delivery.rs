@@ -26,9 +26,9 @@ pub(super) struct ResultSender {
 }
 
 /// The sending end, which the engine and the host's handle share.
-pub(super) struct Channel(Mutex<State>);
+pub(super) struct Channel(Mutex<ChannelState>);
 
-struct State {
+struct ChannelState {
     /// The channel has capacity for all results, so that sending never blocks. None after the last one.
     sender: Option<Sender<HookResult>>,
     /// The task that awaits the end.
@@ -41,7 +41,7 @@ impl ResultSender {
     /// Creates a channel for at most this many results.
     pub(super) fn new(most: usize, held: Option<Held>) -> (Self, Receiver<HookResult>) {
         let (sender, results) = bounded(most);
-        let state = State {
+        let state = ChannelState {
             sender: Some(sender),
             waker: None,
             waiter: None,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::core::{Core, Job, Submitted};
 use super::options::FireOptions;
-use super::parallel::Shared;
+use super::parallel::ParallelRun;
 use super::plan::{Plan, Stage};
 use super::token::CancelToken;
 use crate::entry::HookOutput;
@@ -43,19 +43,19 @@ pub(super) fn run(
     if at_once.is_empty() {
         return;
     }
-    let shared = Shared::new(core, firing);
+    let parallel = ParallelRun::new(core, firing);
     for stage in at_once {
         // Cancelled hooks get results that say so.
-        if !stage.is_reached(blocked.get()) && !shared.firing.is_cancelled() {
+        if !stage.is_reached(blocked.get()) && !parallel.firing.is_cancelled() {
             return;
         }
         if stage.is_group() {
             let mut results = Vec::with_capacity(stage.hooks.len());
-            run_at_once(&shared, &stage.hooks, &mut |result| results.push(result));
+            run_at_once(&parallel, &stage.hooks, &mut |result| results.push(result));
             note_discarded(&mut results, &core.runner.reporter);
             results.into_iter().for_each(&mut noted);
         } else {
-            run_own(&shared, &stage.hooks, &mut noted);
+            run_own(&parallel, &stage.hooks, &mut noted);
         }
     }
 }
@@ -98,25 +98,25 @@ fn output_after(result: &HookResult) -> Option<Value> {
 }
 
 /// Runs hooks of `FireOptions::parallel`.
-fn run_own(shared: &Shared, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
+fn run_own(parallel: &ParallelRun, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
     let mut replacing = 0;
-    run_at_once(shared, hooks, &mut |result| {
+    run_at_once(parallel, hooks, &mut |result| {
         replacing += usize::from(result.replaced_output().is_some());
         send(result);
     });
-    if shared.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
+    if parallel.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
         warn!(
             "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
         );
     }
 }
 
-fn run_at_once(shared: &Shared, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
+fn run_at_once(parallel: &ParallelRun, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
     for hook in hooks.iter().filter(|hook| hook.background()) {
-        start(&shared.core, &shared.firing, hook);
+        start(&parallel.core, &parallel.firing, hook);
     }
     let others = hooks.iter().filter(|hook| !hook.background());
-    shared.run(others.cloned().collect(), send);
+    parallel.run(others.cloned().collect(), send);
 }
 
 /// Starts a background hook. Its result does not matter: it cannot block.

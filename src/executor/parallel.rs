@@ -15,12 +15,12 @@ use crate::runner::Firing;
 
 /// An event that several threads can use.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(super) struct ParallelRun {
     pub(super) core: Arc<Core>,
     pub(super) firing: Arc<Firing<'static>>,
 }
 
-impl Shared {
+impl ParallelRun {
     pub(super) fn new(core: &Arc<Core>, firing: Firing<'_>) -> Self {
         Self {
             core: Arc::clone(core),

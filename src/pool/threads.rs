@@ -40,9 +40,9 @@ trait Withdraw: Send + Sync {
 }
 
 /// A handle that is cheap to clone: clones share the threads.
-pub(crate) struct Pool<J>(Arc<Shared<J>>);
+pub(crate) struct Pool<J>(Arc<PoolInner<J>>);
 
-struct Shared<J> {
+struct PoolInner<J> {
     /// The prefix of the threads' names; a number follows.
     name: &'static str,
     threads: usize,
@@ -50,14 +50,14 @@ struct Shared<J> {
     others: usize,
     /// The most jobs that may wait.
     capacity: usize,
-    state: Mutex<State<J>>,
+    state: Mutex<PoolState<J>>,
     /// Wakes idle threads, one for each call.
     called: Condvar,
     /// Wakes those that wait for a thread's start, or for the end of all.
     changed: Condvar,
 }
 
-struct State<J> {
+struct PoolState<J> {
     queue: Queue<J>,
     is_closed: bool,
     /// Those that run, and one that is being started.
@@ -82,7 +82,7 @@ impl<J: Runnable> Pool<J> {
     /// Creates a pool with these limits: the number of threads, of those that may run other jobs than guards, and
     /// of jobs that wait. `others` is one fewer than `threads` if no guard may wait for another job.
     pub(crate) fn new(name: &'static str, threads: usize, others: usize, capacity: usize) -> Self {
-        let state = State {
+        let state = PoolState {
             queue: Queue::default(),
             is_closed: false,
             threads: 0,
@@ -92,7 +92,7 @@ impl<J: Runnable> Pool<J> {
             idle: 0,
             calls: 0,
         };
-        Self(Arc::new(Shared {
+        Self(Arc::new(PoolInner {
             name,
             threads,
             others,
@@ -125,7 +125,7 @@ impl<J: Runnable> Pool<J> {
     }
 
     /// Checks whether one more job may wait. The first thread must start before its job is accepted.
-    fn admit(&self) -> Result<Guard<'_, State<J>>, Refusal> {
+    fn admit(&self) -> Result<Guard<'_, PoolState<J>>, Refusal> {
         let mut state = self.0.state.lock();
         loop {
             if state.is_closed {
@@ -135,7 +135,7 @@ impl<J: Runnable> Pool<J> {
                 return Err(Refusal::Busy);
             }
             if state.is_starting {
-                let is_starting = |state: &mut State<J>| state.is_starting;
+                let is_starting = |state: &mut PoolState<J>| state.is_starting;
                 state = self.0.changed.wait_while(state, is_starting);
             } else if state.threads > 0 {
                 return Ok(state);
@@ -173,14 +173,14 @@ impl<J: Runnable> Pool<J> {
 
     /// Waits for all threads of a closed pool to end, at most this time. Returns whether they have ended.
     pub(crate) fn wait_for_the_end(&self, time: Duration) -> bool {
-        let left = |state: &mut State<J>| state.threads > 0;
+        let left = |state: &mut PoolState<J>| state.threads > 0;
         let state = self.0.state.lock();
         let state = self.0.changed.wait_timeout_while(state, time, left);
         state.threads == 0
     }
 
     /// Wakes a thread if a job could run now, or starts one if none is idle and the limit allows it.
-    fn call_thread(&self, mut state: Guard<'_, State<J>>) {
+    fn call_thread(&self, mut state: Guard<'_, PoolState<J>>) {
         let others_may = state.busy_others < self.0.others;
         if !state.queue.has_next(others_may) {
             return;
@@ -199,13 +199,13 @@ impl<J: Runnable> Pool<J> {
         }
     }
 
-    fn call_all(&self, state: &mut State<J>) {
+    fn call_all(&self, state: &mut PoolState<J>) {
         state.calls = state.idle;
         self.0.called.notify_all();
     }
 
     /// Starts a thread, without the lock.
-    fn start_thread(&self, mut state: Guard<'_, State<J>>) -> io::Result<()> {
+    fn start_thread(&self, mut state: Guard<'_, PoolState<J>>) -> io::Result<()> {
         let name = format!("{}-{}", self.0.name, state.threads);
         state.threads += 1;
         drop(state);
@@ -263,7 +263,7 @@ impl Waiting {
     }
 }
 
-impl<J: Runnable> Withdraw for Shared<J> {
+impl<J: Runnable> Withdraw for PoolInner<J> {
     fn withdraw(self: Arc<Self>, ticket: Ticket) {
         Pool(self).withdraw(ticket);
     }
