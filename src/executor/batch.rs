@@ -23,9 +23,9 @@ pub(super) struct Batch {
 }
 
 struct Results {
-    /// Of each hook, its result until it is passed on.
+    /// The result of each hook, until it is passed on.
     slots: Vec<Option<HookResult>>,
-    /// The one that the calling thread waits for.
+    /// The index of the result that the calling thread waits for.
     awaited: Option<usize>,
 }
 
@@ -71,7 +71,7 @@ impl Batch {
         true
     }
 
-    /// Takes the result of a hook, once it is there; none if that takes longer.
+    /// Waits for the result of a hook, at most for `patience`, and takes it.
     pub(super) fn result(&self, index: usize, patience: Duration) -> Option<HookResult> {
         let mut results = self.results.lock();
         if results.slots.get(index)?.is_none() && !patience.is_zero() {

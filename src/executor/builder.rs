@@ -98,13 +98,13 @@ impl Default for HookExecutorBuilder {
 }
 
 impl HookExecutorBuilder {
-    /// The hooks to run. Default: a new, empty registry.
+    /// Sets the registry with the hooks to run. Default: a new, empty registry.
     pub fn registry(mut self, registry: Arc<HookRegistry>) -> Self {
         self.registry = Some(registry);
         self
     }
 
-    /// Sets the maximum number of threads that run submitted events. Default: 4. At least 1, at most 1,000. The
+    /// Sets the maximum number of threads that run submitted events. Default: 4; at least 1, at most 1,000. The
     /// threads mostly wait for processes, so more threads than processors can be useful. If there are several,
     /// one of them is reserved for events that can be blocked, so that a guard never waits for a slow log.
     pub fn workers(mut self, workers: usize) -> Self {
@@ -113,13 +113,13 @@ impl HookExecutorBuilder {
     }
 
     /// Sets how many submitted events may wait for a thread, and also how many background hooks.
-    /// Default: 1,024. At least 1, at most 100,000.
+    /// Default: 1,024; at least 1, at most 100,000.
     pub fn queue_capacity(mut self, events: usize) -> Self {
         self.queue_capacity = events.clamp(1, 100_000);
         self
     }
 
-    /// Sets the timeout of hooks without a timeout of their own. Default: 10 seconds. At least 1
+    /// Sets the timeout of hooks without a timeout of their own. Default: 10 seconds; at least 1
     /// millisecond, at most 1 day.
     pub fn default_timeout(mut self, timeout: Duration) -> Self {
         self.default_timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
@@ -133,7 +133,7 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Notes where a project's root really is, before one of its hooks runs.
+    /// Sets the root of a project. Its real path is looked up when the executor is built, before one of its hooks runs.
     pub(crate) fn project(mut self, root: Option<&Path>) -> Self {
         self.project = root.map(Path::to_owned);
         self
@@ -141,7 +141,7 @@ impl HookExecutorBuilder {
 
     /// Passes only these variables of the host's environment to hooks that do not set their own list
     /// ([`Hook::with_inherit`](crate::Hook::with_inherit)). In a name, `*` matches any characters.
-    /// Default: all. If your environment contains secrets, list the variables that hooks need:
+    /// Default: hooks inherit all variables. If your environment contains secrets, list the variables that hooks need:
     /// `["PATH", "HOME", "LANG", "LC_*", "TMPDIR"]`; on Windows programs also need `SystemRoot`.
     pub fn inherit<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
         self.inherit = Some(names.into_iter().map(Into::into).collect());
@@ -149,7 +149,7 @@ impl HookExecutorBuilder {
     }
 
     /// Sets the variables from which hooks inherit, in place of the environment of this process, which another program may have
-    /// set. Programs are looked up in their `PATH`.
+    /// set. Programs are looked up in the `PATH` among them.
     #[cfg(feature = "cli")]
     pub(crate) fn variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
         self.variables = Some(variables);
@@ -166,21 +166,21 @@ impl HookExecutorBuilder {
     }
 
     /// Sets the time between asking a hook to end (`SIGTERM`) and killing it (`SIGKILL`). Default:
-    /// 250 milliseconds. At most 1 day. It has no effect on Windows, which has no such request.
+    /// 250 milliseconds; at most 1 day. It has no effect on Windows, which has no such request.
     pub fn kill_grace(mut self, grace: Duration) -> Self {
         self.kill_grace = grace.min(LONGEST_TIMEOUT);
         self
     }
 
     /// Sets how many bytes of a hook's standard output are kept, and also of its standard error. Default: 1
-    /// MiB; at least 1. Of longer output, the first and last half of the limit are kept, and the result is
-    /// marked as truncated.
+    /// MiB; at least 1 byte. Longer output loses its middle: half of the limit is kept from its beginning and half from
+    /// its end, and the result is marked as [truncated](crate::HookResult::truncated).
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.output_limit = bytes.max(1);
         self
     }
 
-    /// Sets how many characters an outcome gives to the model, of each of these texts: the
+    /// Sets how many characters of each of these texts an outcome gives to the model: the
     /// [reason](crate::Outcome::reason), also in a [`HookBlockedError`](crate::HookBlockedError), the
     /// [context](crate::Outcome::additional_context) and the [feedback](crate::Outcome::feedback). Default: 10,000. At least
     /// 1. A hook for Codex has its own limit for the context.
@@ -232,10 +232,10 @@ impl HookExecutorBuilder {
         // One worker is kept for guards, unless there is only one.
         let others = (self.workers - 1).max(1);
         // An error means an empty path, or that the current directory cannot be read.
-        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
-        let working_dir = self.working_dir.map(whole);
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let working_dir = self.working_dir.map(absolute);
         let bases = Bases::new(self.sandbox);
-        let project = self.project.map(whole);
+        let project = self.project.map(absolute);
         let home = home::home_dir();
         for directory in working_dir.iter().chain(&project).chain(&home) {
             bases.real(directory);

@@ -16,7 +16,7 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// A shutdown has waited for the end. Before, each call would make a system call to wake a thread that is not there.
+    /// A shutdown has begun to wait. Before that, waking a thread would cost each call a system call for nothing.
     is_awaited: bool,
 }
 
@@ -29,7 +29,7 @@ impl Calls {
         BlockingCall(self)
     }
 
-    /// Waits until no call runs; false if that takes longer.
+    /// Waits until no call runs, at most for `patience`. Returns whether no call runs.
     pub(super) fn wait_for_the_end(&self, patience: Duration) -> bool {
         let mut state = self.state.lock();
         state.is_awaited = true;

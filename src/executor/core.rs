@@ -45,7 +45,7 @@ pub(super) enum Job {
     Event(Box<EventJob>),
     /// One hook, whose result does not matter.
     Background(Box<Submitted>, Arc<Hook>),
-    /// The hooks complete without it too.
+    /// Help with hooks that run at once, which complete without help too.
     Help(Arc<Batch>),
 }
 
@@ -111,13 +111,13 @@ impl Core {
         });
     }
 
-    /// The token of what is fired now.
+    /// Returns the token of the events and calls that begin now.
     pub(super) fn running(&self) -> CancelToken {
         self.running.lock().clone()
     }
 
     /// Refuses further events, waits until the deadline for accepted events and blocking calls to finish, and
-    /// cancels the rest. Returns whether nothing was left.
+    /// cancels the rest. Returns whether nothing was left to cancel.
     pub(super) fn shut_down(&self, deadline: Duration) -> bool {
         let begun = Instant::now();
         self.pool.close();
@@ -144,12 +144,12 @@ impl Core {
         before.cancel();
     }
 
-    /// How long what is cut may take to end.
+    /// Returns how long cancelled hooks and calls may take to end.
     pub(super) fn patience(&self) -> Duration {
         self.runner.kill_grace.saturating_add(LAST_PATIENCE)
     }
 
-    /// Waits until nothing runs; false if that takes longer.
+    /// Waits until nothing runs, at most for `patience`. Returns whether nothing runs.
     pub(super) fn wait_for_the_end(&self, patience: Duration) -> bool {
         let begun = Instant::now();
         let left = || patience.saturating_sub(begun.elapsed());

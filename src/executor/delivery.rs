@@ -19,7 +19,7 @@ use crate::sync::{Mutex, thread};
 pub(super) struct ResultSender {
     count: usize,
     pub(super) channel: Arc<Channel>,
-    /// The event's key until its end.
+    /// The event's key, which is held until the event ends.
     held: Option<Held>,
     /// A copy of the results, if an observer wants the event.
     kept: Option<Vec<HookResult>>,
@@ -29,7 +29,7 @@ pub(super) struct ResultSender {
 pub(super) struct Channel(Mutex<ChannelState>);
 
 struct ChannelState {
-    /// The channel has capacity for all results, so that sending never blocks. None after the last one.
+    /// The channel has capacity for all results, so that sending never blocks. None after the last result.
     sender: Option<Sender<HookResult>>,
     /// The task that awaits the end.
     waker: Option<Waker>,
@@ -87,7 +87,7 @@ impl ResultSender {
 
     /// Reports the end. All results are sent first, so that a thread woken by the end finds them.
     pub(super) fn close(&mut self) {
-        // Before the host can see the end: it may submit the next event with this key then.
+        // The key is released before the host can see the end: it may then submit the next event with this key.
         self.held = None;
         let mut state = self.channel.0.lock();
         state.sender = None;
@@ -110,8 +110,8 @@ impl Channel {
         self.0.lock().sender.is_none()
     }
 
-    /// Waits until the last result has been sent; false if the deadline comes first. A wait for the channel itself would
-    /// spin first, beside the hook, and wake up for each result.
+    /// Waits until the last result has been sent; false if the deadline comes first. This does not wait for the channel
+    /// itself, which would spin first, beside the hook, and wake up for each result.
     pub(super) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
         loop {
             let mut state = self.0.lock();

@@ -161,9 +161,9 @@ fn note(
     };
     let winner = last.hook.label();
     for result in changing {
-        let words =
+        let message =
             format!("its `{what}` is discarded: hook `{winner}` comes later and replaces it");
-        reporter.diagnose_once(&result.hook, &words);
-        result.add_diagnostic(words);
+        reporter.diagnose_once(&result.hook, &message);
+        result.add_diagnostic(message);
     }
 }

@@ -7,7 +7,7 @@ use crate::events::HookEvent;
 use crate::pool::Refusal;
 use crate::runner::DropReason;
 
-/// Why an event of an observer is refused.
+/// The reason for which an event that an observer fires is refused.
 pub(super) const FROM_OBSERVER: &str =
     "an observer of hooks cannot fire an event: send it to another thread, which fires it";
 
@@ -42,7 +42,7 @@ impl SubmitError {
         }
     }
 
-    /// The event that was not taken.
+    /// Returns the event that was not taken.
     #[must_use]
     pub fn event(&self) -> &Arc<HookEvent> {
         match self {
@@ -54,7 +54,7 @@ impl SubmitError {
         }
     }
 
-    /// The event that was not taken.
+    /// Returns the event that was not taken, so that the host can submit it again.
     #[must_use]
     pub fn into_event(self) -> Arc<HookEvent> {
         Arc::clone(self.event())

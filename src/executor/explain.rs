@@ -18,16 +18,16 @@ use crate::pattern::Mismatch;
 pub(crate) struct Explanation {
     pub(crate) hook: Arc<Hook>,
     pub(crate) standing: Standing,
-    /// Why the event does not reach it.
+    /// The reason why the event does not reach the hook; none if it does.
     pub(crate) omission: Option<Omission>,
-    /// Its position among the hooks that run or fail, counted from 1.
+    /// The hook's position among those that run or fail, counted from 1.
     pub(crate) order: Option<usize>,
 }
 
-/// Why an event does not reach a hook, whatever its standing.
+/// The reason why an event does not reach a hook, whatever the hook's standing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Omission {
-    /// Its pattern, or one of its conditions, does not match the event.
+    /// The hook's pattern, or one of its conditions, does not match the event.
     Mismatch(Vec<Mismatch>),
     /// An identical hook of another agent runs instead.
     Replaced,
@@ -101,7 +101,7 @@ impl HookExecutor {
     }
 }
 
-/// Whether it is known that a hook of this standing keeps those after it from running.
+/// Returns whether a hook of this standing certainly keeps those after it from running.
 fn stops(hook: &Arc<Hook>, standing: &Standing, can_block: bool) -> bool {
     let Standing::Fails(failure) = standing else {
         return false;
@@ -111,7 +111,7 @@ fn stops(hook: &Arc<Hook>, standing: &Standing, can_block: bool) -> bool {
 }
 
 impl Explanation {
-    /// Explains a hook that is not registered. The conditions of one that no person has approved are not looked at.
+    /// Explains a hook that is not registered. Does not look at the conditions of a hook that no person has approved.
     #[cfg(feature = "cli")]
     pub(crate) fn left_out(hook: &Arc<Hook>, standing: &Standing, event: &HookEvent) -> Self {
         let mismatches = match standing {

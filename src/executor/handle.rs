@@ -49,21 +49,21 @@ const WAITED: &str = "an observer of hooks cannot wait for an event: wait on ano
 /// ```
 #[must_use = "hooks may have blocked the operation: wait for the outcome"]
 pub struct HookHandle {
-    /// What becomes of it, still without results.
+    /// The outcome so far, without results.
     outcome: Outcome,
     results: Results,
-    /// Once the outcome has been returned: its results that block or ask.
+    /// The results that block or ask, once the outcome has been returned.
     returned: Option<Vec<HookResult>>,
     cancels_on_drop: bool,
-    /// Why no hook has seen the event.
+    /// The error because of which no hook has seen the event.
     refusal: Option<Arc<SubmitError>>,
 }
 
 /// Where the results of an event are.
 pub(super) enum Results {
-    /// All are there: no thread has anything to do.
+    /// All results are there: no thread has anything to do.
     Ended(Vec<HookResult>),
-    /// They stay in the channel until the last one is there.
+    /// The results stay in the channel until the last one is there.
     Sent {
         token: CancelToken,
         channel: Arc<Channel>,
@@ -82,10 +82,10 @@ impl HookHandle {
         }
     }
 
-    /// The handle of an event that was not taken: it has ended, and blocks what can be blocked.
+    /// Creates the handle of an event that was not taken: it has ended, and blocks what can be blocked.
     pub(crate) fn refused(outcome: Outcome, error: SubmitError) -> Self {
         let results = match &error {
-            // The host itself wants it so.
+            // The host itself has asked for the event to be skipped.
             SubmitError::Skipped(_) if !outcome.can_block() => Vec::new(),
             SubmitError::FromObserver(_) => vec![HookResult::refused(FROM_OBSERVER)],
             error => vec![HookResult::not_taken(&error.to_string())],
@@ -95,9 +95,9 @@ impl HookHandle {
         handle
     }
 
-    /// Why no hook has seen the event: the queue was full, the event was
-    /// [skipped](crate::FireOptions::skip_while_running), and so on. None if hooks have it, or there are none. Only a handle of
-    /// [`Hooks::submit`](crate::Hooks::submit) can have one; its outcome blocks what can be blocked.
+    /// Returns why no hook has seen the event: the queue was full, the event was
+    /// [skipped](crate::FireOptions::skip_while_running), and so on. None if hooks have received it, or there are no hooks. Only a
+    /// handle of [`Hooks::submit`](crate::Hooks::submit) can have a refusal; its outcome blocks what can be blocked.
     #[must_use]
     pub fn refusal(&self) -> Option<&SubmitError> {
         self.refusal.as_deref()
@@ -146,7 +146,7 @@ impl HookHandle {
         self.outcome(deadline)
     }
 
-    /// Whether the hooks have ended. Then the other methods do not wait.
+    /// Returns whether the hooks have ended. Once they have, the other methods do not wait.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         match &self.results {
@@ -216,7 +216,7 @@ impl HookHandle {
         !Where::may_wait() && !self.is_finished()
     }
 
-    /// Waits for the last result, and takes all; none if the deadline comes first.
+    /// Waits for the last result, and takes all results; none if the deadline comes first.
     fn receive(&mut self, deadline: Option<Instant>) -> Option<Vec<HookResult>> {
         let may_need_this_thread = self.may_need_this_thread();
         match &mut self.results {
@@ -251,7 +251,7 @@ impl HookHandle {
 fn sent(results: Vec<HookResult>) -> Receiver<HookResult> {
     let (sender, receiver) = bounded(results.len());
     for result in results {
-        // Cannot fail: there is space for each.
+        // Sending cannot fail: the channel has space for each result.
         let _ = sender.send(result);
     }
     receiver
@@ -263,7 +263,7 @@ impl Future for HookHandle {
     // Polling a future after its end is a bug of the host; no outcome is left to return.
     #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        // A waker may poll on a thread of the pool, which waits for nothing then.
+        // A waker may poll on a thread of the pool. It does not wait there.
         if Where::may_fire()
             && let Results::Sent { channel, .. } = &self.results
             && channel.wakes_at_end(context.waker())

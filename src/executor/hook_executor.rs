@@ -62,7 +62,7 @@ struct Shared {
     core: Arc<Core>,
 }
 
-/// Implemented for `Shared` and not for `Core`, which submitted events keep until they have ended.
+/// The drop belongs to `Shared` and not to `Core`, which submitted events keep until they have ended.
 impl Drop for Shared {
     fn drop(&mut self) {
         self.core.cut();
@@ -76,8 +76,8 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// Waits for the hooks that are being ended, if no clone is left: no longer than that takes. Only in the
-    /// host's own code: a thread of the pool would wait for itself.
+    /// Waits for the hooks that are being ended, if no clone is left, and no longer than ending them may take. Waits only
+    /// in the host's own code: a thread of the pool would wait for itself.
     pub(crate) fn wait(&self) {
         if self.executor.strong_count() == 0 && Where::may_wait() {
             self.core.wait_for_the_end(self.core.patience());
@@ -107,27 +107,28 @@ impl HookExecutor {
         &self.shared.core
     }
 
-    /// The token that [`cancel_running`](HookExecutor::cancel_running) would cancel now.
+    /// Returns the token that [`cancel_running`](HookExecutor::cancel_running) would cancel now.
     pub(crate) fn running(&self) -> CancelToken {
         self.core().running()
     }
 
-    /// The outcome of such an event without results.
+    /// Returns the outcome of an event of this type without results.
     pub(crate) fn outcome_of(&self, event_type: &EventType) -> Outcome {
         self.core().outcome_of(event_type)
     }
 
-    /// The registry whose hooks this executor runs.
+    /// Returns the registry whose hooks this executor runs.
     #[must_use]
     pub fn registry(&self) -> &Arc<HookRegistry> {
         &self.shared.registry
     }
 
-    /// The name of the environment variable with which the user has disabled all hooks except
+    /// Returns the name of the environment variable with which the user has disabled all hooks except
     /// [those of the administrator](Hook::is_system). A host shows it to its user.
     ///
-    /// None if it is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable) it. It is read when the
-    /// executor is built. Every event that would have had hooks is logged, as a warning if they could have blocked it.
+    /// None if the variable is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable) it. The variable
+    /// is read when the executor is built. Every event that would have had hooks is logged, as a warning if they could have
+    /// blocked it.
     #[must_use]
     pub fn disabled_by(&self) -> Option<&str> {
         let core = self.core();
@@ -158,11 +159,11 @@ impl HookExecutor {
     /// ```
     #[must_use]
     pub fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        self.found(event, |_, _| {})
+        self.matches(event, |_, _| {})
     }
 
-    /// Returns the hooks that match, after `choose` has had each of them.
-    fn found(
+    /// Returns the hooks that match, after `choose` may have replaced each of them.
+    fn matches(
         &self,
         event: &HookEvent,
         choose: impl Fn(&mut Arc<Hook>, &Compared<'_>),
@@ -186,13 +187,13 @@ impl HookExecutor {
 
     /// If the user has disabled all hooks, returns only those of the administrator, and logs that.
     fn hooks_to_run(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let mut hooks = self.found(event, |hook, at| *hook = hook.chosen_for(at));
+        let mut hooks = self.matches(event, |hook, at| *hook = hook.chosen_for(at));
         let Some(variable) = self.disabled_by() else {
             return hooks;
         };
-        let found = hooks.len();
+        let matching = hooks.len();
         hooks.retain(|hook| self.disabling(hook).is_none());
-        let (name, count) = (&event.event_type, found - hooks.len());
+        let (name, count) = (&event.event_type, matching - hooks.len());
         if count == 0 {
             return hooks;
         }
@@ -208,17 +209,17 @@ impl HookExecutor {
         hooks
     }
 
-    /// The variable that disables this hook, if the user has set it.
+    /// Returns the variable that disables this hook, if the user has set it.
     pub(super) fn disabling(&self, hook: &Hook) -> Option<&str> {
         self.disabled_by().filter(|_| !hook.is_system())
     }
 
-    /// The working directory of hooks that set none and are of no project; none if it is the host's.
+    /// Returns the working directory of hooks that set none and come from no project; none if it is the host's.
     pub(crate) fn working_dir(&self) -> Option<&Path> {
         self.core().runner.working_dir.as_deref()
     }
 
-    /// Whether a hook would redact the tool output in this event.
+    /// Returns whether a hook would redact the tool output in this event.
     pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
         let runs = |hook: &Hook| self.disabling(hook).is_none();
         let hooks = self.hooks_for(event);
@@ -363,7 +364,7 @@ impl HookExecutor {
         let core = self.core();
         let firing = core.firing(Fired::Lent(event), tag, &CancelToken::new());
         let failed = hooks.iter().map(|hook| core.runner.run(&firing, hook));
-        Some(failed.filter(|it| !it.hook.background()).collect())
+        Some(failed.filter(|result| !result.hook.background()).collect())
     }
 
     /// Cancels the blocking calls of all threads and the submitted events that run or wait now, as
@@ -425,7 +426,7 @@ impl HookExecutor {
         GLOBAL.set(executor)
     }
 
-    /// [`shutdown`](HookExecutor::shutdown) of the global executor, which is not created if it does
+    /// [Shuts down](HookExecutor::shutdown) the global executor, which is not created if it does
     /// not exist.
     pub(crate) fn shutdown_global(deadline: Duration) -> bool {
         let executor = GLOBAL.get();
@@ -433,7 +434,7 @@ impl HookExecutor {
     }
 }
 
-/// Whether the event is fired by an observer. If so, this logs it.
+/// Returns whether an observer fires the event, and logs that it does.
 fn is_refused(event: &HookEvent) -> bool {
     let is_refused = !Where::may_fire();
     if is_refused {

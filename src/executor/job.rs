@@ -17,7 +17,7 @@ use crate::pool::{Priority, Refusal, Runnable, Waiting};
 use crate::runner::{DropReason, Fired, Firing};
 
 impl Job {
-    /// Queues it in its pool, from where its token may withdraw it. One that is not accepted has been abandoned.
+    /// Queues the job in its pool, from where its token may withdraw it. A job that is not accepted has been abandoned.
     pub(super) fn submit(self, core: &Core, priority: Priority) -> Result<Waiting, Refusal> {
         let pool = match &self {
             Self::Event(_) | Self::Help(_) => &core.pool,

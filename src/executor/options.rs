@@ -26,7 +26,7 @@ pub struct FireOptions {
     pub(super) background: Background,
     pub(super) is_second_pass: bool,
     order: Order,
-    /// The hash of the key, as of [`Order::ByKey`].
+    /// The hash of the key, made as that of [`Order::ByKey`].
     pub(super) skip_key: Option<u64>,
     pub(super) token: Option<CancelToken>,
     pub(super) tag: Option<u64>,
@@ -57,7 +57,7 @@ impl Default for FireOptions {
 }
 
 impl FireOptions {
-    /// Creates the default options, in a constant too.
+    /// Creates the default options. Can be called in a constant.
     pub const fn new() -> Self {
         Self {
             stop_on_failure: true,
@@ -75,9 +75,9 @@ impl FireOptions {
         }
     }
 
-    /// Sets whether a hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn skips the hooks after it;
-    /// on an event that cannot be blocked, only a failure of its own does (no answer, and no value that is too large). Default: true. Hooks of other agents are skipped after a hook that
-    /// blocks, also with false.
+    /// Sets whether a hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn skips the hooks after it.
+    /// On an event that cannot be blocked, only a failure of the hook itself skips them: not its answer, and not a value of the
+    /// event that is too large. Default: true. Hooks of other agents are skipped after a hook that blocks, also with false.
     pub const fn stop_on_failure(mut self, stop: bool) -> Self {
         self.stop_on_failure = stop;
         self
@@ -98,7 +98,7 @@ impl FireOptions {
         self
     }
 
-    /// Declares that the host applies what hooks change of the event's input ([`Outcome::changed_input`]), and fires the
+    /// Declares that the host applies the changes that hooks make to the event's input ([`Outcome::changed_input`]), and fires the
     /// changed event once more, so that every guard sees it. Default: a hook that changes the input blocks, since the host
     /// would run what the hook has not allowed. On events other than `tool:pre_execute`, `user:prompt_submit` and
     /// `llm:pre_request` with its `messages`, and where the arguments of a tool are no object, a change blocks in any case.
@@ -112,8 +112,8 @@ impl FireOptions {
         self
     }
 
-    /// What the host does with answers to this event. A change of an input that cannot be changed is no yes. Where nothing can be
-    /// blocked, no yes is needed; nor for an agent to stop, which a block would let go on.
+    /// Returns what the host does with answers to this event. A change of an input that cannot be changed does not count as a
+    /// yes. An event that cannot be blocked needs no yes; nor does the stop of an agent, which a block would let go on.
     pub(super) fn handles_of(&self, event: &HookEvent, can_block: bool) -> Handles {
         let needs_no_yes = !can_block || event.event_type.is_agent_stop();
         Handles {
@@ -122,7 +122,7 @@ impl FireOptions {
         }
     }
 
-    /// Skips background hooks: for an event that they have already received.
+    /// Skips background hooks, for an event that they have already received. Default: they are started.
     pub const fn without_background(mut self) -> Self {
         self.background = Background::Skip;
         self
@@ -177,7 +177,7 @@ impl FireOptions {
         self
     }
 
-    /// Whether a failure stops the hooks that run one after the other.
+    /// Returns whether a failure stops the hooks that run one after the other.
     pub(super) fn stops_own(&self) -> bool {
         self.stop_on_failure && !self.parallel
     }

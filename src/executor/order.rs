@@ -10,7 +10,7 @@ use crate::entry::FailurePolicy;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 
-/// Whether the model must not see the output of a tool before this hook has processed it.
+/// Returns whether the model must not see the output of a tool before this hook has processed it.
 pub(super) fn redacts(event: &HookEvent, hook: &Hook) -> bool {
     event.event_type == EventType::ToolPostExecute && hook.on_failure() == FailurePolicy::Withhold
 }
@@ -41,8 +41,8 @@ pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
     }
 }
 
-/// Whether a hook does all that an identical one would do. Not if its approval is lost, since it fails; nor if only it is
-/// confined by the host, since it may fail where the other decides.
+/// Returns whether a hook does all that an identical one would do. It does not if its approval is lost, since it then fails; nor
+/// if only it is confined by the host, since it may fail where the other decides.
 fn replaces(first: &Hook, other: &Hook) -> bool {
     let confined = first.host_sandbox();
     !first.is_refused() && (confined.is_none() || confined == other.host_sandbox())

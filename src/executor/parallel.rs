@@ -53,7 +53,7 @@ impl ParallelRun {
                 sent += 1;
             }
         }
-        // What still waits would do nothing.
+        // Helpers that still wait would find nothing to do.
         helps.into_iter().for_each(Waiting::withdraw);
         // Other threads have begun the remaining hooks, so each ends within its deadline, unless an observer hangs.
         let begun = Instant::now();

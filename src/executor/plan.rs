@@ -27,11 +27,11 @@ pub(super) struct Stage {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StageOrder {
-    /// One after the other. `stops`: a hook may keep those after it from running.
+    /// The hooks run one after the other. `stops`: a hook may keep those after it from running.
     InTurn { stops: bool },
-    /// All at once, as the caller wants it.
+    /// The hooks run all at once, as the caller wants it.
     AtOnce,
-    /// All at once: a group of hooks of another agent.
+    /// The hooks are a group of another agent, and run all at once.
     Group,
 }
 
@@ -101,12 +101,12 @@ impl Stage {
         self.order == StageOrder::Group
     }
 
-    /// Whether the stage runs, after hooks that have blocked the event or not.
+    /// Returns whether the stage runs. `is_blocked`: an earlier hook has blocked the event.
     pub(super) fn is_reached(&self, is_blocked: bool) -> bool {
         !(is_blocked && self.is_group())
     }
 
-    /// Whether the stage ends behind a hook that stops others, or does not.
+    /// Returns whether the stage ends behind a hook. `has_stopped`: the hook stops those after it.
     pub(super) fn ends_after(&self, has_stopped: bool) -> bool {
         has_stopped && self.order == StageOrder::InTurn { stops: true }
     }

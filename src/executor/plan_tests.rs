@@ -198,8 +198,12 @@ fn check(cases: &[Case], can_block: bool, stops: bool, options: FireOptions) {
     let mut expected = model(|_| true);
     expected.retain(|index| !cases[*index].is_background);
     assert_eq!(ran, expected, "those that ran, and those of the page");
-    let ordered = explained.iter().filter(|it| it.order.is_some());
-    let foretold: Vec<usize> = ordered.map(|it| place(&it.hook)).collect();
+    let ordered = explained
+        .iter()
+        .filter(|explanation| explanation.order.is_some());
+    let foretold: Vec<usize> = ordered
+        .map(|explanation| place(&explanation.hook))
+        .collect();
     assert_eq!(foretold, model(Case::is_foreseen), "those of the dry run");
     let is_foreseen = |case: &Case| case.is_foreseen() || case.kind == Kind::Allows;
     if cases.iter().all(is_foreseen) {

@@ -42,7 +42,7 @@ struct Node {
     own: Cancel,
     /// The executor's token, and the host's.
     parents: [Option<CancelToken>; 2],
-    /// That of a submitted event, which has ended when it is closed.
+    /// The channel of a submitted event, which has ended when the channel is closed.
     channel: Option<Arc<Channel>>,
     links: Mutex<Links>,
 }
@@ -50,7 +50,7 @@ struct Node {
 #[derive(Default)]
 struct Links {
     children: Vec<Weak<Node>>,
-    /// Where a submitted event waits for a thread.
+    /// The queue in which a submitted event waits for a thread.
     waits_in: Option<Waiting>,
 }
 
@@ -61,7 +61,7 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Creates a token that these cancel too.
+    /// Creates a token that its parents cancel too.
     pub(super) fn below(parents: [Option<Self>; 2], channel: Option<Arc<Channel>>) -> Self {
         let token = Self(Arc::new(Node {
             own: Cancel::default(),
@@ -83,7 +83,7 @@ impl CancelToken {
         let children = &mut self.0.links.lock().children;
         if children.len() == children.capacity() {
             children.retain(|child| child.strong_count() > 0);
-            // If most are left, many more may come before this is done again.
+            // The reserved space makes the next sweep come only after as many new children as are left now.
             children.reserve(children.len() + 1);
         }
         children.push(Arc::downgrade(&child.0));
@@ -93,14 +93,14 @@ impl CancelToken {
     /// cancelled: what it is given to later is cancelled at once. An event without hooks has nothing to cancel, and is
     /// allowed; an action of a [`Lifecycle`](crate::Lifecycle) is not begun.
     pub fn cancel(&self) {
-        // No call within a call: a host may give each event the token of the one before.
+        // A loop instead of recursion: a host may give each event the token of the one before.
         let mut waiting = vec![self.clone()];
         while let Some(token) = waiting.pop() {
             if !token.0.own.request() {
                 continue;
             }
             token.withdraw();
-            // The latest come first: they wait for the others.
+            // The latest children are cancelled first: they wait for the others.
             waiting.extend(token.children());
         }
     }
@@ -108,7 +108,7 @@ impl CancelToken {
     /// Notes in which queue an event waits.
     pub(super) fn waits_in(&self, queue: Waiting) {
         self.0.links.lock().waits_in = Some(queue);
-        // It may have been cancelled before this was known.
+        // The token may have been cancelled before its queue was known.
         if self.is_cancelled() {
             self.withdraw();
         }
@@ -121,13 +121,14 @@ impl CancelToken {
         }
     }
 
-    /// Returns whether it has been cancelled. The token of a submitted event is cancelled with its event, however that is done.
+    /// Returns whether the token has been cancelled. The token of a submitted event is cancelled with its event, by whatever
+    /// means that is done.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Whether the hooks of all that it was given to have ended.
+    /// Returns whether the hooks of all calls and events that the token was given to have ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let mut waiting = vec![self.clone()];
@@ -153,7 +154,7 @@ impl CancelToken {
             .collect()
     }
 
-    /// What the hooks of an event look at.
+    /// Returns the cancellation that the hooks of an event look at.
     pub(super) fn cancellation(&self) -> Arc<dyn Cancellation> {
         Arc::clone(&self.0) as _
     }
@@ -176,7 +177,7 @@ impl Node {
     }
 }
 
-/// Ends the tokens above that no other value holds one by one: a host may make a chain that is longer than a stack.
+/// Drops the tokens above that no other value holds one by one: a host may make a chain that is longer than a stack.
 impl Drop for Node {
     fn drop(&mut self) {
         let mut above: Vec<CancelToken> = Vec::new();
@@ -232,7 +233,7 @@ mod tests {
         assert!(first.is_finished());
     }
 
-    /// Each is below the one of the executor and the one before.
+    /// Each token is below that of the executor and the one before it.
     #[test]
     fn each_token_of_a_chain_is_cancelled_once() {
         let cancel = |length: &usize| {

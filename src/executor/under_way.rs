@@ -17,7 +17,7 @@ pub(super) struct Held {
 }
 
 impl UnderWay {
-    /// Holds a key; none if it is under way.
+    /// Holds a key; none if an event with this key is under way.
     pub(super) fn hold(&self, key: u64) -> Option<Held> {
         let is_new = self.0.lock().insert(key);
         is_new.then(|| Held {

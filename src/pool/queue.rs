@@ -53,7 +53,7 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// The number of items that wait.
+    /// Returns the number of items that wait.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -85,13 +85,13 @@ impl<T> Queue<T> {
         ticket
     }
 
-    /// Whether `pop` would return an item.
+    /// Returns whether `pop` would return an item.
     pub(crate) fn has_next(&self, others_may: bool) -> bool {
         let next = self.ready.first_key_value();
         next.is_some_and(|(ticket, _)| others_may || !ticket.is_other)
     }
 
-    /// Takes the next item: a guard; without a guard, another item if `others_may`. Its ordering key is held
+    /// Takes the next item: a guard or, if none waits and `others_may`, another item. Its ordering key is held
     /// until [`Queue::release`].
     pub(crate) fn pop(&mut self, others_may: bool) -> Option<(Ticket, T)> {
         if !self.has_next(others_may) {
@@ -123,7 +123,7 @@ impl<T> Queue<T> {
             return;
         };
         let ordered = self.keys.get_mut(&key);
-        let Some(ordered) = ordered.filter(|it| it.first == ticket.number) else {
+        let Some(ordered) = ordered.filter(|ordered| ordered.first == ticket.number) else {
             return;
         };
         match ordered.behind.pop_first() {

@@ -46,21 +46,21 @@ struct PoolInner<J> {
     /// The prefix of the threads' names; a number follows.
     name: &'static str,
     threads: usize,
-    /// The most threads that may run other jobs than guards.
+    /// The most threads that may run jobs other than guards.
     others: usize,
     /// The most jobs that may wait.
     capacity: usize,
     state: Mutex<PoolState<J>>,
     /// Wakes idle threads, one for each call.
     called: Condvar,
-    /// Wakes those that wait for a thread's start, or for the end of all.
+    /// Wakes the callers that wait for a thread's start, or for the end of all threads.
     changed: Condvar,
 }
 
 struct PoolState<J> {
     queue: Queue<J>,
     is_closed: bool,
-    /// Those that run, and one that is being started.
+    /// The number of threads that run, including one that is being started.
     threads: usize,
     /// The first thread is being started. Until it has, no job is accepted.
     is_starting: bool,
@@ -173,9 +173,9 @@ impl<J: Runnable> Pool<J> {
 
     /// Waits for all threads of a closed pool to end, at most this time. Returns whether they have ended.
     pub(crate) fn wait_for_the_end(&self, time: Duration) -> bool {
-        let left = |state: &mut PoolState<J>| state.threads > 0;
+        let has_threads = |state: &mut PoolState<J>| state.threads > 0;
         let state = self.0.state.lock();
-        let state = self.0.changed.wait_timeout_while(state, time, left);
+        let state = self.0.changed.wait_timeout_while(state, time, has_threads);
         state.threads == 0
     }
 
