@@ -15,17 +15,18 @@ use crate::protocol::Naming;
 /// What is known of a hook once it may run.
 #[derive(Debug)]
 pub(super) enum Admitted {
-    /// It starts a process.
+    /// The hook starts a process.
     Start {
         working_dir: PathBuf,
         confinement: Option<Confinement>,
     },
-    /// Its answer stands in its entry.
+    /// The answer of the hook stands in its entry.
     Answer(Box<HookOutput>),
 }
 
-/// Asked right before each start, and once more for a kept process whose event has waited for its turn. `naming` knows the
-/// hooks above this host, `working_dir` is the executor's, `bases` are where sandboxes begin. The approval comes first: no failure policy ignores a lost one.
+/// Checks whether a hook may start: right before each start, and once more for a kept process whose event has waited for its
+/// turn. `naming` knows the hooks above this host, `working_dir` is the executor's, `bases` are where sandboxes begin. The
+/// approval comes first: no failure policy ignores a lost one.
 ///
 /// # Errors
 /// If the hook must not start. It then fails with this failure.
@@ -56,7 +57,7 @@ fn approved(hook: &Hook) -> Result<(), Failure> {
     let Some(approval) = hook.approval() else {
         return Ok(());
     };
-    // It reads files of a project, in whatever state they are.
+    // The check reads files of a project, in whatever state they are.
     let lost = catch_unwind(AssertUnwindSafe(|| approval.lost(hook)));
     let panicked = |_| Some("the check of the hook's approval panicked".to_owned());
     match lost.unwrap_or_else(panicked) {
@@ -69,11 +70,11 @@ fn approved(hook: &Hook) -> Result<(), Failure> {
 /// directory; and its working directory, which may be relative to the base.
 fn working_dir_of(hook: &Hook, of_executor: Option<&Path>) -> Result<(PathBuf, PathBuf), Failure> {
     let own = hook.working_dir();
-    let whole = own.filter(|path| path.is_absolute());
-    let base = match (hook.base_dir().or(of_executor), whole) {
+    let absolute = own.filter(|path| path.is_absolute());
+    let base = match (hook.base_dir().or(of_executor), absolute) {
         (Some(base), _) => base.to_owned(),
-        // Nothing is relative to a base.
-        (None, Some(whole)) => whole.ancestors().last().unwrap_or(whole).to_owned(),
+        // Nothing is relative to this base.
+        (None, Some(path)) => path.ancestors().last().unwrap_or(path).to_owned(),
         (None, None) => std::env::current_dir().map_err(|error| {
             let why = match error.kind() {
                 ErrorKind::NotFound => "it was removed".to_owned(),

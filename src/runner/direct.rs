@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::entry::HookCommand;
 use crate::hook::{Token, lex};
 
-/// Returns the words of such a command; empty if the shell must run it.
+/// Returns the words of a command that needs no shell; empty if the shell must run it.
 pub(super) fn direct_words<'a>(
     command: &'a HookCommand,
     working_dir: &Path,
@@ -50,7 +50,7 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_.,/:@%+-".contains(&byte)
 }
 
-/// Whether the system and a shell find the same file for this path. The standard library does not specify how a
+/// Returns whether the system and a shell find the same file for this path. The standard library does not specify how a
 /// relative path is resolved together with another working directory. On Linux it is resolved after the
 /// change of directory, which the tests check.
 fn names_a_file(word: &str) -> bool {

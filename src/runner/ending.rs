@@ -31,10 +31,14 @@ impl Ran {
         }
     }
 
-    /// A shell reports a script without its interpreter as a missing file.
+    /// Adds why the interpreter of a script was not found, which a shell reports as a missing file.
     pub(super) fn explained(mut self, spec: &Spec<'_>, command: &HookCommand) -> Self {
+        let script = || match spec.direct.first() {
+            Some(path) => Some((*path).to_owned()),
+            None => in_home(command),
+        };
         if let process::End::Exited(127) = self.finished.end
-            && let Some(script) = spec.direct.first().map(|it| (*it).to_owned()).or_else(|| in_home(command))
+            && let Some(script) = script()
             // Without `./`, because people read this path.
             && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
             && let Some(why) = process::interpreter_problem(&script, spec.working_dir)
@@ -185,22 +189,22 @@ const LONGEST_QUOTE: usize = 200;
 
 /// Describes the end of a resident hook that has not answered, with the error that it wrote to standard error.
 pub(super) fn without_answer(end: &process::End, stderr: &Captured) -> Failure {
-    let mut words = "it ended without an answer".to_owned();
+    let mut message = "it ended without an answer".to_owned();
     match end {
-        process::End::Exited(code) => words += &format!(" (exit code {code})"),
-        process::End::Signaled(signal) => words += &format!(", by {}", named_signal(*signal)),
+        process::End::Exited(code) => message += &format!(" (exit code {code})"),
+        process::End::Signaled(signal) => message += &format!(", by {}", named_signal(*signal)),
         _ => {}
     }
     let stderr = String::from_utf8_lossy(&stderr.bytes()).into_owned();
     if let Some(line) = error_line(&stderr) {
         let line: String = line.chars().take(LONGEST_QUOTE).collect();
-        words += &format!(": {line}");
+        message += &format!(": {line}");
     }
-    Failure::new(FailureKind::NoAnswer, words)
+    Failure::new(FailureKind::NoAnswer, message)
 }
 
-/// Returns the last line of the form `name: text`, else the last line: Python writes it after the traceback,
-/// Node before its version.
+/// Returns the last line of the form `name: text`, else the last line that is not empty. Python writes such a line after the
+/// traceback, Node before its version.
 fn error_line(stderr: &str) -> Option<&str> {
     let lines = || stderr.lines().map(str::trim).rev();
     let mut named = lines().filter(|line| line.contains(": "));
@@ -213,7 +217,7 @@ fn error_line(stderr: &str) -> Option<&str> {
 const STOPPED: &str =
     ", stopped by a signal: it tried to use the terminal, which a hook does not have";
 
-/// The signal of a filter of system calls, and the exit code of a shell whose program it has ended, where there are sandboxes.
+/// The signal that a sandbox's filter of system calls sends, and the exit code of a shell whose program it has ended.
 const SIGSYS: i32 = 31;
 const SIGSYS_IN_SHELL: i32 = 128 + SIGSYS;
 const ENDED_BY_FILTER: &str = ": in a sandbox, a program that makes system calls of another architecture, as one for 32 bits does, is ended";
@@ -228,8 +232,8 @@ fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
     if omitted > 0 {
         let (head, tail) = captured.into_parts();
         let note = format!("\n[... {omitted} bytes left out ...]\n");
-        let shown = lossy(&[&head[..], note.as_bytes(), &tail].concat());
-        return (shown, Some([head, tail].concat()));
+        let text = lossy(&[&head[..], note.as_bytes(), &tail].concat());
+        return (text, Some([head, tail].concat()));
     }
     match String::from_utf8(captured.into_bytes()) {
         Ok(text) if !text.starts_with('\u{FEFF}') => (text, None),

@@ -43,7 +43,7 @@ impl Fired<'_> {
 
 /// What cancels an event.
 pub(crate) trait Cancellation: Send + Sync {
-    /// What a run waits for.
+    /// Returns the flag that a run waits for.
     fn flag(&self) -> &Cancel;
 
     /// Returns whether the flag is requested, or is about to be.
@@ -52,7 +52,7 @@ pub(crate) trait Cancellation: Send + Sync {
 
 pub(crate) struct Firing<'a> {
     pub(crate) event: Fired<'a>,
-    /// As the host has fired it, if that is another one.
+    /// The event as the host has fired it, if a hook has replaced it since.
     original: Option<Fired<'a>>,
     /// Whether hooks may block the event.
     pub(crate) can_block: bool,
@@ -99,11 +99,13 @@ impl<'a> Firing<'a> {
         }
     }
 
-    /// Converts it to a form that several threads can use.
+    /// Makes the event one that several threads can use.
     pub(crate) fn into_shared(self) -> Firing<'static> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),
-            original: self.original.map(|it| Fired::Shared(it.to_shared())),
+            original: self
+                .original
+                .map(|original| Fired::Shared(original.to_shared())),
             can_block: self.can_block,
             too_deep: self.too_deep,
             once: self.once,

@@ -35,21 +35,21 @@ impl Reporter {
     }
 
     /// Logs a warning for the author of a hook, once for each hook.
-    pub(crate) fn diagnose_once(&self, hook: &Hook, words: &str) {
+    pub(crate) fn diagnose_once(&self, hook: &Hook, message: &str) {
         // What follows a colon differs from run to run.
-        let kind = words.split(": ").next().unwrap_or_default().to_owned();
+        let kind = message.split(": ").next().unwrap_or_default().to_owned();
         let is_new = self.logged.lock().is_ok_and(|mut logged| {
             logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), kind))
         });
         if is_new {
-            self.warn(hook, words);
+            self.warn(hook, message);
         }
     }
 
     /// Logs a warning about a hook.
-    pub(crate) fn warn(&self, hook: &Hook, words: &str) {
+    pub(crate) fn warn(&self, hook: &Hook, message: &str) {
         self.log(Level::Warn, hook, || {
-            format!(": {}", self.shown(hook, words))
+            format!(": {}", self.display(hook, message))
         });
     }
 
@@ -58,8 +58,8 @@ impl Reporter {
         hook.masked(&self.redactor, text).into_owned()
     }
 
-    /// Returns a text about this hook in a form that may be shown.
-    pub(crate) fn shown(&self, hook: &Hook, text: &str) -> String {
+    /// Returns a text about this hook with its secrets masked and made printable.
+    pub(crate) fn display(&self, hook: &Hook, text: &str) -> String {
         printable_lines(&hook.masked(&self.redactor, text))
     }
 
@@ -77,7 +77,7 @@ impl Reporter {
         }
     }
 
-    /// Logs a sentence about a hook. It is made only if the level is enabled.
+    /// Logs a sentence about a hook. `sentence` is called only if the level is enabled.
     fn log(&self, level: Level, hook: &Hook, sentence: impl FnOnce() -> String) {
         log!(level, "hook `{}`{}", self.label(hook), sentence());
     }
@@ -95,7 +95,7 @@ impl Reporter {
         for (level, name, text) in outputs {
             if !text.is_empty() {
                 self.log(level, hook, || {
-                    format!(" {name}: {}", self.shown(hook, text))
+                    format!(" {name}: {}", self.display(hook, text))
                 });
             }
         }
@@ -109,7 +109,7 @@ impl Reporter {
             // A hook that blocks by failing is logged as a failure.
             let reason = result.reason().unwrap_or("no reason given");
             self.log(Level::Warn, hook, || {
-                format!(" blocks {event_type}: {}", self.shown(hook, reason))
+                format!(" blocks {event_type}: {}", self.display(hook, reason))
             });
         }
     }
@@ -123,7 +123,7 @@ impl Reporter {
         self.log(level, hook, || {
             let place = hook.source().map(|source| format!(" of {source}"));
             let place = printable(&place.unwrap_or_default());
-            let error = self.shown(hook, result.error.as_deref().unwrap_or_default());
+            let error = self.display(hook, result.error.as_deref().unwrap_or_default());
             format!("{place} failed on {event_type}: {error}")
         });
     }

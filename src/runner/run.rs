@@ -28,9 +28,9 @@ use crate::whereabouts::Where;
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
-/// No protocol gives its hooks a longer deadline of its own.
+/// The longest timeout that a protocol gives its hooks by default.
 const LONGEST_DEFAULT: Duration = Duration::from_secs(600);
-/// What the end of a run may take beyond its deadline and its grace period.
+/// The time that the end of a run may take beyond its deadline and its grace period.
 const MARGIN: Duration = Duration::from_secs(1);
 
 /// What every run depends on: the settings, the observers, and the log.
@@ -68,14 +68,14 @@ impl Runner {
         }
     }
 
-    /// The result of a hook at which this crate's own code panicked.
+    /// Returns the result of a hook at which this crate's own code panicked, and logs the panic.
     pub(crate) fn panicked(&self, hook: &Arc<Hook>) -> HookResult {
         self.reporter.panicked(hook);
         let error = "the hooks engine panicked";
         HookResult::failing(Arc::clone(hook), FailureKind::Panicked, error)
     }
 
-    /// The longest time from the start of a hook to its result, if no observer hangs.
+    /// Returns the longest time from the start of a hook to its result, if no observer hangs.
     pub(crate) fn longest_run(&self, hook: &Hook) -> Duration {
         let default = self.default_timeout.max(LONGEST_DEFAULT);
         let timeout = hook.own_timeout().unwrap_or(default);
@@ -84,7 +84,7 @@ impl Runner {
             .saturating_add(MARGIN)
     }
 
-    /// The result of a hook from which nothing is heard after its longest run.
+    /// Returns the result of a hook that has none after its [longest run](Self::longest_run), and logs this.
     pub(crate) fn hung(&self, hook: &Arc<Hook>) -> HookResult {
         let error = "no result after its deadline: an observer of hooks hangs";
         self.reporter.hung(hook);
@@ -116,7 +116,7 @@ impl Runner {
                 FailureKind::ApprovalLost | FailureKind::Misconfigured
             )
         {
-            // It will not run again until its files are loaded again.
+            // The hook will not run again until its files are loaded again.
             self.residents.end_of(&[hook.fingerprint()]);
         }
         let ran = admitted.and_then(|admitted| {
@@ -151,7 +151,7 @@ impl Runner {
         }
     }
 
-    /// The result of a hook whose answer stands in its entry.
+    /// Returns the result of a hook whose answer stands in its entry.
     fn answer(&self, firing: &Firing<'_>, hook: &Arc<Hook>, output: HookOutput) -> HookResult {
         let result = HookResult::of(Arc::clone(hook), End::Answered, None);
         let reading = Reading {
@@ -161,7 +161,7 @@ impl Runner {
         self.answered(firing, result, Some(reading))
     }
 
-    /// Adds to a result what was read of the hook's end, as far as the hook may do it.
+    /// Adds to a result what the protocol has read of the hook's end, as far as the hook may do it.
     fn answered(
         &self,
         firing: &Firing<'_>,
@@ -174,14 +174,14 @@ impl Runner {
             limit(&mut reading, event, |word| hook.check_may(word));
             result = result.with_reading(reading);
         }
-        result.mask_warnings(|hook, words| self.reporter.without_secrets(hook, words));
-        for words in result.diagnostics() {
-            self.reporter.diagnose_once(&result.hook, words);
+        result.mask_warnings(|hook, warning| self.reporter.without_secrets(hook, warning));
+        for diagnostic in result.diagnostics() {
+            self.reporter.diagnose_once(&result.hook, diagnostic);
         }
         result
     }
 
-    /// From a call to its result: what the protocol starts, the process, and what the protocol reads of its end.
+    /// Starts what the protocol asks for, waits for its end, and lets the protocol read that.
     fn run_process(
         &self,
         firing: &Firing<'_>,
@@ -198,7 +198,7 @@ impl Runner {
             working_dir,
             once: &firing.once,
         };
-        // Before the run, which may write its own script.
+        // The scripts are compared before the run, since the hook may write its own script.
         let host_dir = self.working_dir.as_deref();
         let scripts = hook.scripts();
         let changed = scripts.and_then(|scripts| scripts.changed(hook, host_dir));
@@ -219,14 +219,14 @@ impl Runner {
         };
         let mut result = self.answered(firing, result, reading);
         if let Some(name) = changed {
-            self.tell_of_change(&mut result, &name);
+            self.report_change(&mut result, &name);
         }
         Ok(result)
     }
 
-    /// Adds to a result that a script of the hook has changed. One that is not shown, since the hook blocks or fails, is said
-    /// again at the next run.
-    fn tell_of_change(&self, result: &mut HookResult, name: &str) {
+    /// Adds to a result that a script of the hook has changed. A change that the user does not see, since the hook blocks or
+    /// fails, is reported again at the next run.
+    fn report_change(&self, result: &mut HookResult, name: &str) {
         let change = format!("its script `{name}` has changed since the hooks were loaded");
         let change = self.reporter.without_secrets(&result.hook, &change);
         let is_shown = result.failure.is_none() && result.should_continue();
@@ -316,7 +316,7 @@ impl Runner {
     }
 }
 
-/// Returns what a protocol reads.
+/// Returns the end of a process as its protocol reads it.
 fn exit(result: &HookResult, gap: Option<usize>) -> Exit<'_> {
     Exit {
         code: result.signal().is_none().then_some(result.exit_code),
@@ -327,7 +327,7 @@ fn exit(result: &HookResult, gap: Option<usize>) -> Exit<'_> {
     }
 }
 
-/// Returns what the hook has written to its file. A file that it has put in its place is ignored: opening
+/// Returns what the hook has written to its file. A file that the hook has put in its place is ignored: opening
 /// it could block forever.
 fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
     let mut bytes = Vec::new();

@@ -21,7 +21,7 @@ pub(crate) struct Bases {
 
 impl Bases {
     pub(crate) fn new(of_all: Option<Sandbox>) -> Self {
-        // Where tests are built so, each of them sees what a sandbox with all rights changes.
+        // With this flag of the build, each test shows what a sandbox with all rights changes.
         let in_tests = || Sandbox::new().writing(["/"]).with_network();
         Self {
             known: Mutex::default(),
@@ -29,17 +29,17 @@ impl Bases {
         }
     }
 
-    /// Returns the real path.
+    /// Returns the real path of a directory, as it was when the directory was first seen.
     pub(crate) fn real(&self, directory: &Path) -> Arc<Path> {
         let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(real) = known().get(directory) {
             return Arc::clone(real);
         }
-        // Without the lock: a file system may take long to answer. Of what is not there, all that is there counts: what comes
-        // later has no link.
-        let mut ways = directory.ancestors();
-        let real = ways.find_map(|above| {
+        // The lock is not held here: a file system may take long to answer. If the directory does not exist, the part of its
+        // path that exists is resolved: what is created later has no link.
+        let mut ancestors = directory.ancestors();
+        let real = ancestors.find_map(|above| {
             let rest = directory.strip_prefix(above).ok()?;
             Some(above.canonicalize().ok()?.join(rest))
         });
@@ -49,10 +49,10 @@ impl Bases {
         Arc::clone(first.or_insert_with(|| Arc::from(real)))
     }
 
-    /// Returns what the hook may reach; none if it is in no sandbox. Its own `working_dir` begins at `base`.
+    /// Returns what the hook may reach; none if it is in no sandbox. The hook's own `working_dir` begins at `base`.
     ///
     /// # Errors
-    /// Where no sandbox is possible, and for a path that is not there, has a link, or leads elsewhere.
+    /// If no sandbox is possible, and for a path that does not exist, has a link, or leads elsewhere.
     pub(super) fn confinement(
         &self,
         hook: &Hook,
@@ -101,9 +101,9 @@ impl Bases {
 /// What the paths of a hook's sandboxes mean.
 struct Paths<'a> {
     bases: &'a Bases,
-    /// The project's root, or the working directory of a hook without one: as it is written, and its real path.
+    /// The project's root, or the working directory of a hook without one: the path as it is configured, and its real path.
     project: (&'a Path, Arc<Path>),
-    /// Relative paths must not lead out of it.
+    /// The directory that relative paths must not lead out of.
     limit: &'a Path,
 }
 
@@ -160,8 +160,8 @@ impl Paths<'_> {
     /// Returns the place of a whole path: below the project's root or, without a link from where the user can write, below `/`.
     fn below(&self, whole: &Path, name: String) -> Place {
         let whole = without_dots(whole);
-        let (written, real) = &self.project;
-        let below = whole.strip_prefix(without_dots(written));
+        let (configured, real) = &self.project;
+        let below = whole.strip_prefix(without_dots(configured));
         match below.or_else(|_| whole.strip_prefix(real)) {
             Ok(below) => self.at(real, below, name),
             Err(_) => {
@@ -187,13 +187,13 @@ fn is_root(component: &Component<'_>) -> bool {
     matches!(component, Component::RootDir | Component::Prefix(_))
 }
 
-/// Checks that the place can be opened, and notes which one it is.
+/// Checks that the place can be opened, and records its device and number.
 fn opened(mut place: Place) -> Result<Place, String> {
     place.identity = identity_of(&place).map_err(|refused| refused.to_string())?;
     Ok(place)
 }
 
-/// Returns a whole path, in which `..` is resolved by the text: without links, that is the place.
+/// Returns a whole path in which `..` is resolved by the text, which is right for a path without links.
 fn without_dots(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut whole = PathBuf::new();

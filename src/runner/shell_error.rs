@@ -21,19 +21,19 @@ enum Cause {
     NotFound,
     NoPermission,
     NoFormat,
-    /// Anything else, in words for the user.
+    /// Another cause, described for the user.
     Other(&'static str),
 }
 
-/// What is written behind the name of a command, and what it means. The system's messages are the same on all Unix
-/// systems.
+/// The texts that a shell writes behind the name of a command, and what they mean. The system's messages are the same on all
+/// Unix systems.
 const CAUSES: [(&str, Cause); 15] = [
     ("command not found", Cause::NotFound),
     ("not found", Cause::NotFound),
     ("No such file or directory", Cause::NotFound),
     ("required file not found", Cause::NotFound),
     ("Permission denied", Cause::NoPermission),
-    // Of a directory dash says the same, and only bash says this.
+    // For a directory, dash reports a missing permission, and only bash says this.
     ("Is a directory", Cause::NoPermission),
     ("Exec format error", Cause::NoFormat),
     (
@@ -70,14 +70,13 @@ const CAUSES: [(&str, Cause); 15] = [
     ),
 ];
 
-/// Says which command could not be started, where and why. `command` is the hook's, which is named if the shell has
+/// Describes which command could not be started, where and why. `command` is the hook's, which is named if the shell has
 /// named none.
 pub(super) fn not_started(command: &str, stderr: &str, directory: &Path, code: i32) -> String {
-    let shown_directory = directory.display().to_string();
-    let shown_directory = printable(&shown_directory);
+    let started_in = printable(&directory.display().to_string());
     let not_found = |name: &str| {
         let name = shortened(name);
-        format!("command `{name}` not found, started in `{shown_directory}`")
+        format!("command `{name}` not found, started in `{started_in}`")
     };
     let Some((name, cause)) = last_complaint(stderr) else {
         if code == NOT_FOUND_BY_CMD {
@@ -89,7 +88,7 @@ pub(super) fn not_started(command: &str, stderr: &str, directory: &Path, code: i
             "has not found"
         };
         return format!(
-            "exited with code {code}, as a shell does that {what} a command: `{}`, started in `{shown_directory}`",
+            "exited with code {code}, as a shell does that {what} a command: `{}`, started in `{started_in}`",
             shortened(command.trim())
         );
     };
@@ -118,7 +117,7 @@ fn shortened(command: &str) -> String {
     printable(&start)
 }
 
-/// Looks at the file that a shell could not execute, if it is named by a path.
+/// Describes what is wrong with the file that a shell could not execute, if the command is a path.
 fn of_file(name: &str, cause: Cause, directory: &Path) -> Option<String> {
     if !name.contains('/') {
         return None;
@@ -134,7 +133,7 @@ fn of_file(name: &str, cause: Cause, directory: &Path) -> Option<String> {
     problem.map(|problem| printable(&problem))
 }
 
-/// Returns the command that the last line of this kind names, and the cause, as in `sh: 1: jq: not found`.
+/// Returns the command and the cause from the last line that reports one, as in `sh: 1: jq: not found`.
 fn last_complaint(stderr: &str) -> Option<(&str, Cause)> {
     let mut lines = stderr.lines().rev().map(str::trim);
     lines.find_map(|line| {
@@ -167,7 +166,8 @@ fn named_before<'a>(line: &'a str, cause: &str) -> Option<&'a str> {
     matches!(before, "" | "failed to run command ").then_some(quoted)
 }
 
-/// zsh writes the cause first, without a capital: `zsh:1: permission denied: ./x`.
+/// Returns the command and the cause from a line of zsh, which writes the cause first, without a capital: `zsh:1: permission
+/// denied: ./x`.
 fn named_by_zsh(line: &str) -> Option<(&str, Cause)> {
     let line = line.split_once(": ")?.1;
     CAUSES.iter().find_map(|(text, cause)| {

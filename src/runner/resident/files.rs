@@ -9,7 +9,7 @@ use crate::hook::{Hook, Words};
 use crate::named::{Lookup, Stamps};
 use crate::process::{Spec, program_of};
 
-/// The most files. They are checked before each event, so with more of them no process is kept.
+/// The most files from which a process is kept: all of them are checked before each event.
 const MOST: usize = 1000;
 
 /// Returns the stamps of the program, of each word of the command that could be a file, of what its interpreters run, and of

@@ -56,7 +56,7 @@ impl Residents {
         }
     }
 
-    /// Sends the event in `spec.stdin` to the hook's process. None: the hook must run for this event alone.
+    /// Sends the event in `spec.stdin` to the hook's process. Returns none if the hook must run for this event alone.
     pub(super) fn exchange(
         &self,
         hook: &Hook,
@@ -90,7 +90,7 @@ impl Residents {
         })
     }
 
-    /// Returns the process for this event, and how it came to be. None if no more processes can be kept.
+    /// Returns the process for this event, and whether it was kept or started. None if no more processes can be kept.
     fn process(
         &self,
         turn: &Turn,
@@ -200,7 +200,7 @@ impl Residents {
             return;
         }
         if self.is_forked() {
-            // They belong to the original: dropping them would kill them.
+            // The processes belong to the original host: dropping them would kill them.
             std::mem::forget(processes);
             return;
         }
@@ -232,7 +232,7 @@ impl Drop for Residents {
     }
 }
 
-/// How a run ended that has not reached a process.
+/// Returns the end of a run whose event has not reached a process.
 fn never_sent(end: End, started: Instant) -> Ran {
     Ran::new(Finished::without_process(end, started))
 }

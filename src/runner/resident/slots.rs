@@ -25,7 +25,7 @@ const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 pub(super) struct Kept {
     pub(super) process: Resident,
     pub(super) files: Stamps,
-    /// When it was started, or has answered its last event.
+    /// The time at which the process was started, or has answered its last event.
     pub(super) since: Instant,
 }
 
@@ -57,7 +57,8 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compares the whole hook: another hook with the same fingerprint can be constructed.
+    /// Returns whether the slot is that of this hook and spec. Compares the whole hook: another hook with the same fingerprint
+    /// can be constructed.
     fn is_of(&self, hook: &Hook, spec: &Spec<'_>) -> bool {
         self.hook.fingerprint() == hook.fingerprint()
             && self.hook == *hook
@@ -102,7 +103,7 @@ impl Slots {
     }
 
     /// Reserves a place for a process that will be started. Returns the processes that must be ended for that: if
-    /// all places are taken, the one that has been idle for the longest time. None: there is no place.
+    /// all places are taken, the one that has been idle for the longest time. None if there is no place.
     pub(super) fn take_place(&self, turn: &Turn) -> Option<Vec<Resident>> {
         let all = self.lock();
         let all = all.as_ref().filter(|all| turn.is_of_one(all))?;
@@ -132,16 +133,16 @@ impl Slots {
         None
     }
 
-    /// Takes the idle processes that are meant.
-    pub(super) fn take_idle(&self, is_meant: impl Fn(&Kept) -> bool) -> Vec<Resident> {
-        idle_of(self.lock().iter().flatten(), is_meant)
+    /// Takes the idle processes for which `is_taken` is true.
+    pub(super) fn take_idle(&self, is_taken: impl Fn(&Kept) -> bool) -> Vec<Resident> {
+        idle_of(self.lock().iter().flatten(), is_taken)
     }
 
     /// Removes the slots of these hooks, given by their fingerprints, and returns their idle processes.
     pub(super) fn remove(&self, hooks: &[u64]) -> Vec<Resident> {
-        let is_meant = |slot: &mut Arc<Slot>| hooks.contains(&slot.hook.fingerprint());
+        let is_removed = |slot: &mut Arc<Slot>| hooks.contains(&slot.hook.fingerprint());
         let mut all = self.lock();
-        let removed = all.as_mut().map(|all| all.extract_if(.., is_meant));
+        let removed = all.as_mut().map(|all| all.extract_if(.., is_removed));
         let removed: Vec<_> = removed.into_iter().flatten().collect();
         idle_of(&removed, |_| true)
     }
@@ -164,11 +165,13 @@ impl Slots {
 
 fn idle_of<'a>(
     slots: impl IntoIterator<Item = &'a Arc<Slot>>,
-    is_meant: impl Fn(&Kept) -> bool,
+    is_taken: impl Fn(&Kept) -> bool,
 ) -> Vec<Resident> {
-    let slots = slots.into_iter();
-    let kept = slots.filter_map(|slot| slot.lock().idle.take_if(|kept| is_meant(kept)));
-    kept.map(|kept| kept.process).collect()
+    slots
+        .into_iter()
+        .filter_map(|slot| slot.lock().idle.take_if(|kept| is_taken(kept)))
+        .map(|kept| kept.process)
+        .collect()
 }
 
 /// The place of one event among those of its hook. Dropping it gives it up.
@@ -179,7 +182,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits behind earlier events for the same hook. If that ends before its turn, returns how.
+    /// Waits behind earlier events for the same hook. The error is the end of an event whose turn does not come.
     pub(super) fn wait(slot: Arc<Slot>, spec: &Spec<'_>, deadline: Instant) -> Result<Self, End> {
         let turn = Self::new(slot);
         let mut state = turn.slot.lock();
@@ -222,7 +225,7 @@ impl Turn {
         state.idle.take()
     }
 
-    /// Whether the process that is started now replaces another one.
+    /// Takes the mark that the previous process had to be ended: the process that is started now replaces it.
     pub(super) fn replaces(&self) -> bool {
         std::mem::take(&mut self.slot.lock().replaces)
     }
