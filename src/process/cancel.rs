@@ -32,7 +32,7 @@ impl Cancel {
         self.requested.load(Ordering::SeqCst)
     }
 
-    /// Returns whether this is the first request.
+    /// Requests the end. Returns whether this is the first request.
     pub(crate) fn request(&self) -> bool {
         // `wake` creates the pipe first and then reads the flag. The fences of both make it certain that one of the two
         // threads sees what the other has done: that the lock is set is known without any such order.

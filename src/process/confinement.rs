@@ -10,11 +10,11 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(windows, allow(dead_code))]
 pub(crate) struct Confinement {
-    /// Each narrows what the others leave.
+    /// The layers, each of which narrows what the others leave.
     pub(crate) layers: Vec<Reach>,
-    /// Whether it may open network sockets.
+    /// Whether the process may open network sockets.
     pub(crate) network: bool,
-    /// Where it begins, if its hook has chosen that.
+    /// The working directory, if the hook has chosen it.
     pub(crate) working_dir: Option<Place>,
 }
 
@@ -29,31 +29,31 @@ impl Confinement {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(windows, allow(dead_code))]
 pub(crate) struct Reach {
-    /// None: all that this process can read.
+    /// The places that may be read. None: all that this process can read.
     pub(crate) read: Option<Vec<Place>>,
     pub(crate) write: Vec<Place>,
 }
 
 /// A path that is opened by one rule: from the first directory that the user can write, it has no link.
 ///
-/// Who can write a directory can put a link into it, and so choose what a path means that another has written.
+/// A user who can write a directory can put a link into it, and so choose where a path that another user has written leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // Not used where no process can be confined.
 #[allow(dead_code)]
 pub(crate) struct Place {
-    /// What names it, for messages.
+    /// The setting that names the place, for messages.
     pub(crate) name: String,
-    /// A directory by its real path, below which the rule begins; `/`: the rule begins where the user can write.
+    /// The real path of a directory below which the rule begins; `/`: the rule begins where the user can write.
     pub(crate) base: PathBuf,
     /// The path below the base, without `..`.
     pub(crate) below: PathBuf,
     /// The real path of the project's root. The rule also begins there: others may have put links into it.
     pub(crate) project: Option<Arc<Path>>,
-    /// Its device and its number there, if it was opened before: a kept process reaches what was there when it was started.
+    /// The device and the number of the file, if it was opened before: a kept process reaches what was there when it was started.
     pub(crate) identity: Option<(u64, u64)>,
 }
 
-/// Why a process cannot be confined, and so was not started.
+/// Error confining a process, which was therefore not started.
 #[derive(Debug)]
 // Not used where no process can be confined.
 #[allow(dead_code)]
@@ -65,7 +65,7 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    /// The reason on every other system.
+    /// Returns the error of a system on which no process can be confined.
     #[cfg_attr(target_os = "linux", allow(dead_code))]
     pub(crate) fn on_this_system() -> Self {
         let needs =

@@ -22,7 +22,7 @@ pub(crate) struct Environment<'a> {
     set: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// Which of the host's own variables the process inherits.
+/// The variables that the process inherits: all of the host's except some, or only these.
 #[derive(Debug)]
 pub(crate) enum Inherited<'a> {
     AllBut(&'a [String]),
@@ -93,7 +93,8 @@ impl<'a> Environment<'a> {
     pub(super) fn entries(&self, variable: (&str, &OsStr)) -> BTreeMap<OsString, OsString> {
         let mut entries: BTreeMap<OsString, OsString> = match &self.inherited {
             Inherited::AllBut(names) => {
-                let is_kept = |name: &OsString| !names.iter().any(|it| name == it.as_str());
+                let is_kept =
+                    |name: &OsString| !names.iter().any(|removed| name == removed.as_str());
                 std::env::vars_os()
                     .filter(|(name, _)| is_kept(name))
                     .collect()
@@ -109,7 +110,7 @@ impl<'a> Environment<'a> {
         entries
     }
 
-    /// The `PATH` on which the process will look for programs.
+    /// Returns the `PATH` on which the process will look for programs.
     #[cfg(unix)]
     pub(super) fn path(&self) -> OsString {
         if let Some((_, path)) = self.set.iter().rev().find(|(name, _)| name == "PATH") {

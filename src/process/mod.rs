@@ -74,7 +74,7 @@ pub(crate) struct Spec<'a> {
     /// How many bytes of standard output are kept, and how many of standard error.
     pub(crate) output_limit: usize,
     pub(crate) cancel: Option<&'a Cancel>,
-    /// None: the process may reach all that this one can.
+    /// What the process may reach. None: all that this process can reach.
     pub(crate) confinement: Option<Confinement>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Spec<'a> {
 #[derive(Debug, Clone)]
 pub(crate) enum Args {
     List(Vec<OsString>),
-    /// Passed on unchanged: `cmd` does not parse its command line as other programs do.
+    /// A command line that is passed on unchanged: `cmd` does not parse its command line as other programs do.
     #[cfg(windows)]
     Verbatim(OsString),
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Args, Confinement, LARGEST_VARIABLE, Refused, Spec};
 use crate::files;
 
-/// Why a command could not be started. The message names the file or setting that caused it.
+/// Error starting a command. The message names the file or setting that caused it.
 #[derive(Debug)]
 pub(crate) struct StartError {
     pub(crate) kind: StartErrorKind,
@@ -34,7 +34,7 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// For a directory, the permission to execute is that to enter it.
+/// Returns whether a process can have this working directory. For a directory, the permission to execute is that to enter it.
 #[cfg(unix)]
 fn can_be_entered(directory: &Path) -> bool {
     is_executable(directory)
@@ -45,7 +45,7 @@ fn can_be_entered(_directory: &Path) -> bool {
     true
 }
 
-/// Why a confined process ended before it was to execute its program. All other errors of a start are of that step.
+/// Error of a confined process that ended before it was to execute its program. All other errors of a start come from that step.
 #[derive(Debug, thiserror::Error)]
 // Not used where no process can be confined.
 #[allow(dead_code)]
@@ -66,8 +66,11 @@ const INTERPRETER: &str = if cfg!(windows) {
 /// Describes the error of a failed start.
 pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> StartError {
     use StartErrorKind::{NoSandbox, NoWorkingDir, NotExecutable, NotFound, Other};
-    let (dir, shown) = (spec.working_dir.display(), program.display());
-    let refused = error.get_ref().and_then(|it| it.downcast_ref::<Refused>());
+    let dir = spec.working_dir.display();
+    let display = program.display();
+    let refused = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Refused>());
     if let Some(refused) = refused {
         return StartError {
             kind: NoSandbox,
@@ -80,7 +83,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
             message,
         };
     }
-    let unprepared = error.get_ref().and_then(|it| it.downcast_ref());
+    let unprepared = error.get_ref().and_then(|inner| inner.downcast_ref());
     match unprepared {
         Some(Unprepared::WorkingDir(error)) => {
             return StartError {
@@ -91,17 +94,17 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         Some(Unprepared::Process(error)) => {
             return StartError {
                 kind: Other,
-                message: format!("cannot start `{shown}`: {error}"),
+                message: format!("cannot start `{display}`: {error}"),
             };
         }
         None => {}
     }
     let (kind, message) = match error.kind() {
         io::ErrorKind::NotFound if !program.exists() => {
-            (NotFound, format!("program `{shown}` not found"))
+            (NotFound, format!("program `{display}` not found"))
         }
         io::ErrorKind::NotFound => {
-            let of_loader = || format!("program `{shown}` needs a loader that was not found");
+            let of_loader = || format!("program `{display}` needs a loader that was not found");
             let message = interpreter_problem(program, spec.working_dir).unwrap_or_else(of_loader);
             (NotFound, message)
         }
@@ -114,7 +117,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
                 {
                     outside_of_what_is_read(program)
                 } else {
-                    format!("no permission to run `{shown}` in `{dir}`")
+                    format!("no permission to run `{display}` in `{dir}`")
                 }
             };
             let problem = permission_problem(program, spec.working_dir);
@@ -122,12 +125,12 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
         }
         io::ErrorKind::ArgumentListTooLong => (Other, too_long(spec)),
         _ if is_no_format(&error) => (NotExecutable, format_problem(program)),
-        _ => (Other, format!("cannot start `{shown}`: {error}")),
+        _ => (Other, format!("cannot start `{display}`: {error}")),
     };
     StartError { kind, message }
 }
 
-/// Describes a program that a sandbox does not let the process execute, or whose interpreter it does not.
+/// Describes a program that the sandbox does not let the process execute, or whose interpreter the sandbox does not let it execute.
 fn outside_of_what_is_read(program: &Path) -> String {
     let line = interpreter_line(program).unwrap_or_default();
     let interpreter = match line.split_whitespace().next() {
@@ -140,7 +143,7 @@ fn outside_of_what_is_read(program: &Path) -> String {
     )
 }
 
-/// Returns why no process can have this working directory.
+/// Returns why no process can have this working directory; none if one can.
 pub(crate) fn directory_problem(directory: &Path) -> Option<String> {
     let what = match directory.metadata() {
         Err(error) => not_found(directory, &error),
@@ -154,7 +157,7 @@ pub(crate) fn directory_problem(directory: &Path) -> Option<String> {
     ))
 }
 
-/// Describes a directory of which nothing can be read.
+/// Describes a directory whose metadata cannot be read.
 fn not_found(directory: &Path, error: &io::Error) -> String {
     match files::dangling_link(directory) {
         Some(link) => format!("cannot be entered: {}", files::to_nothing(link)),
@@ -163,7 +166,7 @@ fn not_found(directory: &Path, error: &io::Error) -> String {
     }
 }
 
-/// Whether the error is ENOEXEC, for which the standard library has no name.
+/// Returns whether the error is ENOEXEC, for which the standard library has no name.
 fn is_no_format(error: &io::Error) -> bool {
     #[cfg(unix)]
     let number = libc::ENOEXEC;
@@ -235,7 +238,7 @@ fn beginning(file: &Path) -> Option<Vec<u8>> {
     Some(start)
 }
 
-/// Returns what stands behind `#!` in the first line of a script.
+/// Returns the text behind `#!` in the first line of a script.
 fn interpreter_line(script: &Path) -> Option<String> {
     let start = beginning(script)?;
     let line = start
@@ -247,21 +250,21 @@ fn interpreter_line(script: &Path) -> Option<String> {
 
 /// Describes what is wrong with the interpreter that a script names after `#!` in its first line.
 pub(crate) fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<String> {
-    let words = interpreter_line(script)?;
-    let shown = script.display();
-    if let Some(words) = words.strip_suffix('\r') {
+    let line = interpreter_line(script)?;
+    let display = script.display();
+    if let Some(line) = line.strip_suffix('\r') {
         return Some(format!(
-            "interpreter `{}\\r` of `{shown}` not found, since the first line ends with a carriage \
+            "interpreter `{}\\r` of `{display}` not found, since the first line ends with a carriage \
              return: save the file with Unix line ends",
-            words.trim_start()
+            line.trim_start()
         ));
     }
-    let name = words.split_whitespace().next()?;
+    let name = line.split_whitespace().next()?;
     let is_missing = !working_dir.join(name).exists();
-    is_missing.then(|| format!("interpreter `{name}` of `{shown}` not found"))
+    is_missing.then(|| format!("interpreter `{name}` of `{display}` not found"))
 }
 
-/// Names the variable or argument that is too large by itself. If none is, reports the total size.
+/// Describes the variable or argument that is too large by itself. If none is, describes the total size.
 fn too_long(spec: &Spec<'_>) -> String {
     let variables = spec.environment.lengths();
     if let Some((name, length)) = variables.iter().max_by_key(|(_, length)| *length)
@@ -294,7 +297,7 @@ fn too_long(spec: &Spec<'_>) -> String {
     )
 }
 
-/// Returns the length of each argument. A path that is executed instead of the program has its own.
+/// Returns the length of each argument. A path that is executed instead of the program has its own arguments.
 fn argument_lengths(spec: &Spec<'_>) -> Vec<usize> {
     if !spec.direct.is_empty() {
         return spec.direct.iter().map(|word| word.len()).collect();

@@ -16,23 +16,24 @@ use rustix::io::Errno;
 use crate::logging::warn;
 use crate::process::Refused;
 
-/// What is below, or beyond these, stays.
+/// The limits of removing: the most levels of directories, and the most entries. What is below or beyond them stays.
 const MOST_LEVELS: usize = 64;
 const MOST_ENTRIES: usize = 10_000;
-/// So many are removed before the hook's result is there, which takes less than a millisecond: a program may end next.
+/// The most entries that are removed before the hook's result is returned, which takes less than a millisecond: the host may
+/// exit right after it.
 const AT_ONCE: usize = 64;
 
 /// A directory that is removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Temporary(Arc<Place>);
 
-/// Where it is. Another process of the user may put something else in its place at any time, so it is the directories that were
-/// opened which count, not their paths.
+/// The place of the directory. Another process of the user may put something else there at any time, so the opened directories
+/// count, not their paths.
 #[derive(Debug)]
 struct Place {
     parent: OwnedFd,
     directory: OwnedFd,
-    /// In the parent.
+    /// The directory's name in the parent.
     name: CString,
     path: PathBuf,
 }
@@ -41,12 +42,12 @@ impl Temporary {
     /// Creates a directory that only this user can read.
     pub(crate) fn new() -> io::Result<Self> {
         let place = Place::new().map_err(|error| {
-            // Any start would fail for want of these.
+            // Any start would fail without these resources.
             if let Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) = error.raw_os_error() {
                 return error;
             }
-            let words = format!("its temporary directory cannot be created: {error}");
-            io::Error::other(Refused::Here(words))
+            let message = format!("its temporary directory cannot be created: {error}");
+            io::Error::other(Refused::Here(message))
         })?;
         Ok(Self(Arc::new(place)))
     }
@@ -55,7 +56,7 @@ impl Temporary {
         &self.0.path
     }
 
-    // A sandbox needs it, and not each system has one.
+    // Only a sandbox needs it, and only some systems have one.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) fn directory(&self) -> &OwnedFd {
         &self.0.directory
@@ -63,7 +64,7 @@ impl Temporary {
 }
 
 impl Drop for Temporary {
-    /// Where much is left, on a thread of its own: the host waits for a hook, not for what it has left.
+    /// Removes many entries on a thread of its own: the host waits for a hook, not for the files that it has left.
     fn drop(&mut self) {
         // Most hooks leave nothing.
         let place = Arc::clone(&self.0);
@@ -88,7 +89,7 @@ impl Drop for Temporary {
 impl Place {
     fn new() -> io::Result<Self> {
         let parent = open_parent()?;
-        // The crate's own error has no number.
+        // The error of `tempfile` has no number.
         let mut failed = None;
         let made = tempfile::Builder::new()
             .prefix("forge-hooks-sandbox-")
@@ -117,7 +118,7 @@ impl Place {
     /// Removes the directory and what is below it. Returns whether all of it is gone: there are limits.
     ///
     /// # Errors
-    /// The first one ends it.
+    /// The first error ends the removal.
     fn remove(&self, most: usize) -> io::Result<bool> {
         let first = Level::open(&self.parent, self.name.clone())?;
         let [opened, own] = [&first.directory, &self.directory].map(fstat);
@@ -150,7 +151,7 @@ fn parent_path() -> io::Result<&'static Path> {
     Ok(PARENT.get_or_init(|| parent))
 }
 
-/// Opens that directory, unless there is a link now.
+/// Opens the directory of [`parent_path`], unless a link has taken its place.
 fn open_parent() -> io::Result<OwnedFd> {
     let (path, flags) = (parent_path()?, OFlags::DIRECTORY | OFlags::CLOEXEC);
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -170,7 +171,7 @@ fn open_parent() -> io::Result<OwnedFd> {
 struct Level {
     directory: OwnedFd,
     entries: Dir,
-    /// Its name in the level above.
+    /// The directory's name in the level above.
     name: CString,
 }
 
@@ -184,7 +185,7 @@ impl Level {
             }
             opened => opened?,
         };
-        // Else its entries could not be removed.
+        // Without this mode, its entries could not be removed.
         if fstat(&directory)?.st_mode & 0o700 != 0o700 {
             fchmod(&directory, Mode::RWXU)?;
         }
@@ -207,7 +208,8 @@ impl Level {
     }
 }
 
-/// Lets this user read a directory. Linux changes the mode of what is open, and so of no link that has taken its place.
+/// Lets this user read a directory. Linux changes the mode of the opened directory, so never that of a link that has taken its
+/// place.
 fn unlock(above: impl AsFd, name: &CStr) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -226,7 +228,7 @@ fn unlock(above: impl AsFd, name: &CStr) -> rustix::io::Result<()> {
 /// Removes what is in a directory. Returns whether all of it is gone: there are limits.
 ///
 /// # Errors
-/// The first one ends it.
+/// The first error ends the removal.
 fn empty(first: Level, most: usize) -> io::Result<bool> {
     let mut levels = vec![first];
     let mut removed = 0;
@@ -241,7 +243,7 @@ fn empty(first: Level, most: usize) -> io::Result<bool> {
         removed += 1;
         match unlinkat(&level.directory, &name, AtFlags::empty()) {
             _ if removed > most => return Ok(false),
-            // Linux says the first of a directory, POSIX the second.
+            // For a directory, Linux returns the first error, and POSIX specifies the second.
             Err(Errno::ISDIR | Errno::PERM) => {
                 let below = Level::open(&level.directory, name)?;
                 if levels.len() == MOST_LEVELS {
@@ -276,12 +278,11 @@ mod tests {
             let path = temporary.path().to_owned();
             let moved = path.with_extension("moved");
             std::fs::rename(&path, &moved).unwrap();
-            match is_link {
-                true => std::os::unix::fs::symlink(outside.path(), &path).unwrap(),
-                false => {
-                    std::fs::create_dir(&path).unwrap();
-                    std::fs::write(path.join("kept"), "").unwrap();
-                }
+            if is_link {
+                std::os::unix::fs::symlink(outside.path(), &path).unwrap();
+            } else {
+                std::fs::create_dir(&path).unwrap();
+                std::fs::write(path.join("kept"), "").unwrap();
             }
             assert!(temporary.0.remove(MOST_ENTRIES).is_err());
             assert!(path.join("kept").exists());

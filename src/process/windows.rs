@@ -30,7 +30,7 @@ use super::{Args, Cancel, Captured, End, Finished, LINGER, Place, Refused, Spec}
 /// How often the wait checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Returns why no process can be confined.
+/// Returns the error that no process can be confined.
 pub(crate) fn identity_of(_place: &Place) -> Result<Option<(u64, u64)>, Refused> {
     Err(Refused::on_this_system())
 }
@@ -115,8 +115,8 @@ fn spawn(spec: &Spec<'_>, program: &Path) -> io::Result<Child> {
         .spawn()
 }
 
-/// Waits for the end in slices, so that a cancellation is seen. Windows has no way to ask a process
-/// without a window to end, so the grace period is not used.
+/// Waits for the end in slices, so that a cancellation is seen. On Windows a process without a window cannot be
+/// asked to end, so the grace period is not used.
 fn wait(child: &mut Child, spec: &Spec<'_>, deadline: Instant, job: &Job) -> End {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());

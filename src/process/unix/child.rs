@@ -29,9 +29,9 @@ static LEFTOVERS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 pub(super) struct Leader {
     pid: Pid,
-    /// From then on its id is free.
+    /// Whether it was reaped: from then on its id is free.
     is_reaped: bool,
-    /// Other code in the host has reaped it, or the system has: from then on its id may be another group's.
+    /// Whether other code in the host, or the system, has reaped it: from then on its id may be another group's.
     is_lost: AtomicBool,
     /// The descendants that have left the group, as far as they were searched for.
     outside: Outside,
@@ -45,7 +45,7 @@ pub(super) struct Started {
     pub(super) leader: Leader,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
-    /// Of a confined process. Removed together with this value.
+    /// The temporary directory of a confined process. It is removed together with this value.
     pub(super) temporary: Option<Temporary>,
 }
 
@@ -75,9 +75,9 @@ impl Leader {
         if self.is_reaped || self.is_lost.load(Ordering::Relaxed) {
             return true;
         }
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        match rustix::process::waitid(WaitId::Pid(self.pid), look) {
-            Ok(found) => found.is_some(),
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match rustix::process::waitid(WaitId::Pid(self.pid), options) {
+            Ok(status) => status.is_some(),
             Err(Errno::INTR) => false,
             Err(_) => {
                 self.is_lost.store(true, Ordering::Relaxed);
@@ -86,7 +86,7 @@ impl Leader {
         }
     }
 
-    /// Whether its id may be that of another process.
+    /// Returns whether its id may be that of another process.
     fn is_free(&self) -> bool {
         let _ = self.has_ended();
         self.is_reaped || self.is_lost.load(Ordering::Relaxed)
@@ -111,9 +111,9 @@ impl Leader {
         self.outside.signal(signals);
     }
 
-    /// Sends a signal to the whole group, and to the process if it has joined another group. Not if the process was
-    /// reaped: then others may have its id. An error means that the group is gone, or that all its processes now belong
-    /// to another user; nothing can be done in either case.
+    /// Sends a signal to the whole group, and to the process if it has joined another group. Sends nothing once the process
+    /// was reaped: another process may then have its id. An error means that the group is gone, or that all its processes
+    /// now belong to another user; nothing can be done in either case.
     fn signal_group(&self, signal: Signal) {
         if self.is_free() {
             return;
@@ -124,13 +124,13 @@ impl Leader {
         }
     }
 
-    /// Whether certainly nothing of the tree is left. Only the process itself may not be reaped yet.
+    /// Returns whether nothing of the tree is left for certain. Only the process itself may not be reaped yet.
     pub(super) fn tree_is_gone(&self) -> bool {
         // The group comes last: all of `/proc` must be read to check it.
         self.has_ended() && self.outside.is_gone() && tree::group_is_gone(self.pid)
     }
 
-    /// Whether a process of the group is stopped.
+    /// Returns whether a process of the group is stopped.
     pub(super) fn is_stopped(&self) -> bool {
         tree::group_is_stopped(self.pid)
     }
@@ -139,7 +139,7 @@ impl Leader {
     /// delayed, for example when the host is traced: the tracer gets it first.
     pub(super) fn reap(&mut self, patience: Duration) -> End {
         let is_reaped = std::mem::replace(&mut self.is_reaped, true);
-        // Its id may be that of another process of the host.
+        // The id may be that of another process of the host by now.
         if is_reaped || self.is_lost.load(Ordering::Relaxed) {
             return End::StatusLost;
         }
@@ -149,7 +149,7 @@ impl Leader {
                 Ok(Some((_, status))) => return end_of(status),
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
                 Err(Errno::INTR) => {}
-                // Killed, and still blocked in the kernel.
+                // The process was killed, and is still blocked in the kernel.
                 Ok(None) => {
                     leave_over(self.pid);
                     return End::StatusLost;
@@ -173,7 +173,7 @@ impl Drop for Leader {
     }
 }
 
-/// None if the system has none, or refuses it.
+/// Opens a pidfd. None if the system has none, or refuses it.
 fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
     #[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
     return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
@@ -192,8 +192,8 @@ fn leave_over(pid: Pid) {
 pub(super) fn reap_leftovers() {
     let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
     leftovers.retain(|pid| {
-        let look = rustix::process::waitpid(Some(*pid), WaitOptions::NOHANG);
-        matches!(look, Ok(None) | Err(Errno::INTR))
+        let waited = rustix::process::waitpid(Some(*pid), WaitOptions::NOHANG);
+        matches!(waited, Ok(None) | Err(Errno::INTR))
     });
 }
 
@@ -205,7 +205,7 @@ fn end_of(status: WaitStatus) -> End {
     }
 }
 
-/// Whether the host ignores SIGCHLD. A program that inherits this can lose the exit codes of its own children.
+/// Returns whether the host ignores SIGCHLD. A program that inherits this can lose the exit codes of its own children.
 pub(super) fn sigchld_is_ignored() -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: with a null pointer as the new action, this only queries the current one. The answer is
@@ -217,7 +217,7 @@ pub(super) fn sigchld_is_ignored() -> bool {
     action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0
 }
 
-/// Whether no process has this process id any more.
+/// Returns whether no process has this process id any more.
 #[cfg(test)]
 pub(crate) fn process_is_gone(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);

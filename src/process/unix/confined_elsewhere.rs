@@ -1,4 +1,4 @@
-//! Where no process can be confined: it is not started.
+//! Replaces `confined` on systems where no process can be confined: such a process is not started.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,12 +10,12 @@ use super::child::Started;
 use crate::process::temporary::Temporary;
 use crate::process::{Confinement, Place, Refused};
 
-/// Returns why no process can be confined.
+/// Returns the error that no process can be confined.
 pub(crate) fn support() -> Result<(), Refused> {
     Err(Refused::on_this_system())
 }
 
-/// Returns why no place can be opened.
+/// Returns the error that no place can be opened.
 pub(crate) fn identity_of(_place: &Place) -> Result<Option<(u64, u64)>, Refused> {
     Err(Refused::on_this_system())
 }

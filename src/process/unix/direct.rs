@@ -28,13 +28,13 @@ pub(super) fn start<T>(
     started.map_err(|error| explain(error, Path::new(&program), spec))
 }
 
-/// Returns None if `spec.program` must be started instead. Nothing has been executed then.
+/// Executes the path. Returns None if `spec.program` must be started instead; nothing has been executed then.
 fn start_path<T>(
     spec: &Spec<'_>,
     start: &impl Fn(Command) -> io::Result<T>,
 ) -> Option<Result<T, StartError>> {
     let (path, args) = spec.direct.split_first()?;
-    // dash restores the default.
+    // A shell is needed: dash restores the default action of SIGCHLD.
     if child::sigchld_is_ignored() {
         return None;
     }
@@ -46,9 +46,9 @@ fn start_path<T>(
     }
 }
 
-/// Errors of `execve` that a shell reports with its own message and exit code, or that it handles
-/// (ENOEXEC: a script without `#!`). Not E2BIG, because the shell would get the same environment, and not
-/// a lack of what any start needs (memory, processes, descriptors).
+/// Returns whether this is an error of `execve` that a shell reports with its own message and exit code, or that it handles
+/// (ENOEXEC: a script without `#!`). E2BIG is not, because the shell would get the same environment, and neither is a lack of
+/// what any start needs (memory, processes, descriptors).
 fn is_for_the_shell(error: &io::Error) -> bool {
     matches!(
         Errno::from_io_error(error),

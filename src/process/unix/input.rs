@@ -8,7 +8,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use rustix::io::Errno;
 use rustix::pipe::PIPE_BUF;
 
-/// What is still to be written to a process, and where.
+/// The bytes that are still to be written to a process, and the pipe for them.
 pub(super) type Rest<'a> = (PipeWriter, &'a [u8]);
 
 /// Returns the reading end for the process, and the writing end. Only the writing end does not block: the process
@@ -19,9 +19,9 @@ pub(super) fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
     Ok((reader, writer))
 }
 
-/// Returns the reading end of a pipe with this input, and what did not fit, with the writing end.
+/// Returns the reading end of a pipe with this input, and the rest that did not fit, with the writing end.
 pub(super) fn filled(bytes: &[u8]) -> io::Result<(PipeReader, Option<Rest<'_>>)> {
-    // So much fits into every empty pipe: the write does not wait.
+    // `PIPE_BUF` bytes fit into every empty pipe, so the write does not wait.
     let (reader, writer) = if bytes.len() <= PIPE_BUF {
         io::pipe()?
     } else {
@@ -34,9 +34,9 @@ pub(super) fn filled(bytes: &[u8]) -> io::Result<(PipeReader, Option<Rest<'_>>)>
 /// Writes what fits, and returns what is left. Must be called only while the reading end is open here.
 fn write_unread<'a>(to: &PipeWriter, bytes: &'a [u8]) -> &'a [u8] {
     match rustix::io::write(to, bytes) {
-        Ok(written) => &bytes[written..],
+        Ok(count) => &bytes[count..],
         Err(Errno::INTR | Errno::AGAIN) => bytes,
-        // Normal: a hook does not have to read its input. Other errors cannot be reported to the hook.
+        // A closed pipe is normal: a hook does not have to read its input. Other errors cannot be reported to the hook.
         Err(_) => &[],
     }
 }

@@ -82,15 +82,15 @@ pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartEr
     })
 }
 
-/// Starts a kept process. It does not get `spec.stdin`.
+/// Starts a kept process, which does not get `spec.stdin`.
 pub(crate) fn start_resident(spec: &Spec<'_>, deadline: Instant) -> Result<Resident, StartError> {
     direct::start(spec, |command| Resident::start(spec, command, deadline))
 }
 
-/// A stopped process handles SIGTERM only after it is continued.
+/// The signals that ask a process to end. A stopped process handles SIGTERM only after it is continued.
 const ASK_TO_END: [Signal; 2] = [Signal::TERM, Signal::CONT];
 
-/// Why the runner ended the process early.
+/// The reason for which the runner ends the process early.
 #[derive(Clone, Copy)]
 enum Cut {
     TimedOut { stopped: bool },
@@ -117,7 +117,7 @@ struct Running<'a> {
     /// The process has ended; it is not reaped yet.
     ended: bool,
     waiter: Waiter,
-    /// Removed at the end of the run.
+    /// The temporary directory, which is removed at the end of the run.
     #[allow(dead_code)]
     temporary: Option<Temporary>,
 }

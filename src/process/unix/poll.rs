@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-/// How long a wait lasts if something must be looked at that no descriptor reports: the first time, and at most.
+/// The length of a wait if something must be looked at that no descriptor reports: of the first wait, and of the longest.
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(10);
 
 /// A descriptor to wait for, if it is open, and what its owner calls it.
 pub(super) type Source<'a, T> = (T, Option<BorrowedFd<'a>>, PollFlags);
 
-/// Waits. What no descriptor reports is looked at soon after something has happened, and then less often.
+/// Waits for descriptors. Its waits are short after something has happened, and then become longer, so that the caller can look
+/// at what no descriptor reports.
 #[derive(Debug)]
 pub(super) struct Waiter {
     pause: Duration,

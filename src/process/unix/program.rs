@@ -19,7 +19,7 @@ pub(super) fn find_program(spec: &Spec<'_>) -> Result<OsString, StartError> {
         })
 }
 
-/// Returns the file of any program name, if there is one.
+/// Returns the file of any program name; none if there is no such file.
 pub(crate) fn program_of(name: &OsStr, spec: &Spec<'_>) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return Some(match Path::new(name) {
@@ -37,7 +37,7 @@ fn find_on_path(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
         .map(|directory| directory.join(name))
         .filter(|file| file.is_file())
         .collect();
-    // As in execvp: the first executable one. If none is, the first one, so that its error explains why.
+    // As in execvp, the first executable file counts. If none is executable, the first file, so that its error explains why.
     let chosen = candidates
         .iter()
         .find(|file| is_executable(file))

@@ -27,20 +27,20 @@ use super::{ASK_TO_END, input, spawn};
 use crate::process::temporary::Temporary;
 use crate::process::{Cancel, Captured, End, LINGER, Spec};
 
-/// The time after its input was closed, and again the time after it got SIGTERM.
+/// The time that a process gets to end after its input was closed, and again after it got SIGTERM.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// A kept process.
 #[derive(Debug)]
 pub(crate) struct Resident {
     leader: Leader,
-    /// Removed together with the process.
+    /// The temporary directory, which is removed together with the process.
     #[allow(dead_code)]
     temporary: Option<Temporary>,
-    /// None once the process is to end.
+    /// The input. None once the process is to end.
     stdin: Option<PipeWriter>,
     stdout: OwnedFd,
-    /// None at its end.
+    /// Standard error. None once it is at its end.
     stderr: Option<OwnedFd>,
     started: Instant,
     events: u32,
@@ -58,7 +58,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) stderr_limit: usize,
 }
 
-/// Why there is no answer. The process must not be used again.
+/// Error getting an answer. The process must not be used again.
 #[derive(Debug)]
 pub(crate) enum Broken {
     TimedOut {
@@ -82,17 +82,17 @@ pub(crate) enum Broken {
 /// The state of one exchange.
 struct Talk<'a> {
     event: &'a Exchange<'a>,
-    /// What is still to be sent.
+    /// The part of the event that is still to be sent.
     left: &'a [u8],
     answer: Vec<u8>,
     stderr: Captured,
-    /// When its output ended. It cannot answer any more, and gets a moment to end.
+    /// The time at which its output ended. It cannot answer any more, and gets a moment to end.
     output_ended: Option<Instant>,
     waiter: Waiter,
 }
 
 impl Resident {
-    /// Starts the process. It does not get `spec.stdin`.
+    /// Starts the process, which does not get `spec.stdin`.
     pub(super) fn start(spec: &Spec<'_>, command: Command, deadline: Instant) -> io::Result<Self> {
         let (process, stdin) = spawn::with_open_input(spec, command, deadline)?;
         for fd in [&process.stdout, &process.stderr] {
@@ -117,7 +117,7 @@ impl Resident {
         self.started.elapsed()
     }
 
-    /// The number of events that it has answered.
+    /// Returns the number of events that it has answered.
     pub(crate) fn events(&self) -> u32 {
         self.events
     }
@@ -130,7 +130,7 @@ impl Resident {
     /// be killed.
     pub(crate) fn exchange(&mut self, event: &Exchange<'_>) -> (Result<Vec<u8>, Broken>, Captured) {
         if self.events > 0 {
-            // It belongs to no event.
+            // What was written since the last answer belongs to no event.
             self.read_stderr(&mut Captured::default());
         }
         let mut talk = Talk {
@@ -141,9 +141,10 @@ impl Resident {
             output_ended: None,
             waiter: Waiter::new(),
         };
-        let answer = match self.has_written() {
-            true => Err(Broken::OutputBefore),
-            false => self.answer_to(&mut talk),
+        let answer = if self.has_written() {
+            Err(Broken::OutputBefore)
+        } else {
+            self.answer_to(&mut talk)
         };
         self.read_stderr(&mut talk.stderr);
         self.events += u32::from(answer.is_ok());
@@ -173,9 +174,10 @@ impl Resident {
     fn check_limits(&self, talk: &Talk<'_>) -> Result<(), Broken> {
         let since = talk.output_ended.map(|since| since.elapsed());
         if since.is_some_and(|since| since >= LINGER) {
-            return Err(match talk.answer.is_empty() {
-                true => Broken::OutputClosed,
-                false => Broken::HalfAnswer,
+            return Err(if talk.answer.is_empty() {
+                Broken::OutputClosed
+            } else {
+                Broken::HalfAnswer
             });
         }
         if talk.event.cancel.is_some_and(Cancel::is_requested) {
@@ -188,12 +190,12 @@ impl Resident {
         Ok(())
     }
 
-    /// Whether it has written anything without having got an event.
+    /// Returns whether it has written anything without having got an event.
     fn has_written(&self) -> bool {
         matches!(rustix::io::read(&self.stdout, &mut [0; 1]), Ok(1..))
     }
 
-    /// It may have closed its input. It may still answer, and may end.
+    /// Sends what fits. A process that has closed its input may still answer, and may end.
     fn write(&self, talk: &mut Talk<'_>) {
         if let Some(stdin) = self.stdin.as_ref().filter(|_| !talk.left.is_empty()) {
             talk.left = input::write_some(stdin, talk.left);
@@ -282,7 +284,7 @@ impl Resident {
             process.stdin = None;
         }
         wait_for_all(&processes, Leader::has_ended);
-        // What is left by those that have ended by themselves is killed.
+        // Processes that have ended by themselves may have left others, which are killed.
         let mut asked: Vec<_> = processes
             .extract_if(.., |process| !process.has_ended())
             .collect();
@@ -295,7 +297,7 @@ impl Resident {
     }
 }
 
-/// Waits until this is so for all of them, but not for long.
+/// Waits until `is_so` is true for all processes, at most for [`PATIENCE`].
 fn wait_for_all(processes: &[Resident], is_so: impl Fn(&Leader) -> bool) {
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until && !processes.iter().all(|process| is_so(&process.leader)) {

@@ -27,7 +27,7 @@ pub(super) fn command(spec: &Spec<'_>, program: &OsStr) -> Command {
     command
 }
 
-/// Starts a process that reads `spec.stdin` to its end. Returns what did not fit into the pipe.
+/// Starts a process that reads `spec.stdin` to its end. Returns it with the input that did not fit into the pipe.
 pub(super) fn with_input<'a>(
     spec: &Spec<'a>,
     command: Command,

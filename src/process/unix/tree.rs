@@ -95,16 +95,16 @@ fn is_own_child(leader: Pid) -> bool {
 
 /// Returns all descendants of the roots, parents before their children.
 fn below(mut known: HashSet<i32>, all: &[Process]) -> Vec<&Process> {
-    let mut found = Vec::new();
+    let mut descendants = Vec::new();
     loop {
-        let before = found.len();
+        let before = descendants.len();
         for process in all {
             if known.contains(&process.parent) && known.insert(process.pid) {
-                found.push(process);
+                descendants.push(process);
             }
         }
-        if found.len() == before {
-            return found;
+        if descendants.len() == before {
+            return descendants;
         }
     }
 }
@@ -154,7 +154,7 @@ impl Process {
         })
     }
 
-    /// Whether it has ended and is waiting to be reaped.
+    /// Returns whether it has ended and is waiting to be reaped.
     fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
@@ -169,12 +169,12 @@ impl Process {
         self.now().is_some_and(|now| !now.is_dead())
     }
 
-    /// Whether it is unchanged: reading `/proc` takes time, and its id may have been reused meanwhile.
+    /// Returns whether it still has its parent: reading `/proc` takes time, and its id may have been reused meanwhile.
     fn is_as_before(&self) -> bool {
         self.now().is_some_and(|now| now.parent == self.parent)
     }
 
-    /// Signals the process. Does not compare the parent: it was signalled first, and may have ended since.
+    /// Signals the process. Does not compare the parent, which was signalled first and may have ended since.
     fn send(&self, signals: &[Signal]) -> io::Result<()> {
         let pid = Pid::from_raw(self.pid).ok_or(io::ErrorKind::NotFound)?;
         let pidfd = pidfd_open(pid, PidfdFlags::empty())?;

@@ -20,8 +20,8 @@ pub(super) fn group_is_gone(_leader: Pid) -> bool {
     false
 }
 
-/// Only the leader can be checked.
+/// Returns whether the leader is stopped, since the rest of the group cannot be checked.
 pub(super) fn group_is_stopped(leader: Pid) -> bool {
-    let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    matches!(waitid(WaitId::Pid(leader), look), Ok(Some(_)))
+    let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(waitid(WaitId::Pid(leader), options), Ok(Some(_)))
 }

@@ -14,8 +14,8 @@ use seccompiler::{
 
 use crate::process::Refused;
 
-/// The newest system call that is known here (`file_setattr`, Linux 6.17): one with a larger number is answered as by a
-/// kernel that does not have it. So are the numbers of x32, which begin at 0x4000_0000.
+/// The newest system call that is known here (`file_setattr`, Linux 6.17). A call with a larger number fails as in a kernel that
+/// does not have it. So do those of x32, whose numbers begin at 0x4000_0000.
 const NEWEST: i64 = 469;
 const FILE_SETATTR: i64 = 469;
 const SETXATTRAT: i64 = 463;
@@ -33,11 +33,11 @@ const PUT_TEXT: [u32; 2] = [0x5412, 0x541c];
 /// Requests that change a file's attributes: FS_IOC_SETFLAGS (of two sizes), FS_IOC_FSSETXATTR.
 const SET_ATTRIBUTES: [u32; 3] = [0x4008_6602, 0x4004_6602, 0x401c_5820];
 
-/// The kinds of requests that are allowed, in their second byte: of terminals, pipes and sockets.
+/// The kinds of requests that are allowed, in the second byte of their numbers: requests of terminals, pipes and sockets.
 const KINDS_OF_REQUESTS: [u32; 2] = [0x5400, 0x8900];
 
-/// What else is asked of files: FIGETBSZ, FS_IOC_GETFLAGS (of two sizes), FS_IOC_FSGETXATTR, FS_IOC_GETVERSION, FS_IOC_FIEMAP,
-/// FICLONE, FICLONERANGE. Other requests change files that were only opened for reading (FS_IOC_ENABLE_VERITY, btrfs).
+/// The requests about files that are allowed: FIGETBSZ, FS_IOC_GETFLAGS (of two sizes), FS_IOC_FSGETXATTR, FS_IOC_GETVERSION,
+/// FS_IOC_FIEMAP, FICLONE, FICLONERANGE. Others change files that were only opened for reading (FS_IOC_ENABLE_VERITY, btrfs).
 const REQUESTS: [u32; 8] = [
     2,
     0x8008_6601,
@@ -54,16 +54,16 @@ pub(super) const SECCOMP_RET_ERRNO: u32 = 0x0005_0000;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Refused in every sandbox.
+/// The calls that every sandbox refuses.
 const NEVER: &[i64] = &[
-    // Other processes.
+    // These reach other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
-    // What is shared by number or name.
+    // These reach what processes share by number or name.
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -85,7 +85,7 @@ const NEVER: &[i64] = &[
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
-    // Ways around a filter, or into the kernel.
+    // These get around a filter, or into the kernel.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -100,7 +100,7 @@ const NEVER: &[i64] = &[
     libc::SYS_fspick,
 ];
 
-/// Changes of mode, owner, times and attributes, which Landlock does not know.
+/// Calls that change mode, owner, times and attributes, which Landlock does not know.
 const ATTRIBUTES: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -131,8 +131,8 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_futimesat,
 ];
 
-/// Calls that read the attributes of a file, which Landlock does not know. They are answered as by a file system that has none:
-/// `ls` and `cp` ask for them.
+/// Calls that read the attributes of a file, which Landlock does not know. They fail as on a file system without attributes: `ls`
+/// and `cp` make them.
 const READ_ATTRIBUTES: &[i64] = &[
     libc::SYS_getxattr,
     libc::SYS_lgetxattr,
@@ -154,18 +154,18 @@ const WATCHES: &[i64] = &[
     libc::SYS_fanotify_mark,
 ];
 
-/// What a program depends on.
+/// The rights of a process, on which the program of its filter depends.
 #[derive(Clone, Copy)]
 pub(super) struct Rights {
     pub(super) network: bool,
-    /// Whether there is a place that it may write.
+    /// Whether there is a place that the process may write.
     pub(super) writes: bool,
-    /// Whether it may read all that its user can read.
+    /// Whether the process may read all that its user can read.
     pub(super) reads_all: bool,
 }
 
 impl Rights {
-    /// Each of the eight is another number.
+    /// Returns a number below 8 that differs for all rights.
     fn number(self) -> usize {
         let flags = [self.network, self.writes, self.reads_all];
         flags
@@ -203,7 +203,7 @@ fn made(rights: Rights) -> Made {
     Ok(all)
 }
 
-/// Answers these calls, if the number is loaded.
+/// Returns the instructions that give this answer to the calls, once a call's number is loaded.
 fn calls(calls: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> + '_ {
     let number = |call: &i64| u32::try_from(*call).unwrap_or(u32::MAX);
     calls
@@ -223,9 +223,10 @@ fn compiled(rules: Rules) -> Made {
     let program = program().map_err(|error: seccompiler::BackendError| error.to_string());
     let mut program = program?;
     let last = program.pop().map(|last| (last.code, last.k));
-    match last == Some((RETURN, SECCOMP_RET_ALLOW)) {
-        true => Ok(program),
-        false => Err("a program ends otherwise than expected".to_owned()),
+    if last == Some((RETURN, SECCOMP_RET_ALLOW)) {
+        Ok(program)
+    } else {
+        Err("a program ends otherwise than expected".to_owned())
     }
 }
 
@@ -265,24 +266,26 @@ fn error(number: i32) -> u32 {
     SECCOMP_RET_ERRNO | number.unsigned_abs()
 }
 
-/// Answers a call that is newer than this list as a kernel does that does not have it. So it does with `clone3`, whose flags
-/// cannot be read here: programs then use `clone`.
+/// Fails a call that is newer than this list as a kernel without the call does. The same applies to `clone3`, whose flags cannot
+/// be read here: programs then use `clone`.
 fn newest_calls() -> BpfProgram {
     let [newest, clone] =
-        [NEWEST, libc::SYS_clone3].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+        [NEWEST, libc::SYS_clone3].map(|call| u32::try_from(call).unwrap_or(u32::MAX));
     let mut program = vec![step(LOAD, NUMBER)];
     program.extend(answer_if(IS_ABOVE, newest, error(libc::ENOSYS)));
     program.extend(answer_if(EQUALS, clone, error(libc::ENOSYS)));
     program
 }
 
-/// Lets only some requests of `ioctl` pass, and all other calls. Must be the last.
+/// Lets only some requests of `ioctl` pass, and all other calls. It must be the last part of a program.
 fn requests(writes: bool) -> BpfProgram {
     let ioctl = u32::try_from(libc::SYS_ioctl).unwrap_or(u32::MAX);
     let set = if writes { SECCOMP_RET_ALLOW } else { error(0) };
-    let answers = PUT_TEXT.map(|it| (it, error(libc::EPERM))).into_iter();
-    let answers = answers.chain(SET_ATTRIBUTES.map(|it| (it, set)));
-    let answers = answers.chain(REQUESTS.map(|it| (it, SECCOMP_RET_ALLOW)));
+    let answers = PUT_TEXT
+        .map(|request| (request, error(libc::EPERM)))
+        .into_iter()
+        .chain(SET_ATTRIBUTES.map(|request| (request, set)))
+        .chain(REQUESTS.map(|request| (request, SECCOMP_RET_ALLOW)));
     let is_ioctl = sock_filter {
         jt: 1,
         ..step(EQUALS, ioctl)
@@ -305,15 +308,16 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     use SeccompCmpOp::{Eq, Gt, Ne};
     let mut rules = Rules::new();
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let sockets = match network {
-        // None of these.
-        true => vec![rule(
+    let sockets = if network {
+        // The rule refuses a socket of every other family.
+        vec![rule(
             families.map(|family| (0, Ne, family.unsigned_abs().into())),
-        )?],
-        false => Vec::new(),
+        )?]
+    } else {
+        Vec::new()
     };
     rules.insert(libc::SYS_socket, sockets);
-    // Connected streams, which reach no one else, with any flags.
+    // Only pairs of connected streams are allowed, with any flags: they reach no other process.
     let (on_exec, at_once) = (libc::SOCK_CLOEXEC, libc::SOCK_NONBLOCK);
     let flags = [0, on_exec, at_once, on_exec | at_once];
     let streams = flags.map(|flags| (libc::SOCK_STREAM | flags).unsigned_abs().into());
@@ -324,7 +328,7 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     ];
     rules.insert(libc::SYS_socketpair, pairs);
     rules.insert(libc::SYS_prlimit64, vec![rule([(0, Ne, 0)])?]);
-    // Of other processes: by their number, their user, or their group, which may be one that the caller has joined.
+    // The settings of other processes are refused: by their number, their user, or their group, which the caller may have joined.
     for call in [
         libc::SYS_sched_setattr,
         libc::SYS_sched_setscheduler,
@@ -341,7 +345,8 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     let lease = libc::F_SETLEASE.unsigned_abs().into();
     let commands = vec![rule([(1, Eq, lease)])?, rule([(1, Gt, NEWEST_FCNTL)])?];
     rules.insert(libc::SYS_fcntl, commands);
-    // All privileges in a namespace of its own, and so mounts. A child of the host, which would not reap it.
+    // A user namespace would give a process all privileges in it, and so mounts. `CLONE_PARENT` would make a child of the host,
+    // which would not reap it.
     let [user, parent] = [libc::CLONE_NEWUSER, libc::CLONE_PARENT];
     rules.insert(libc::SYS_unshare, vec![rule([has(user)])?]);
     rules.insert(
@@ -351,14 +356,14 @@ fn refused(network: bool) -> Result<Rules, seccompiler::BackendError> {
     Ok(rules)
 }
 
-/// The condition that the first argument has a flag.
+/// Returns the condition that the first argument has a flag.
 fn has(flag: i32) -> (u8, SeccompCmpOp, u64) {
     let flag = u64::from(flag.unsigned_abs());
     (0, SeccompCmpOp::MaskedEq(flag), flag)
 }
 
-/// A rule that is met if all its conditions are: an argument of the call, of which the kernel reads 32 bits here, compared
-/// with a value.
+/// Returns a rule that is met if all its conditions are. A condition compares an argument of the call, of which the kernel reads
+/// 32 bits here, with a value.
 fn rule<const N: usize>(
     conditions: [(u8, SeccompCmpOp, u64); N],
 ) -> Result<SeccompRule, seccompiler::BackendError> {

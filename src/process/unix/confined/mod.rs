@@ -30,10 +30,10 @@ use crate::process::start::Unprepared;
 use crate::process::temporary::Temporary;
 use crate::process::{Confinement, Refused};
 
-/// Enough for a few calls.
+/// The size of the new process's stack, in bytes: enough for a few calls.
 const STACK: usize = 64 * 1024;
 
-/// The exit code of a process that could not be started. It is reaped, and its code not read.
+/// The exit code of a process that could not be started. The process is reaped, but its code is not read.
 const FAILED: c_int = 127;
 
 /// The kernel's own numbers, for which `libc` has no names on each system.
@@ -44,13 +44,13 @@ const SIGNALS: c_int = 64;
 /// The size of a set of signals, in bytes.
 const SIGNAL_SET: c_long = 8;
 
-/// What root keeps of its privileges: those on files (CAP_CHOWN to CAP_FSETID).
+/// The privileges that root keeps: those on files (CAP_CHOWN to CAP_FSETID).
 const KEPT_CAPABILITIES: u32 = 0x1f;
 const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
 
-/// Returns why no process can be confined here; see [`Sandbox::support`](crate::Sandbox::support).
+/// Fails if no process can be confined here; see [`Sandbox::support`](crate::Sandbox::support).
 pub(crate) fn support() -> Result<(), Refused> {
-    static FOUND: LazyLock<Result<(), String>> = LazyLock::new(|| {
+    static SUPPORT: LazyLock<Result<(), String>> = LazyLock::new(|| {
         ruleset::version()?;
         let (call, answer) = (libc::SYS_seccomp, filter::SECCOMP_RET_ERRNO);
         // SAFETY: the kernel reads the four bytes of the number.
@@ -69,7 +69,7 @@ pub(crate) fn support() -> Result<(), Refused> {
         });
         program.map(drop).map_err(|error| error.to_string())
     });
-    FOUND.clone().map_err(Refused::Here)
+    SUPPORT.clone().map_err(Refused::Here)
 }
 
 fn refused_by_a_filter(what: &str) -> String {
@@ -82,16 +82,16 @@ pub(super) struct Start {
     args: Vec<CString>,
     environment: Vec<CString>,
     working_dir: CString,
-    /// The working directory, where a path could lead elsewhere meanwhile.
+    /// The opened working directory, if its path could lead elsewhere meanwhile.
     directory: Option<OwnedFd>,
     rulesets: Vec<OwnedFd>,
     filter: Option<libc::sock_fprog>,
-    /// Where no process may create a device, although its user could.
+    /// A path at which no process may create a device, although its user could.
     forbidden: Option<CString>,
     capabilities: Option<Capabilities>,
 }
 
-/// All that the new process reads, and where it says what failed.
+/// All that the new process reads, and the place where it writes what failed.
 struct Plan<'a> {
     start: &'a Start,
     args: *const *const c_char,
@@ -103,11 +103,11 @@ struct Plan<'a> {
 /// A part of the start that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// As of any process.
+    /// A step of starting any process.
     Usual,
     WorkingDir,
     Confining(&'static str),
-    /// What must fail once it is confined.
+    /// A call that must fail once the process is confined.
     Trying(&'static str),
     Execution,
 }
@@ -119,7 +119,7 @@ const NULL_DEVICE: c_int = 0x103;
 #[repr(C)]
 struct Capabilities {
     header: [u32; 2],
-    /// Effective, permitted and inheritable ones, of which the second half has the larger numbers.
+    /// The effective, permitted and inheritable capabilities. The second half has those with larger numbers.
     sets: [u32; 6],
 }
 
@@ -164,7 +164,7 @@ impl Start {
             let rules = ruleset::ruleset(layer, temporary.directory())?;
             self.rulesets.push(above_standard(rules)?);
         }
-        // The kernel knows nothing of layers here: what one of them refuses is refused.
+        // A filter knows no layers: what one of them refuses is refused.
         let mut layers = confinement.layers.iter();
         let program = filter::program(Rights {
             network: confinement.network,
@@ -173,7 +173,7 @@ impl Start {
         })?;
         self.filter = Some(libc::sock_fprog {
             len: u16::try_from(program.len()).unwrap_or(u16::MAX),
-            // The kernel only reads it.
+            // The kernel only reads the program.
             filter: program.as_ptr().cast_mut().cast(),
         });
         let forbidden = temporary.path().join("device");
@@ -181,12 +181,12 @@ impl Start {
         Ok(self)
     }
 
-    /// Starts the process, with this standard input, else with none.
+    /// Starts the process, with this standard input or with none.
     pub(super) fn spawn(&self, stdin: Option<&PipeReader>) -> io::Result<Started> {
         let begun = self.begin(stdin);
         let begun = begun.map_err(|error| Step::Usual.error(error))?;
         if let Some((step, number)) = begun.failed {
-            // It has ended: `clone_of` returns no earlier.
+            // The process has ended: `clone_of` returns no earlier.
             while let Err(Errno::INTR) = waitpid(Some(begun.pid), WaitOptions::empty()) {}
             return Err(step.error(io::Error::from_raw_os_error(number)));
         }
@@ -260,10 +260,10 @@ impl Capabilities {
             sets: [0; 6],
         };
         // SAFETY: the kernel reads the header and writes three numbers twice, for which there is room.
-        let found =
+        let returned =
             unsafe { libc::syscall(libc::SYS_capget, own.header.as_ptr(), own.sets.as_mut_ptr()) };
         let [_, permitted, _, _, permitted_high, _] = own.sets;
-        if found == 0 && permitted & !KEPT_CAPABILITIES == 0 && permitted_high == 0 {
+        if returned == 0 && permitted & !KEPT_CAPABILITIES == 0 && permitted_high == 0 {
             return None;
         }
         let kept = permitted & KEPT_CAPABILITIES;
@@ -297,7 +297,7 @@ fn clone_of(plan: &mut Plan<'_>) -> io::Result<Pid> {
     Pid::from_raw(pid?).ok_or_else(|| io::ErrorKind::Other.into())
 }
 
-/// What the new process does. It returns only if it failed.
+/// Runs in the new process. Returns only if it failed.
 extern "C" fn confine(argument: *mut c_void) -> c_int {
     // SAFETY: `clone_of` passes a `Plan`, which nothing else uses while its thread waits.
     let plan = unsafe { &mut *argument.cast::<Plan<'_>>() };
@@ -307,6 +307,8 @@ extern "C" fn confine(argument: *mut c_void) -> c_int {
     unsafe { libc::_exit(FAILED) }
 }
 
+/// Confines this process and executes the program.
+///
 /// # Safety
 /// The pointers of the plan are lists of C strings that end with a null pointer. Must run in a process of its own.
 unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
@@ -331,7 +333,7 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
         };
         check(WorkingDir, changed)?;
         for signal in 1..=SIGNALS {
-            // Two of them cannot be changed.
+            // The actions of two signals cannot be changed, which is no error.
             let action = &raw const default_action;
             libc::syscall(libc::SYS_rt_sigaction, signal, action, 0, SIGNAL_SET);
         }
@@ -360,7 +362,7 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
             let (call, mode) = (libc::SYS_seccomp, SECCOMP_SET_MODE_FILTER);
             let program = std::ptr::from_ref(program);
             check(Confining("seccomp"), libc::syscall(call, mode, 0, program))?;
-            // Without the filter, it is an invalid number.
+            // Without the filter, the call would fail with another error: the number is invalid.
             let tried = libc::syscall(libc::SYS_semop, -1, 0, 0);
             refuses(Trying("seccomp"), tried, libc::EPERM)?;
         }

@@ -1,7 +1,7 @@
 //! Opens the places of a sandbox without following a link that a process of the user could have put there.
 //!
-//! Directories that the user cannot write may be links (`/home` is one on some systems). From the first one that he can
-//! write, the kernel resolves the rest of the path in one step, without links: nothing can be put in between a check and the
+//! Directories that the user cannot write may be links (`/home` is one on some systems). From the first directory that the
+//! user can write, the kernel resolves the rest of the path in one step, without links: nothing can be put in between a check and the
 //! opening. Root can write each directory, so for root no whole path has a link.
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use rustix::io::Errno;
 
 use crate::process::{Place, Refused};
 
-/// As many as the kernel follows.
+/// The most links that are followed, as many as the kernel follows.
 const MOST_LINKS: usize = 40;
 
 /// Returns the device and the number of a place; none if it cannot be known now, for want of descriptors.
@@ -29,7 +29,7 @@ const MOST_LINKS: usize = 40;
 pub(crate) fn identity_of(place: &Place) -> Result<Option<(u64, u64)>, Refused> {
     match located(place) {
         Ok(opened) => Ok(fstat(&opened).ok().map(|status| identity(&status))),
-        // The start says so.
+        // The start of the process reports the shortage.
         Err(Stopped { error, .. }) if is_shortage(error) => Ok(None),
         Err(stopped) => Err(stopped.explained(place)),
     }
@@ -45,7 +45,7 @@ pub(super) fn open(place: &Place) -> io::Result<OwnedFd> {
     })
 }
 
-/// Whether any start would fail for this.
+/// Returns whether any start of a process would fail with this error.
 pub(super) fn is_shortage(error: Errno) -> bool {
     matches!(error, Errno::MFILE | Errno::NFILE | Errno::NOMEM)
 }
@@ -54,7 +54,7 @@ fn identity(status: &Stat) -> (u64, u64) {
     (status.st_dev, status.st_ino)
 }
 
-/// Where a path could not be opened: in this directory, by the rest of the path.
+/// Error opening a path: the directory up to which it was followed, and the rest, which could not be opened.
 struct Stopped {
     at: PathBuf,
     rest: PathBuf,
@@ -91,7 +91,7 @@ fn located(place: &Place) -> Result<OwnedFd, Stopped> {
     walk.opened()
 }
 
-/// The names in a path.
+/// Returns the names in a path.
 fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
     let names = path
         .components()
@@ -109,7 +109,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Follows the links in directories that the user cannot write, up to the first that he can.
+    /// Follows the links in directories that the user cannot write, up to the first directory that the user can write.
     fn opened(mut self) -> Result<OwnedFd, Stopped> {
         while !self.rest.is_empty() {
             if self.is_of_user().map_err(|error| self.stopped(error))? {
@@ -134,8 +134,8 @@ impl Walk {
         }
     }
 
-    /// Whether the user decides what is in the directory: he can write it, or may change its mode; or others do, whose
-    /// project it is.
+    /// Returns whether the user decides what is in the directory, since the user can write it or may change its mode; or
+    /// whether others do, since it is the project's root.
     fn is_of_user(&self) -> rustix::io::Result<bool> {
         let status = fstat(&self.directory)?;
         if Some(identity(&status)) == self.project
@@ -148,7 +148,7 @@ impl Walk {
         Ok(access.is_ok())
     }
 
-    /// Goes on by one name, which may be that of a link.
+    /// Follows one name, which may be that of a link.
     fn enter(&mut self, name: &OsStr) -> rustix::io::Result<()> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let next = openat(&self.directory, name, flags, Mode::empty())?;
@@ -195,19 +195,21 @@ impl Walk {
 }
 
 impl Stopped {
-    /// Names the link, if that is why, and the path to write instead.
+    /// Describes the error. If a link is the reason, names the link and the path to write instead.
     fn explained(&self, place: &Place) -> Refused {
         let name = &place.name;
         let whole = place.base.join(&place.below);
-        let shown = whole.display();
+        let display = whole.display();
         let Some((link, target)) = self.link() else {
             let error = io::Error::from(self.error);
             return Refused::Place(match self.error {
-                Errno::NOENT | Errno::NOTDIR => format!("{name} is not there (`{shown}`): {error}"),
-                Errno::LOOP => {
-                    format!("{name} cannot be opened without following a link (`{shown}`)")
+                Errno::NOENT | Errno::NOTDIR => {
+                    format!("{name} is not there (`{display}`): {error}")
                 }
-                _ => format!("{name} cannot be opened (`{shown}`): {error}"),
+                Errno::LOOP => {
+                    format!("{name} cannot be opened without following a link (`{display}`)")
+                }
+                _ => format!("{name} cannot be opened (`{display}`): {error}"),
             });
         };
         let (at, target) = (link.display(), target.display());
@@ -221,7 +223,7 @@ impl Stopped {
                 "{leads}, and a link can be replaced: if that place is meant, write `{}`",
                 real.display()
             ),
-            Err(_) => format!("{leads}, and there is nothing at `{shown}`"),
+            Err(_) => format!("{leads}, and there is nothing at `{display}`"),
         })
     }
 

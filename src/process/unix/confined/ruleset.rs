@@ -25,12 +25,12 @@ const READ_DIR: u64 = 1 << 3;
 const MAKE_CHAR: u64 = 1 << 6;
 const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE: u64 = 1 << 14;
-/// All up to truncation.
+/// All rights up to that of truncation.
 const ALL: u64 = (1 << 15) - 1;
 const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
-/// All but creating devices, which would let a process write what they stand for.
+/// All rights except that to create devices, which would let a process write what they stand for.
 const WRITE: u64 = ALL & !READ & !MAKE_CHAR & !MAKE_BLOCK;
-/// Since version 5 (Linux 6.10).
+/// The right to make requests of devices, which exists since version 5 (Linux 6.10).
 const IOCTL_DEV: u64 = 1 << 15;
 const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 
@@ -40,7 +40,7 @@ const SCOPES: u64 = 3;
 const VERSION: c_long = 1;
 const PATH_BENEATH: c_long = 1;
 
-/// What programs need to run, where `read` lists what may be read.
+/// The places that programs need to run, in a sandbox whose `read` lists what may be read.
 const SYSTEM: [&str; 18] = [
     "/usr",
     "/bin",
@@ -62,7 +62,7 @@ const SYSTEM: [&str; 18] = [
     "/dev/fd",
 ];
 
-/// Written by programs that expect it to have no effect.
+/// The devices that programs write without an effect.
 const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
@@ -86,22 +86,22 @@ struct Beneath {
     place: i32,
 }
 
-/// Caps the version that is used, to test what older kernels do. Not read by what is built for release. A version that is
-/// too old is refused, so it cannot take away what every sandbox has.
+/// The variable that caps the version that is used, to test older kernels. A release build does not read it. A version that is
+/// too old is refused, so the cap cannot take away what every sandbox has.
 const CAP: &str = "FORGE_HOOKS_TEST_LANDLOCK";
 
 /// Returns the kernel's version of Landlock, or why it is not enough.
 pub(super) fn version() -> Result<c_long, String> {
-    static FOUND: LazyLock<Result<c_long, String>> = LazyLock::new(|| {
+    static VERSION_USED: LazyLock<Result<c_long, String>> = LazyLock::new(|| {
         let call = libc::SYS_landlock_create_ruleset;
         // SAFETY: with this flag the call reads no memory, and returns a number.
-        let found = unsafe { libc::syscall(call, 0, 0, VERSION) };
-        if found < 0 {
+        let kernel = unsafe { libc::syscall(call, 0, 0, VERSION) };
+        if kernel < 0 {
             return Err(why_there_is_none(&io::Error::last_os_error()));
         }
         let cap = std::env::var(CAP).ok().filter(|_| cfg!(debug_assertions));
         let cap = cap.and_then(|cap| cap.parse().ok());
-        let version = cap.map_or(found, |cap: c_long| found.min(cap));
+        let version = cap.map_or(kernel, |cap: c_long| kernel.min(cap));
         if version < NEEDED {
             return Err(format!(
                 "the kernel's Landlock has version {version}, and {NEEDED} is needed (Linux 6.2 or later)"
@@ -109,7 +109,7 @@ pub(super) fn version() -> Result<c_long, String> {
         }
         Ok(version)
     });
-    FOUND.clone()
+    VERSION_USED.clone()
 }
 
 fn why_there_is_none(error: &io::Error) -> String {
@@ -136,7 +136,9 @@ pub(super) fn ruleset(layer: &Reach, temporary: &OwnedFd) -> io::Result<OwnedFd>
     let call = libc::SYS_landlock_create_ruleset;
     // SAFETY: the kernel reads the structure, which has the size that is passed.
     let created = unsafe { libc::syscall(call, &raw const attributes, size, 0) };
-    let created = i32::try_from(created).ok().filter(|it| *it >= 0);
+    let created = i32::try_from(created)
+        .ok()
+        .filter(|descriptor| *descriptor >= 0);
     let created = created.ok_or_else(|| refused("its rules"))?;
     // SAFETY: the kernel has just created the descriptor, and nothing else has it.
     let rules = unsafe { OwnedFd::from_raw_fd(created) };
@@ -165,7 +167,7 @@ pub(super) fn ruleset(layer: &Reach, temporary: &OwnedFd) -> io::Result<OwnedFd>
     Ok(rules)
 }
 
-/// Opens a place of the system, which may be a link. One that is not there is left out.
+/// Opens a place of the system, which may be a link. None if it does not exist or the user may not look there.
 fn open_as_usual(place: &str) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match openat2(CWD, place, flags, Mode::empty(), ResolveFlags::empty()) {
@@ -175,7 +177,7 @@ fn open_as_usual(place: &str) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Returns the error with what has failed. A lack of what any start needs is not the sandbox's.
+/// Returns the error with what has failed. A lack of resources that any start needs is not an error of the sandbox.
 fn unless_short(error: Errno, what: String) -> io::Error {
     if places::is_shortage(error) {
         return error.into();
@@ -201,7 +203,7 @@ fn allow(rules: &OwnedFd, opened: &OwnedFd, rights: u64) -> io::Result<()> {
     }
 }
 
-/// Returns why the last call failed.
+/// Returns the error of the last call of Landlock.
 fn refused(what: &str) -> io::Error {
     let error = io::Error::last_os_error();
     let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
