@@ -12,25 +12,25 @@ pub(crate) fn log_safely<T>(write: impl FnOnce() -> T) -> Option<T> {
 }
 
 macro_rules! log_at {
-    ($level:expr, $($words:tt)+) => {{
-        let _ = $crate::logging::log_safely(|| ::log::log!($level, $($words)+));
+    ($level:expr, $($message:tt)+) => {{
+        let _ = $crate::logging::log_safely(|| ::log::log!($level, $($message)+));
     }};
 }
 
 macro_rules! error_safely {
-    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Error, $($words)+) };
+    ($($message:tt)+) => { $crate::logging::log!($crate::logging::Level::Error, $($message)+) };
 }
 
 macro_rules! warn_safely {
-    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Warn, $($words)+) };
+    ($($message:tt)+) => { $crate::logging::log!($crate::logging::Level::Warn, $($message)+) };
 }
 
 macro_rules! info_safely {
-    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Info, $($words)+) };
+    ($($message:tt)+) => { $crate::logging::log!($crate::logging::Level::Info, $($message)+) };
 }
 
 macro_rules! debug_safely {
-    ($($words:tt)+) => { $crate::logging::log!($crate::logging::Level::Debug, $($words)+) };
+    ($($message:tt)+) => { $crate::logging::log!($crate::logging::Level::Debug, $($message)+) };
 }
 
 // `warn` is also an attribute, so a macro cannot be exported under this name where it is defined.

@@ -13,7 +13,7 @@ use std::sync as locks;
 #[cfg(not(forge_hooks_shuttle))]
 pub(crate) use std::{thread, thread_local};
 
-// It knows no time: a wait with a limit waits until it is woken.
+// `shuttle` knows no time: a wait with a limit waits until it is woken.
 #[cfg(forge_hooks_shuttle)]
 use shuttle::sync as locks;
 #[cfg(forge_hooks_shuttle)]

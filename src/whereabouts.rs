@@ -11,15 +11,15 @@ use crate::sync::thread_local;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
     Host,
-    /// On a thread of a pool of any executor.
+    /// The thread belongs to a pool of any executor.
     Pool,
-    /// It runs a hook.
+    /// The thread runs a hook.
     Run,
-    /// It reports a hook that will not run. Another drop in there is not reported.
+    /// The thread reports a hook that will not run. Another drop within that report is not reported.
     Drop,
 }
 
-/// This thread is there until the value is dropped.
+/// A place that a thread has entered, until the value is dropped.
 pub(crate) struct Entered {
     pub(crate) before: Where,
 }

@@ -28,7 +28,9 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     create_directory(directory)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".hooks").suffix(".json");
-    let kept = fs::metadata(&target).ok().map(|it| it.permissions());
+    let kept = fs::metadata(&target)
+        .ok()
+        .map(|metadata| metadata.permissions());
     #[cfg(unix)]
     if kept.is_none() && new == NewFile::AsUsual {
         use std::os::unix::fs::PermissionsExt;

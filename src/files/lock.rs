@@ -37,7 +37,7 @@ impl Drop for Lock {
 /// Locks a file, or the file at the end of its links. Waits while another process holds the lock.
 ///
 /// # Errors
-/// If that takes longer than 5 seconds, or if no lock file can be created beside it.
+/// If another process holds the lock for longer than 5 seconds, or if no lock file can be created beside the file.
 pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
     let mut name = end_of_links(path)?.into_os_string();
     name.push(".lock");
@@ -55,7 +55,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
                 return Ok(Lock { _file });
             }
             Ok(None) => io::Error::other("another program is changing it"),
-            // Windows says this of a file that is just being removed, too.
+            // Windows returns this error for a file that is just being removed, too.
             Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied => error,
             Err(error) => return Err(error),
         };

@@ -62,23 +62,24 @@ pub(crate) fn check_system(path: &Path, or_user: bool) -> Result<(), String> {
     Err("is behind too many links".to_owned())
 }
 
-/// `safe` are the mode bits that make a directory safe that others can write.
+/// Fails if other users own `path` or can write it. A directory that others can write is safe if it has one of the mode bits in
+/// `safe` (the sticky bit).
 fn check_owner(path: &Path, safe: u32, or_user: bool) -> Result<(), String> {
     let metadata = path.metadata().map_err(unreadable)?;
-    let shown = path.display();
+    let display = path.display();
     let owner = metadata.uid();
     let is_user = or_user && owner == rustix::process::geteuid().as_raw();
     if owner != 0 && !is_user {
         let fix = command("chown", "root", path);
         return Err(format!(
-            "is not only the administrator's: `{shown}` belongs to user {owner}; run `{fix}`"
+            "is not only the administrator's: `{display}` belongs to user {owner}; run `{fix}`"
         ));
     }
     let mode = metadata.mode();
     if mode & (WORLD_WRITABLE | GROUP_WRITABLE) != 0 && mode & safe == 0 {
         let fix = command("chmod", "go-w", path);
         return Err(format!(
-            "is not only the administrator's: other users can write `{shown}`; run `{fix}`"
+            "is not only the administrator's: other users can write `{display}`; run `{fix}`"
         ));
     }
     Ok(())

@@ -23,7 +23,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether the system executes the file if it is named as a program. On Windows, only its name decides that.
+/// Returns whether the system executes the file if it is named as a program. False on Windows, where only the name decides this.
 pub(crate) fn is_executable(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {

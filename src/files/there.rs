@@ -10,7 +10,7 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-/// Whether something is at a path, or may be: what cannot be read is there too.
+/// Returns whether something is at a path, or may be: a path that cannot be read counts as there.
 pub(crate) fn is_there(path: &Path) -> bool {
     match path.metadata() {
         Err(error) if is_missing(&error) => dangling_link(path).is_some(),
@@ -25,27 +25,27 @@ pub(crate) fn dangling_link(path: &Path) -> Option<&Path> {
     dangling_directory(path).filter(|link| *link != path || link.metadata().is_err())
 }
 
-/// The same for a path that must be a directory: it is none if it leads to a file.
+/// Like [`dangling_link`], for a path that must be a directory: also returns a link that leads to a file.
 pub(crate) fn dangling_directory(path: &Path) -> Option<&Path> {
     // With a slash at its end, a link would be followed.
     let mut ancestors = path.components().as_path().ancestors();
-    // Everything below it is missing.
+    // Everything below the lowest existing part of the path is missing.
     let lowest = ancestors.find(|above| above.symlink_metadata().is_ok())?;
     (lowest.is_symlink() && !lowest.is_dir()).then_some(lowest)
 }
 
-/// Returns what is wrong with such a link, and the next step.
+/// Describes what is wrong with a link that cannot be followed, and the next step.
 pub(crate) fn to_nothing(link: &Path) -> String {
-    let shown = link.display();
+    let display = link.display();
     match link.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            format!("`{shown}` is a link to nothing: remove the link, or create what it leads to")
+            format!("`{display}` is a link to nothing: remove the link, or create what it leads to")
         }
         Err(error) => {
-            format!("`{shown}` is a link that cannot be followed: {error}; remove or correct it")
+            format!("`{display}` is a link that cannot be followed: {error}; remove or correct it")
         }
         Ok(_) => format!(
-            "`{shown}` is a link to something that is not a directory: remove or correct it"
+            "`{display}` is a link to something that is not a directory: remove or correct it"
         ),
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn to_nothing(link: &Path) -> String {
 /// Creates a directory and those above it, where they are missing.
 pub(crate) fn create_directory(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory).map_err(|error| match dangling_directory(directory) {
-        // The system says that it exists.
+        // The system reports only that the link exists.
         Some(link) => io::Error::other(to_nothing(link)),
         None => error,
     })

@@ -16,12 +16,12 @@ use std::time::{Duration, SystemTime};
 pub(crate) enum Links {
     Followed,
     Refused,
-    /// It is refused, and so is a file that is not the user's own, or that another user can read: its content is private.
+    /// The content is private: a link is refused, and so is a file that is not the user's own, or that another user can read.
     Private,
 }
 
 impl Links {
-    /// Returns the rule for a path that an environment variable has.
+    /// Returns the rule for a path that is the value of an environment variable.
     ///
     /// # Errors
     /// If the path is relative: what it leads to depends on the directory in which the program was started.
@@ -37,7 +37,7 @@ impl Links {
         let devices = ["/dev", "/dev/fd"];
         let is_device = devices
             .iter()
-            .any(|it| path.parent() == Some(Path::new(it)));
+            .any(|directory| path.parent() == Some(Path::new(directory)));
         Ok(if is_device && cfg!(unix) {
             Self::Followed
         } else {
@@ -50,7 +50,7 @@ impl Links {
 /// not exist. Never blocks, as opening a pipe would, and never acquires a controlling terminal.
 ///
 /// # Errors
-/// If it is anything but a file or a device such as `/dev/null`, or a link that is not followed.
+/// If the path is anything but a file or a device such as `/dev/null`, or is a link that is not followed.
 pub(crate) fn append(path: &Path, links: Links) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);
@@ -78,7 +78,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
-/// Creates a directory with those above it, for the user only.
+/// Creates a directory and those above it, readable and writable by the user only.
 #[cfg(feature = "cli")]
 pub(crate) fn create_private(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
@@ -88,7 +88,7 @@ pub(crate) fn create_private(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Removes the directories in this one in which nothing has changed for so long. Looks at so many.
+/// Removes the directories in `directory` that have not changed for longer than `age`. Looks at `most` of them.
 #[cfg(feature = "cli")]
 pub(crate) fn remove_old(directory: &Path, age: Duration, most: usize) -> io::Result<()> {
     let now = SystemTime::now();
@@ -104,7 +104,7 @@ pub(crate) fn remove_old(directory: &Path, age: Duration, most: usize) -> io::Re
     Ok(())
 }
 
-/// Copies a file to one that does not exist. It has the same mode from the beginning, since the file may contain secrets.
+/// Copies a file to one that does not exist. The copy has the same mode from the beginning, since the file may contain secrets.
 pub(crate) fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = super::open(from)?;
     let permissions = source.metadata()?.permissions();
@@ -117,7 +117,7 @@ pub(crate) fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
     }
     let mut copy = options.open(to)?;
     io::copy(&mut source, &mut copy)?;
-    // The umask may have removed some.
+    // The umask may have removed some permissions.
     copy.set_permissions(permissions)?;
     // Some file systems cannot do this.
     let _ = copy.sync_all();
@@ -125,7 +125,7 @@ pub(crate) fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File> {
-    // Before it is opened, because opening some of them fails with another error.
+    // The type is checked before the path is opened, because opening some types fails with another error.
     let metadata = match links {
         Links::Followed => path.metadata(),
         Links::Refused | Links::Private => path.symlink_metadata(),
@@ -135,7 +135,7 @@ fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File>
     }
     add_flags(&mut options, links);
     let file = options.open(path)?;
-    // It may have been replaced by a link meanwhile, which Windows opens.
+    // A link, which Windows opens, may have replaced the file meanwhile.
     let metadata = file.metadata()?;
     if metadata.is_symlink() {
         return Err(io::Error::other(LINK));
@@ -146,8 +146,10 @@ fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File>
     Ok(file)
 }
 
+/// Checks that an open file is private.
+///
 /// # Errors
-/// If the open file is not a regular file, or not the user's own alone.
+/// If the file is not a regular file, is not the user's own, has another name, or can be read by other users.
 fn check_private(metadata: &Metadata) -> Result<(), String> {
     if !metadata.is_file() {
         return Err("it is a device, expected a file".to_owned());
@@ -195,7 +197,7 @@ fn add_flags(options: &mut OpenOptions, links: Links) {
     }
 }
 
-/// Returns why something of this type is not written.
+/// Returns why a file of this type is not written; none if it is.
 fn special(kind: FileType) -> Option<&'static str> {
     #[cfg(unix)]
     {
