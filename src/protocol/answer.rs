@@ -16,14 +16,14 @@ use crate::events::nearest;
 use crate::json::{self, kind};
 use crate::printable::{printable, shortened};
 
-/// What the output of a hook says.
+/// The standard output of a hook, as it was read.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
-    /// None if the output is text.
+pub(crate) struct ParsedOutput {
+    /// The answer. None if the output is text.
     pub(crate) output: Option<HookOutput>,
     /// The answer as it was written.
     pub(crate) answer: Option<Map<String, Value>>,
-    /// Why it does not block although it was probably meant to.
+    /// Reasons why it does not block although it was probably meant to.
     pub(crate) warnings: Vec<String>,
     /// Further notes for the author of the hook.
     pub(crate) notes: Vec<String>,
@@ -31,10 +31,14 @@ pub(crate) struct Written {
 
 /// Reads what a hook has written. `gap` is the place where bytes were left out, if any were. If the hook is strict,
 /// anything but an answer or nothing is an error. The error says why the output is an invalid answer.
-pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result<Written, String> {
+pub(crate) fn read(
+    output: &[u8],
+    gap: Option<usize>,
+    is_strict: bool,
+) -> Result<ParsedOutput, String> {
     let is_blank = output.trim_ascii().is_empty();
     if is_blank && gap.is_none() {
-        return Ok(Written::default());
+        return Ok(ParsedOutput::default());
     }
     let text = json::readable(str::from_utf8(output).unwrap_or_default());
     let text = trimmed(&text);
@@ -46,23 +50,23 @@ pub(crate) fn read(output: &[u8], gap: Option<usize>, is_strict: bool) -> Result
     if is_strict && !is_blank {
         return Err("it is not a JSON object".to_owned());
     }
-    let mut written = Written::default();
+    let mut parsed = ParsedOutput::default();
     if let Some(note) = note {
-        let of_its_kind = if note.refuses {
-            &mut written.warnings
+        let notes = if note.refuses {
+            &mut parsed.warnings
         } else {
-            &mut written.notes
+            &mut parsed.notes
         };
-        of_its_kind.push(note.note);
+        notes.push(note.note);
     }
-    Ok(written)
+    Ok(parsed)
 }
 
 const NO_KEY: &str = "the object has no key of an answer, and is treated as plain text";
 
 const TO_BLOCK: &str = "write {\"decision\": \"block\"}, or exit with 1";
 
-fn read_object(text: &str, members: Members<'_>, is_strict: bool) -> Result<Written, String> {
+fn read_object(text: &str, members: Members<'_>, is_strict: bool) -> Result<ParsedOutput, String> {
     let mut others = Others::default();
     let is_answer = members
         .0
@@ -94,7 +98,7 @@ fn read_object(text: &str, members: Members<'_>, is_strict: bool) -> Result<Writ
     }
     match notes.iter().chain(&warnings).next() {
         Some(note) if is_strict => Err(note.clone()),
-        _ => Ok(Written {
+        _ => Ok(ParsedOutput {
             output: (is_answer || says_nothing).then_some(output),
             answer,
             warnings,
@@ -116,8 +120,8 @@ fn ignored_keys(mut names: impl ExactSizeIterator<Item = String>) -> Option<Stri
     } else {
         String::new()
     };
-    let words = format!("keys of the answer are ignored: {}{rest}", named.join(", "));
-    (!named.is_empty()).then_some(words)
+    let note = format!("keys of the answer are ignored: {}{rest}", named.join(", "));
+    (!named.is_empty()).then_some(note)
 }
 
 /// Reads the keys that stand in one place, and in the places within it.
@@ -167,7 +171,7 @@ pub(super) fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), Stri
         }
         (Field::Text(_), Value::String(text)) if text.trim().is_empty() => {}
         (Field::Text(field), Value::String(text)) => set_once(name, field, text)?,
-        (Field::Flag(field, meant), Value::Bool(flag)) => *field = flag == meant,
+        (Field::Flag(field, effective), Value::Bool(flag)) => *field = flag == effective,
         (Field::Object(field), Value::Object(map)) => *field = Some(map),
         (field, value) => {
             let (expected, found) = (field.expected(), kind(&value));
@@ -177,7 +181,7 @@ pub(super) fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), Stri
     Ok(())
 }
 
-/// Two keys may set the same field, and only one of them may do so.
+/// Sets a field that no other key of the answer has set: two keys may set the same field, but not both.
 fn set_once<T>(name: &str, field: &mut Option<T>, value: T) -> Result<(), String> {
     match field.replace(value) {
         None => Ok(()),
@@ -188,7 +192,7 @@ fn set_once<T>(name: &str, field: &mut Option<T>, value: T) -> Result<(), String
 }
 
 fn unknown_decision(word: &str) -> String {
-    /// The word comes from the hook, and may be of any length.
+    /// The most characters of the word that the message quotes: the hook may write a word of any length.
     const LONGEST_WORD: usize = 40;
     let word: String = word.chars().take(LONGEST_WORD).collect();
     let word = printable(&word);
@@ -225,35 +229,35 @@ fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Opt
     }
 }
 
-/// What an answer has besides its keys.
+/// The members of an answer that are no keys.
 #[derive(Default)]
 struct Others {
-    /// Notes on keys that are probably typos, or stand in the wrong place.
+    /// Notes on names that are probably typos, or keys that stand in the wrong place.
     typos: Vec<String>,
-    /// The names of the others, to be shown.
+    /// The names of the other members, made printable.
     ignored: Vec<String>,
 }
 
 impl Others {
-    /// Notes a key that is not read. One that decides is an error.
+    /// Records a member that is not read. A member that seems to decide is an error.
     fn check(&mut self, name: &str, value: &RawValue, place: Place) -> Result<(), String> {
         /// How similar a key must be: a wrong suggestion would make the answer of a strict hook invalid.
         const LIKE_A_TYPO: f64 = 0.9;
-        /// Answers have them, here without a meaning.
+        /// Names that answers have, without a meaning here.
         const WITHOUT_MEANING: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
         let within = if place == Place::Top {
             Within::Answer
         } else {
             Within::Specific
         };
-        if let Some((found, meant)) = hidden_decision(name, &parse(value)?, within) {
-            return Err(unknown_key(&found, meant));
+        if let Some((name, intended)) = hidden_decision(name, &parse(value)?, within) {
+            return Err(unknown_key(&name, intended));
         }
         let names = keys_of(place).map(|key| key.name);
         let typo = nearest(name, names, LIKE_A_TYPO);
         let misplaced = key(name, Place::Top).filter(|_| place != Place::Top);
-        if let Some(meant) = misplaced.map(|key| key.name).or(typo) {
-            self.typos.push(unknown_key(name, meant));
+        if let Some(intended) = misplaced.map(|key| key.name).or(typo) {
+            self.typos.push(unknown_key(name, intended));
         } else if !WITHOUT_MEANING.contains(&name) {
             self.ignored.push(printable(name));
         }
@@ -261,14 +265,14 @@ impl Others {
     }
 }
 
-fn unknown_key(name: &str, meant: &str) -> String {
+fn unknown_key(name: &str, intended: &str) -> String {
     let name = printable(name);
-    if name == meant {
+    if name == intended {
         return format!(
             "`{name}` is not read in this place: docs/protocol.md says where it stands"
         );
     }
-    format!("`{name}` is not a known key; did you mean `{meant}`?")
+    format!("`{name}` is not a known key; did you mean `{intended}`?")
 }
 
 /// Serializes as a hook writes it, with only the keys that are set.
@@ -290,7 +294,7 @@ pub(super) fn take(field: Field<'_>) -> Option<Value> {
     match field {
         Field::Decision(field) => Some(field.take()?.as_str().into()),
         Field::Text(field) => Some(field.take()?.into()),
-        Field::Flag(field, meant) => std::mem::take(field).then_some(meant.into()),
+        Field::Flag(field, effective) => std::mem::take(field).then_some(effective.into()),
         Field::Object(field) => Some(Value::Object(field.take()?)),
         Field::Any(field) => field.take(),
         Field::Keys(_) => None,

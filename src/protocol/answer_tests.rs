@@ -8,8 +8,8 @@ use super::keys::{Field, KEYS, Place, SPECIFIC, keys_of};
 use crate::entry::{Decision, HookOutput};
 
 #[track_caller]
-fn output(written: impl ToString) -> HookOutput {
-    let text = written.to_string();
+fn output(answer_text: impl ToString) -> HookOutput {
+    let text = answer_text.to_string();
     match answer(text.as_bytes()) {
         Ok(output) => output.unwrap_or_default(),
         Err(error) => panic!("{text}: {error}"),
@@ -50,17 +50,17 @@ proptest! {
                 Field::Keys(_) => {}
             }
         }
-        let written = serde_json::to_vec(&output).unwrap();
-        prop_assert_eq!(answer(&written).unwrap(), Some(output));
+        let text = serde_json::to_vec(&output).unwrap();
+        prop_assert_eq!(answer(&text).unwrap(), Some(output));
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut written = b"{".to_vec();
-        written.extend(bytes);
-        let gap = written.len() / 2;
+        let mut output = b"{".to_vec();
+        output.extend(bytes);
+        let gap = output.len() / 2;
         for (gap, is_strict) in [(None, false), (Some(gap), false), (None, true)] {
-            let _ = read(&written, gap, is_strict);
+            let _ = read(&output, gap, is_strict);
         }
     }
 }
@@ -104,9 +104,9 @@ fn a_key_says_the_same_in_each_place() {
             let value = match (key.field)(&mut expected) {
                 Field::Decision(field) => json!(*field.insert(Decision::Block)),
                 Field::Text(field) => json!(field.insert("t".to_owned())),
-                Field::Flag(field, meant) => {
+                Field::Flag(field, effective) => {
                     *field = true;
-                    json!(meant)
+                    json!(effective)
                 }
                 Field::Object(field) => {
                     json!(field.insert(Map::from_iter([("a".to_owned(), json!(1))])))
@@ -194,7 +194,7 @@ fn each_key_is_on_the_page_and_in_the_schema() {
     let (_, deciding) = about.rsplit_once(". ").unwrap();
     let schema = include_str!("../../schemas/fire.schema.json");
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
-    let written = schema.pointer("/$defs/Output/properties").unwrap();
+    let properties = schema.pointer("/$defs/Output/properties").unwrap();
     for key in keys_of(Place::Top) {
         let name = key.name;
         assert!(table.contains(name), "the page lacks {name}");
@@ -202,7 +202,7 @@ fn each_key_is_on_the_page_and_in_the_schema() {
         assert_eq!(decides, key.decides, "the page: {name}");
         let is_written = !name.starts_with("permission") && name != "hookSpecificOutput";
         assert_eq!(
-            written.get(name).is_some(),
+            properties.get(name).is_some(),
             is_written,
             "the schema: {name}"
         );
@@ -305,7 +305,7 @@ fn debug_shows_keys_but_no_text() {
     let read = output(json!({
         "decision": "block", "reason": "hunter2", "updatedInput": {"command": "hunter2"},
     }));
-    let shown = format!("{read:?}");
-    let expected = shown.contains("Block") && shown.contains("command");
-    assert!(expected && !shown.contains("hunter2"), "{shown}");
+    let debug = format!("{read:?}");
+    let expected = debug.contains("Block") && debug.contains("command");
+    assert!(expected && !debug.contains("hunter2"), "{debug}");
 }

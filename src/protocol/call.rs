@@ -17,26 +17,26 @@ pub(crate) struct Call<'a> {
     pub(crate) hook: CalledHook<'a>,
     /// Whether hooks can block the event.
     pub(crate) can_block: bool,
-    /// The working directory of the hook: its own, resolved against its project's root or the host's directory.
+    /// The absolute working directory of the hook: its `working_dir`, resolved against its project's root or the host's directory.
     pub(crate) working_dir: &'a Path,
     pub(crate) once: &'a Once,
 }
 
 impl<'a> Call<'a> {
-    /// The event as one line of JSON, as hooks of hooks.json receive it.
+    /// Returns the event as one line of JSON, as hooks of hooks.json receive it.
     pub(crate) fn json(&self) -> &'a [u8] {
         let make = || self.event.to_json() + "\n";
         self.once.json.get_or_init(make).as_bytes()
     }
 
-    /// The variables of the event, with the names of a host.
+    /// Returns the variables of the event, with the names of a host.
     pub(super) fn variables(&self, naming: &Naming) -> &'a EventVariables {
         let make = || EventVariables::new(self.event, naming);
         self.once.variables.get_or_init(make)
     }
 }
 
-/// What is made once for all hooks of an event.
+/// Values that are made once for all hooks of an event.
 #[derive(Default)]
 pub(crate) struct Once {
     json: OnceLock<String>,

@@ -42,7 +42,7 @@ impl HookChain {
 
     fn parse(text: &str) -> Vec<String> {
         let above = text.split(SEPARATOR).filter(|part| !part.is_empty());
-        // A manipulated chain may be long, and the rest of it adds nothing.
+        // A manipulated chain may be long, and what is beyond the limit makes no difference.
         above.take(NESTING_LIMIT).map(str::to_owned).collect()
     }
 

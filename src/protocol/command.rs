@@ -9,8 +9,8 @@ use super::names::variables_in;
 use crate::entry::{Failure, FailureKind, HookCommand, Shell};
 use crate::process::Args;
 
-/// Returns the program to start, as a name or a path, and its arguments. `is_of_event` tells whether
-/// the value of a variable, named in capitals, is of the event.
+/// Returns the program to start, as a name or a path, and its arguments. `is_of_event` returns whether
+/// a variable, named in capitals, can have a value of the event.
 pub(crate) fn command_line(
     command: &HookCommand,
     is_of_event: impl Fn(&str) -> bool,
@@ -61,8 +61,8 @@ fn shell_cmd(_text: &str) -> Result<(OsString, Args), String> {
     Err("shell `cmd` is only available on Windows".to_owned())
 }
 
-/// `/D`: no commands from the registry. `/V:ON`: `!NAME!` is a variable. `/S /C "..."`: only the outermost
-/// quotes of the command line are removed.
+/// Returns the command line of `cmd`. `/D`: no commands from the registry. `/V:ON`: `!NAME!` is a variable. `/S /C "..."`: only
+/// the outermost quotes of the command line are removed.
 #[cfg(windows)]
 fn shell_cmd(text: &str) -> Result<(OsString, Args), String> {
     let program = crate::process::command_interpreter();

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::events::HookEvent;
 
-/// Checks that no member of the answer which does more than to stop something (`widens`) stands in the event: that its
-/// letters, those of its name and its value, do not follow each other there. Only letters of ASCII count, in any case.
+/// Checks that no member of the answer which does more than to stop something (`widens`) stands in the event. A member stands
+/// there if the letters of its name and its value follow each other in the event. Only letters of ASCII count, in any case.
 pub(crate) fn check_echo(
     event: &HookEvent,
     answer: &Map<String, Value>,
@@ -20,16 +20,16 @@ pub(crate) fn check_echo(
     if members.is_empty() {
         return Ok(());
     }
-    let mut said = String::new();
+    let mut event_letters = String::new();
     for text in [&event.tool_name, &event.session_id].into_iter().flatten() {
-        add_letters(text, &mut said);
+        add_letters(text, &mut event_letters);
     }
     let context = event.context().map(|context| context.fields());
     for fields in [Some(&event.data), context].into_iter().flatten() {
-        add_object(fields, &mut said);
+        add_object(fields, &mut event_letters);
     }
     for (name, letters) in members {
-        if said.contains(&letters) {
+        if event_letters.contains(&letters) {
             return Err(format!(
                 "the event itself says so, at `{name}`: a hook that prints the event does not answer with it; write \
                  logs to standard error"

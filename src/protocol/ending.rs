@@ -20,7 +20,7 @@ use crate::printable::{is_printable, printable};
 
 const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
 
-/// What to do about an answer among other text.
+/// The advice about an answer among other text.
 const ALL: &str =
     "an answer must be all that a hook writes to its standard output; write logs to standard error";
 
@@ -58,7 +58,7 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Tex
         return Ok(None);
     };
     Ok(Some(TextNote {
-        note: found(first.name, &text, first.at),
+        note: found_key(first.name, &text, first.at),
         refuses: first.refuses() || known.any(|name| name.refuses()),
     }))
 }
@@ -70,7 +70,7 @@ pub(super) struct TextNote {
     pub(super) refuses: bool,
 }
 
-/// Returns the output without what disguises an answer: codes of a terminal, and characters that are not seen.
+/// Returns the output without what disguises an answer: codes of a terminal, and invisible characters.
 fn plain(output: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(output);
     if text.chars().all(|c| is_printable(c) || is_line_break(c)) {
@@ -97,7 +97,7 @@ fn is_line_break(c: char) -> bool {
     )
 }
 
-/// Whether an answer may be among what is missing between two parts of an output.
+/// Returns whether an answer may be among the bytes that are missing between two parts of an output.
 fn may_hold_answer((head, tail): (&[u8], &[u8])) -> bool {
     let is_white = |part: &[u8]| part.trim_ascii().is_empty() && !part.is_empty();
     let is_unknown = is_white(head) || is_white(tail) || head.is_empty() && tail.is_empty();
@@ -112,7 +112,7 @@ fn is_quote(c: char) -> bool {
     )
 }
 
-/// Whether a character may stand around an answer that is alone on its lines.
+/// Returns whether a character may stand around an answer that is alone on its lines.
 fn is_opening(c: char) -> bool {
     let is_bracket = matches!(c, '[' | ']' | '(' | ')' | '@' | '&' | '%' | ';' | ',');
     c.is_whitespace() || c == char::REPLACEMENT_CHARACTER || is_bracket || is_quote(c)
@@ -149,22 +149,23 @@ fn check_objects(text: &str) -> Result<(), String> {
 
 /// Checks JSON that begins at `start`, and is no answer.
 fn check_value(value: &Value, text: &str, start: usize) -> Result<(), String> {
-    // What a program has written as JSON twice.
+    // A program may have encoded its answer as JSON twice.
     if let Value::String(inner) = value {
         return check(inner);
     }
     match hidden_decision("", value, Within::Text) {
-        Some((name, _)) => Err(found(&name, text, start)),
+        Some((name, _)) => Err(found_key(&name, text, start)),
         None => Ok(()),
     }
 }
 
-fn found(name: &str, text: &str, at: usize) -> String {
+/// Describes a key of an answer in text, with its place.
+fn found_key(name: &str, text: &str, at: usize) -> String {
     let (name, place) = (printable(name), position(text, at));
     format!("found `{name}` {place}: {ALL}")
 }
 
-/// Checks each line that begins as an answer does, and what follows one that is not whole.
+/// Checks each line that begins as an answer does, and the lines after one that is not whole.
 fn check_lines(text: &str) -> Result<(), String> {
     let mut is_open = false;
     let mut start = 0;
@@ -175,12 +176,13 @@ fn check_lines(text: &str) -> Result<(), String> {
             Ok(value) => check_value(&value, text, start)?,
             Err(_) => {
                 is_open |= begin.starts_with('{');
-                let mut names = keys_in(text, start..end);
-                let begins_line =
-                    |it: &Found<'_>| it.is_quoted && it.has_value() && it.at == end - begin.len();
-                let name = names.find(|it| it.is_deciding() && (is_open || begins_line(it)));
-                if let Some(Found { name, at, .. }) = name {
-                    return Err(found(name, text, at));
+                let mut keys = keys_in(text, start..end);
+                let begins_line = |key: &TextKey<'_>| {
+                    key.is_quoted && key.has_value() && key.at == end - begin.len()
+                };
+                let key = keys.find(|key| key.is_deciding() && (is_open || begins_line(key)));
+                if let Some(TextKey { name, at, .. }) = key {
+                    return Err(found_key(name, text, at));
                 }
             }
         }
@@ -190,20 +192,20 @@ fn check_lines(text: &str) -> Result<(), String> {
 }
 
 /// A name that stands in a text as a key does.
-struct Found<'a> {
+struct TextKey<'a> {
     name: &'a str,
     at: usize,
     is_quoted: bool,
-    /// What follows, with its value if it has one.
+    /// The text behind the name, which begins with the value if the name has one.
     value: &'a str,
 }
 
-impl Found<'_> {
+impl TextKey<'_> {
     fn has_value(&self) -> bool {
         self.value.starts_with([':', '='])
     }
 
-    /// What stands behind the name, and its first word.
+    /// Returns the value behind the name, and the first word of the value.
     fn value_and_word(&self) -> (&str, &str) {
         let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
         let value = self.value.trim_start_matches(is_between);
@@ -211,7 +213,7 @@ impl Found<'_> {
         (value, word.unwrap_or_default())
     }
 
-    /// Whether it is a key that decides, with a value that blocks or asks.
+    /// Returns whether it is a key that decides, with a value that blocks or asks.
     fn refuses(&self) -> bool {
         let (_, word) = self.value_and_word();
         match deciding(self.name) {
@@ -235,27 +237,27 @@ impl Found<'_> {
 
 /// Returns the names in a part of a text that stand in quotes of any kind, or after `{`, `,`, `;` or `:` and before `:`
 /// or `=`.
-fn keys_in(text: &str, part: Range<usize>) -> impl Iterator<Item = Found<'_>> {
+fn keys_in(text: &str, part: Range<usize>) -> impl Iterator<Item = TextKey<'_>> {
     let mut at = part.start;
     let mut names = text[part].split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
     std::iter::from_fn(move || {
         let name = names.next()?;
-        let found = key_at(text, at, name);
+        let key = key_at(text, at, name);
         at += name.len();
         at += text[at..].chars().next().map_or(0, char::len_utf8);
-        Some(found)
+        Some(key)
     })
     .flatten()
 }
 
-fn key_at<'a>(text: &'a str, at: usize, name: &'a str) -> Option<Found<'a>> {
+fn key_at<'a>(text: &'a str, at: usize, name: &'a str) -> Option<TextKey<'a>> {
     let (before, after) = (&text[..at], &text[at + name.len()..]);
     let is_quoted = before.ends_with(is_quote) && after.starts_with(is_quote);
     let closes = |c: char| c.is_whitespace() || is_quoted && (is_quote(c) || c == ']');
     let value = after.trim_start_matches(closes);
     let is_bare = || before.trim_end().ends_with(['{', ',', ';', ':']);
     let is_key = !name.is_empty() && (is_quoted || is_bare() && value.starts_with([':', '=']));
-    is_key.then_some(Found {
+    is_key.then_some(TextKey {
         name,
         at,
         is_quoted,

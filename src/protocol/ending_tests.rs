@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use proptest::string::string_regex;
 use serde_json::{Map, Value, json};
 
-use super::answer::{Written, read};
+use super::answer::{ParsedOutput, read};
 use crate::events::{EventType, HookEvent};
 use crate::growth::assert_linear;
 
-/// What is found in an output, in short: the answer, `text`, a note on text, or `invalid: why`.
-fn found(output: &[u8], gap: Option<usize>) -> String {
+/// Describes what is read of an output: the answer, `text`, a note on text, or `invalid: why`.
+fn describe(output: &[u8], gap: Option<usize>) -> String {
     match read(output, gap, false) {
-        Ok(Written {
+        Ok(ParsedOutput {
             output: Some(output),
             ..
         }) => serde_json::to_string(&output).unwrap(),
@@ -26,8 +26,8 @@ fn found(output: &[u8], gap: Option<usize>) -> String {
 }
 
 fn is_text(output: &str) -> bool {
-    let found = found(output.as_bytes(), None);
-    !found.starts_with("invalid") && !found.starts_with('{')
+    let description = describe(output.as_bytes(), None);
+    !description.starts_with("invalid") && !description.starts_with('{')
 }
 
 /// Outputs that deny, and are no answers.
@@ -64,8 +64,11 @@ fn no_denial_on_lines_of_its_own_passes() {
             format!("[INFO] {{\"a\": 1}}\n{{\"level\":\"info\"}}\n\n{denial}"),
             format!("fn main() {{\n{denial}\n"),
         ] {
-            let found = found(output.as_bytes(), None);
-            assert!(found.starts_with("invalid: "), "{output:?}: {found}");
+            let description = describe(output.as_bytes(), None);
+            assert!(
+                description.starts_with("invalid: "),
+                "{output:?}: {description}"
+            );
             tried += 1;
         }
     }
@@ -121,14 +124,14 @@ const MORE_LOGS: [&str; 42] = [
 #[test]
 fn what_ordinary_hooks_write_is_text() {
     for (name, log) in logs() {
-        let found = found(log.as_bytes(), None);
+        let description = describe(log.as_bytes(), None);
         assert!(
-            !found.starts_with("invalid") && !found.starts_with("{\""),
-            "{name}: {found}"
+            !description.starts_with("invalid") && !description.starts_with("{\""),
+            "{name}: {description}"
         );
     }
     for log in MORE_LOGS {
-        assert!(is_text(log), "{log:?}: {}", found(log.as_bytes(), None));
+        assert!(is_text(log), "{log:?}: {}", describe(log.as_bytes(), None));
     }
 }
 
@@ -149,7 +152,7 @@ fn a_logger_of_arguments_writes_text() {
             format!("{}\n", json!({"level": "info", "args": args})),
             format!("{args}\n"),
         ] {
-            assert!(is_text(&log), "{log}: {}", found(log.as_bytes(), None));
+            assert!(is_text(&log), "{log}: {}", describe(log.as_bytes(), None));
         }
     }
 }
@@ -172,7 +175,7 @@ fn each_built_in_event_is_text() {
             format!("{value:#}"),
             format!("{event_type} {value}\n"),
         ] {
-            assert!(is_text(&log), "{log}: {}", found(log.as_bytes(), None));
+            assert!(is_text(&log), "{log}: {}", describe(log.as_bytes(), None));
         }
     }
 }
@@ -234,19 +237,19 @@ fn a_mistake_is_explained() {
         ),
     ] {
         assert_eq!(
-            found(output.as_bytes(), None),
+            describe(output.as_bytes(), None),
             format!("invalid: {why}"),
             "{output:?}"
         );
     }
-    let not_utf_8 = found(b"{\"reason\": \"\xff\"}", None);
+    let not_utf_8 = describe(b"{\"reason\": \"\xff\"}", None);
     assert_eq!(not_utf_8, "invalid: it is not UTF-8");
     for output in [
         "log\n[{\"additionalContext\": \"c\"}]\n",
         "read {\"decision\": \"block\"}",
         "{\"a\": 1}\n{\"systemMessage\": \"m\"}",
     ] {
-        let note = found(output.as_bytes(), None);
+        let note = describe(output.as_bytes(), None);
         assert!(
             note.starts_with("found `") && note.ends_with(ALL),
             "{output}: {note}"
@@ -272,10 +275,10 @@ fn of_cut_output_nothing_is_an_answer() {
         ("\0\0", "\0\0\0", "text"),
     ] {
         let output = format!("{head}{tail}");
-        let found = found(output.as_bytes(), Some(head.len()));
-        assert_eq!(found, expected, "{head:?} {tail:?}");
+        let description = describe(output.as_bytes(), Some(head.len()));
+        assert_eq!(description, expected, "{head:?} {tail:?}");
     }
-    let inside = found(b"log\n{\"decision\": \"block\"}\nlog\nlog\n", Some(26));
+    let inside = describe(b"log\n{\"decision\": \"block\"}\nlog\nlog\n", Some(26));
     assert!(
         inside.starts_with("invalid: found `decision` (line 2"),
         "{inside}"
@@ -331,7 +334,7 @@ fn output_is_read_in_linear_time() {
         for begin in ["", "log\n"] {
             let output = |length| begin.to_owned() + &piece.repeat(length / piece.len());
             assert_linear(piece, 32 * 1024, output, |output| {
-                let _ = found(output.as_bytes(), None);
+                let _ = describe(output.as_bytes(), None);
             });
         }
     }
@@ -357,8 +360,8 @@ proptest! {
     ) {
         let output = format!("{before}{object}{after}");
         let is_blank = |text: &str| text.chars().all(|c| c.is_whitespace() || c == '\u{FEFF}');
-        let written = read(output.as_bytes(), None, false);
-        let is_answer = written.is_ok_and(|it| it.output.is_some());
+        let parsed = read(output.as_bytes(), None, false);
+        let is_answer = parsed.is_ok_and(|parsed| parsed.output.is_some());
         let trimmed = output.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
         let is_object = serde_json::from_str::<Map<String, Value>>(trimmed).is_ok();
         prop_assert!(!is_answer || is_object, "{}", output);
@@ -377,7 +380,7 @@ proptest! {
         before in "([^{}]|\\{ |\\} ?|\\{\\}|\\{\"a\" ?)*", after in ".*"
     ) {
         let output = format!("{before}\n{{\"decision\":\"block\"}}\n{after}");
-        let found = found(output.as_bytes(), None);
-        prop_assert!(found == "{\"decision\":\"block\"}" || found.starts_with("invalid"), "{}", found);
+        let description = describe(output.as_bytes(), None);
+        prop_assert!(description == "{\"decision\":\"block\"}" || description.starts_with("invalid"), "{}", description);
     }
 }

@@ -29,7 +29,8 @@ impl HookEvent {
     ///
     /// Every key of [`data`](HookEvent::data) is a variable: its name in capitals after the prefix
     /// (`FORGE_` and `OPENCODE_`). Strings are passed unchanged, and all other values as JSON.
-    /// `tool_args` and `tool_result` are always JSON; of an object `agent` with a `name`, the variable is the name. A value that is nested deeper than 128 levels is `null`.
+    /// `tool_args` and `tool_result` are always JSON. If `agent` is an object with a `name`, its variable is the name. A value
+    /// that is nested deeper than 128 levels is `null`.
     /// docs/protocol.md has the complete rule.
     #[must_use]
     pub fn to_env(&self) -> BTreeMap<String, String> {
@@ -60,11 +61,11 @@ pub(super) struct Variable {
 /// Returns the variables of one event. Recurses once for each level of its data.
 fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
     let [event_type, timestamp, session_id, tool_name] = names.of_event();
-    let mut found = Vec::with_capacity(4 + event.data.len());
+    let mut variables = Vec::with_capacity(4 + event.data.len());
     let mut add = |name: &Arc<VariableName>, value: String| {
         let name = Arc::clone(name);
         let value = without_nul(value);
-        found.push(Variable { name, value });
+        variables.push(Variable { name, value });
     };
     add(event_type, event.event_type.as_str().to_owned());
     add(timestamp, json_text(&event.timestamp));
@@ -78,13 +79,13 @@ fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
         let value = &event.data[key];
         let text = match key {
             "tool_args" | "tool_result" => None,
-            // What an agent says is too much for a variable.
+            // The whole object would be too much for a variable.
             "agent" => value.as_str().or(value["name"].as_str()),
             _ => value.as_str(),
         };
         add(&name, text.map_or_else(|| json_text(value), str::to_owned));
     }
-    found
+    variables
 }
 
 /// Returns a value of an event in JSON. A number or a `Value` always has a text. `Value::to_string()` would format it piece by
@@ -105,8 +106,8 @@ fn without_nul(value: String) -> String {
 /// The names of the variables that the engine has set for a hook, separated by blanks.
 const HOOK_VARIABLES: &str = "FORGE_HOOK_VARIABLES";
 
-/// The variable by which a hook knows that its event was recorded, and happens only for a comparison. No other hook gets it: a guard
-/// may allow more then.
+/// The variable by which a hook knows that its event was recorded and is fired only for a comparison. No other hook gets the
+/// variable, since a guard may allow more where it is set.
 const REPLAY: &str = "FORGE_REPLAY";
 
 /// The most bytes of this list: on Linux, a variable has at most 128 KiB.
@@ -116,18 +117,18 @@ const LONGEST_LIST: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Naming {
     profile: AppProfile,
-    /// Made for the first hook that runs, since many executors run none.
+    /// The names, which are made for the first hook that runs, since many executors run none.
     names: OnceLock<Names>,
     working_dir: Vec<String>,
     /// The variables that were set for the hook that has started the host, if one has.
     above: Vec<String>,
     /// The list for hooks that do not set their own.
     inherit: Option<Vec<String>>,
-    /// The variables that were given in place of those of this process.
-    given: Option<Vec<(OsString, OsString)>>,
+    /// The variables that replace those of this process, if any do.
+    replacement: Option<Vec<(OsString, OsString)>>,
     chain: HookChain,
     disabled_by: Option<String>,
-    /// Whether events are recorded ones.
+    /// Whether the events are recorded ones.
     replays: bool,
 }
 
@@ -138,7 +139,7 @@ impl Naming {
             above: not_passed_on(),
             replays: false,
             inherit,
-            given: None,
+            replacement: None,
             chain: HookChain::inherited(),
             disabled_by: disabling_variable(&profile),
             names: OnceLock::new(),
@@ -150,11 +151,11 @@ impl Naming {
     /// name `PATH`. The chain of the hooks above still counts, so that no hook runs endlessly.
     pub(crate) fn with_variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
         self.above = vec![REPLAY.to_owned()];
-        self.given = Some(variables);
+        self.replacement = Some(variables);
         self
     }
 
-    /// Says that events are recorded ones.
+    /// Marks the events as recorded ones.
     pub(crate) fn for_replay(mut self) -> Self {
         self.replays = true;
         self
@@ -162,8 +163,8 @@ impl Naming {
 
     /// Returns the value of a variable from which hooks inherit.
     pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
-        match &self.given {
-            Some(given) => last_value(given, name),
+        match &self.replacement {
+            Some(variables) => last_value(variables, name),
             None => std::env::var_os(name),
         }
     }
@@ -177,12 +178,12 @@ impl Naming {
         &self.profile
     }
 
-    /// Whether this variable, in capitals, can have a value of an event.
+    /// Returns whether this variable, in capitals, can have a value of an event.
     pub(crate) fn can_be_of_event(&self, name: &str) -> bool {
         self.names().can_be_of_event(name)
     }
 
-    /// The hooks that are running above this host.
+    /// Returns the hooks that are running above this host.
     pub(crate) fn chain(&self) -> &HookChain {
         &self.chain
     }
@@ -195,12 +196,16 @@ impl Naming {
             rule.is_none_or(|rule| inherits(rule, &name))
                 && !self.above.iter().any(|above| *above == name)
         };
-        match (&self.given, rule) {
+        match (&self.replacement, rule) {
             (None, None) => Inherited::AllBut(&self.above),
             (None, Some(_)) => Inherited::Only(std::env::vars_os().filter(passes).collect()),
-            (Some(given), _) => {
-                Inherited::Only(given.iter().filter(|set| passes(set)).cloned().collect())
-            }
+            (Some(variables), _) => Inherited::Only(
+                variables
+                    .iter()
+                    .filter(|variable| passes(variable))
+                    .cloned()
+                    .collect(),
+            ),
         }
     }
 
@@ -287,7 +292,7 @@ impl Naming {
         }
     }
 
-    /// The variable with which the user has disabled all hooks.
+    /// Returns the variable with which the user has disabled all hooks; none if the user has not.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.disabled_by.as_deref()
     }
@@ -298,7 +303,7 @@ fn not_passed_on() -> Vec<String> {
     set_above().into_iter().chain([REPLAY.to_owned()]).collect()
 }
 
-/// Returns what a host under a hook removes first, so that no value of an outer event reaches its hooks.
+/// Returns the variables that a host under a hook removes, so that no value of an outer event reaches its hooks.
 fn set_above() -> Vec<String> {
     let Some(names) = std::env::var_os(HOOK_VARIABLES) else {
         return Vec::new();
@@ -308,7 +313,7 @@ fn set_above() -> Vec<String> {
         .split_whitespace()
         .partition(|name| name.ends_with("_*"));
     let is_set = |name: &String| {
-        let mut prefixes = prefixes.iter().map(|it| it.trim_end_matches('*'));
+        let mut prefixes = prefixes.iter().map(|prefix| prefix.trim_end_matches('*'));
         let is_of_user = name.ends_with("_HOOKS_DISABLE") || name.ends_with("_HOOKS_TRACE");
         !is_of_user && prefixes.any(|prefix| name.starts_with(prefix))
     };
@@ -352,7 +357,7 @@ pub(crate) type Variables<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
 #[derive(Debug)]
 pub(crate) struct EventVariables {
     fitting: Vec<Variable>,
-    /// They are only on standard input.
+    /// The variables that are too large: their values are only on standard input.
     too_large: Vec<Variable>,
 }
 
@@ -412,7 +417,7 @@ impl EventVariables {
         Self { fitting, too_large }
     }
 
-    /// Adds those that fit.
+    /// Adds the variables that fit.
     pub(super) fn add<'a>(&'a self, variables: &mut Variables<'a>) {
         for Variable { name, value } in &self.fitting {
             for full in &name.full {

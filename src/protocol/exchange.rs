@@ -26,7 +26,7 @@ pub(crate) struct ProtocolMismatch<'a> {
 /// directory. The hook's own `env` has priority over the variables, its own timeout over this one.
 pub(crate) struct Launch<'a> {
     pub(crate) program: OsString,
-    /// Taken when it is started.
+    /// The arguments, which are taken when the program is started.
     pub(crate) args: Option<Args>,
     pub(crate) variables: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     pub(crate) working_dir: Option<PathBuf>,
@@ -72,14 +72,14 @@ pub(crate) struct Exit<'a> {
     pub(crate) gap: Option<usize>,
 }
 
-/// How hooks of one protocol run together on an event. Default: one after the other, as registered, with those of
-/// hooks.json.
+/// How hooks of one protocol run together on an event. Default: one after the other, as registered, in one order with the
+/// hooks of hooks.json.
 #[derive(Debug, Default)]
 pub(crate) struct Grouping {
-    /// All at once, with the other hooks whose protocols have the same name, after the hooks that run in order. Of
-    /// several changes of one value, that of the last hook counts. A hook that
+    /// Whether the hooks run all at once, with the other hooks whose protocols have the same name, after the hooks that run
+    /// in order. If several hooks change one value, the change of the last hook counts. A hook that
     /// [withholds](crate::FailurePolicy::Withhold) runs in order all the same.
     pub(crate) in_parallel: bool,
-    /// Of the hooks of this protocol that have the same key and differ in their events alone, runs only the first.
+    /// The deduplication key: of the hooks of this protocol that share it and differ in their events alone, only the first runs.
     pub(crate) once_for: Option<String>,
 }

@@ -20,7 +20,7 @@ pub(crate) trait Protocol: fmt::Debug + RefUnwindSafe + Send + Sync {
     /// grouped by it.
     fn name(&self) -> &str;
 
-    /// All that decides what the protocol does. Part of a hook's equality, digest, fingerprint and JSON.
+    /// All that decides what the protocol does. It is part of a hook's equality, digest, fingerprint and JSON.
     fn definition(&self) -> Value;
 
     /// The label that people see, for a hook without a name and a description. Default: none, which is the command.
@@ -62,11 +62,11 @@ pub(crate) trait Protocol: fmt::Debug + RefUnwindSafe + Send + Sync {
     /// If the hook cannot be started for this event. The hook then fails with this kind and message.
     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Launch<'a>, Failure>;
 
-    /// Returns what the end of the hook means. Called if its process has ended by itself.
+    /// Returns what the end of the hook means. It is called if the hook's process has ended by itself.
     fn read(&self, call: &Call<'_>, exit: &Exit<'_>) -> Reading;
 
-    /// Whether the operation may continue in spite of a failure, under this policy of the hook. Default: by the table of
-    /// what blocks in docs/protocol.md.
+    /// Returns whether the operation may continue in spite of a failure, under this policy of the hook. Default: the table of
+    /// what blocks in docs/protocol.md decides.
     fn forgives(&self, failure: FailureKind, policy: FailurePolicy) -> bool {
         failure.continues_under(policy)
     }

@@ -4,8 +4,8 @@
 
 use serde_json::Error;
 
-/// What `serde_json` reports of a text that is not JSON, and what it is called here.
-const WORDS: [(&str, &str); 8] = [
+/// The errors that `serde_json` reports for a text that is not JSON, and their descriptions for an author.
+const DESCRIPTIONS: [(&str, &str); 8] = [
     ("EOF while parsing an object", "`}` is missing"),
     ("EOF while parsing a list", "`]` is missing"),
     ("EOF while parsing a string", "`\"` is missing"),
@@ -34,12 +34,12 @@ pub(super) fn explain(error: &Error) -> String {
     let message = message
         .strip_suffix(&format!(" at line {line} column {column}"))
         .unwrap_or(&message);
-    let known = WORDS.iter().find(|(theirs, _)| *theirs == message);
-    let words = known.map_or(message, |(_, ours)| ours);
+    let known = DESCRIPTIONS.iter().find(|(theirs, _)| *theirs == message);
+    let description = known.map_or(message, |(_, ours)| ours);
     match (line, column) {
-        (0, _) => words.to_owned(),
-        // The end of the text, after a line feed.
-        (_, 0) => format!("{words} (line {line})"),
-        _ => format!("{words} (line {line}, column {column})"),
+        (0, _) => description.to_owned(),
+        // The column is 0 at the end of the text, after a line feed.
+        (_, 0) => format!("{description} (line {line})"),
+        _ => format!("{description} (line {line}, column {column})"),
     }
 }

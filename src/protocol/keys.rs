@@ -36,7 +36,7 @@ pub(super) enum Field<'a> {
 }
 
 impl Field<'_> {
-    /// What its value must be.
+    /// Describes the value that the key expects.
     pub(super) fn expected(&self) -> &'static str {
         match self {
             Self::Decision(_) | Self::Text(_) => "a string",
@@ -99,45 +99,53 @@ const TOP: &[Place] = &[Place::Top];
 const BOTH: &[Place] = &[Place::Top, Place::Specific];
 const REQUEST: &[Place] = &[Place::Request];
 
-/// All keys. Of two that set the same field at the top, an answer is written with the first.
+/// All keys. If two keys set the same field at the top, an answer is written with the first.
 pub(crate) static KEYS: [Key; 18] = [
-    Key::new("decision", TOP, |it| Field::Decision(&mut it.decision))
-        .deciding()
-        .needing(May::Grant),
-    Key::new("permissionDecision", BOTH, |it| {
-        Field::Decision(&mut it.decision)
+    Key::new("decision", TOP, |output| {
+        Field::Decision(&mut output.decision)
     })
     .deciding()
     .needing(May::Grant),
-    Key::new("reason", TOP, |it| Field::Text(&mut it.reason)),
-    Key::new("permissionDecisionReason", BOTH, |it| {
-        Field::Text(&mut it.reason)
+    Key::new("permissionDecision", BOTH, |output| {
+        Field::Decision(&mut output.decision)
+    })
+    .deciding()
+    .needing(May::Grant),
+    Key::new("reason", TOP, |output| Field::Text(&mut output.reason)),
+    Key::new("permissionDecisionReason", BOTH, |output| {
+        Field::Text(&mut output.reason)
     }),
-    Key::new("stopReason", TOP, |it| Field::Text(&mut it.stop_reason)),
-    Key::new("systemMessage", TOP, |it| {
-        Field::Text(&mut it.system_message)
+    Key::new("stopReason", TOP, |output| {
+        Field::Text(&mut output.stop_reason)
     }),
-    Key::new("additionalContext", BOTH, |it| {
-        Field::Text(&mut it.additional_context)
+    Key::new("systemMessage", TOP, |output| {
+        Field::Text(&mut output.system_message)
+    }),
+    Key::new("additionalContext", BOTH, |output| {
+        Field::Text(&mut output.additional_context)
     })
     .needing(May::AddContext),
-    Key::new("feedback", TOP, |it| Field::Text(&mut it.feedback)).needing(May::AddContext),
-    Key::new("continue", TOP, |it| Field::Flag(&mut it.stops_turn, false))
-        .deciding()
-        .needing(May::EndTurn),
-    Key::new("onlyStops", TOP, |it| Field::Flag(&mut it.only_stops, true)),
+    Key::new("feedback", TOP, |output| Field::Text(&mut output.feedback)).needing(May::AddContext),
+    Key::new("continue", TOP, |output| {
+        Field::Flag(&mut output.stops_turn, false)
+    })
+    .deciding()
+    .needing(May::EndTurn),
+    Key::new("onlyStops", TOP, |output| {
+        Field::Flag(&mut output.only_stops, true)
+    }),
     Key::new(
         "updatedInput",
         &[Place::Top, Place::Specific, Place::Request],
-        |it| Field::Object(&mut it.updated_input),
+        |output| Field::Object(&mut output.updated_input),
     )
     .deciding()
     .needing(May::ChangeInput),
-    Key::new("replacesInput", TOP, |it| {
-        Field::Flag(&mut it.replaces_input, true)
+    Key::new("replacesInput", TOP, |output| {
+        Field::Flag(&mut output.replaces_input, true)
     }),
-    Key::new("updatedOutput", BOTH, |it| {
-        Field::Any(&mut it.updated_output)
+    Key::new("updatedOutput", BOTH, |output| {
+        Field::Any(&mut output.updated_output)
     })
     .deciding()
     .needing(May::ChangeOutput),
@@ -146,12 +154,14 @@ pub(crate) static KEYS: [Key; 18] = [
         Field::Keys(Place::Request)
     })
     .deciding(),
-    Key::new("behavior", REQUEST, |it| Field::Decision(&mut it.decision))
-        .deciding()
-        .needing(May::Grant),
-    Key::new("message", REQUEST, |it| Field::Text(&mut it.reason)),
-    Key::new("interrupt", REQUEST, |it| {
-        Field::Flag(&mut it.stops_turn, true)
+    Key::new("behavior", REQUEST, |output| {
+        Field::Decision(&mut output.decision)
+    })
+    .deciding()
+    .needing(May::Grant),
+    Key::new("message", REQUEST, |output| Field::Text(&mut output.reason)),
+    Key::new("interrupt", REQUEST, |output| {
+        Field::Flag(&mut output.stops_turn, true)
     })
     .needing(May::EndTurn),
 ];
@@ -166,17 +176,17 @@ pub(super) fn key(name: &str, place: Place) -> Option<&'static Key> {
     keys_of(place).find(|key| key.name == name)
 }
 
-/// What a name says to a reader who looks for a decision.
+/// A name that seems to decide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Deciding {
     /// A key that decides.
     Key(&'static str),
-    /// A slip of such a key, which is this one: one edit, or the same letters in another order. Case and what is
-    /// neither letter nor digit make no difference.
+    /// A typo of this key: one edit, or the same letters in another order. Case, and characters that are neither letters nor
+    /// digits, make no difference.
     SlipOf(&'static str),
 }
 
-/// Whether a name is that of a key which decides, or a slip of one. Knows the keys at the top alone.
+/// Returns whether a name is that of a key which decides, or a typo of one. Knows only the keys at the top.
 pub(super) fn deciding(name: &str) -> Option<Deciding> {
     let mut keys = keys_of(Place::Top).filter(|key| key.decides);
     if let Some(key) = keys.clone().find(|key| key.name == name) {
@@ -186,9 +196,10 @@ pub(super) fn deciding(name: &str) -> Option<Deciding> {
     Some(Deciding::SlipOf(slip.name))
 }
 
-/// Whether a name is probably a typo of a key: one letter is missing, added, changed or swapped, or only case and marks differ.
+/// Returns whether a name is probably a typo of a key: one letter is missing, added, changed or swapped, or only case and marks
+/// differ.
 pub(crate) fn is_slip(name: &str, key: &str) -> bool {
-    // Of most names, no letter is looked at.
+    // The lengths exclude most names without a look at their letters.
     if name.len() + 1 < key.len() || name.len() > 2 * key.len() {
         return false;
     }
@@ -205,7 +216,7 @@ pub(crate) fn is_slip(name: &str, key: &str) -> bool {
     strsim::osa_distance(&name, &key) <= 1 || sorted(&name) == sorted(&key)
 }
 
-/// The words of a decision.
+/// The words for decisions.
 const WORDS: [(&str, Decision); 5] = [
     ("allow", Decision::Allow),
     ("approve", Decision::Allow),
@@ -220,13 +231,14 @@ pub(super) fn decision(word: &str) -> Option<Decision> {
     Some(*decision)
 }
 
-/// Whether a word is that of a decision, in any case.
+/// Returns whether a word is that of a decision, in any case.
 pub(super) fn is_decision(word: &str) -> bool {
-    let mut words = WORDS.iter();
-    words.any(|(known, _)| known.eq_ignore_ascii_case(word.trim()))
+    WORDS
+        .iter()
+        .any(|(known, _)| known.eq_ignore_ascii_case(word.trim()))
 }
 
-/// Whether a key with its value, which is no answer, was probably meant to block or to ask.
+/// Returns whether a key with its value, which is no answer, was probably meant to block or to ask.
 pub(super) fn is_refusal(name: &str, value: &Value) -> bool {
     const REFUSING: [&str; 4] = ["block", "blocked", "deny", "denied"];
     const ALLOWING: [&str; 4] = ["allow", "allowed", "approve", "approved"];
@@ -237,18 +249,18 @@ pub(super) fn is_refusal(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Where a decision is looked for.
+/// The place in which a decision is looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Within {
-    /// In what an answer has besides its keys.
+    /// A member of an answer that is no key.
     Answer,
-    /// The same, in `hookSpecificOutput`.
+    /// A member of `hookSpecificOutput` that is no key.
     Specific,
-    /// In JSON that is no answer.
+    /// JSON that is no answer.
     Text,
 }
 
-/// Returns a name that has a decision as its value, and is not read as one, with the key that was meant.
+/// Returns a name that has a decision as its value, and is not read as one, with the intended key.
 pub(super) fn hidden_decision(
     name: &str,
     value: &Value,
@@ -260,7 +272,7 @@ pub(super) fn hidden_decision(
         Value::Object(_) => true,
         _ => false,
     };
-    let meant = match deciding(name) {
+    let intended = match deciding(name) {
         Some(Deciding::Key(key)) if decides || within == Within::Text => Some(key),
         Some(Deciding::SlipOf(key)) if decides => Some(key),
         None if decides && name == "behavior" && within == Within::Specific => {
@@ -268,8 +280,8 @@ pub(super) fn hidden_decision(
         }
         _ => None,
     };
-    if let Some(meant) = meant {
-        return Some((name.to_owned(), meant));
+    if let Some(intended) = intended {
+        return Some((name.to_owned(), intended));
     }
     match value {
         Value::Object(map) => map

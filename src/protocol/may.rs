@@ -9,8 +9,8 @@ use super::keys::{Field, KEYS, Place, keys_of};
 use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
 
-/// Leaves in what was read what the hook may do alone. `may` returns why the hook may not, and what to do about it. A
-/// change makes the answer invalid then; the rest is left out, and the user is told.
+/// Removes from an answer what the hook may not do. `may` returns why the hook may not, and what to do about it. A change that
+/// the hook may not make invalidates the answer; anything else is left out, and reported to the user.
 pub(crate) fn limit(
     reading: &mut Reading,
     event: &HookEvent,
@@ -33,11 +33,11 @@ pub(crate) fn limit(
             return;
         }
         take((key.field)(output));
-        let words = format!("{}: {why}", word.without());
-        // An `allow` is often meant as no objection, and is one.
+        let message = format!("{}: {why}", word.without());
+        // An `allow` is often meant as "no objection", and still counts as that.
         match word {
-            May::Grant => reading.notes.push(words),
-            _ => reading.unused.push(words),
+            May::Grant => reading.notes.push(message),
+            _ => reading.unused.push(message),
         }
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn words_of(output: &HookOutput, is_stop: bool) -> Vec<May> {
     words
 }
 
-/// Whether a field that needs a word is set to what needs it.
+/// Returns whether a field that needs a word has a value that needs it.
 fn does(field: Field<'_>, is_stop: bool) -> bool {
     match field {
         Field::Decision(decision) => *decision == Some(Decision::Allow),

@@ -14,14 +14,17 @@ use crate::events::HookEvent;
 
 /// Returns what is left of an output for a hook that has these words, or why it is invalid.
 fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, String> {
-    let written = read(output.as_bytes(), None, false)?;
+    let parsed = read(output.as_bytes(), None, false)?;
     let mut reading = Reading {
-        output: written.output,
+        output: parsed.output,
         ..Reading::default()
     };
-    let may = |word| match words.contains(&word) {
-        true => Ok(()),
-        false => Err(format!("add {word}")),
+    let may = |word| {
+        if words.contains(&word) {
+            Ok(())
+        } else {
+            Err(format!("add {word}"))
+        }
     };
     limit(&mut reading, event, may);
     match reading.invalid {
@@ -60,7 +63,7 @@ fn each_key_does_nothing_without_its_word() {
         let value = match (key.field)(&mut HookOutput::default()) {
             Field::Decision(_) => json!("allow"),
             Field::Text(_) => json!("text"),
-            Field::Flag(_, meant) => json!(meant),
+            Field::Flag(_, effective) => json!(effective),
             Field::Object(_) | Field::Any(_) => json!({"a": 1}),
             Field::Keys(_) => continue,
         };
@@ -109,7 +112,7 @@ fn what_stops_needs_no_word() {
 /// An event, an answer, and whether the net refuses it for a hook that has each word.
 #[test]
 fn an_input_that_is_printed_back_is_refused() {
-    for (said, answer, is_refused) in [
+    for (input, answer, is_refused) in [
         (r#"{"decision":"allow"}"#, r#"{"decision":"allow"}"#, true),
         (
             "{\"decision\" :\n \"allow\"}",
@@ -150,13 +153,17 @@ fn an_input_that_is_printed_back_is_refused() {
         ),
         ("c", r#"{"additionalContext": "c"}"#, false),
     ] {
-        let value: Value = serde_json::from_str(said).unwrap_or(json!({ "command": said }));
-        for args in [json!({"text": said}), value, json!([["x", said]])] {
+        let value: Value = serde_json::from_str(input).unwrap_or(json!({ "command": input }));
+        for args in [json!({"text": input}), value, json!([["x", input]])] {
             let event = HookEvent::tool_pre_execute("bash", args);
             let answer: Map<_, _> = serde_json::from_str(answer).unwrap();
             let widens = |name: &str, value: &Value| word_for(name, value, &event).is_some();
-            let found = check_echo(&event, &answer, widens);
-            assert_eq!(found.is_err(), is_refused, "{said} {answer:?}: {found:?}");
+            let checked = check_echo(&event, &answer, widens);
+            assert_eq!(
+                checked.is_err(),
+                is_refused,
+                "{input} {answer:?}: {checked:?}"
+            );
         }
     }
 }
@@ -183,7 +190,7 @@ fn echoed(text: &str) -> String {
             rest.next();
             let mut code = 0;
             for _ in 0..3 {
-                if let Some(digit) = rest.peek().and_then(|it| it.to_digit(8)) {
+                if let Some(digit) = rest.peek().and_then(|letter| letter.to_digit(8)) {
                     code = code * 8 + digit;
                     rest.next();
                 }
@@ -205,7 +212,7 @@ fn printed(value: &Value) -> Vec<String> {
         all.push(text.clone());
         all.extend(text.lines().map(str::to_owned));
         let inner = serde_json::from_str::<Value>(text);
-        all.extend(inner.map(|it| format!("{it:#}")));
+        all.extend(inner.map(|value| format!("{value:#}")));
     }
     let parts: Vec<_> = match value {
         Value::Array(items) => items.iter().collect(),

@@ -52,7 +52,7 @@ pub(super) struct VariableName {
     pub(super) plain: String,
     /// The names in a process: one for each prefix, and the short name.
     pub(super) full: Vec<String>,
-    /// The number of them that come beside the profile's own, and are not counted for the limit of all variables.
+    /// The number of names besides the profile's own, which do not count for the limit of all variables.
     beside: usize,
 }
 
@@ -62,7 +62,10 @@ impl VariableName {
             .iter()
             .filter(|(_, of)| profile.short_names() && *of == plain)
             .map(|(short, _)| (*short).to_owned());
-        let has_common = profile.env_prefixes().iter().any(|it| it == COMMON_PREFIX);
+        let has_common = profile
+            .env_prefixes()
+            .iter()
+            .any(|prefix| prefix == COMMON_PREFIX);
         Arc::new(Self {
             plain: plain.to_owned(),
             beside: usize::from(!has_common),
@@ -76,7 +79,7 @@ impl VariableName {
         self.full.iter().skip(self.beside).map(size).sum()
     }
 
-    /// Whether each of these names can have this value: no variable may be longer than `largest`
+    /// Returns whether each of these names can have this value: no variable may be longer than `largest`
     /// bytes.
     pub(super) fn fits(&self, value: &str, largest: usize) -> bool {
         let fits = |name: &String| name.len() + 1 + value.len() <= largest;
@@ -105,7 +108,7 @@ impl Names {
         }
     }
 
-    /// `EVENT`, `TIMESTAMP`, `SESSION_ID` and `TOOL_NAME`, in this order.
+    /// Returns the names `EVENT`, `TIMESTAMP`, `SESSION_ID` and `TOOL_NAME`, in this order.
     pub(super) fn of_event(&self) -> &[Arc<VariableName>; OF_EVENT.len()] {
         &self.of_event
     }
@@ -151,12 +154,13 @@ impl Names {
         (!name.is_empty() && !taken).then_some(name)
     }
 
-    /// Whether this variable, in capitals, can have a value of an event. Every name with a prefix can be that of a key of
-    /// the data.
+    /// Returns whether this variable, in capitals, can have a value of an event. Every name with a prefix can be that of a
+    /// key of the data.
     pub(super) fn can_be_of_event(&self, name: &str) -> bool {
         let mut prefixes = prefixed(&self.profile, "");
-        let is_short = self.profile.short_names() && SHORT_NAMES.iter().any(|it| it.0 == name);
-        is_short || prefixes.any(|it| name.starts_with(&it))
+        let is_short =
+            self.profile.short_names() && SHORT_NAMES.iter().any(|(short, _)| *short == name);
+        is_short || prefixes.any(|prefix| name.starts_with(&prefix))
     }
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use super::answer::{Written, read};
+use super::answer::{ParsedOutput, read};
 use super::call::Call;
 use super::command::command_line;
 use super::echo::check_echo;
@@ -43,8 +43,8 @@ impl Protocol for Native {
     }
 
     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Launch<'a>, Failure> {
-        /// Most hooks have no more variables. So many take less than a kibibyte: for a larger allocation glibc
-        /// goes through all free memory, which costs as much as the rest of this.
+        /// The number of variables that most hooks do not exceed. They take less than a kibibyte: for a larger allocation
+        /// glibc goes through all free memory, which costs as much as the rest of this function.
         const USUAL: usize = 20;
         let is_of_event = |name: &str| self.naming.can_be_of_event(name);
         let (program, args) = command_line(call.hook.command, is_of_event)?;
@@ -78,17 +78,17 @@ impl Protocol for Native {
         let widens = |name: &str, value: &Value| {
             word_for(name, value, call.event).is_some_and(|word| options.may_do(word))
         };
-        let checked = read.and_then(|written| match &written.answer {
-            Some(answer) => check_echo(call.event, answer, widens).map(|()| written),
-            None => Ok(written),
+        let checked = read.and_then(|parsed| match &parsed.answer {
+            Some(answer) => check_echo(call.event, answer, widens).map(|()| parsed),
+            None => Ok(parsed),
         });
         match checked {
-            Ok(mut written) => {
-                written.notes.extend(contradiction(exit, &written));
+            Ok(mut parsed) => {
+                parsed.notes.extend(contradiction(exit, &parsed));
                 Reading {
-                    output: written.output,
-                    warnings: written.warnings,
-                    notes: written.notes,
+                    output: parsed.output,
+                    warnings: parsed.warnings,
+                    notes: parsed.notes,
                     ..Reading::default()
                 }
             }
@@ -98,14 +98,14 @@ impl Protocol for Native {
 }
 
 /// Returns a note if the answer allows what the exit code does not.
-fn contradiction(exit: &Exit<'_>, written: &Written) -> Option<String> {
+fn contradiction(exit: &Exit<'_>, parsed: &ParsedOutput) -> Option<String> {
     let code = exit.code.filter(|code| *code != 0)?;
-    let output = written.output.as_ref()?;
+    let output = parsed.output.as_ref()?;
     let allows = output.decision == Some(Decision::Allow);
-    let words = format!(
+    let note = format!(
         "it answered `allow` and exited with code {code}, which is a failure: to allow, exit with 0"
     );
-    allows.then_some(words)
+    allows.then_some(note)
 }
 
 /// Returns the event as the line for a resident hook.

@@ -43,14 +43,14 @@ pub(crate) fn event_line(json: &[u8], id: &str) -> Vec<u8> {
     line
 }
 
-/// Whether the JSON contains U+2028 or U+2029, which occur only in strings: Node's `readline`
-/// treats them as line ends.
+/// Returns whether the bytes are U+2028 or U+2029, which occur only in strings of JSON: Node's
+/// `readline` treats them as line ends.
 fn ends_a_line_for_some(bytes: &[u8]) -> bool {
     matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9])
 }
 
 /// Checks that this is the answer to the event with this id: one JSON object on one line. The error
-/// is a message.
+/// describes what is wrong.
 pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
     let line = str::from_utf8(output).map_err(|_| "its answer is not UTF-8".to_owned())?;
     let line = json::readable(line);
@@ -72,7 +72,7 @@ pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
     match (ids.next(), ids.next()) {
         (None, _) => Err("its answer has no `id`".to_owned()),
         (_, Some(_)) => Err("its answer has two `id`s".to_owned()),
-        (Some((_, found)), None) if found.get() == format!("\"{id}\"") => Ok(()),
+        (Some((_, answered)), None) if answered.get() == format!("\"{id}\"") => Ok(()),
         _ => Err("its answer has the `id` of another event".to_owned()),
     }
 }
