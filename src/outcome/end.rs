@@ -1,4 +1,4 @@
-//! How the process of a hook ended, and what else is known of its run.
+//! How the process of a hook ended, and other facts about its run.
 //!
 //! Knows no process and no protocol, and not what follows for the operation.
 
@@ -11,16 +11,16 @@ use crate::entry::{Failure, FailureKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Exited(i32),
-    /// There was none: the answer stands in the entry.
+    /// There was no process: the answer stands in the entry.
     Answered,
     /// A signal ended it (Unix).
     Signaled(i32),
-    /// There was none, it was killed, or its exit status is lost: the failure says which.
+    /// There was no process, it was killed, or its exit status is lost: the failure says which.
     Otherwise,
 }
 
 impl End {
-    /// The exit code, as shells number it.
+    /// Returns the exit code, as shells number it.
     pub(crate) fn exit_code(self) -> i32 {
         match self {
             Self::Exited(code) => code,
@@ -30,13 +30,13 @@ impl End {
         }
     }
 
-    /// Whether it ended by itself, and not with exit code 0.
+    /// Returns whether the process ended by itself, and not with exit code 0.
     pub(super) fn is_failure(self) -> bool {
         !matches!(self, Self::Exited(0) | Self::Answered | Self::Otherwise)
     }
 }
 
-/// What else a run leaves: facts from which nothing follows for the operation.
+/// Facts about a run from which nothing follows for the operation.
 #[derive(Clone, PartialEq, Default)]
 pub(crate) struct Trail {
     pub(crate) queued: Duration,
@@ -44,13 +44,13 @@ pub(crate) struct Trail {
     pub(crate) residency: Option<Residency>,
     pub(crate) truncated: bool,
     pub(crate) output_held_open: bool,
-    /// The bytes that were written, if the text does not represent them.
+    /// The output as bytes, if the text does not represent all of them.
     pub(crate) raw_stdout: Option<Vec<u8>>,
     pub(crate) raw_stderr: Option<Vec<u8>>,
     pub(crate) env_file: Option<Box<EnvFile>>,
 }
 
-/// Returns the failure of an exit code that no shell has given a meaning.
+/// Returns the failure of an exit code to which no shell gives a meaning; none for 0.
 pub(crate) fn exit_failure(code: i32) -> Option<Failure> {
     let error = || Failure::new(FailureKind::Exit, format!("exited with code {code}"));
     (code != 0).then(error)

@@ -22,20 +22,20 @@ impl EnvFile {
         Self { path, bytes }
     }
 
-    /// The file; the hook may have put another one in its place, so read [`bytes`](EnvFile::bytes).
+    /// The path of the file. The hook may have put another file in its place, so read [`bytes`](EnvFile::bytes) instead.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the hook has written: of more than 1 MiB, the whole lines within the first.
+    /// The content that the hook has written. If it is longer than 1 MiB, only the complete lines within the first 1 MiB.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Compares what was written.
+/// Two files are equal if the hooks have written the same.
 impl PartialEq for EnvFile {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes

@@ -40,16 +40,16 @@ impl<'a> Failures<'a> {
             let is_blocked = outcome.denied().is_some();
             for result in outcome.results() {
                 let warnings = result.warnings(outcome.can_block());
-                // An exit code is how a hook decides: only what would be decided is of interest then.
+                // An observed hook decides by its exit code, and only what it would decide is of interest.
                 let is_observed =
                     result.would().is_some() && result.failure == Some(FailureKind::Exit);
-                // One that the host has ended has not failed.
-                let has_failed = result
+                // A hook that the host has ended has not failed.
+                let has_own_failure = result
                     .failure
-                    .is_some_and(|it| it != FailureKind::Cancelled);
-                let has_failed = has_failed && !is_observed;
-                let is_told = has_failed || !warnings.is_empty();
-                if is_told && (!is_blocked || result.should_continue()) {
+                    .is_some_and(|failure| failure != FailureKind::Cancelled);
+                let has_failed = has_own_failure && !is_observed;
+                let is_reported = has_failed || !warnings.is_empty();
+                if is_reported && (!is_blocked || result.should_continue()) {
                     failed.push(Failed {
                         event: outcome.event_type(),
                         result,
@@ -61,7 +61,7 @@ impl<'a> Failures<'a> {
         Self { failed }
     }
 
-    /// Whether there are no such hooks.
+    /// Returns whether no hook has failed in one of these ways.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.failed.is_empty()
@@ -69,7 +69,7 @@ impl<'a> Failures<'a> {
 
     /// The results of these hooks, in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a HookResult> {
-        self.failed.iter().map(|it| it.result)
+        self.failed.iter().map(|failed| failed.result)
     }
 }
 
@@ -104,9 +104,9 @@ impl fmt::Display for Failures<'_> {
 fn first_line(text: &str) -> String {
     let text = text.trim();
     let line = text.lines().next().unwrap_or_default();
-    let mut shown: String = line.chars().take(LONGEST_REASON).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
+    let mut start: String = line.chars().take(LONGEST_REASON).collect();
+    if start.len() < text.len() {
+        start.push('…');
     }
-    shown
+    start
 }

@@ -33,20 +33,20 @@ impl<'a> Whole<'a> {
         Self::after(None, outcome)
     }
 
-    /// Of an outcome after that of the event before hooks changed it, whose texts and question count too: a hook may
-    /// have said them only once.
+    /// Makes the value of an outcome. The texts and the question of `first`, the outcome of the event before hooks changed it,
+    /// count too: a hook may give them only once.
     fn after(first: Option<&'a Outcome>, outcome: &'a Outcome) -> Self {
         let both = || first.into_iter().chain([outcome]);
         let mut last_first = [outcome].into_iter().chain(first);
-        let decides = last_first.find(|it| it.asks().is_some());
+        let decides = last_first.find(|outcome| outcome.asks().is_some());
         let decides = decides.filter(|_| outcome.denied().is_none());
         let decides = decides.unwrap_or(outcome);
         Self {
             allowed: decides.allowed(),
             decision: decides.decision(),
             reason: decides.reason().map(Cow::Borrowed),
-            context: joined(both(), |it| it.additional_context.as_deref()),
-            feedback: joined(both(), |it| it.feedback.as_deref()),
+            context: joined(both(), |output| output.additional_context.as_deref()),
+            feedback: joined(both(), |output| output.feedback.as_deref()),
             updated_output: outcome.updated_output(),
             stop: outcome.stops_turn(),
             messages: messages(both()),
@@ -54,7 +54,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Of a result whose outcome is not known.
+    /// Makes the value of a result whose outcome is not known.
     fn blocked_by(result: &'a HookResult) -> Self {
         Self {
             allowed: false,
@@ -72,7 +72,7 @@ impl<'a> Whole<'a> {
 
 /// Returns the messages of hooks and the failures, without duplicates, in lines.
 fn messages<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Vec<String> {
-    let of_hooks = texts(outcomes.clone(), |it| it.system_message.as_deref()).into_iter();
+    let of_hooks = texts(outcomes.clone(), |output| output.system_message.as_deref()).into_iter();
     let mut lines: Vec<_> = of_hooks.flat_map(str::lines).map(printable).collect();
     let failures = Failures::of(outcomes).to_string();
     let failures = without_duplicates(failures.lines());
@@ -84,7 +84,7 @@ fn messages<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Vec<Stri
 #[cfg(feature = "cli")]
 pub(crate) struct First {
     pub(crate) outcome: Outcome,
-    /// That of the changed event.
+    /// The outcome of the changed event.
     pub(crate) again: Option<Outcome>,
 }
 

@@ -40,18 +40,18 @@ pub(crate) fn for_model(text: &str) -> Cow<'_, str> {
 
 /// The results of all hooks of an event, in the order of their registration.
 ///
-/// What it has for the model (the [reason](Outcome::reason), the [context](Outcome::additional_context), the
-/// [feedback](Outcome::feedback)) has at most 10,000 characters each, unless
-/// [`model_text_limit`](crate::HookExecutorBuilder::model_text_limit) sets another number; where a text is cut, a
-/// note says how many are missing. The results have all of it.
+/// Each of its texts for the model (the [reason](Outcome::reason), the [context](Outcome::additional_context), the
+/// [feedback](Outcome::feedback)) has at most 10,000 characters, unless
+/// [`model_text_limit`](crate::HookExecutorBuilder::model_text_limit) sets another number. At the end of a text that is cut, a
+/// note says how many characters are missing. The results have the whole texts.
 #[derive(Debug, Clone)]
 #[must_use = "hooks may have blocked the operation: ask `allowed` or `check`"]
 pub struct Outcome {
     kind: EventKind,
     results: Vec<HookResult>,
-    /// In characters.
+    /// The most characters of a text for the model.
     text_limit: usize,
-    /// The reason, if it is longer than that.
+    /// The reason as it was cut, if it is longer than that.
     cut_reason: Option<String>,
 }
 
@@ -108,9 +108,9 @@ impl Outcome {
         self.blocked().is_none()
     }
 
-    /// The result because of which the operation is not [allowed](Outcome::allowed); none if it is allowed. It denies the
-    /// operation or has failed; else it stops the turn, or changes what the host cannot change; else it asks the user. For
-    /// `agent:stop`, none if a hook stops the turn: the agent then stops.
+    /// Returns the result because of which the operation is not [allowed](Outcome::allowed); none if it is allowed. A result
+    /// that denies the operation or has failed comes first, then one that stops the turn or changes what the host cannot
+    /// change, then one that asks the user. For `agent:stop`, none if a hook stops the turn: the agent then stops.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
         self.denied().or_else(|| self.asks())
@@ -124,17 +124,17 @@ impl Outcome {
         blocked.is_some_and(|result| result.failure == Some(FailureKind::Cancelled))
     }
 
-    /// The same as [`blocked`](Outcome::blocked), whatever the user will answer.
+    /// Returns the result that blocks whatever the user will answer; see [`blocked`](Outcome::blocked).
     pub(crate) fn denied(&self) -> Option<&HookResult> {
         let blocking = || self.counted().filter(|result| result.stops_the_chain());
         let denying = || blocking().filter(|result| result.verdict() == Verdict::Blocks);
-        // A verdict comes before a run without one.
+        // A result with a verdict comes before one of a run that was cancelled.
         let deciding = denying().find(|result| result.failure != Some(FailureKind::Cancelled));
         let denying = deciding.or_else(|| denying().next());
         denying.or_else(|| blocking().next())
     }
 
-    /// The results on which it depends whether the operation is allowed.
+    /// Returns the results on which it depends whether the operation is allowed.
     fn counted(&self) -> impl Iterator<Item = &HookResult> {
         let stops = self.event_type().is_agent_stop() && self.stops_turn();
         let counts = self.can_block() && !stops;
@@ -186,7 +186,7 @@ impl Outcome {
             return self;
         }
         let results = self.results.iter_mut();
-        for result in results.filter(|it| it.verdict().is_open_question()) {
+        for result in results.filter(|result| result.verdict().is_open_question()) {
             let is_yes = ask(result);
             *result = result.clone().answered(is_yes);
             if !is_yes {
@@ -196,7 +196,7 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// Returns the outcome in which each result blocks for which there is an objection.
+    /// Makes each result block to which `objection` returns a reason.
     pub(crate) fn objecting(mut self, objection: impl Fn(&HookResult) -> Option<String>) -> Self {
         for result in &mut self.results {
             if let Some(reason) = objection(result) {
@@ -206,16 +206,16 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// Returns whether the operation is [allowed](Outcome::allowed), and someone says so: a hook (`"decision": "allow"`) that
-    /// [may](crate::hook::May::Grant), or the user in an [answer](Outcome::answer). A host can then leave out a question of its
-    /// own to its user. Other hooks have no objection at most.
+    /// Returns whether the operation is [allowed](Outcome::allowed) and was explicitly granted: by a hook (`"decision": "allow"`)
+    /// that [may](crate::hook::May::Grant) grant, or by the user in an [answer](Outcome::answer). A host can then leave out a
+    /// question of its own to its user. A hook that only has no objection grants nothing.
     #[must_use]
     pub fn grants(&self) -> bool {
         self.allowed() && self.results.iter().any(HookResult::grants)
     }
 
-    /// The strictest decision of the hooks; none if no hook has decided. It is not public, since "not `Block`" would be
-    /// read as a yes: [`allowed`](Outcome::allowed) is the one question.
+    /// Returns the strictest decision of the hooks; none if no hook has decided. It is not public, since "not `Block`" would be
+    /// read as a yes: a host asks only [`allowed`](Outcome::allowed).
     pub(crate) fn decision(&self) -> Option<Decision> {
         let denied = self.denied();
         if denied.is_some_and(|result| result.verdict() != Verdict::Stops) {
@@ -240,10 +240,10 @@ impl Outcome {
     /// newlines. Only hooks written for other agents give it.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        joined([self], |it| it.feedback.as_deref())
+        joined([self], |output| output.feedback.as_deref())
     }
 
-    /// Whether a hook asks the host to stop its whole turn, not only this operation. This is
+    /// Returns whether a hook asks the host to stop its whole turn, not only this operation. This is
     /// possible on every event, also on one that cannot be blocked.
     #[must_use]
     pub fn stops_turn(&self) -> bool {
@@ -254,7 +254,7 @@ impl Outcome {
     #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
         let results = self.results.iter();
-        let answers = results.filter_map(|it| Some((it, it.enforced_output()?)));
+        let answers = results.filter_map(|result| Some((result, result.enforced_output()?)));
         let mut stops = answers.filter(|(_, output)| output.stops_turn);
         stops.find_map(|(result, output)| {
             let reason = output.reason.as_ref().and_then(|_| result.reason());
@@ -265,13 +265,13 @@ impl Outcome {
     /// The messages of hooks for the user, in order, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
-        texts([self], |it| it.system_message.as_deref())
+        texts([self], |output| output.system_message.as_deref())
     }
 
     /// The context of hooks for the model, in order, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        joined([self], |it| it.additional_context.as_deref())
+        joined([self], |output| output.additional_context.as_deref())
     }
 
     /// The values with which hooks replace values of the tool's input. The answers of all
@@ -298,15 +298,15 @@ impl Outcome {
         all
     }
 
-    /// Whether [`updated_input`](Outcome::updated_input) is the whole input, so that keys not in it are
-    /// removed. This is so if a hook of a tool that does so has set it.
+    /// Returns whether [`updated_input`](Outcome::updated_input) replaces the whole input instead of being merged into it. Set by
+    /// hooks of agents that replace.
     pub(crate) fn replaces_input(&self) -> bool {
         let mut changes = self.counted_outputs();
         changes.any(|output| output.replaces_input && output.updated_input.is_some())
     }
 
     /// Returns the tool's input with the changes of the hooks: [`updated_input`](Outcome::updated_input) merged
-    /// into `input`, or in its place if a hook of a tool that does so has set it. None if nothing changes, or the
+    /// into `input`, or in its place if a hook of an agent that replaces the input has set it. None if nothing changes, or the
     /// operation is blocked.
     #[must_use]
     pub fn changed_input(&self, input: &Map<String, Value>) -> Option<Map<String, Value>> {
@@ -320,7 +320,7 @@ impl Outcome {
         (changed != *input).then_some(changed)
     }
 
-    /// Returns the answers that count.
+    /// Returns the answers whose changes count.
     fn counted_outputs(&self) -> impl Iterator<Item = &HookOutput> {
         self.results.iter().filter_map(HookResult::counted_output)
     }
@@ -347,15 +347,15 @@ impl Outcome {
         self.results.iter().filter_map(HookResult::enforced_output)
     }
 
-    /// The reason why the operation is not allowed: of the hook that blocks, or the first question; none if it is
-    /// allowed. The reason of the result has no limit.
+    /// The reason why the operation is not allowed: that of the hook that blocks, or of the first hook that asks; none if the
+    /// operation is allowed. It is cut to the limit of texts for the model; the reason of the result is not.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let cut = self.cut_reason.as_deref();
         cut.or_else(|| self.blocked().and_then(HookResult::reason))
     }
 
-    /// The hooks that failed and did not block, on any event: what the host shows its user, who otherwise
+    /// The hooks that failed and did not block, on any event. The host shows them to its user, who otherwise
     /// does not learn that a hook is broken.
     ///
     /// ```
@@ -405,13 +405,13 @@ impl Outcome {
         }
     }
 
-    /// The results, to which remarks are added.
+    /// Returns the results, so that remarks can be added.
     #[cfg(feature = "cli")]
     pub(crate) fn results_mut(&mut self) -> &mut [HookResult] {
         &mut self.results
     }
 
-    /// Returns it as that of an event that cannot be blocked.
+    /// Makes it the outcome of an event that cannot be blocked.
     pub(crate) fn without_block(mut self) -> Self {
         self.kind.can_block = false;
         self.with_cut_reason()
@@ -443,7 +443,7 @@ impl Outcome {
     }
 }
 
-/// Returns this text of all answers, without duplicates: two hooks may give the same, and so may one that has run twice.
+/// Returns the `text` of all answers, without duplicates: two hooks may give the same text, and so may one that has run twice.
 pub(crate) fn texts<'a>(
     outcomes: impl IntoIterator<Item = &'a Outcome>,
     text: impl Fn(&'a HookOutput) -> Option<&'a str>,
@@ -456,13 +456,14 @@ pub(crate) fn texts<'a>(
     )
 }
 
-/// Returns the same for the model, separated by newlines and within the limit; none if there is none.
+/// Returns the `text` of all answers for the model: without duplicates, separated by newlines and within the limit. None if no
+/// answer has the text.
 pub(crate) fn joined<'a>(
     outcomes: impl IntoIterator<Item = &'a Outcome>,
     text: impl Fn(&'a HookOutput) -> Option<&'a str>,
 ) -> Option<String> {
     let outcomes: Vec<_> = outcomes.into_iter().collect();
-    // All are of one executor.
+    // All outcomes come from one executor, and so have the same limit.
     let limit = outcomes.first()?.text_limit;
     let outputs = outcomes.iter().copied().flat_map(Outcome::outputs);
     let bounded = outputs.filter(|output| output.has_own_limit);
@@ -516,7 +517,7 @@ pub struct HookBlockedError {
     /// The result of the hook that blocked, or that asks.
     pub result: Box<HookResult>,
     outcome: Option<Box<Outcome>>,
-    /// That of the event before hooks have changed it.
+    /// The outcome of the event before hooks have changed it.
     first: Option<Box<Outcome>>,
 }
 
@@ -602,7 +603,7 @@ impl HookBlockedError {
         self.outcomes().find_map(Outcome::stop_reason)
     }
 
-    /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
+    /// Returns whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         let of_hook = self
@@ -616,11 +617,12 @@ impl HookBlockedError {
 impl fmt::Display for HookBlockedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let label = self.result.hook.shown_label();
-        let limit = self.outcome().map_or(MODEL_TEXT_LIMIT, |it| it.text_limit);
+        let outcome = self.outcome();
+        let limit = outcome.map_or(MODEL_TEXT_LIMIT, |outcome| outcome.text_limit);
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
         let reason = limited(&reason, limit);
         match self.result.verdict() {
-            // In place of hooks that have seen nothing: no hook has a name here.
+            // The result stands in place of hooks that have seen nothing, so no hook can be named.
             _ if self.result.failure == Some(FailureKind::NotTaken) => {
                 write!(f, "not run: {reason}")
             }

@@ -51,10 +51,10 @@ pub struct HookResult {
     /// Boxed, since most hooks do not answer.
     output: Option<Box<HookOutput>>,
     diagnostics: Vec<String>,
-    /// How many of the diagnostics, from the first on, its user is told on each event: what of its answer is not used, and that
-    /// its script has changed.
+    /// The number of diagnostics, from the first on, that are reported to the user on each event: parts of the answer that are not
+    /// used, and a change of the hook's script.
     unused: usize,
-    /// How many, with these, are [warnings](HookResult::warnings).
+    /// The number of diagnostics, including these, that are [warnings](HookResult::warnings).
     warnings: usize,
     /// Whether standard output is an answer, or was meant to be one.
     is_stdout_answer: bool,
@@ -63,7 +63,7 @@ pub struct HookResult {
     /// What the host does with its answer.
     handles: Handles,
     verdict: Verdict,
-    /// Its reason with secrets masked, if it has any.
+    /// Its reason with secrets masked, if it contains any.
     masked_reason: Option<String>,
 }
 
@@ -114,9 +114,11 @@ impl HookResult {
         Self::failing(Hook::placeholder(why), FailureKind::Circular, why)
     }
 
-    /// Creates the result of a hook that ended so, and has not written an answer. All results are created here.
+    /// Creates the result of a hook that ended in this way and has not written an answer. All results are created here.
     pub(crate) fn of(hook: Arc<Hook>, end: End, failure: Option<Failure>) -> Self {
-        let (failure, error) = failure.map(|it| (it.kind, it.message)).unzip();
+        let (failure, error) = failure
+            .map(|failure| (failure.kind, failure.message))
+            .unzip();
         let result = Self {
             hook,
             exit_code: end.exit_code(),
@@ -141,7 +143,7 @@ impl HookResult {
         result.with_reading(Reading::default())
     }
 
-    /// Returns it with what its protocol has read, in place of what was read before.
+    /// Replaces what the hook's protocol has read.
     pub(crate) fn with_reading(mut self, reading: Reading) -> Self {
         let output = reading.output;
         let blocks = output.as_ref().map(HookOutput::strictest) == Some(Decision::Block);
@@ -158,7 +160,7 @@ impl HookResult {
         if let Some(why) = reading.invalid {
             let error = format!("its answer is invalid: {why}");
             if self.failure.is_some() {
-                // The reason is that of the exit code, so the author finds this one here.
+                // The reason is that of the exit code, so the author finds this error among the diagnostics.
                 self.diagnostics.push(error.clone());
             }
             self.failure = Some(FailureKind::InvalidAnswer);
@@ -171,9 +173,9 @@ impl HookResult {
         self.with_verdict()
     }
 
-    /// Returns it with what follows from its end, its answer and the host.
+    /// Sets the verdict that follows from its end, its answer and the host.
     fn with_verdict(mut self) -> Self {
-        // Of an answer that says nothing, the exit code decides, even if the answer replaces it.
+        // If the answer says nothing, the exit code decides, even if the answer replaces it.
         let is_empty = self.output.is_none() && self.end.is_failure();
         let failure = self.failure.or(is_empty.then_some(FailureKind::Exit));
         self.verdict = Verdict::of(&self.hook, failure, self.output(), self.handles);
@@ -181,8 +183,8 @@ impl HookResult {
     }
 
     /// Returns whether it ended with exit code 0, nothing failed, and it lets the operation
-    /// [continue](HookResult::should_continue): a hook that answers `block` has no success, as one that exits with 1. A hook
-    /// whose failure is ignored has none either, and lets the operation continue.
+    /// [continue](HookResult::should_continue). So it is false for a hook that answers `block` or exits with 1. It is also false
+    /// for a hook whose failure is ignored, although the operation continues.
     #[must_use]
     pub fn success(&self) -> bool {
         let has_failed = self.exit_code != 0 || self.timed_out || self.failure.is_some();
@@ -265,25 +267,25 @@ impl HookResult {
         self.handles = handles;
     }
 
-    /// Whether its process ended by itself, with any exit code or signal, so that its answer is read.
+    /// Returns whether its process ended by itself, with any exit code or signal, so that its answer is read.
     pub(crate) fn may_have_answered(&self) -> bool {
         self.started() && self.failure.is_none_or(FailureKind::is_of_its_end)
     }
 
-    /// Whether its process was started. For a hook that was cancelled or has failed, this says
+    /// Returns whether its process was started. For a hook that was cancelled or has failed, this says
     /// whether it had begun.
     #[must_use]
     pub fn started(&self) -> bool {
         self.pid().is_some()
     }
 
-    /// How long its event waited for a thread; zero for a blocking call.
+    /// The time that its event waited for a thread; zero for a blocking call.
     #[must_use]
     pub fn queued(&self) -> Duration {
         self.trail.queued
     }
 
-    /// The signal that ended it (Unix).
+    /// The number of the signal that ended it (Unix); none if no signal did.
     #[must_use]
     pub fn signal(&self) -> Option<i32> {
         match self.end {
@@ -305,13 +307,14 @@ impl HookResult {
         self.trail.residency
     }
 
-    /// Whether `stdout` or `stderr` is truncated.
+    /// Returns whether `stdout` or `stderr` is truncated, because the hook wrote more than the executor's
+    /// [limit](crate::HookExecutorBuilder::output_limit).
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.trail.truncated
     }
 
-    /// Whether a process that the hook left running still held its output open when the hook ended.
+    /// Returns whether a process that the hook left running still held its output open when the hook ended.
     /// What that process writes later is lost.
     #[must_use]
     pub fn output_held_open(&self) -> bool {
@@ -354,33 +357,35 @@ impl HookResult {
         &self.diagnostics
     }
 
-    /// Masks the secrets in the warnings, which its user is told.
+    /// Masks the secrets in the warnings, which are shown to the user.
     pub(crate) fn mask_warnings(&mut self, masked: impl Fn(&Hook, &str) -> String) {
         for warning in self.diagnostics.iter_mut().take(self.warnings) {
             *warning = masked(&self.hook, warning);
         }
     }
 
-    /// Adds what the host's user is told of a hook that has not failed, whatever it has decided.
-    pub(crate) fn add_told(&mut self, words: String) {
-        self.diagnostics.insert(0, words);
+    /// Adds a warning that the host's user sees on each event, whether the hook could have blocked it or not.
+    pub(crate) fn add_user_warning(&mut self, warning: String) {
+        self.diagnostics.insert(0, warning);
         self.unused += 1;
         self.warnings += 1;
     }
 
     /// Adds a note for the author of the hook.
-    pub(crate) fn add_diagnostic(&mut self, words: String) {
-        self.diagnostics.push(words);
+    pub(crate) fn add_diagnostic(&mut self, note: String) {
+        self.diagnostics.push(note);
     }
 
-    /// What the host's user is told of a hook that has not failed and neither blocks nor asks: what of its answer is not
-    /// used and, if it could have blocked, why it did not although it was probably meant to.
+    /// Returns the warnings for the host's user about a hook that has not failed and neither blocks nor asks: the parts of its
+    /// answer that are not used and, if it could have blocked, why it did not although it was probably meant to.
     pub(crate) fn warnings(&self, can_block: bool) -> &[String] {
-        let count = match can_block {
-            _ if self.failure.is_some() || !self.should_continue() => 0,
-            _ if self.would().is_some() => 0,
-            true => self.warnings,
-            false => self.unused,
+        let is_silent = self.failure.is_some() || !self.should_continue() || self.would().is_some();
+        let count = if is_silent {
+            0
+        } else if can_block {
+            self.warnings
+        } else {
+            self.unused
         };
         self.diagnostics.get(..count).unwrap_or_default()
     }
@@ -397,14 +402,14 @@ impl HookResult {
         self.verdict().decision()
     }
 
-    /// Whether the operation may continue. A hook that answers `ask` lets it continue only after a
-    /// [yes](crate::Outcome::answer). One that [stops the turn](HookOutput::stops_turn) does not.
+    /// Returns whether the operation may continue. A hook that answers `ask` lets it continue only after a
+    /// [yes](crate::Outcome::answer). A hook that [stops the turn](HookOutput::stops_turn) does not let it continue.
     #[must_use]
     pub fn should_continue(&self) -> bool {
         self.verdict().continues()
     }
 
-    /// Returns what it decides. A failure that a host's test has set blocks.
+    /// Returns the verdict. A failure that a host's test has set blocks.
     pub(super) fn verdict(&self) -> Verdict {
         let is_other_code = self.exit_code != 0 && self.exit_code != self.end.exit_code();
         let is_failure = self.failure.is_some() || self.timed_out || is_other_code;
@@ -415,21 +420,21 @@ impl HookResult {
         }
     }
 
-    /// What it would decide if its hook were [enforced](Hook::with_enforce). None if the hook is, and if nothing is
-    /// observed: its approval is lost, its entry cannot be used, or it was cancelled.
+    /// The decision that would count if its hook were [enforced](Hook::with_enforce). None if the hook is enforced, and if there
+    /// is nothing to observe: its approval is lost, its entry cannot be used, or it was cancelled.
     #[must_use]
     pub fn would(&self) -> Option<Decision> {
         self.verdict.would()
     }
 
-    /// Whether it blocks or stops the turn, whatever the user answers. The hooks behind an open question run: they may
+    /// Returns whether it blocks or stops the turn, whatever the user answers. Hooks behind an open question run, since they may
     /// block.
     pub(crate) fn stops_the_chain(&self) -> bool {
         let verdict = self.verdict();
         !verdict.continues() && !verdict.is_open_question()
     }
 
-    /// Whether the hooks after it do not run. On an event that cannot be blocked, only a failure of the hook's own keeps
+    /// Returns whether the hooks after it do not run. On an event that cannot be blocked, only a failure of the hook itself keeps
     /// others from running: what it prints may be what a tool has returned, and a model chooses how large that is.
     pub(crate) fn stops_others(&self, can_block: bool) -> bool {
         match self.failure {
@@ -441,12 +446,12 @@ impl HookResult {
         }
     }
 
-    /// Whether it says that the operation is allowed, and does not merely have no objection.
+    /// Returns whether it says that the operation is allowed, and does not merely have no objection.
     pub(crate) fn grants(&self) -> bool {
         self.verdict() == Verdict::Grants
     }
 
-    /// Returns it with the user's answer to its question.
+    /// Applies the user's answer to its question.
     pub(super) fn answered(mut self, is_yes: bool) -> Self {
         self.verdict = if is_yes {
             Verdict::Grants
@@ -455,12 +460,12 @@ impl HookResult {
             self.error = Some(format!("the user declined: {reason}"));
             Verdict::Blocks
         };
-        // What was masked is in the error.
+        // The masked reason is part of the error now.
         self.masked_reason = None;
         self
     }
 
-    /// Returns it with an answer that blocks for this reason, in place of its changes.
+    /// Makes it block for this reason, without its changes.
     pub(super) fn blocking(self, reason: String) -> Self {
         let output = HookOutput {
             decision: Some(Decision::Block),
@@ -471,12 +476,12 @@ impl HookResult {
         self.with_output(output)
     }
 
-    /// Its answer, if the hook is enforced.
+    /// Returns its answer, if the hook is enforced.
     pub(crate) fn enforced_output(&self) -> Option<&HookOutput> {
         self.output().filter(|_| self.would().is_none())
     }
 
-    /// Its answer, if its changes count: it has not failed, or its answer counts whatever the exit code.
+    /// Returns its answer, if its changes count: the hook has not failed, or its answer counts whatever the exit code.
     pub(crate) fn counted_output(&self) -> Option<&HookOutput> {
         let has_failed = self.failure.is_some() || self.timed_out || self.exit_counts;
         let is_other_code = self.exit_code != self.end.exit_code();
@@ -484,14 +489,14 @@ impl HookResult {
             .filter(|_| !has_failed && !is_other_code)
     }
 
-    /// Its replacement of a tool's output.
+    /// Returns its replacement of a tool's output.
     pub(crate) fn replaced_output(&self) -> Option<&Value> {
         self.counted_output()?.updated_output.as_ref()
     }
 
-    /// The note that the model receives instead of a tool's output that this hook should have redacted, and has not,
-    /// or may have replaced by an answer that cannot be read. It contains only the reason of the hook's answer, and
-    /// nothing else that the hook wrote: a pipeline that fails may have written the output itself.
+    /// Returns the note that the model receives instead of a tool's output that this hook should have redacted and did not, or
+    /// may have replaced by an answer that cannot be read. The note contains only the reason of the hook's answer, and nothing
+    /// else that the hook wrote: a pipeline that fails may have written the output itself.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
         if !self.hook.withholds(self.failure) || self.decision() == Decision::Allow {
@@ -527,7 +532,7 @@ impl HookResult {
         self.masked_reason.as_deref().or_else(|| self.raw_reason())
     }
 
-    /// The reason as the hook wrote it.
+    /// Returns the reason as the hook wrote it.
     pub(crate) fn raw_reason(&self) -> Option<&str> {
         if self.verdict == Verdict::ChangesInput {
             return Some(CHANGES_INPUT);
@@ -536,25 +541,26 @@ impl HookResult {
         let is_of_exit = match self.failure {
             None if matches!(self.verdict(), Verdict::Allows | Verdict::Grants) => return None,
             Some(FailureKind::Exit) => true,
-            // It blocks by its exit code too, and has said why.
+            // The hook blocks by its exit code too, and has written a reason.
             Some(FailureKind::InvalidAnswer) => self.exit_counts && self.signal().is_none(),
-            // With an error, the user has declined.
+            // If there is an error without a failure, the user has declined.
             None | Some(_) => false,
         };
         if is_of_exit {
-            self.own_words().or(error)
+            self.own_reason().or(error)
         } else {
-            error.or_else(|| self.own_words())
+            error.or_else(|| self.own_reason())
         }
     }
 
-    fn own_words(&self) -> Option<&str> {
+    /// Returns the reason that the hook itself gives: in its answer, or else as text.
+    fn own_reason(&self) -> Option<&str> {
         let answered = self.output().and_then(HookOutput::objection);
         // JSON on standard error is not an answer.
-        let (said, complained) = (self.stdout.trim(), self.stderr.trim());
-        let said = Some(said).filter(|text| !text.is_empty() && !self.is_stdout_answer);
-        let complained = Some(complained).filter(|text| !text.is_empty());
-        answered.or(said).or(complained)
+        let stdout =
+            Some(self.stdout.trim()).filter(|text| !text.is_empty() && !self.is_stdout_answer);
+        let stderr = Some(self.stderr.trim()).filter(|text| !text.is_empty());
+        answered.or(stdout).or(stderr)
     }
 }
 
@@ -562,14 +568,14 @@ impl HookResult {
 impl fmt::Debug for HookResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let redactor = Redactor::default();
-        let shown = |text| self.hook.masked(&redactor, text).into_owned();
+        let masked = |text| self.hook.masked(&redactor, text).into_owned();
         f.debug_struct("HookResult")
-            .field("hook", &shown(self.hook.label()))
+            .field("hook", &masked(self.hook.label()))
             .field("exit_code", &self.exit_code)
             .field("stdout", &format_args!("{} bytes", self.stdout.len()))
             .field("stderr", &format_args!("{} bytes", self.stderr.len()))
             .field("duration", &self.duration)
-            .field("error", &self.error.as_deref().map(shown))
+            .field("error", &self.error.as_deref().map(masked))
             .field("failure", &self.failure)
             .field("decision", &self.decision())
             .field("pid", &self.pid())

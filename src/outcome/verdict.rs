@@ -1,7 +1,7 @@
 //! What the result of a hook decides: the table of what blocks (docs/protocol.md).
 //!
-//! It follows from the end, the answer and the policy of the hook, and from what the host does with answers. It is set with
-//! the answer; and once more by the user's answer to its question.
+//! The verdict follows from the end, the answer and the policy of the hook, and from what the host does with answers. It is set
+//! with the answer, and once more by the user's answer to its question.
 
 use crate::entry::{Decision, FailureKind, HookOutput};
 use crate::hook::Hook;
@@ -9,31 +9,31 @@ use crate::hook::Hook;
 /// What a host does with the answers of hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Handles {
-    /// It asks its user.
+    /// The host asks its user.
     pub(crate) ask: bool,
-    /// It applies changes of the input.
+    /// The host applies changes of the input.
     pub(crate) updates: bool,
 }
 
 /// What a result decides about the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It has no objection.
+    /// The hook has no objection.
     Allows,
-    /// It says that the operation is allowed, or the user has said yes to its question.
+    /// The hook says that the operation is allowed, or the user has said yes to its question.
     Grants,
-    /// It has failed, and that is ignored: by its policy, or since it runs in the background.
+    /// The hook has failed, and the failure is ignored: by its policy, or since the hook runs in the background.
     Forgiven,
-    /// It asks the user; `is_open` if the host does so.
+    /// The hook asks the user. `is_open`: the host handles questions.
     Asks {
         is_open: bool,
     },
-    /// It ends the turn, and does not deny the operation.
+    /// The hook ends the turn, and does not deny the operation.
     Stops,
-    /// It allows the operation with another input, and the host has only this one.
+    /// The hook allows the operation with another input, and the host does not apply changes.
     ChangesInput,
     Blocks,
-    /// It is not enforced: nothing follows, and this is what would.
+    /// The hook is not enforced: nothing follows, and `would` is the decision that would count.
     Observed {
         would: Decision,
     },
@@ -51,7 +51,7 @@ impl Verdict {
         let is_of_its_run = failure.is_none_or(FailureKind::is_of_its_run);
         match verdict {
             _ if hook.enforce() || !is_of_its_run => verdict,
-            // It allows the operation, and the host would not go on.
+            // A stop does not deny the operation, but the host would not go on.
             Self::Stops => Self::Observed {
                 would: Decision::Block,
             },
@@ -72,8 +72,8 @@ impl Verdict {
         match (failure, output.map(HookOutput::strictest)) {
             (Some(failure), _) if hook.forgives(failure) => Self::Forgiven,
             (Some(_), _) | (None, Some(Decision::Block)) => Self::Blocks,
-            // Else it would block.
-            _ if output.is_some_and(|it| it.stops_turn) => Self::Stops,
+            // A change and a question come after a stop, since they would block.
+            _ if output.is_some_and(|output| output.stops_turn) => Self::Stops,
             // The user's yes would be to the changed input.
             _ if !handles.updates && output.is_some_and(HookOutput::changes_input) => {
                 Self::ChangesInput
@@ -81,7 +81,7 @@ impl Verdict {
             (None, Some(Decision::Ask)) => Self::Asks {
                 is_open: handles.ask,
             },
-            _ if output.is_some_and(|it| it.decision.is_some()) => Self::Grants,
+            _ if output.is_some_and(|output| output.decision.is_some()) => Self::Grants,
             _ => Self::Allows,
         }
     }
@@ -96,7 +96,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the operation may continue.
+    /// Returns whether the operation may continue.
     pub(super) fn continues(self) -> bool {
         match self {
             Self::Allows | Self::Grants | Self::Forgiven | Self::Observed { .. } => true,
@@ -104,7 +104,7 @@ impl Verdict {
         }
     }
 
-    /// What would follow, if nothing does.
+    /// Returns the decision that would count, if the hook is not enforced.
     pub(super) fn would(self) -> Option<Decision> {
         match self {
             Self::Observed { would } => Some(would),
@@ -112,7 +112,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it waits for the answer of the host's user.
+    /// Returns whether it waits for the answer of the host's user.
     pub(super) fn is_open_question(self) -> bool {
         self == Self::Asks { is_open: true }
     }

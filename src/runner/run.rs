@@ -239,7 +239,7 @@ impl Runner {
             .is_some_and(|scripts| scripts.is_told())
         {
             self.reporter.warn(&result.hook, &change);
-            result.add_told(change);
+            result.add_user_warning(change);
         }
     }
 
