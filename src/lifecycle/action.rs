@@ -1,6 +1,6 @@
 //! The one mechanism of all actions: `begin` fires the event before, `finish` the event after.
 //!
-//! Does not know what differs between actions: the [table](super::table) says so.
+//! Does not know what differs between actions, which is in the [table](super::table).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,18 +16,18 @@ use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
 use crate::printable::printable;
 
-/// A kind of action. Not exported, so that only this crate has some.
+/// A kind of action. The trait is not exported, so that only this crate implements it.
 pub trait Action: Sized {
-    /// Whether it is a decision: hooks that ask do not block it, and a block is its failure.
+    /// Whether the action is a decision: hooks that ask do not block it, and a block is its failure.
     const DECIDES: bool = false;
 
-    /// Called when it is allowed, and has begun.
+    /// Is called when the action is allowed and has begun.
     fn begun(_running: &mut Running<Self>) -> Result<(), HookBlockedError> {
         Ok(())
     }
 }
 
-/// An action that a host can begin and end by itself. A tool is none: its begin gives a permit.
+/// An action that a host can begin and end by itself. A tool is not one: its begin gives a permit.
 pub trait Begins: Action {}
 
 /// An action that is about to begin. It borrows nothing of the [`Lifecycle`], so a host can move it to a
@@ -143,7 +143,7 @@ impl<'a, A: Action> Request<'a, A> {
             let name = &changed.event_type;
             warn!("a hook has changed `{name}` twice: its second change is ignored");
         }
-        // A hook that asks only once and has asked before the change means this action too.
+        // A hook that asks only once, and has asked before the change, also asks about the changed action.
         agreed(&changed, before, Some(again), ask)
     }
 
@@ -194,8 +194,8 @@ pub struct Running<A> {
 }
 
 impl<A> Running<A> {
-    /// The outcome of the event before the action; empty if it was not waited for. If hooks have changed the action, it is about the
-    /// original one, and [`again`](Running::again) about the changed one.
+    /// The outcome of the event before the action; empty if it was not waited for. If hooks have changed the action, it is the
+    /// outcome of the original one, and [`again`](Running::again) is that of the changed one.
     pub fn before(&self) -> &Outcome {
         &self.before
     }
@@ -209,7 +209,9 @@ impl<A> Running<A> {
     /// The context of hooks for the model so far, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        joined(self.outcomes(), |it| it.additional_context.as_deref())
+        joined(self.outcomes(), |output| {
+            output.additional_context.as_deref()
+        })
     }
 
     /// The hooks that have failed so far and did not block, for the user; see [`Outcome::failures`].
@@ -223,8 +225,10 @@ impl<A> Running<A> {
     }
 }
 
+/// Checks that the host still wants the action, whether there are hooks or not.
+///
 /// # Errors
-/// If a token has been cancelled: the host does not want the action any more, whether there are hooks or not.
+/// If a token has been cancelled.
 fn check(tokens: &[CancelToken]) -> Result<(), HookBlockedError> {
     if tokens.iter().any(CancelToken::is_cancelled) {
         return Err(HookBlockedError::cancelled());
@@ -258,7 +262,7 @@ impl Open {
 
     /// Adds a field to the data of the events that are still to be fired.
     pub(super) fn set_field(&mut self, name: String, value: Value) {
-        // Only a turn says whose it is: guards decide by it.
+        // Only a turn sets the agent of an event, since guards decide by it.
         if self.row.has_key(&name) || [AGENT_TYPE, AGENT_ID].contains(&&*name) {
             warn!(
                 "the field `{}` is ignored: it is one of the events' own",
@@ -269,7 +273,7 @@ impl Open {
         }
     }
 
-    /// What can cancel the action: the host's token, and `cancel_running`.
+    /// Returns the tokens that can cancel the action: the host's, and that of `cancel_running`.
     fn tokens(&self) -> Vec<CancelToken> {
         let own = self.lifecycle.token.iter().cloned();
         own.chain([self.lifecycle.executor.running()]).collect()
@@ -287,7 +291,7 @@ impl Open {
         (event, outcome)
     }
 
-    /// Fires the event of its end, with its result or the reason of its failure.
+    /// Fires the event of the action's end, with its result or the reason of its failure.
     pub(super) fn end(&mut self, result: Result<Value, &str>) -> Option<Outcome> {
         self.is_running = false;
         let ((name, key), value) = match result {

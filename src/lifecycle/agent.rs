@@ -6,12 +6,12 @@
 #[derive(Debug, Clone)]
 pub(super) struct Agent {
     pub(super) agent_type: String,
-    /// None if the host has not named one.
+    /// The agent's id. None if the host has not given one.
     pub(super) id: Option<String>,
 }
 
 impl Agent {
-    /// The session's own agent.
+    /// Returns the session's own agent.
     pub(super) fn main() -> Self {
         Self {
             agent_type: "main".to_owned(),

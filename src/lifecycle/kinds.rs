@@ -229,7 +229,7 @@ impl Running<Session> {
 #[derive(Debug)]
 pub struct Turn {
     stop_was_blocked: bool,
-    /// For what happens in the turn; set when it has begun.
+    /// The lifecycle for calls in the turn, which is set when the turn has begun.
     lifecycle: Option<Lifecycle>,
 }
 

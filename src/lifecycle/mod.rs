@@ -262,7 +262,7 @@ impl Lifecycle {
         }
     }
 
-    /// Fires an event of this session that cannot be blocked.
+    /// Fires an event of this session that cannot be blocked. Returns the outcome; none if it is not waited for.
     fn fire_after(&self, event: HookEvent) -> Option<Outcome> {
         let options = self.options().stop_on_failure(false);
         // The model must not get an output before it is redacted.

@@ -29,7 +29,7 @@ use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 /// ```
 #[derive(Debug)]
 pub struct Permission {
-    /// Before `begin` that of the host's rules, then the one that counts.
+    /// The decision of the host's rules before `begin`, and the decision that counts after it.
     verdict: Decision,
     hooks_may_grant: bool,
     /// The event about which the user must be asked.
@@ -49,9 +49,10 @@ impl Action for Permission {
             let (event, prompt) = running.open.fire("permission:prompt", options);
             let prompt = prompt.unless_denied()?;
             let is_open = running.before.asks().is_some();
-            match !is_open && permission.hook_grants(&prompt) {
-                true => permission.verdict = Decision::Allow,
-                false => permission.asked = Some(event),
+            if !is_open && permission.hook_grants(&prompt) {
+                permission.verdict = Decision::Allow;
+            } else {
+                permission.asked = Some(event);
             }
             running.again = Some(prompt);
         }
@@ -155,20 +156,24 @@ impl Running<Permission> {
         let token = self.open.lifecycle.token.as_ref();
         let is_cancelled = token.is_some_and(CancelToken::is_cancelled);
         let granted = match self.action.verdict {
-            // The host does not want it any more.
+            // The host does not want the permission any more.
             _ if is_cancelled => false,
             Decision::Allow => true,
             Decision::Ask => answer,
             Decision::Block => false,
         };
-        let result = match granted {
-            true => Ok(Value::Null),
-            false => Err("denied"),
+        let result = if granted {
+            Ok(Value::Null)
+        } else {
+            Err("denied")
         };
         let was_asked = self.action.asked.is_some();
-        let answered = |outcome: Outcome| match was_asked {
-            true => outcome.answer(|_| granted),
-            false => outcome,
+        let answered = |outcome: Outcome| {
+            if was_asked {
+                outcome.answer(|_| granted)
+            } else {
+                outcome
+            }
         };
         PermissionRun {
             granted,

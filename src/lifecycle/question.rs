@@ -16,8 +16,8 @@ pub(super) type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 /// A question of a hook to the host's user.
 ///
 /// `Display` has all that the user must know to answer it, in lines, made [printable](crate::printable_lines()): who asks and why,
-/// and the tool with its arguments as hooks have left them. Two questions may be open at once, of calls in parallel; a user who
-/// sees the reason alone cannot tell which call is meant.
+/// and the tool with its arguments as hooks have left them. Show all of it: if questions of parallel calls are open at once, a
+/// user who sees only the reason cannot tell them apart.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Question<'a> {
@@ -33,7 +33,7 @@ const LONGEST_ARGS: usize = 2_000;
 
 impl fmt::Display for Question<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A hook may ask twice, of the call before its change and after it.
+        // A hook may ask twice: about the call before its change, and about the changed call.
         let mut asked = Vec::new();
         for result in self.asking() {
             let question = (result.hook.shown_label(), result.reason());
@@ -103,8 +103,8 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Returns the outcomes with the user's answer, if hooks ask in one of them and no hook blocks. A hook that asks only
-/// once, about the action before it was changed, means the changed one too.
+/// Returns the outcomes with the user's answer, if hooks ask in one of them and no hook blocks. The question of a hook that asks
+/// only once, about the action before it was changed, counts for the changed action too.
 pub(super) fn agreed(
     event: &HookEvent,
     before: Outcome,

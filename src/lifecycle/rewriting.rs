@@ -1,5 +1,5 @@
-//! What hooks change of an event, and the second pass: the hooks run once more on the changed event, so that every guard
-//! sees every change.
+//! The changes that hooks make to an event, and the second pass: the hooks run once more on the changed event, so that every
+//! guard sees every change.
 //!
 //! A change must reach the event that the guards see, or block: one that another hook puts back, or that comes in the second
 //! pass, would be lost. A third pass would never end where two hooks disagree. Does not fire events.
@@ -18,7 +18,7 @@ use crate::printable::printable;
 /// The data of an event.
 type Data = Map<String, Value>;
 
-/// What the answer of a hook sets of an event.
+/// The members of an event's data that the answer of a hook sets.
 struct Answer<'a> {
     /// The data, or the object in it, whose members may be set. None if it has no members yet.
     members: Option<&'a Data>,
@@ -33,7 +33,7 @@ struct Answer<'a> {
 struct Setting<'a> {
     name: &'a str,
     old: Option<&'a Value>,
-    /// None if the answer removes the member.
+    /// The new value. None if the answer removes the member.
     new: Option<&'a Value>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Answer<'a> {
         (may_set && sets).then_some(setting)
     }
 
-    /// Returns all that it sets.
+    /// Returns all members that it sets or removes.
     fn settings(&self) -> impl Iterator<Item = Setting<'a>> {
         let updates = self.updates;
         let others = self.members.into_iter().flat_map(Map::keys);
@@ -65,7 +65,7 @@ impl<'a> Answer<'a> {
         names.filter_map(|name| self.setting(name))
     }
 
-    /// Returns those that are changes.
+    /// Returns the members that it changes.
     fn changes(&self) -> impl Iterator<Item = Setting<'a>> {
         self.settings().filter(Setting::is_change)
     }
@@ -101,13 +101,13 @@ impl Rewrites {
         if let (Self::List { count, .. }, Value::Array(list)) = (self, &value)
             && let Some(length) = data.get_mut(count)
         {
-            // Guards may decide by it.
+            // Guards may decide by the length.
             *length = list.len().into();
         }
         data.insert(key.to_owned(), value);
     }
 
-    /// Returns what the answer of a hook may set of this event.
+    /// Returns the answer of a hook, with the members of this event that it may set.
     fn answer<'a>(self, data: &'a Data, result: &'a HookResult) -> Option<Answer<'a>> {
         let output = result.counted_output()?;
         let updates = output.updated_input.as_ref()?;
@@ -158,7 +158,7 @@ impl Rewrites {
     fn mistyped(self, data: &Data, result: &HookResult) -> Option<String> {
         let (key, expected) = match self {
             Self::Text(key) => (key, "a string"),
-            // Without the list, every change blocks already, with a reason that says so.
+            // Without the list, every change blocks already, with its own reason.
             Self::List { key, .. } if data.get(key).is_some_and(Value::is_array) => (key, "a list"),
             Self::Nothing | Self::Members(_) | Self::List { .. } => return None,
         };
@@ -170,12 +170,12 @@ impl Rewrites {
             ));
         }
         let value = self.answer(data, result)?.setting(key)?.new?;
-        let found = kind(value);
-        (found != expected)
-            .then(|| format!("invalid change of `{key}`: expected {expected}, found {found}"))
+        let actual = kind(value);
+        (actual != expected)
+            .then(|| format!("invalid change of `{key}`: expected {expected}, found {actual}"))
     }
 
-    /// Returns which hook has put back the change of this one.
+    /// Returns a message that names the hook which has put back the change of this one.
     fn put_back(
         self,
         (data, after): (&Data, &Data),
@@ -208,9 +208,9 @@ impl Rewrites {
         ))
     }
 
-    /// Returns the outcome of the changed event. Blocks each hook that changes what another hook has set, or, after a change
-    /// of another hook, what it has not set itself: its change would be lost. What it alone has set, a hook may change again:
-    /// that was applied once.
+    /// Returns the outcome of the changed event. Blocks each hook that changes what another hook has set, or that changes, after
+    /// a change of another hook, what it has not set itself: its change would be lost. A hook may change again what it alone has
+    /// set, since that change was applied once.
     pub(super) fn second_pass(
         self,
         (data, first): (&Data, &Outcome),
@@ -236,7 +236,7 @@ impl Rewrites {
         })
     }
 
-    /// Returns the hook of the first pass because of which a hook may not make its changes in the second one.
+    /// Returns the hook of the first pass because of which a hook may not make its changes in the second pass.
     fn conflict<'a>(
         self,
         first: &[Earlier<'a>],

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How often they may.
+/// The most ends in a row that hooks may block.
 pub(super) const MOST: u32 = 8;
 
 /// The count of one agent.
@@ -22,7 +22,7 @@ struct Blocked {
 }
 
 impl Stops {
-    /// The count of another agent of the session.
+    /// Returns the count of another agent of the session.
     pub(super) fn of_other_agent(&self) -> Self {
         Self {
             tools: Arc::clone(&self.tools),
@@ -30,12 +30,12 @@ impl Stops {
         }
     }
 
-    /// A tool is called: an agent works on.
+    /// Notes that a tool is called, so that an agent works on.
     pub(super) fn note_tool(&self) {
         self.tools.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts one more end. Returns whether it must not be blocked, and then begins anew.
+    /// Counts one more end. Returns whether the end must not be blocked, and resets the count in that case.
     pub(super) fn are_too_many(&self, is_allowed: bool) -> bool {
         let tools = self.tools.load(Ordering::Relaxed);
         let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,11 +9,11 @@ use crate::events::EventType;
 /// The events around an action of the host. All of them have the same tool and session.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
-    /// The event that announces it.
+    /// The event that announces the action.
     pub(super) before: Name,
-    /// The event of its end, and the key of its result.
+    /// The event of the action's end, and the key of its result.
     pub(super) after: End,
-    /// The event of its failure, also of one that is dropped, and the key of the reason.
+    /// The event of the action's failure, and the key of the reason. An action that is dropped has failed.
     pub(super) failed: Option<End>,
     /// The keys of the announced data that the later events lack.
     pub(super) left_out: &'static [&'static str],
@@ -33,14 +33,14 @@ impl From<Row> for Cow<'_, Row> {
 }
 
 impl Row {
-    /// Whether one of its events has a key of this name itself.
+    /// Returns whether one of the events has a key of this name itself.
     pub(super) fn has_key(&self, name: &str) -> bool {
         self.names()
             .map(EventType::of_name)
             .any(|event| event.is_ok_and(|event| event.has_key(name)))
     }
 
-    /// The names of its events.
+    /// Returns the names of the events.
     fn names(&self) -> impl Iterator<Item = &str> {
         let failed = self.failed.iter().map(|(event, _)| event);
         let events = [&self.before, &self.after.0].into_iter().chain(failed);
@@ -48,10 +48,10 @@ impl Row {
     }
 }
 
-/// The name of an event: of a row of this table, or a host's own.
+/// The name of an event of this table, or of a host's own event.
 type Name = Cow<'static, str>;
 
-/// An event, and the key in its data of what the action has returned.
+/// An event, and the key in its data that has the result of the action.
 type End = (Name, Option<&'static str>);
 
 /// Returns the end of a row of this table.
@@ -63,7 +63,7 @@ const fn end(name: &'static str, key: Option<&'static str>) -> End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rewrites {
     Nothing,
-    /// The object of this key: its members.
+    /// Members of the object of this key.
     Members(&'static str),
     /// The text of this key.
     Text(&'static str),

@@ -1,4 +1,4 @@
-//! A call of a tool, and what the model receives of it.
+//! A call of a tool, and the output that the model receives.
 
 use std::any::Any;
 use std::fmt;
@@ -142,7 +142,7 @@ impl<T: Serialize, E> ToolRun<T, E> {
         self.output_json().map(text_of)
     }
 
-    /// Returns the same by value: the output for the model, or the tool's own error, as for `?`.
+    /// Returns the output for the model, as [`output`](Self::output) does, or the tool's own error by value, so that `?` works.
     ///
     /// # Errors
     /// As with [`output`](Self::output).
@@ -150,7 +150,8 @@ impl<T: Serialize, E> ToolRun<T, E> {
         self.into_output_json().map(text_of)
     }
 
-    /// Returns the same as JSON. `null` if the tool's own output cannot be written as JSON, as hooks receive it.
+    /// Returns the tool's output for the model as JSON. `null` if the tool's own output cannot be written as JSON; hooks then
+    /// receive `null` too.
     ///
     /// # Errors
     /// As with [`output`](Self::output).
@@ -159,7 +160,8 @@ impl<T: Serialize, E> ToolRun<T, E> {
         Ok(for_the_model(unmasked, self.after.as_ref()))
     }
 
-    /// Returns the same as JSON, by value.
+    /// Returns the tool's output for the model as JSON, as [`output_json`](Self::output_json) does, or the tool's own error by
+    /// value.
     ///
     /// # Errors
     /// As with [`output`](Self::output).
@@ -183,7 +185,7 @@ fn text_of(output: Value) -> String {
 }
 
 impl<T, E> ToolRun<T, E> {
-    /// What the tool itself returned. The model must not receive it: hooks may have masked or withheld it.
+    /// Returns what the tool itself has returned. The model must not receive it, since hooks may have masked or withheld it:
     /// [`output`](Self::output) is for the model.
     ///
     /// # Errors
@@ -192,7 +194,7 @@ impl<T, E> ToolRun<T, E> {
         self.unmasked.as_ref()
     }
 
-    /// Returns the same by value.
+    /// Returns what the tool itself has returned, by value; see [`unmasked`](Self::unmasked).
     ///
     /// # Errors
     /// With the error of the tool, if it has failed.
@@ -200,14 +202,14 @@ impl<T, E> ToolRun<T, E> {
         self.unmasked
     }
 
-    /// Returns whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host ends what it has cancelled, and
-    /// the model gets nothing. The tool has run, perhaps not to its end; its last hooks were cancelled.
+    /// Returns whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host ends what it has
+    /// cancelled, and the model gets nothing. The tool has run, perhaps not to its end; its last hooks were cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled
     }
 
-    /// Whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
+    /// Returns whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         self.outcomes().any(Outcome::stops_turn)
@@ -222,21 +224,23 @@ impl<T, E> ToolRun<T, E> {
     /// The messages of hooks for the user, before and after the call, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
-        texts(self.outcomes(), |it| it.system_message.as_deref())
+        texts(self.outcomes(), |output| output.system_message.as_deref())
     }
 
     /// The context of hooks for the model, before and after the call, without duplicates, separated
     /// by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
-        joined(self.outcomes(), |it| it.additional_context.as_deref())
+        joined(self.outcomes(), |output| {
+            output.additional_context.as_deref()
+        })
     }
 
     /// The feedback for the model after the tool, without duplicates, separated by newlines; see
     /// [`Outcome::feedback`].
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
-        joined(self.outcomes(), |it| it.feedback.as_deref())
+        joined(self.outcomes(), |output| output.feedback.as_deref())
     }
 
     /// The hooks that failed and did not block, before and after the call, for the user; see
