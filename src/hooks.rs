@@ -63,12 +63,12 @@ struct Shared {
     config: HookConfig,
     vocabulary: Arc<Vocabulary>,
     project: Option<PathBuf>,
-    /// None if no store of approvals can be found: then no hook of the project runs.
+    /// The rule for the project's hooks. None if no store of approvals can be found: then no hook of the project runs.
     policy: Option<TrustPolicy>,
     installed: Arc<Installed>,
-    /// Dropped after the executor.
+    /// The user's trace, which is dropped after the executor.
     trace: Option<UserTrace>,
-    /// In place of that of `config`; what `serve` is told when the hooks are loaded already.
+    /// The command for an approval, in place of that of `config`. `serve` learns it when the hooks are loaded already.
     approve_command: OnceLock<String>,
 }
 
@@ -78,12 +78,12 @@ struct UserTrace {
     executor: Remains,
 }
 
-/// How long the last lines of the user's trace are waited for at least.
+/// The time for which the last lines of the user's trace are waited for at least.
 const TRACE_DEADLINE: Duration = Duration::from_secs(1);
 
 impl Drop for UserTrace {
     fn drop(&mut self) {
-        // The hooks that end with the executor have lines too.
+        // Hooks that end with the executor write lines to the trace too.
         self.executor.wait();
         self.trace.flush(TRACE_DEADLINE);
     }
@@ -104,7 +104,7 @@ pub struct HooksBuilder {
 #[derive(Debug, Clone)]
 enum ProjectRoot {
     At(PathBuf),
-    /// Searched for from this directory when the hooks are loaded.
+    /// The root is searched for from this directory when the hooks are loaded.
     From(PathBuf),
 }
 
@@ -246,8 +246,8 @@ impl HooksBuilder {
         self
     }
 
-    /// Checks a condition only when its hook is about to run, and does not look for probable mistakes: that takes longer than the rest
-    /// of a load, and a program that fires one event and ends shows neither.
+    /// Checks a condition only when its hook is about to run, and does not look for probable mistakes. Both take longer than the
+    /// rest of a load, and a program that fires one event and ends shows neither.
     #[cfg(feature = "cli")]
     pub(crate) fn for_one_event(mut self) -> Self {
         self.config = self.config.for_one_event();
@@ -258,9 +258,10 @@ impl HooksBuilder {
     pub(crate) fn without_hooks(self) -> Hooks {
         let vocabulary = self.vocabulary;
         let config = self.config.with_vocabulary(Arc::clone(&vocabulary));
-        let trace = match self.has_trace {
-            true => trace_of_the_user(config.profile()),
-            false => None,
+        let trace = if self.has_trace {
+            trace_of_the_user(config.profile())
+        } else {
+            None
         };
         let mut executor = self.executor;
         if let Some(trace) = &trace {
@@ -395,7 +396,7 @@ impl Hooks {
         })
     }
 
-    /// The events around a tool, a model call, a session or a permission, fired in the right order.
+    /// Returns a [`Lifecycle`], which fires the events around a tool, a model call, a session or a permission in the right order.
     #[must_use]
     pub fn lifecycle(&self) -> Lifecycle {
         Lifecycle::new(self.executor().clone())
@@ -439,7 +440,7 @@ impl Hooks {
     /// Only the first call has an effect.
     #[cfg(feature = "cli")]
     pub(crate) fn name_approve_command(&self, command: String) {
-        // An error means that it has been called.
+        // An error means that this method has been called before.
         if self.shared.approve_command.set(command).is_ok() {
             self.reload();
         }
@@ -451,7 +452,7 @@ impl Hooks {
     /// Needs the feature `watch`.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// If no thread can be started.
     #[cfg(feature = "watch")]
     pub fn watch(&self) -> Result<HookWatcher, WatchError> {
         let installed = Arc::clone(&self.shared.installed);
@@ -527,7 +528,7 @@ impl Hooks {
             return Ok(false);
         };
         let mut problems = review.report.problems.iter();
-        if let Some(error) = problems.find(|it| it.severity == Severity::Error) {
+        if let Some(error) = problems.find(|problem| problem.severity == Severity::Error) {
             return Err(TrustError::Broken(error.to_string()));
         }
         if review.is_approved() {
@@ -606,7 +607,7 @@ impl Hooks {
         self.decides_with(path.as_ref(), &AlsoDeciding::default())
     }
 
-    /// The same, where more decides.
+    /// Returns whether a path [decides](Self::decides), where the files of `also` decide too.
     pub(crate) fn decides_with(&self, path: &Path, also: &AlsoDeciding) -> bool {
         let root = self.project();
         let (files, directories) = self.config().other_agents().deciding_places(root);

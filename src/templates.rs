@@ -79,19 +79,19 @@ pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
     of_commands.chain(answering()).map(named).collect()
 }
 
-/// The templates that start no process.
+/// Returns the templates that start no process.
 fn answering() -> impl Iterator<Item = (&'static str, Hook)> {
     let no_secrets = HookOutput {
         decision: Some(Decision::Block),
         reason: Some("Blocked: the file may have secrets".to_owned()),
         ..HookOutput::default()
     };
-    let sure = HookOutput {
+    let question = HookOutput {
         decision: Some(Decision::Ask),
         reason: Some("the commits become public".to_owned()),
         ..HookOutput::default()
     };
-    let told = HookOutput {
+    let context = HookOutput {
         additional_context: Some(
             "(write here what the model should know of this project)".to_owned(),
         ),
@@ -113,13 +113,13 @@ fn answering() -> impl Iterator<Item = (&'static str, Hook)> {
         (
             "ask_before_push",
             "Ask before git push",
-            Hook::answering("tool:pre_execute:bash", sure)
+            Hook::answering("tool:pre_execute:bash", question)
                 .and_then(|hook| hook.with_when("/tool_args/command", push)),
         ),
         (
             "tell_the_model",
             "Tell the model something on session start",
-            Hook::answering("session:start", told),
+            Hook::answering("session:start", context),
         ),
     ];
     hooks
@@ -131,10 +131,12 @@ fn answering() -> impl Iterator<Item = (&'static str, Hook)> {
 fn with_manners(name: &str, hook: Hook) -> Hook {
     if name == "block_private_keys" {
         let hook = hook.with_reads(Reads::Stdin);
-        return match cfg!(windows) {
-            true => hook.with_shell(Shell::PowerShell),
-            false if cfg!(target_os = "linux") => hook.with_sandbox(Sandbox::new()),
-            false => hook,
+        return if cfg!(windows) {
+            hook.with_shell(Shell::PowerShell)
+        } else if cfg!(target_os = "linux") {
+            hook.with_sandbox(Sandbox::new())
+        } else {
+            hook
         };
     }
     let hook = hook.with_stdin(Stdin::None);
