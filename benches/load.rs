@@ -20,7 +20,7 @@ use forge_hooks::{HookConfig, HookRegistry};
 const MIB: usize = 1024 * 1024;
 const MOST_TIME: Duration = Duration::from_millis(200);
 const MOST_GROWTH: f64 = 1.5;
-/// Of shorter times the ratio says nothing.
+/// The shortest time whose ratio counts: that of shorter times says nothing.
 const LEAST_TIME: Duration = Duration::from_millis(10);
 const MOST_MEMORY: u64 = 96 * 1024 * 1024;
 /// The number of runs, of which the fastest counts: other programs use the machine too.
@@ -53,7 +53,7 @@ const KINDS: [Kind; 10] = [
         with_entry(&vec![entry; count].join(","))
     }),
     ("nesting", |length| {
-        // Just below the limit of values that are kept.
+        // The number of values is just below the limit of those that are kept.
         with_entry(&format!(
             r#"{{"event":"*","command":"true","_":[{}0]}}{}"#,
             r#"{"":1},"#.repeat(24_900),
@@ -84,7 +84,7 @@ fn valid_entries(length: usize) -> String {
     })
 }
 
-/// A thousand entries, or as many as fit.
+/// Returns a file with a thousand entries, or as many as fit.
 fn entries(length: usize, entry: impl Fn(usize) -> String) -> String {
     let mut left = length;
     let entries = (0..1000).map(entry).take_while(|entry| {
@@ -98,7 +98,7 @@ fn with_entry(entry: &str) -> String {
     format!("{{\"hooks\":[{entry}]}}")
 }
 
-/// A usable entry, and one whose `inputs` has these items.
+/// Returns a file with a usable entry, and one whose `inputs` has these items.
 fn inputs(items: &str) -> String {
     with_entry(&format!(
         r#"{{"event":"*","command":"true"}},{{"event":"*","command":"true","inputs":[{items}0]}}"#
@@ -211,7 +211,7 @@ fn compare(runs: usize, ending: &mut Ending) {
     let content = vec![b'x'; 1_000_000];
     for (directory, number) in ["a", "b", "c", ".src/forge/hooks"]
         .iter()
-        .flat_map(|it| (0..13).map(move |n| (it, n)))
+        .flat_map(|directory| (0..13).map(move |number| (directory, number)))
     {
         file(format!("{directory}/{number}.sh"), &content);
     }
@@ -250,10 +250,11 @@ fn main() -> ExitCode {
     }
     let home = tempfile::tempdir().expect("a directory");
     // `cargo bench` passes `--bench`; a test of the bench does not.
-    let has = |argument: &str| std::env::args().any(|given| given == argument);
-    let runs = match has("--test") || !has("--bench") {
-        true => 1,
-        false => RUNS,
+    let has = |argument: &str| std::env::args().any(|passed| passed == argument);
+    let runs = if has("--test") || !has("--bench") {
+        1
+    } else {
+        RUNS
     };
     let mut ending = Ending::default();
     for kind in &KINDS {

@@ -38,9 +38,10 @@ fn event() -> HookEvent {
 
 /// Runs the same command without this crate.
 fn output() {
-    let (shell, option) = match cfg!(windows) {
-        true => ("cmd", "/C"),
-        false => ("/bin/sh", "-c"),
+    let (shell, option) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("/bin/sh", "-c")
     };
     let mut command = Command::new(shell);
     command.args([option, "exit 0"]).stdin(Stdio::null());
@@ -95,7 +96,7 @@ fn side_by_side(executor: &HookExecutor, event: &HookEvent, ending: &mut Ending)
 
 fn main() -> ExitCode {
     // Criterion distinguishes a measurement from a test of the bench in this way.
-    let has = |argument: &str| std::env::args().any(|given| given == argument);
+    let has = |argument: &str| std::env::args().any(|passed| passed == argument);
     let is_test = has("--test") || !has("--bench");
     let (executor, event) = (executor(), event());
     let mut ending = Ending::default();

@@ -50,7 +50,7 @@ fn main() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let ways: [(&str, &dyn Fn()); 4] = [
+    let runners: [(&str, &dyn Fn()); 4] = [
         ("Command::output()", &|| run_bare(&variables)),
         ("execute_hooks", &|| run_hook(&executor, &event)),
         ("tokio::process, with timeout", &|| {
@@ -59,30 +59,30 @@ fn main() {
         ("duct, with wait_timeout", &|| run_duct(&variables)),
     ];
     // `cargo bench` passes `--bench`; a test of the bench does not.
-    let has = |argument: &str| std::env::args().any(|given| given == argument);
+    let has = |argument: &str| std::env::args().any(|passed| passed == argument);
     let rounds = if has("--test") || !has("--bench") {
         1
     } else {
         ROUNDS
     };
-    let mut times = ways.map(|_| Vec::with_capacity(rounds));
+    let mut times = runners.map(|_| Vec::with_capacity(rounds));
     for round in 0..rounds {
         // Rotates and reverses the order, so that each is at each position equally often, and
         // follows each of its neighbours.
-        for turn in 0..ways.len() {
+        for turn in 0..runners.len() {
             let turn = if round % 2 == 0 {
                 turn
             } else {
-                ways.len() - turn
+                runners.len() - turn
             };
-            let way = (round / 2 + turn) % ways.len();
+            let index = (round / 2 + turn) % runners.len();
             let start = Instant::now();
-            ways[way].1();
-            times[way].push(start.elapsed());
+            runners[index].1();
+            times[index].push(start.elapsed());
         }
     }
     let medians = times.map(|mut times| percentile(&mut times, 50));
-    for ((name, _), median) in ways.iter().zip(medians) {
+    for ((name, _), median) in runners.iter().zip(medians) {
         let ratio = median.as_secs_f64() / medians[0].as_secs_f64();
         println!("{name:<32} {:>6} us   {ratio:.3}", median.as_micros());
     }

@@ -14,14 +14,14 @@ use crate::one_hook::{event, executor, hook, run_hook};
 use crate::process::ratio;
 use crate::table::{Effort, Measured};
 
-/// A file that has changed within two seconds is read before each run.
+/// The time after which files are settled: a file that has changed within two seconds is read before each run.
 const SETTLED: Duration = Duration::from_millis(2_100);
 
 pub(crate) const COMMAND: &str = r#"{"event": "tool:pre_execute", "command": "exit 0"}"#;
 pub(crate) const ENTRY_WITH_ANSWER: &str =
     r#"{"event": "tool:pre_execute", "answer": {"decision": "block", "reason": "no"}}"#;
 
-/// An executor with a hook of a project, approved with so many scripts of so many bytes in all.
+/// Creates an executor with a hook of a project, which is approved with `files` scripts of `bytes` bytes in all.
 pub(crate) fn approved(entry: &str, files: usize, bytes: usize) -> (HookExecutor, TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let root = directory.path().join("project");
@@ -49,7 +49,7 @@ pub(crate) fn ratio_of(effort: Effort, files: usize, bytes: usize) -> Measured {
     ratio_with("exit 0", effort, files, bytes)
 }
 
-/// The same of a command that names all of its files.
+/// Returns the ratio for a command that names all of its files.
 pub(crate) fn ratio_of_named(effort: Effort, files: usize, bytes: usize) -> Measured {
     let mut command = "exit 0".to_owned();
     for index in 0..files {

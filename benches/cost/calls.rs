@@ -67,14 +67,14 @@ fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
 
+/// An observer that does not want events: it must cost an unmatched event nothing.
+struct HookObserver;
+
+impl Observer for HookObserver {}
+
 /// Creates an executor with hooks for other events, and for other tools of other events.
-/// An observer that does not want events: it must cost an unmatched one nothing.
-struct OfHooks;
-
-impl Observer for OfHooks {}
-
 fn executor_with(others: usize) -> HookExecutor {
-    let executor = HookExecutor::builder().observer(OfHooks).build();
+    let executor = HookExecutor::builder().observer(HookObserver).build();
     for number in 0..others {
         let pattern = match number % 3 {
             0 => "llm:*".to_owned(),
@@ -113,7 +113,7 @@ pub(crate) fn unmatched(effort: Effort) -> Measured {
     figure(effort, || fire(&executor, &event))
 }
 
-/// A hook whose answer stands in its entry.
+/// Creates a hook whose answer stands in its entry.
 pub(crate) fn answering() -> Hook {
     let mut answer = HookOutput::default();
     answer.decision = Some(Decision::Block);
@@ -126,7 +126,7 @@ pub(crate) fn answer(effort: Effort) -> Measured {
     figure(effort, || fire(&executor, &event))
 }
 
-/// Fires so many events that none of the hooks is for.
+/// Fires `events` events that no hook matches, among `others` other hooks.
 pub(crate) fn fire_unmatched(others: usize, events: usize) {
     let executor = executor_with(others);
     let event = HookEvent::new(EventType::UserInterrupt);
@@ -147,7 +147,7 @@ pub(crate) fn excluded(effort: Effort) -> Measured {
     excluded_by(effort, Condition::Regex(r"\bsudo\b".to_owned()))
 }
 
-/// A glob is compared with where links lead, which is looked up.
+/// Measures a glob, which is compared with the places where links lead: these are looked up.
 pub(crate) fn excluded_by_glob(effort: Effort) -> Measured {
     excluded_by(effort, "git push*")
 }

@@ -28,28 +28,28 @@ const MANY: usize = 120;
 /// scheduler.
 const COUNTS: usize = 3;
 
-/// Runs in the counted process: this many runs, in one of these ways. A number is that of other hooks, among which events
+/// Runs in the counted process: this many runs in one mode. A mode that is a number is that of other hooks, among which events
 /// without a hook are fired; `Files` have their own names.
-pub(crate) fn run_child(way: &str, runs: &str) {
+pub(crate) fn run_child(mode: &str, runs: &str) {
     let runs = runs.parse().expect("a number");
-    if let Ok(others) = way.parse() {
+    if let Ok(others) = mode.parse() {
         return fire_unmatched(others, runs * UNMATCHED_IN_A_RUN);
     }
-    if let Some(files) = Files::with_argument(way) {
+    if let Some(files) = Files::with_argument(mode) {
         return unapproved::fire(files, runs / RUNS_FOR_AN_EVENT);
     }
-    if way == ANSWER || way == APPROVED_ANSWER {
-        return fire_answer(way, runs * ANSWERS_IN_A_RUN);
+    if mode == ANSWER || mode == APPROVED_ANSWER {
+        return fire_answer(mode, runs * ANSWERS_IN_A_RUN);
     }
     let (executor, event) = (executor(hook("exit 0")), event());
     let variables = variables_of_a_hook(&event);
-    let (approved, _directory) = match way {
+    let (approved, _directory) = match mode {
         APPROVED => approved(COMMAND, 50, 50 * 1024),
         _ => (executor.clone(), tempfile::tempdir().expect("a directory")),
     };
     let confined = crate::one_hook::executor(hook("exit 0").with_sandbox(Sandbox::new()));
     for _ in 0..runs {
-        match way {
+        match mode {
             CONFINED => run_hook(&confined, &event),
             HOOK => run_hook(&executor, &event),
             APPROVED => run_hook(&approved, &event),
@@ -66,9 +66,9 @@ const ANSWER: &str = "answer";
 const APPROVED_ANSWER: &str = "approved-answer";
 
 /// Fires events at a hook whose answer stands in its entry: the user's own, or approved beside 50 scripts.
-fn fire_answer(way: &str, events: usize) {
+fn fire_answer(mode: &str, events: usize) {
     let event = event();
-    let (executor, _directory) = match way {
+    let (executor, _directory) = match mode {
         APPROVED_ANSWER => approved(ENTRY_WITH_ANSWER, 50, 50 * 1024),
         _ => (
             executor(answering()),
@@ -82,7 +82,7 @@ fn fire_answer(way: &str, events: usize) {
 
 const ANSWERS_IN_A_RUN: usize = 100;
 
-/// So many that what a hash table happens to need for other hooks does not show.
+/// The number of unmatched events in a run: so many that what a hash table happens to need for other hooks does not show.
 const UNMATCHED_IN_A_RUN: usize = 100;
 
 /// One event takes the place of this many runs: if events tested the unapproved hooks, more events would take an hour.
@@ -102,7 +102,7 @@ pub(crate) fn instructions_of_an_answer(_: Effort) -> Measured {
     Ok(Figure::exactly(answer / ANSWERS_IN_A_RUN as f64))
 }
 
-/// The same, of a hook that was approved.
+/// Counts the instructions of an answer of a hook that was approved.
 pub(crate) fn instructions_of_an_approved_answer(_: Effort) -> Measured {
     let answer = difference(|runs| instructions(APPROVED_ANSWER, runs))?;
     Ok(Figure::exactly(answer / ANSWERS_IN_A_RUN as f64))
@@ -116,7 +116,7 @@ pub(crate) fn instructions_of_unmatched(_: Effort) -> Measured {
 }
 
 /// Divides the instructions of an event in a project with these unapproved files by those of the same event in a project
-/// without files. What a load costs differs by more than some events, so the least of several counts.
+/// without files. The cost of a load differs by more than some events, so the least of several counts is used.
 pub(crate) fn instructions_beside_unapproved(files: Files) -> Measured {
     let of_event = |files: Files| per_run(instructions, files.argument());
     Ok(Figure::exactly(
@@ -137,11 +137,11 @@ pub(crate) fn system_calls_confined(_: Effort) -> Measured {
     per_run(system_calls_of, CONFINED).map(Figure::exactly)
 }
 
-fn per_run(count: fn(&str, usize) -> Result<u64, String>, way: &str) -> Result<f64, String> {
+fn per_run(count: fn(&str, usize) -> Result<u64, String>, mode: &str) -> Result<f64, String> {
     let least = |runs: usize| -> Result<u64, String> {
-        let mut least = count(way, runs)?;
+        let mut least = count(mode, runs)?;
         for _ in 1..COUNTS {
-            least = least.min(count(way, runs)?);
+            least = least.min(count(mode, runs)?);
         }
         Ok(least)
     };
@@ -153,17 +153,18 @@ fn difference(count: impl Fn(usize) -> Result<u64, String>) -> Result<f64, Strin
     Ok((many as f64 - few as f64) / (MANY - FEW) as f64)
 }
 
-/// With fast bins, glibc sometimes joins all free memory, which depends on where it lies and costs more than a hook.
+/// The setting without fast bins. With them, glibc sometimes joins all free memory, which depends on where it lies and costs
+/// more than a hook.
 const NO_FAST_BINS: &str = "glibc.malloc.mxfast=0";
 
 /// Runs this program under another program.
-fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Output, String> {
+fn run_under(tool: &str, options: &[&str], mode: &str, runs: usize) -> Result<Output, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let names = (0..HOST_VARIABLES).map(|number| format!("HOST_VARIABLE_{number}"));
     let output = Command::new(tool)
         .args(options)
         .arg(program)
-        .args([CHILD, way, &runs.to_string()])
+        .args([CHILD, mode, &runs.to_string()])
         .env_clear()
         .envs(names.map(|name| (name, "/a/value/of/usual/length")))
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -171,10 +172,11 @@ fn run_under(tool: &str, options: &[&str], way: &str, runs: usize) -> Result<Out
         .current_dir("/")
         .output();
     let output = output.map_err(|error| format!("{tool}: {error}"))?;
-    let (status, said) = (output.status, String::from_utf8_lossy(&output.stderr));
-    match status.success() {
-        false => Err(format!("{tool} failed ({status}): {}", said.trim())),
-        true => Ok(output),
+    let (status, stderr) = (output.status, String::from_utf8_lossy(&output.stderr));
+    if status.success() {
+        Ok(output)
+    } else {
+        Err(format!("{tool} failed ({status}): {}", stderr.trim()))
     }
 }
 
@@ -190,29 +192,29 @@ pub(crate) fn instructions_of(command: impl FnOnce(&[&str]) -> Command) -> Resul
     counted_by_callgrind(&output).map(|count| count as f64)
 }
 
-fn instructions(way: &str, runs: usize) -> Result<u64, String> {
-    counted_by_callgrind(&run_under("valgrind", &CALLGRIND, way, runs)?)
+fn instructions(mode: &str, runs: usize) -> Result<u64, String> {
+    counted_by_callgrind(&run_under("valgrind", &CALLGRIND, mode, runs)?)
 }
 
 fn counted_by_callgrind(output: &Output) -> Result<u64, String> {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let mut counts = said
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let mut counts = stderr
         .lines()
         .filter_map(|line| line.split_once("Collected : "));
     counts
         .next()
         .and_then(|(_, count)| count.trim().parse().ok())
-        .ok_or_else(|| format!("callgrind printed no count: {said}"))
+        .ok_or_else(|| format!("callgrind printed no count: {stderr}"))
 }
 
 /// Counts the system calls: strace prints a line for each, and other lines for signals and the end.
-fn system_calls_of(way: &str, runs: usize) -> Result<u64, String> {
+fn system_calls_of(mode: &str, runs: usize) -> Result<u64, String> {
     let file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let path = file
         .path()
         .to_str()
         .ok_or("the temporary directory is not UTF-8")?;
-    run_under("strace", &["-o", path], way, runs)?;
+    run_under("strace", &["-o", path], mode, runs)?;
     let calls = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let is_call = |line: &&str| line.starts_with(|first: char| first.is_ascii_alphabetic());
     Ok(calls.lines().filter(is_call).count() as u64)

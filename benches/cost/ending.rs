@@ -20,7 +20,7 @@ impl Ending {
         "missed"
     }
 
-    /// Returns the word for what must not exceed its limit.
+    /// Returns the word for a count or a size that must not exceed its limit.
     pub(crate) fn limit(&mut self, what: &str, is_kept: bool) -> &'static str {
         if is_kept {
             return "kept";
@@ -29,7 +29,7 @@ impl Ending {
         "EXCEEDED"
     }
 
-    /// Prints what decided.
+    /// Prints which limits are exceeded, and returns the exit code.
     pub(crate) fn exit_code(self) -> ExitCode {
         let page = "docs/performance.md explains the rows";
         if self.exceeded.is_empty() {

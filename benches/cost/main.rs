@@ -40,10 +40,10 @@ fn main() -> ExitCode {
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    if let [counted::CHILD, way, runs] =
+    if let [counted::CHILD, mode, runs] =
         arguments.iter().map(String::as_str).collect::<Vec<_>>()[..]
     {
-        counted::run_child(way, runs);
+        counted::run_child(mode, runs);
         return ExitCode::SUCCESS;
     }
     let rows = targets::rows();
@@ -52,9 +52,11 @@ fn main() -> ExitCode {
         rows.iter().for_each(Row::try_once);
         return ExitCode::SUCCESS;
     }
-    let words = arguments.iter().filter(|word| !word.starts_with('-'));
-    let words: Vec<_> = words.collect();
-    let asked = rows.iter().filter(|row| row.is_asked(&words));
+    let texts: Vec<_> = arguments
+        .iter()
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let asked = rows.iter().filter(|row| row.is_asked(&texts));
     let mut ending = Ending::default();
     // All rows are printed, so that one run shows each number that must be changed.
     if has("--count") {

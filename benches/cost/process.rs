@@ -58,7 +58,7 @@ pub(crate) fn overhead(effort: Effort) -> Measured {
     ))
 }
 
-/// Measures with this much memory that the host has written to, with which `fork` would be
+/// Measures the overhead in a host that has written to much memory, for which `fork` would be
 /// expensive.
 pub(crate) fn overhead_in_a_large_host(effort: Effort) -> Measured {
     let bytes = match effort {
@@ -71,7 +71,7 @@ pub(crate) fn overhead_in_a_large_host(effort: Effort) -> Measured {
     figure
 }
 
-/// What a sandbox adds, in nanoseconds.
+/// Measures the time that a sandbox adds, in nanoseconds.
 pub(crate) fn sandbox(effort: Effort) -> Measured {
     Sandbox::support().map_err(|error| error.to_string())?;
     let (open, event) = (executor(hook("exit 0")), event());

@@ -20,7 +20,7 @@ use crate::table::{Effort, Figure, Measured};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_forge-hooks");
 
-/// The program, with a hooks file that has the hook `exit 0`.
+/// Returns the program with this command, and a hooks file that has the hook `exit 0`.
 fn program(command: &str) -> (Command, TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let config = directory.path().join("hooks.json");
@@ -63,8 +63,9 @@ pub(crate) fn serve(effort: Effort) -> Measured {
 fn call(served: &mut Child, method: &str, params: &Value) {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let input = served.stdin.as_mut().expect("a pipe");
-    let written = input.write_all(format!("{request}\n").as_bytes());
-    written.expect("it reads");
+    input
+        .write_all(format!("{request}\n").as_bytes())
+        .expect("it reads");
     let mut line = String::new();
     // One request is open, so nothing else waits in the buffer.
     let mut output = BufReader::new(served.stdout.as_mut().expect("a pipe"));
@@ -81,7 +82,7 @@ pub(crate) fn do_nothing() {
     black_box(program);
 }
 
-/// What an agent writes of a call that no hook matches.
+/// Returns the input that an agent writes for a call that no hook matches.
 fn input(project: &Path) -> String {
     let input = json!({"session_id": "s", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Read",
         "tool_input": {"file_path": project.join("src/main.rs")}, "tool_use_id": "t", "permission_mode": "default"});
@@ -92,7 +93,7 @@ fn input(project: &Path) -> String {
 struct Calls(TempDir);
 
 impl Calls {
-    /// `others` are further hooks of the user.
+    /// Writes the files. `others` are further hooks of the user.
     fn new(others: Vec<Value>) -> Self {
         let calls = Self(tempfile::tempdir().expect("a directory"));
         let (config, project) = (calls.path("config"), calls.path("project"));
@@ -135,7 +136,7 @@ impl Calls {
         command
     }
 
-    /// The arguments with which an agent starts the program.
+    /// Returns the arguments with which an agent starts the program.
     fn registered(&self) -> Vec<String> {
         let home = self.path("home").display().to_string();
         let config = self.path("config").display().to_string();
@@ -149,8 +150,8 @@ impl Calls {
             "--timeout",
             "60",
         ];
-        let words = ["hook", "claude", "PreToolUse"].into_iter().chain(options);
-        words.map(str::to_owned).collect()
+        let arguments = ["hook", "claude", "PreToolUse"].into_iter().chain(options);
+        arguments.map(str::to_owned).collect()
     }
 
     fn unmatched(&self) -> Command {
@@ -182,7 +183,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).expect("a file");
 }
 
-/// Hooks as a user has them.
+/// Returns hooks as a user has them.
 fn usual_hooks() -> Vec<Value> {
     vec![
         json!({"event": "session:start", "command": "echo hello", "name": "hello"}),
@@ -195,7 +196,7 @@ fn usual_hooks() -> Vec<Value> {
     ]
 }
 
-/// 50 hooks, each with a condition: half of them globs, half of them expressions.
+/// Returns 50 hooks, each with a condition: half of them globs, half of them expressions.
 fn hooks_with_conditions() -> Vec<Value> {
     let conditions = (0..25).flat_map(|number| {
         let regex = format!(r"\b(git|hg)\s+push{number}\b.*--force");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::ending::Ending;
 
-/// How far a count may be above its limit, or above its number in the repository.
+/// The part by which a count may be above its limit, or above its number in the repository.
 const TOLERANCE: f64 = 0.05;
 
 type Measure = fn(Effort) -> Measured;
@@ -92,9 +92,9 @@ fn is_within_tolerance(figure: f64, most: f64) -> bool {
 }
 
 impl Row {
-    /// Whether the question contains all of these words.
-    pub(crate) fn is_asked(&self, words: &[&String]) -> bool {
-        words.iter().all(|word| self.question.contains(*word))
+    /// Returns whether the question contains all of these texts.
+    pub(crate) fn is_asked(&self, texts: &[&String]) -> bool {
+        texts.iter().all(|text| self.question.contains(*text))
     }
 
     /// Measures briefly, except a count, which always takes long: `--count` measures it.
@@ -116,7 +116,7 @@ impl Row {
             }
         };
         let spread = figure.spread.map_or_else(String::new, |(lowest, highest)| {
-            format!("{} to {}", self.shown(lowest), self.shown(highest))
+            format!("{} to {}", self.formatted(lowest), self.formatted(highest))
         });
         let verdict = match self.counted {
             Some(_) => ending.limit(self.question, is_within_tolerance(figure.value, self.most)),
@@ -125,8 +125,8 @@ impl Row {
         println!(
             "{:<QUESTION$} {:>10} {spread:>22}   <= {:<9} {verdict}",
             self.question,
-            self.shown(figure.value),
-            self.shown(self.most),
+            self.formatted(figure.value),
+            self.formatted(self.most),
         );
     }
 
@@ -145,20 +145,22 @@ impl Row {
         };
         let is_kept = is_within_tolerance(figure, counted);
         ending.limit(self.question, is_kept);
-        let advice = match is_kept {
-            false => "grown by more than 5 %",
-            true if figure < counted * (1.0 - TOLERANCE) => "lower the number in targets.rs",
-            true => "",
+        let advice = if !is_kept {
+            "grown by more than 5 %"
+        } else if figure < counted * (1.0 - TOLERANCE) {
+            "lower the number in targets.rs"
+        } else {
+            ""
         };
         println!(
             "{:<QUESTION$} {:>10}   in the repository {:>10}   {advice}",
             self.question,
-            self.shown(figure),
-            self.shown(counted),
+            self.formatted(figure),
+            self.formatted(counted),
         );
     }
 
-    fn shown(&self, value: f64) -> String {
+    fn formatted(&self, value: f64) -> String {
         match self.unit {
             Unit::Ratio if value < 0.1 => format!("{value:.4}"),
             Unit::Ratio => format!("{value:.3}"),

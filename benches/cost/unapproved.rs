@@ -8,7 +8,7 @@ use forge_hooks::{AppProfile, HookEvent, Hooks};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What stands in the files of the project.
+/// The files of the project.
 #[derive(Clone, Copy)]
 pub(crate) enum Files {
     Nothing,
@@ -53,7 +53,7 @@ impl Files {
 
 const HANDLERS_IN_A_FILE: usize = 990;
 
-/// A settings file of Claude Code whose handlers no other file repeats.
+/// Returns a settings file of Claude Code whose handlers no other file repeats.
 fn handlers(file: usize) -> Value {
     let handler = |number| {
         let command = format!("guard-{file} {number}");
@@ -81,8 +81,8 @@ fn write(path: &Path, content: &Value) {
     fs::write(path, content.to_string()).expect("a file");
 }
 
-/// A host that also loads Claude Code's hooks. Its user has one hook, whose condition excludes the command of [`event`]: the
-/// event starts no process, which would hide the cost of other hooks.
+/// Creates a host that also loads Claude Code's hooks. Its user has one hook, whose condition excludes the command of [`event`]:
+/// the event starts no process, which would hide the cost of other hooks.
 fn host(files: Files) -> (Hooks, TempDir) {
     let directory = tempfile::tempdir().expect("a directory");
     let path = |name: &str| directory.path().join(name);
@@ -113,7 +113,7 @@ fn event() -> HookEvent {
     HookEvent::tool_pre_execute("bash", json!({"command": command}))
 }
 
-/// Fires so many events in such a project.
+/// Fires `events` events in a project with these files.
 pub(crate) fn fire(files: Files, events: usize) {
     let (hooks, _directory) = host(files);
     let event = event();
