@@ -18,28 +18,19 @@ compile_error!(
 );
 
 mod child;
-#[cfg(all(
-    target_os = "linux",
-    any(
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        target_arch = "riscv64"
-    ),
-    target_pointer_width = "64",
-    target_endian = "little"
-))]
-mod confined;
-#[cfg(not(all(
-    target_os = "linux",
-    any(
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        target_arch = "riscv64"
-    ),
-    target_pointer_width = "64",
-    target_endian = "little"
-)))]
-#[path = "confined_elsewhere.rs"]
+#[cfg_attr(
+    not(all(
+        target_os = "linux",
+        any(
+            target_arch = "x86_64",
+            target_arch = "aarch64",
+            target_arch = "riscv64"
+        ),
+        target_pointer_width = "64",
+        target_endian = "little"
+    )),
+    path = "confined_elsewhere.rs"
+)]
 mod confined;
 mod direct;
 mod input;
@@ -49,10 +40,7 @@ mod resident;
 mod spawn;
 #[cfg(test)]
 mod tests;
-#[cfg(target_os = "linux")]
-mod tree;
-#[cfg(not(target_os = "linux"))]
-#[path = "tree_elsewhere.rs"]
+#[cfg_attr(not(target_os = "linux"), path = "tree_elsewhere.rs")]
 mod tree;
 
 use std::mem::MaybeUninit;
