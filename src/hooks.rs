@@ -436,7 +436,7 @@ impl Hooks {
         self.install(self.config().clone().checking_scripts(), &nowhere)
     }
 
-    /// Names the command that messages suggest for an approval, in place of the builder's, and loads the files again.
+    /// Sets the command that messages suggest for an approval, in place of the builder's, and loads the files again.
     /// Only the first call has an effect.
     #[cfg(feature = "cli")]
     pub(crate) fn name_approve_command(&self, command: String) {

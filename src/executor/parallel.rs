@@ -73,7 +73,7 @@ mod tests {
     use crate::executor::HookExecutor;
     use crate::hook::Hook;
 
-    /// Otherwise a hook that uses its grace would be reported as hung.
+    /// A hook that uses its grace must not be reported as hung.
     #[test]
     fn a_result_is_awaited_for_the_timeout_and_the_grace() {
         let minute = Duration::from_secs(60);

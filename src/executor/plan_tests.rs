@@ -68,7 +68,7 @@ struct Case {
 }
 
 impl Case {
-    /// Whether a dry run knows how the hook ends.
+    /// Returns whether a dry run knows how the hook ends.
     fn is_foreseen(&self) -> bool {
         matches!(self.kind, Kind::Invalid | Kind::LostApproval)
     }
@@ -102,7 +102,7 @@ impl Case {
         hook
     }
 
-    /// Whether it decides against the operation.
+    /// Returns whether the hook decides against the operation.
     fn objects(&self) -> bool {
         match self.kind {
             Kind::Allows => false,
@@ -112,7 +112,7 @@ impl Case {
         }
     }
 
-    /// Whether it keeps others from running: on an event that cannot be blocked, no answer does.
+    /// Returns whether the hook keeps others from running. On an event that cannot be blocked, no answer does.
     fn stops(&self, can_block: bool) -> bool {
         let answers = matches!(self.kind, Kind::AnswersBlock | Kind::AnswersNonsense);
         self.objects() && (can_block || !answers)
@@ -143,8 +143,8 @@ fn place(hook: &Hook) -> usize {
     hook.name().unwrap().parse().unwrap()
 }
 
-/// Says for each hook whether it runs, by docs/protocol.md ("Several hooks") and docs/other-agents.md. Of a hook whose end is
-/// not known, it is assumed that it allows.
+/// Returns for each hook whether it runs, by docs/protocol.md ("Several hooks") and docs/other-agents.md. A hook whose end is not
+/// known is assumed to allow.
 fn reached(cases: &[&Case], can_block: bool, stops: bool, knows: fn(&Case) -> bool) -> Vec<bool> {
     let (mut is_stopped, mut is_blocked) = (false, false);
     let (mut group, mut was_blocked) = (None, false);
@@ -244,7 +244,7 @@ impl ApprovalCheck for NotOn {
     }
 }
 
-/// It reads files, which takes time.
+/// A check of an approval reads files, which takes time.
 #[test]
 fn submit_looks_at_no_approval() {
     let hook = Hook::new("*", "exit 0").unwrap();

@@ -19,10 +19,10 @@ use crate::hook::Hook;
 use crate::outcome::{FailureKind, HookResult};
 use crate::pool::{Pool, Priority, Refusal, Runnable};
 
-/// Each event has as many.
+/// The number of hooks of each event.
 const HOOKS: usize = 2;
 
-/// Without a limit: the scheduler ignores it.
+/// A wait without a limit: the scheduler ignores the time.
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
 fn try_schedules(test: fn()) {
@@ -67,7 +67,7 @@ fn cancelled(handle: HookHandle) -> usize {
     results.filter(|result| was_cancelled(result)).count()
 }
 
-/// What became of the jobs of a pool, in order.
+/// A step of a job of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Note {
     Begins(usize),
@@ -99,7 +99,7 @@ impl Runnable for Noted {
     }
 }
 
-/// Three with one key, and one without, while one of the three is withdrawn.
+/// Three jobs have one key, one has none, and one of the three is withdrawn meanwhile.
 #[test]
 fn jobs_with_one_key_run_in_order() {
     try_schedules(|| {
@@ -240,7 +240,7 @@ fn a_cancellation_reaches_an_event_that_is_just_queued() {
     });
 }
 
-/// The first hook of the event that runs has ended.
+/// The first hook of the running event has ended.
 #[test]
 fn drops_answer_all_and_end_the_threads() {
     try_schedules(|| {

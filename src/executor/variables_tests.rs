@@ -124,7 +124,7 @@ fn a_program_is_looked_up_in_the_path_that_was_given() {
     );
 }
 
-/// A hook that is kept, and the files that decide, are those to which the given variables lead.
+/// The given variables lead to the files of a kept hook and to the files that decide.
 #[test]
 fn a_script_is_looked_for_where_the_hook_finds_it() {
     in_hostile_environment(

@@ -27,7 +27,7 @@ pub(crate) fn dangling_link(path: &Path) -> Option<&Path> {
 
 /// Like [`dangling_link`], for a path that must be a directory: also returns a link that leads to a file.
 pub(crate) fn dangling_directory(path: &Path) -> Option<&Path> {
-    // With a slash at its end, a link would be followed.
+    // A link with a slash at its end would be followed, so the slash is removed.
     let mut ancestors = path.components().as_path().ancestors();
     // Everything below the lowest existing part of the path is missing.
     let lowest = ancestors.find(|above| above.symlink_metadata().is_ok())?;

@@ -351,7 +351,7 @@ mod tests {
         Outcome::new(EventType::ToolPreExecute, results.to_vec())
     }
 
-    /// One hook answers with all that it has got, and another one changes as much.
+    /// One hook answers with its whole input, and another one changes as many members.
     #[test]
     fn large_answers_are_compared_in_linear_time() {
         let hook = |name: &str| Arc::new(Hook::new("tool:*", "true").unwrap().with_name(name));

@@ -59,7 +59,7 @@ const fn end(name: &'static str, key: Option<&'static str>) -> End {
     (Cow::Borrowed(name), key)
 }
 
-/// What `updatedInput` in the answer of a hook replaces.
+/// The part of an event that `updatedInput` in the answer of a hook replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rewrites {
     Nothing,

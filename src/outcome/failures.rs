@@ -36,7 +36,7 @@ impl<'a> Failures<'a> {
     pub(crate) fn of(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut failed = Vec::new();
         for outcome in outcomes {
-            // Where nothing was blocked, no failure blocks, whatever it means for the hooks after it.
+            // If nothing was blocked, no failure blocks, whatever it means for the hooks after it.
             let is_blocked = outcome.denied().is_some();
             for result in outcome.results() {
                 let warnings = result.warnings(outcome.can_block());

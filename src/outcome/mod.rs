@@ -170,8 +170,8 @@ impl Outcome {
         self.questions().next()
     }
 
-    /// All results with an open question, in order. Each may have its own reason, and the user should see
-    /// all of them.
+    /// Returns all results with an open question, in order. Each may have its own reason, and the user should see
+    /// all reasons.
     pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
         let is_denied = self.denied().is_some();
         let results = self.counted().filter(move |_| !is_denied);
@@ -435,7 +435,7 @@ impl Outcome {
         &self.kind.event_type
     }
 
-    /// Whether hooks can block such an event: [`EventType::can_block`], unless the host has declared
+    /// Returns whether hooks can block such an event: [`EventType::can_block`], unless the host has declared
     /// that the event [only notifies](crate::EventSpec::notify_only).
     #[must_use]
     pub fn can_block(&self) -> bool {
@@ -622,7 +622,7 @@ impl fmt::Display for HookBlockedError {
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
         let reason = limited(&reason, limit);
         match self.result.verdict() {
-            // The result stands in place of hooks that have seen nothing, so no hook can be named.
+            // The result stands in place of those of hooks that have not seen the event, so no hook can be named.
             _ if self.result.failure == Some(FailureKind::NotTaken) => {
                 write!(f, "not run: {reason}")
             }

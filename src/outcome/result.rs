@@ -16,7 +16,7 @@ use crate::hook::Hook;
 use crate::printable::{limited, printable};
 use crate::redact::Redactor;
 
-/// Why a change of the input blocks.
+/// The reason for which a change of the input blocks.
 const CHANGES_INPUT: &str =
     "it changes the input, and this program applies no change to this event";
 
@@ -300,7 +300,7 @@ impl HookResult {
         self.trail.pid
     }
 
-    /// How a [resident](Hook::with_resident) hook received the event; none for other hooks, and if it
+    /// How a [resident](Hook::with_resident) hook received the event. None for other hooks, and if the hook
     /// did not receive the event.
     #[must_use]
     pub fn residency(&self) -> Option<Residency> {

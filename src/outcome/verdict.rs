@@ -15,7 +15,7 @@ pub(crate) struct Handles {
     pub(crate) updates: bool,
 }
 
-/// What a result decides about the operation.
+/// The decision of a result about the operation, and what follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The hook has no objection.

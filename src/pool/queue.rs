@@ -175,13 +175,13 @@ mod tests {
         }
     }
 
-    /// What is done, with which key or item, and whether a guard is pushed or others may be popped.
+    /// A step: its kind, its key or item, and whether a guard is pushed or others may be popped.
     type Step = (u8, usize, bool);
 
     fn take(queue: &mut Queue<u64>, model: &mut Model, (what, which, guard): Step) {
         match what {
             0..8 => {
-                // One in four has no key.
+                // One in four items has no key.
                 let ordering_key = (0..3).nth(which % 4);
                 let priority = Priority {
                     guard,

@@ -19,13 +19,13 @@ pub(crate) struct Confinement {
 }
 
 impl Confinement {
-    /// Whether the process may read and execute only some files.
+    /// Returns whether the process may read and execute only some files.
     pub(crate) fn lists_what_is_read(&self) -> bool {
         self.layers.iter().any(|layer| layer.read.is_some())
     }
 }
 
-/// What one layer lets pass: these files, and what is below these directories.
+/// The files that one layer allows, and the directories whose whole content it allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(windows, allow(dead_code))]
 pub(crate) struct Reach {

@@ -53,7 +53,7 @@ pub(crate) const LARGEST_VARIABLE: usize = 131_071;
 #[cfg(windows)]
 pub(crate) const LARGEST_VARIABLE: usize = 32_766;
 
-/// What to run.
+/// A command to run, with its input and its limits.
 #[derive(Debug)]
 pub(crate) struct Spec<'a> {
     pub(crate) program: OsString,
@@ -64,14 +64,14 @@ pub(crate) struct Spec<'a> {
     pub(crate) direct: Vec<&'a str>,
     pub(crate) environment: Environment<'a>,
     pub(crate) working_dir: &'a Path,
-    /// What the process reads. None: the input is at its end from the start.
+    /// The standard input of the process. None: it is at its end from the start.
     pub(crate) stdin: Option<&'a [u8]>,
     /// The limit for the whole run, from before the start to the last byte of output.
     pub(crate) timeout: Duration,
     /// The time between the request to end and the kill. Windows has no such request.
     #[cfg_attr(windows, allow(dead_code))]
     pub(crate) kill_grace: Duration,
-    /// How many bytes of standard output are kept, and how many of standard error.
+    /// The number of bytes that are kept of standard output, and of standard error.
     pub(crate) output_limit: usize,
     pub(crate) cancel: Option<&'a Cancel>,
     /// What the process may reach. None: all that this process can reach.

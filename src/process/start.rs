@@ -56,7 +56,7 @@ pub(crate) enum Unprepared {
     Process(io::Error),
 }
 
-/// What makes a script executable.
+/// The part of a script that makes it executable.
 const INTERPRETER: &str = if cfg!(windows) {
     "an interpreter before it"
 } else {
@@ -203,7 +203,7 @@ pub(crate) fn permission_problem(program: &Path, working_dir: &Path) -> Option<S
         .then(|| format!("interpreter `{name}` of `{display}` is not executable"))
 }
 
-/// Whether a file has execute permission, but its file system is mounted with `noexec`.
+/// Returns whether a file has execute permission, but its file system is mounted with `noexec`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_kept_from_execution(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

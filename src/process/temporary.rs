@@ -294,7 +294,7 @@ mod tests {
         }
     }
 
-    /// In a thread without privileges, since root reads all.
+    /// The test runs in a thread without privileges, since root can read every directory.
     #[cfg(target_os = "linux")]
     #[test]
     fn directories_that_it_may_not_read_are_removed() {

@@ -16,7 +16,7 @@ fn output(answer_text: impl ToString) -> HookOutput {
     }
 }
 
-/// The answer in an output, if there is one.
+/// Returns the answer in an output, if there is one.
 fn answer(output: &[u8]) -> Result<Option<HookOutput>, String> {
     read(output, None, false).map(|answer| answer.output)
 }
@@ -95,7 +95,7 @@ fn every_key_is_read() {
     assert_eq!(output("{}"), HookOutput::default());
 }
 
-/// A key that reading forgets in one of its places is noticed.
+/// This test fails if a key is not read in one of its places.
 #[test]
 fn a_key_says_the_same_in_each_place() {
     for key in &KEYS {
@@ -142,7 +142,7 @@ fn null_blank_and_unknown_keys_say_nothing() {
     }
 }
 
-/// The others are in `tests/it/golden/fire.txt`.
+/// Other cases of two decisions are in `tests/it/golden/fire.txt`.
 #[test]
 fn of_two_decisions_the_stricter_is_read() {
     let read = output(json!({"permissionDecision": "deny"}));
@@ -184,7 +184,7 @@ fn claude_codes_answer_to_a_request_is_a_decision() {
     assert_eq!(json!(allowed.updated_input), json!({"command": "ls"}));
 }
 
-/// A key that the page or the schema lacks is noticed.
+/// This test fails if the page or the schema lacks a key.
 #[test]
 fn each_key_is_on_the_page_and_in_the_schema() {
     let page = include_str!("../../docs/protocol.md");
@@ -283,7 +283,7 @@ fn an_invalid_answer_is_explained() {
     ] {
         assert_eq!(answer(text.as_bytes()), Err(why.to_owned()), "{text}");
     }
-    // Not the value of a decision.
+    // These values are no decisions, so the names are not typos of keys that decide.
     for text in [
         "{\"decisions\": 3}",
         "{\"descision\": \"maybe\"}",

@@ -13,6 +13,6 @@ pub(crate) struct CalledHook<'a> {
     pub(crate) is_approved: bool,
     /// Whether the hook runs in a sandbox.
     pub(crate) is_confined: bool,
-    /// Whether its protocol is another one than that of hooks.json.
+    /// Whether the hook has another protocol than that of hooks.json.
     pub(crate) is_of_other_agent: bool,
 }

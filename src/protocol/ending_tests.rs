@@ -30,7 +30,7 @@ fn is_text(output: &str) -> bool {
     !description.starts_with("invalid") && !description.starts_with('{')
 }
 
-/// Outputs that deny, and are no answers.
+/// Outputs that deny and are no answers.
 fn denials() -> impl Iterator<Item = String> {
     let rows = include_str!("denials.txt").lines();
     rows.filter(|row| !row.starts_with('#')).map(|row| {
@@ -75,7 +75,7 @@ fn no_denial_on_lines_of_its_own_passes() {
     assert!(tried > 300);
 }
 
-/// What a hook writes that decides nothing.
+/// Outputs that decide nothing.
 const MORE_LOGS: [&str; 42] = [
     "all good",
     "null",
@@ -340,7 +340,7 @@ fn output_is_read_in_linear_time() {
     }
 }
 
-/// Text that this expression matches. An expression that is a strategy itself is parsed for each case.
+/// Makes text that this expression matches. An expression that is a strategy itself would be parsed for each case.
 fn matching(expression: &str) -> BoxedStrategy<String> {
     string_regex(expression).unwrap().boxed()
 }
@@ -348,7 +348,7 @@ fn matching(expression: &str) -> BoxedStrategy<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(5_000))]
 
-    /// Nothing else is an answer, and what is one is read as it was written.
+    /// An output is read as an answer only if it is one JSON object.
     #[test]
     fn an_answer_is_one_object(
         before in matching("( |\n|\u{FEFF}|x|\\{\\}|\\{\"a\":1\\}|\\[|\"|'|,|#){0,2}"),
@@ -374,7 +374,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever stands around a block on lines of its own, it is never overlooked.
+    /// A block on lines of its own is never overlooked, whatever stands around it.
     #[test]
     fn a_block_never_passes(
         before in "([^{}]|\\{ |\\} ?|\\{\\}|\\{\"a\" ?)*", after in ".*"

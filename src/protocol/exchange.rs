@@ -22,8 +22,8 @@ pub(crate) struct ProtocolMismatch<'a> {
     pub(crate) found: Option<&'a str>,
 }
 
-/// What to start for a hook: by default without variables and with an empty standard input, in the hook's working
-/// directory. The hook's own `env` has priority over the variables, its own timeout over this one.
+/// The program to start for a hook. Default: without variables and with an empty standard input, in the hook's working
+/// directory. The hook's own `env` has priority over the variables, and its own timeout over this one.
 pub(crate) struct Launch<'a> {
     pub(crate) program: OsString,
     /// The arguments, which are taken when the program is started.

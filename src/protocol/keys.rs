@@ -21,7 +21,7 @@ pub(super) enum Place {
     Request,
 }
 
-/// What a key sets, and so the type of its value. `null` sets nothing.
+/// The field that a key sets, and so the type of the key's value. `null` sets nothing.
 pub(super) enum Field<'a> {
     Decision(&'a mut Option<Decision>),
     /// A blank text sets nothing.

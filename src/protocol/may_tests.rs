@@ -33,7 +33,7 @@ fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, St
     }
 }
 
-/// Whether an answer does no more than to stop something.
+/// Returns whether an answer does no more than to stop something.
 fn stops_at_most(output: &HookOutput, event: &HookEvent) -> bool {
     let adds = output.additional_context.is_some() || output.feedback.is_some();
     let changes = output.updated_input.is_some() || output.updated_output.is_some();
@@ -42,7 +42,7 @@ fn stops_at_most(output: &HookOutput, event: &HookEvent) -> bool {
     !adds && !changes && !allows && !ends
 }
 
-/// The answer that has this key alone.
+/// Returns the answer that has this key alone.
 fn with_key(name: &str, place: Place, value: &Value) -> String {
     let member = json!({ name: value });
     let within = |inner: Value| json!({"hookSpecificOutput": inner}).to_string();
@@ -102,14 +102,14 @@ fn what_stops_needs_no_word() {
         let whole = left(output, &event, May::ALL).unwrap();
         assert_eq!(left(output, &event, &[]), Ok(whole), "{output}");
     }
-    // What needs a word is left out beside it, and what stops stays.
+    // A key that needs a word is left out, and a key beside it that stops something stays.
     let mixed = r#"{"decision": "block", "additionalContext": "c"}"#;
     let left = left(mixed, &event, &[]).unwrap();
     assert_eq!(left.decision, Some(Decision::Block));
     assert_eq!(left.additional_context, None);
 }
 
-/// An event, an answer, and whether the net refuses it for a hook that has each word.
+/// The rows are an input of a tool, an answer, and whether the answer is refused for a hook that has each word.
 #[test]
 fn an_input_that_is_printed_back_is_refused() {
     for (input, answer, is_refused) in [
@@ -244,7 +244,7 @@ fn check_prints(event: &HookEvent) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What a model may put into the place of a value.
+/// Returns the values that a model may put in the place of a value.
 fn choices() -> Vec<Value> {
     let mut choices = Vec::new();
     for answer in [
@@ -288,12 +288,12 @@ fn what_a_model_writes_stops_something_at_most() {
     }
 }
 
-/// Text that this expression matches. An expression that is a strategy itself is parsed for each case.
+/// Makes text that this expression matches. An expression that is a strategy itself would be parsed for each case.
 fn matching(expression: &str) -> BoxedStrategy<String> {
     string_regex(expression).unwrap().boxed()
 }
 
-/// Any JSON, whose keys and texts may be those of an answer.
+/// Makes any JSON, whose keys and texts may be those of an answer.
 fn any_json() -> impl Strategy<Value = Value> {
     let texts = prop_oneof![
         Just("{\"decision\":\"allow\"}".to_owned()),
@@ -320,7 +320,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The answer that has this key, or two of them.
+/// Makes an answer that has one or two keys.
 fn any_answer() -> impl Strategy<Value = String> {
     let names = KEYS.iter().map(|key| key.name).collect::<Vec<_>>();
     let member = (prop::sample::select(names), any_json());
@@ -334,7 +334,7 @@ fn any_answer() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// Each key and each event: alone, behind text, on lines, of two arguments.
+    /// Each key is tried with each event: alone, behind text, on lines, from two arguments.
     #[test]
     fn a_printed_answer_stops_something_at_most(
         answer in any_answer(), at in any::<prop::sample::Index>(), kind in 0..4

@@ -12,7 +12,7 @@ use crate::hook::Hook;
 use crate::process::Confinement;
 use crate::protocol::Naming;
 
-/// What is known of a hook once it may run.
+/// What a hook that may run does.
 #[derive(Debug)]
 pub(super) enum Admitted {
     /// The hook starts a process.
@@ -122,7 +122,7 @@ mod tests {
         let hook = Hook::new("*", "true").unwrap();
         let hook = hook.with_on_failure(FailurePolicy::Continue);
         assert_eq!(kind(&hook), None);
-        // Each also has a reason that its policy would ignore.
+        // Each hook also fails for a reason that its policy ignores.
         let unusable = Hook::placeholder("no").with_on_failure(FailurePolicy::Continue);
         assert_eq!(kind(&unusable), Some(FailureKind::Misconfigured));
         for hook in [hook, unusable] {

@@ -66,16 +66,16 @@ pub(crate) enum Broken {
     },
     Cancelled,
     Ended(End),
-    /// It still runs, but cannot answer any more.
+    /// The process still runs, but cannot answer any more.
     OutputClosed,
     TooLong,
-    /// It ended or closed its output within a line.
+    /// The process ended or closed its output within a line.
     HalfAnswer,
-    /// It answered before it had read the whole event.
+    /// The process answered before it had read the whole event.
     EventNotRead,
-    /// It wrote more than one line.
+    /// The process wrote more than one line.
     MoreOutput,
-    /// It wrote something before it got an event.
+    /// The process wrote something before it got an event.
     OutputBefore,
 }
 

@@ -72,14 +72,14 @@ fn dropping_a_run_kills_what_left_the_group() {
     };
     drop(Running::new(&spec, process, input, Instant::now() + LONG));
     let stat = format!("/proc/{pid}/stat");
-    // Another process may adopt it and not reap it.
+    // Another process may adopt the stray process and not reap it.
     let is_dead = || std::fs::read_to_string(&stat).is_ok_and(|stat| stat.contains(") Z "));
     while !process_is_gone(pid) && !is_dead() {
         assert!(Instant::now() < patience, "it is still alive");
     }
 }
 
-/// As in a host that ignores SIGCHLD: the id of a process that was reaped may be that of another group.
+/// In a host that ignores SIGCHLD, the id of a process that was reaped may be that of another group.
 #[test]
 fn the_group_of_a_process_that_others_reaped_is_not_signalled() {
     use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -99,7 +99,7 @@ fn the_group_of_a_process_that_others_reaped_is_not_signalled() {
         assert!(leader.has_ended());
     }
     drop(leader);
-    // It ends by this signal alone if none came before.
+    // The stranger ends by this signal only if it has received none before.
     let stranger_pid = Pid::from_child(&stranger);
     rustix::process::kill_process(stranger_pid, Signal::USR1).unwrap();
     let end = stranger.wait().unwrap();

@@ -18,7 +18,7 @@ struct Process {
     state: char,
     parent: i32,
     group: i32,
-    /// In clock ticks since the system started.
+    /// The start time, in clock ticks since the system started.
     start: u64,
 }
 
@@ -39,13 +39,13 @@ impl Outside {
         let Some((all, _)) = Process::all() else {
             return;
         };
-        // Checked after the search: a process that is still alive has kept its id during the search.
+        // The processes are checked after `/proc` was read: one that is still alive has kept its id meanwhile.
         let known = self.0.iter().filter(|process| process.is_alive());
         let mut roots: HashSet<i32> = known.map(|process| process.pid).collect();
         roots.insert(leader);
-        let found = below(roots, &all).into_iter();
+        let descendants = below(roots, &all).into_iter();
         self.0.extend(
-            found
+            descendants
                 .filter(|process| process.group != leader && process.is_as_before())
                 .cloned(),
         );
@@ -56,25 +56,25 @@ impl Outside {
         self.0.retain(|process| process.send(signals).is_ok());
     }
 
-    /// Whether all processes that were found have ended.
+    /// Returns whether all processes that were found have ended.
     pub(super) fn is_gone(&self) -> bool {
         !self.0.iter().any(Process::is_alive)
     }
 }
 
-/// Whether certainly no process of the group is alive. The leader, which has ended and is not reaped yet,
+/// Returns whether no process of the group is alive for certain. The leader, which has ended and is not reaped yet,
 /// does not count.
 pub(super) fn group_is_gone(leader: Pid) -> bool {
     members(leader).is_some_and(|members| members.iter().all(Process::is_dead))
 }
 
-/// Whether a process of the group is stopped, for example by a read from the terminal.
+/// Returns whether a process of the group is stopped, for example by a read from the terminal.
 pub(super) fn group_is_stopped(leader: Pid) -> bool {
     members(leader).is_some_and(|members| members.iter().any(|member| member.state == 'T'))
 }
 
-/// The processes of the group. None if `/proc` does not show them all: either it cannot be read, or it
-/// shows another namespace. In another namespace the leader, which is not reaped yet, is missing.
+/// Returns the processes of the group. None if `/proc` does not show all of them: either it cannot be read, or it
+/// shows another namespace, in which the leader, which is not reaped yet, is missing.
 fn members(leader: Pid) -> Option<Vec<Process>> {
     let leader = leader.as_raw_nonzero().get();
     let (mut members, is_complete) = Process::all()?;
@@ -83,7 +83,7 @@ fn members(leader: Pid) -> Option<Vec<Process>> {
     (is_complete && leader_seen).then_some(members)
 }
 
-/// Whether `/proc` shows the leader as a child of this process. If not, it shows another namespace, where
+/// Returns whether `/proc` shows the leader as a child of this process. If it does not, it shows another namespace, where
 /// the same ids belong to other processes.
 fn is_own_child(leader: Pid) -> bool {
     let own = i32::try_from(std::process::id());
@@ -219,8 +219,8 @@ mod tests {
             (vec![20], vec![21]),
             (vec![99], vec![]),
         ] {
-            let found = below(roots.iter().copied().collect(), &all);
-            let pids: Vec<_> = found.iter().map(|process| process.pid).collect();
+            let descendants = below(roots.iter().copied().collect(), &all);
+            let pids: Vec<_> = descendants.iter().map(|process| process.pid).collect();
             assert_eq!(pids, expected, "{roots:?}");
         }
     }
