@@ -88,7 +88,7 @@ pub(crate) fn create_private(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Removes the directories in `directory` that have not changed for longer than `age`. Looks at `most` of them.
+/// Removes the directories in `directory` that have not changed for longer than `age`. Looks at `most` entries at the most.
 #[cfg(feature = "cli")]
 pub(crate) fn remove_old(directory: &Path, age: Duration, most: usize) -> io::Result<()> {
     let now = SystemTime::now();

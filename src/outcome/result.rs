@@ -307,8 +307,8 @@ impl HookResult {
         self.trail.residency
     }
 
-    /// Returns whether `stdout` or `stderr` is truncated, because the hook wrote more than the executor's
-    /// [limit](crate::HookExecutorBuilder::output_limit).
+    /// Returns whether `stdout` or `stderr` is truncated, because the hook wrote more than is kept; see
+    /// [`output_limit`](crate::HookExecutorBuilder::output_limit).
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.trail.truncated

@@ -1,8 +1,8 @@
 //! Opens the places of a sandbox without following a link that a process of the user could have put there.
 //!
 //! Directories that the user cannot write may be links (`/home` is one on some systems). From the first directory that the
-//! user can write, the kernel resolves the rest of the path in one step, without links: nothing can be put in between a check and the
-//! opening. Root can write each directory, so for root no whole path has a link.
+//! user can write, the kernel resolves the rest of the path in one step, without links: nothing can be put in between a check
+//! and the opening. Root can write each directory, so for root no whole path has a link.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
