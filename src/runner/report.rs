@@ -49,7 +49,7 @@ impl Reporter {
     /// Logs a warning about a hook.
     pub(crate) fn warn(&self, hook: &Hook, message: &str) {
         self.log(Level::Warn, hook, || {
-            format!(": {}", self.display(hook, message))
+            format!(": {}", self.masked_display(hook, message))
         });
     }
 
@@ -59,7 +59,7 @@ impl Reporter {
     }
 
     /// Returns a text about this hook with its secrets masked and made printable.
-    pub(crate) fn display(&self, hook: &Hook, text: &str) -> String {
+    pub(crate) fn masked_display(&self, hook: &Hook, text: &str) -> String {
         printable_lines(&hook.masked(&self.redactor, text))
     }
 
@@ -95,7 +95,7 @@ impl Reporter {
         for (level, name, text) in outputs {
             if !text.is_empty() {
                 self.log(level, hook, || {
-                    format!(" {name}: {}", self.display(hook, text))
+                    format!(" {name}: {}", self.masked_display(hook, text))
                 });
             }
         }
@@ -109,7 +109,10 @@ impl Reporter {
             // A hook that blocks by failing is logged as a failure.
             let reason = result.reason().unwrap_or("no reason given");
             self.log(Level::Warn, hook, || {
-                format!(" blocks {event_type}: {}", self.display(hook, reason))
+                format!(
+                    " blocks {event_type}: {}",
+                    self.masked_display(hook, reason)
+                )
             });
         }
     }
@@ -123,7 +126,7 @@ impl Reporter {
         self.log(level, hook, || {
             let place = hook.source().map(|source| format!(" of {source}"));
             let place = printable(&place.unwrap_or_default());
-            let error = self.display(hook, result.error.as_deref().unwrap_or_default());
+            let error = self.masked_display(hook, result.error.as_deref().unwrap_or_default());
             format!("{place} failed on {event_type}: {error}")
         });
     }

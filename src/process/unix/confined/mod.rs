@@ -307,8 +307,6 @@ extern "C" fn confine(argument: *mut c_void) -> c_int {
     unsafe { libc::_exit(FAILED) }
 }
 
-/// Confines this process and executes the program.
-///
 /// # Safety
 /// The pointers of the plan are lists of C strings that end with a null pointer. Must run in a process of its own.
 unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
