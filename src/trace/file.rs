@@ -55,9 +55,10 @@ impl TraceFile {
             // The new file gets the permissions of the old one. Only its owner can set them.
             let _ = file.set_permissions(old.permissions());
         }
-        let text = match ends_within_line(&mut file).unwrap_or(false) {
-            true => Cow::Owned(format!("\n{line}")),
-            false => Cow::Borrowed(line),
+        let text = if ends_within_line(&mut file).unwrap_or(false) {
+            Cow::Owned(format!("\n{line}"))
+        } else {
+            Cow::Borrowed(line)
         };
         // Not `write_all`: the rest could follow another process's line.
         match file.write(text.as_bytes())? {

@@ -330,9 +330,10 @@ impl TraceBuilder {
     /// [`outside_of`](Self::outside_of), if others could read its [events](Self::events), or if no thread can be started.
     pub fn build(self) -> Result<Trace, TraceError> {
         let links = self.links();
-        let path = match self.is_of_variable {
-            true => self.path.clone(),
-            false => std::path::absolute(&self.path).unwrap_or(self.path.clone()),
+        let path = if self.is_of_variable {
+            self.path.clone()
+        } else {
+            std::path::absolute(&self.path).unwrap_or(self.path.clone())
         };
         let mut limits = self.limits;
         if self.has_events {

@@ -17,7 +17,11 @@ struct Lanes {
 }
 
 pub(super) fn of(traced: &Traced) -> Value {
-    let mut entries: Vec<_> = traced.entries.iter().map(|it| (start(it), it)).collect();
+    let mut entries: Vec<_> = traced
+        .entries
+        .iter()
+        .map(|entry| (start(entry), entry))
+        .collect();
     entries.sort_by_key(|(start, _)| *start);
     let mut hosts = BTreeMap::<u64, Lanes>::new();
     let mut events = Vec::new();
@@ -38,7 +42,7 @@ pub(super) fn of(traced: &Traced) -> Value {
     for (host, lanes) in hosts {
         events.push(named("process_name", host, 0, format!("host {host}")));
         let lanes = 1..=lanes.count;
-        events.extend(lanes.map(|it| named("thread_name", host, it, format!("hooks {it}"))));
+        events.extend(lanes.map(|lane| named("thread_name", host, lane, format!("hooks {lane}"))));
     }
     let missing =
         json!({"lost": traced.lost, "broken": traced.broken, "left_out": traced.left_out});
@@ -49,12 +53,16 @@ impl Lanes {
     /// Returns the first lane in which nothing runs at this time.
     fn take(&mut self, start: u64, took: u64) -> u32 {
         // Not one that ends at this very time: Speedscope would show the one within the other.
-        while self.running.peek().is_some_and(|it| it.0.0 < start) {
+        while self
+            .running
+            .peek()
+            .is_some_and(|Reverse((end, _))| *end < start)
+        {
             let ended = self.running.pop();
             self.free
                 .extend(ended.map(|Reverse((_, lane))| Reverse(lane)));
         }
-        let lane = self.free.pop().map_or(self.count + 1, |it| it.0);
+        let lane = self.free.pop().map_or(self.count + 1, |Reverse(lane)| lane);
         self.count = self.count.max(lane);
         self.running
             .push(Reverse((start.saturating_add(took), lane)));

@@ -53,7 +53,11 @@ fn sum(traced: &Traced) -> String {
         Kind::WouldAsk,
         Kind::Dropped,
     ] {
-        let count = traced.entries.iter().filter(|it| it.kind == kind).count();
+        let count = traced
+            .entries
+            .iter()
+            .filter(|entry| entry.kind == kind)
+            .count();
         words.extend((count > 0).then(|| format!("{count} {}", shown(kind).0)));
     }
     for (count, what) in [

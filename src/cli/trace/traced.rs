@@ -156,7 +156,7 @@ impl Entry {
 }
 
 fn kind_of(fields: &Map<String, Value>) -> Kind {
-    let has = |key: &str| fields.get(key).is_some_and(|it| !it.is_null());
+    let has = |key: &str| fields.get(key).is_some_and(|value| !value.is_null());
     let can_block = fields.get("can_block") != Some(&false.into());
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     match text("decision") {
@@ -189,7 +189,7 @@ mod tests {
         let kinds: Vec<_> = traced
             .entries
             .iter()
-            .map(|it| (it.text(&["hook", "pattern"]).unwrap(), it.kind))
+            .map(|entry| (entry.text(&["hook", "pattern"]).unwrap(), entry.kind))
             .collect();
         assert_eq!(kinds, [("a", Kind::Allow), ("*", Kind::Dropped)]);
         assert_eq!((traced.lost, traced.broken, traced.left_out), (4, 4, 0));
