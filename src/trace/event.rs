@@ -317,7 +317,7 @@ impl Counted {
         serde_json::to_writer(self, value).is_ok()
     }
 
-    /// Returns the digest of what was within the limit: of so much text, nobody can guess the rest.
+    /// Returns the digest of what was within the limit. So long a text cannot be guessed from its digest.
     fn digest(self) -> String {
         self.hash
             .finalize()

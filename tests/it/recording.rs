@@ -184,18 +184,26 @@ fn values_of_all_hooks_are_masked() {
 /// A host that was too fast once records again.
 #[test]
 fn lost_events_take_no_space() {
-    let traced = Traced::with(|builder| builder.events().capacity(1).max_bytes(64 * 1024 * 1024));
-    let event = blocking_event().with_data("long", "secret token 0123456789 ".repeat(2_500));
+    let traced = Traced::with(|builder| builder.events().capacity(200).max_bytes(64 * 1024 * 1024));
+    // Its masks take longer than its copies.
+    let long = "secret token 0123456789 ".repeat(2_500);
+    let event = |values: usize| {
+        (0..values).fold(blocking_event(), |event, number| {
+            event.with_data(format!("k{number}"), long.as_str())
+        })
+    };
+    // More than 16 MiB beside what the queue holds.
     for _ in 0..2_000 {
-        traced.world.fire(&event);
+        traced.world.fire(&event(1));
     }
     flush(&traced.trace);
     let lost = traced.trace.lost();
-    assert!(lost > 600, "more than 16 MiB: {lost}");
-    for _ in 0..10 {
-        traced.world.fire(&event);
-        flush(&traced.trace);
+    assert!(lost > 600, "{lost}");
+    // Almost 16 MiB, in fewer events than the queue holds.
+    for _ in 0..68 {
+        traced.world.fire(&event(4));
     }
+    flush(&traced.trace);
     assert_eq!(traced.trace.lost(), lost);
 }
 
