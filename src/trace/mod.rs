@@ -1,23 +1,22 @@
 //! Writes what happened to a file: one line of JSON for each hook that ran, or that did not run; on request also one for each
 //! event that was fired.
 //!
-//! The thread of a hook only takes a note (`line.rs`), and so does that of an event (`event.rs`). Another thread writes the note (`writer.rs`) into a file
-//! of limited size (`file.rs`). Knows nothing of how a hook is run.
+//! The thread of a hook only takes a note (`line.rs`), and so does that of an event (`event.rs`). It puts the note into a
+//! bounded queue (`queue.rs`). Another thread writes the note (`writer.rs`) into a file of limited size (`file.rs`). Knows
+//! nothing of how a hook is run.
 
 mod decided;
 mod event;
 mod file;
 mod line;
+mod queue;
 mod writer;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-use crossbeam_channel::{Sender, bounded};
 
 use crate::files::Links;
 use crate::hook::Route;
@@ -33,7 +32,8 @@ pub(crate) use event::{
 };
 use file::{Limits, TraceFile};
 use line::Note;
-use writer::{Message, Writer};
+use queue::{Message, Queue, queue};
+use writer::Writer;
 
 /// An [`Observer`] that writes what happened to a file.
 ///
@@ -74,12 +74,9 @@ pub struct Trace {
 struct Shared {
     path: PathBuf,
     /// Dropped with the last trace, which ends the thread.
-    messages: Sender<Message>,
-    lost: Arc<AtomicU64>,
-    /// Whether events have lines too.
+    queue: Queue,
+    /// True if events have lines too.
     has_events: bool,
-    /// The number of bytes of the events that wait.
-    waiting: Arc<AtomicUsize>,
 }
 
 /// Error building a trace.
@@ -156,12 +153,7 @@ impl Trace {
     /// it does not wait until they would survive a loss of power.
     pub fn flush(&self, deadline: Duration) -> bool {
         let deadline = Instant::now() + deadline.min(LONGEST_FLUSH);
-        let (done, is_done) = bounded(1);
-        let asked = self
-            .shared
-            .messages
-            .send_deadline(Message::Flush(done), deadline);
-        asked.is_ok() && is_done.recv_deadline(deadline).is_ok()
+        self.shared.queue.flush(deadline)
     }
 
     /// The number of lines that were lost so far.
@@ -169,7 +161,7 @@ impl Trace {
     /// Lines are lost if too many are waiting, or if the file cannot be written.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        self.shared.lost.load(Ordering::Relaxed)
+        self.shared.queue.lost()
     }
 
     /// The absolute path of the file.
@@ -178,40 +170,22 @@ impl Trace {
         &self.shared.path
     }
 
-    /// Returns whether the message waits now.
-    fn take(&self, message: Message) -> bool {
-        let is_taken = self.shared.messages.try_send(message).is_ok();
-        if !is_taken {
-            self.shared.lost.fetch_add(1, Ordering::Relaxed);
-        }
-        is_taken
-    }
-
-    fn take_event(&self, note: EventNote) {
-        let waiting = &self.shared.waiting;
-        let bytes = note.bytes;
-        if waiting.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_WAITING {
-            waiting.fetch_sub(bytes, Ordering::Relaxed);
-            self.shared.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        if !self.take(Message::Event(Box::new(note))) {
-            waiting.fetch_sub(bytes, Ordering::Relaxed);
-        }
+    fn put(&self, message: Message) {
+        self.shared.queue.put(message);
     }
 }
 
 impl Observer for Trace {
     fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        self.take(Message::Note(Box::new(Note::of_result(run, result))));
+        self.put(Message::Note(Box::new(Note::of_result(run, result))));
     }
 
     fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        self.take(Message::Note(Box::new(Note::of_drop(run, reason))));
+        self.put(Message::Note(Box::new(Note::of_drop(run, reason))));
     }
 
     fn on_event(&self, fired: &FiredEvent<'_>) {
-        self.take_event(EventNote::new(fired));
+        self.put(Message::Event(Box::new(EventNote::new(fired))));
     }
 
     fn wants_events(&self) -> bool {
@@ -347,29 +321,24 @@ impl TraceBuilder {
             Ok(file) => file,
             Err(source) => return Err(TraceError::Open { path, source }),
         };
-        let (messages, received) = bounded(self.capacity);
-        let lost = Arc::new(AtomicU64::new(0));
-        let waiting = Arc::new(AtomicUsize::new(0));
+        let (queue, received) = queue(self.capacity, MOST_WAITING);
         let writer = Writer {
             file,
             of_events: EventNote::redactor(&self.redactor),
             redactor: self.redactor,
-            lost: Arc::clone(&lost),
-            waiting: Arc::clone(&waiting),
+            received,
             recorded: 0,
             has_warned: false,
         };
         let thread = std::thread::Builder::new().name("forge-hooks-trace".to_owned());
-        if let Err(source) = thread.spawn(move || writer.run(&received)) {
+        if let Err(source) = thread.spawn(move || writer.run()) {
             return Err(TraceError::Thread { path, source });
         }
         Ok(Trace {
             shared: Arc::new(Shared {
                 path,
-                messages,
-                lost,
+                queue,
                 has_events: self.has_events,
-                waiting,
             }),
         })
     }

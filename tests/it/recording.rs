@@ -181,32 +181,6 @@ fn values_of_all_hooks_are_masked() {
     );
 }
 
-/// A host that was too fast once records again.
-#[test]
-fn lost_events_take_no_space() {
-    let traced = Traced::with(|builder| builder.events().capacity(200).max_bytes(64 * 1024 * 1024));
-    // Its masks take longer than its copies.
-    let long = "secret token 0123456789 ".repeat(2_500);
-    let event = |values: usize| {
-        (0..values).fold(blocking_event(), |event, number| {
-            event.with_data(format!("k{number}"), long.as_str())
-        })
-    };
-    // More than 16 MiB beside what the queue holds.
-    for _ in 0..2_000 {
-        traced.world.fire(&event(1));
-    }
-    flush(&traced.trace);
-    let lost = traced.trace.lost();
-    assert!(lost > 600, "{lost}");
-    // Almost 16 MiB, in fewer events than the queue holds.
-    for _ in 0..68 {
-        traced.world.fire(&event(4));
-    }
-    flush(&traced.trace);
-    assert_eq!(traced.trace.lost(), lost);
-}
-
 #[cfg(unix)]
 #[test]
 fn a_directory_that_is_replaced_by_a_link_is_not_followed() {
@@ -434,26 +408,6 @@ fn many_events_have_a_bounded_size() {
         assert!(length <= MOST, "{length}");
     }
     assert!(!traced.path("trace.jsonl.2").exists());
-}
-
-/// A thread that cannot write holds 16 MiB at most.
-#[test]
-fn what_waits_has_a_bounded_size() {
-    let traced = Traced::with(|builder| builder.events().max_bytes(64 * 1024 * 1024));
-    let event = (0..4).fold(blocking_event(), |event, number| {
-        event.with_data(
-            format!("k{number}"),
-            "secret token 0123456789 ".repeat(2_700),
-        )
-    });
-    for _ in 0..100 {
-        traced.world.fire(&event);
-    }
-    flush(&traced.trace);
-    let lost = traced.trace.lost();
-    assert!(lost > 0, "masking takes longer than firing");
-    let kept = traced.recorded().len();
-    assert_eq!(kept as u64 + lost, 100);
 }
 
 #[cfg(unix)]
