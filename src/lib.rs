@@ -106,6 +106,9 @@ mod registry;
 mod runner;
 mod sync;
 pub mod templates;
+#[cfg(test)]
+#[path = "../tests/it/thorough.rs"]
+mod thorough;
 pub mod trace;
 pub mod trust;
 mod whereabouts;

@@ -18,6 +18,7 @@ use crate::entry::{Failure, FailurePolicy, Reading};
 use crate::events::HookEvent;
 use crate::hook::{ApprovalCheck, Hook};
 use crate::protocol::{Call, Exit, Grouping, Launch, Protocol, command_line};
+use crate::thorough::random_cases;
 
 /// Hooks that run at once, and whose exit code decides.
 #[derive(Debug)]
@@ -215,9 +216,8 @@ fn check(cases: &[Case], can_block: bool, stops: bool, options: FireOptions) {
 
 #[test]
 fn the_hooks_that_ran_are_those_that_were_foretold() {
-    let is_all = std::env::var_os("FORGE_HOOKS_TEST_ALL").is_some();
     let config = ProptestConfig {
-        cases: if is_all { 1000 } else { 100 },
+        cases: random_cases(1000),
         failure_persistence: None,
         ..ProptestConfig::default()
     };

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{ParsedOutput, read};
 use crate::events::{EventType, HookEvent};
 use crate::growth::assert_linear;
+use crate::thorough::random_cases;
 
 /// Describes what is read of an output: the answer, `text`, a note on text, or `invalid: why`.
 fn describe(output: &[u8], gap: Option<usize>) -> String {
@@ -346,7 +347,7 @@ fn matching(expression: &str) -> BoxedStrategy<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(5_000))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(5_000)))]
 
     /// An output is read as an answer only if it is one JSON object.
     #[test]

@@ -11,6 +11,7 @@ use super::keys::{Field, KEYS, Place};
 use super::may::{limit, word_for};
 use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
+use crate::thorough::random_cases;
 
 /// Returns what is left of an output for a hook that has these words, or why it is invalid.
 fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, String> {
@@ -332,7 +333,7 @@ fn any_answer() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(10_000)))]
 
     /// Each key is tried with each event: alone, behind text, on lines, from two arguments.
     #[test]
@@ -362,7 +363,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(256)))]
 
     #[test]
     fn nothing_of_any_event_does_more(args in any_json(), result in any_json()) {

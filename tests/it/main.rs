@@ -64,6 +64,7 @@ mod schema;
 mod script_changes;
 mod support;
 mod templates;
+mod thorough;
 mod tidy;
 mod tidy_cycles;
 mod tidy_pages;

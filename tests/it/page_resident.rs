@@ -7,7 +7,8 @@ use forge_hooks::{HookEvent, HookResult};
 use serde_json::{Value, json};
 
 use crate::page_examples::{Example, examples_of, host, interpreter};
-use crate::support::{PATIENCE, World, all_cases};
+use crate::support::{PATIENCE, World};
+use crate::thorough::all_cases;
 
 const CHECKS_SYNTAX: &str = "A resident guard that starts a program";
 

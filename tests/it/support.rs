@@ -362,11 +362,6 @@ pub(crate) fn is_missing(program: &str) -> bool {
     missing
 }
 
-/// Whether every case of the long tables is run, and not a part of them.
-pub(crate) fn all_cases() -> bool {
-    std::env::var("FORGE_HOOKS_TEST_ALL").is_ok_and(|value| value == "1")
-}
-
 /// One of so many cases of a long table whose cases are much alike, always the same ones; all of them
 /// if `FORGE_HOOKS_TEST_ALL=1`.
 #[cfg(unix)]
@@ -374,9 +369,11 @@ pub(crate) fn one_in<T>(
     count: usize,
     cases: impl IntoIterator<Item = T>,
 ) -> impl Iterator<Item = T> {
-    cases
-        .into_iter()
-        .step_by(if all_cases() { 1 } else { count })
+    cases.into_iter().step_by(if crate::thorough::all_cases() {
+        1
+    } else {
+        count
+    })
 }
 
 const ALONE: &str = "FORGE_HOOKS_TEST_ALONE";

@@ -79,8 +79,8 @@ fn imports(text: &str) -> BTreeSet<String> {
     let first = paths.map(|path| path.split("::").next().unwrap_or_default().to_owned());
     first
         .filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
-        // It is only compiled for tests.
-        .filter(|name| name != "growth")
+        // These are only compiled for tests.
+        .filter(|name| !["growth", "thorough"].contains(&name.as_str()))
         .collect()
 }
 

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::editing::{SEPARATORS, STYLED, all_json, any_entry};
 use super::{FORGE, config, file_of};
-use crate::support::{World, all_cases, hook};
+use crate::support::{World, hook};
+use crate::thorough::all_cases;
 
 const PROJECT: &str = "project/.src/forge/hooks.json";
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::cases::at_once;
 use crate::program::User;
-use crate::support::all_cases;
+use crate::thorough::all_cases;
 
 const INPUTS: &str = include_str!("fire_inputs.txt");
 

@@ -17,7 +17,8 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, all_cases, blocking_event, custom, is_missing, one_in};
+use crate::support::{World, blocking_event, custom, is_missing, one_in};
+use crate::thorough::all_cases;
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/hooks")

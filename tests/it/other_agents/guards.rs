@@ -6,7 +6,8 @@ use forge_hooks::{EventType, FailurePolicy, HookEvent, Outcome};
 use serde_json::json;
 
 use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
-use crate::support::{all_cases, alone_with, blocking_event};
+use crate::support::{alone_with, blocking_event};
+use crate::thorough::all_cases;
 
 const STRICT: fn(OtherAgents) -> OtherAgents = OtherAgents::with_strict_guards;
 

@@ -12,7 +12,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::growth::assert_linear;
-use crate::support::all_cases;
+use crate::thorough::{all_cases, random_cases};
 
 #[test]
 fn only_what_looks_secret_is_masked() {
@@ -290,7 +290,7 @@ fn fragments() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(500)))]
 
     #[test]
     fn masking_twice_changes_nothing(text in fragments()) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{GLOBAL, Served, bash, code, request, user_with};
 use crate::program::User;
-use crate::support::all_cases;
+use crate::thorough::all_cases;
 
 const MIB: usize = 1024 * 1024;
 
