@@ -22,7 +22,7 @@ impl HookConfig {
         self.checked(path.as_ref(), true)
     }
 
-    /// The same; expressions are compiled only if `is_compiled`, since that takes time.
+    /// Checks a file as `check` does. Compiles expressions only if `is_compiled`, since that takes time.
     pub(crate) fn checked(&self, path: &Path, is_compiled: bool) -> LoadReport {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
