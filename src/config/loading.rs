@@ -63,7 +63,8 @@ impl HookConfig {
     /// without any approval gets no placeholder hooks.
     ///
     /// If the user's file lists a name in `"disable"`, no hook with this name is registered, from whatever
-    /// file except the administrator's, whose own `"disable"` counts for all files. (The other loading methods return it, for programs that edit hooks.)
+    /// file except the administrator's, whose own `"disable"` counts for all files. (The other loading methods
+    /// return such hooks, for programs that edit hooks.)
     pub fn load_into(
         &self,
         registry: &HookRegistry,
