@@ -1,6 +1,6 @@
-//! A problem of a hooks file, with its place: what a load, a check and the lints report.
+//! A problem of a hooks file, with its place. A load, a check and the lints report problems.
 //!
-//! Knows values of JSON and their places, and neither hooks nor files.
+//! Knows values of JSON and their places. Knows neither hooks nor files.
 
 use std::fmt;
 use std::ops::Range;
@@ -51,13 +51,13 @@ pub struct Problem {
     pub suggestion: Option<String>,
     /// The next step, if the message does not contain it.
     pub help: Option<String>,
-    /// Its bytes in the text that is being read.
+    /// The bytes of the key in the text that is being read.
     #[serde(skip)]
     pub(crate) bytes: Range<usize>,
-    /// It is a limit of this crate: another program may have read the file.
+    /// True if the problem is a limit of this crate: another program may have read the file.
     #[serde(skip)]
     pub(crate) is_limit: bool,
-    /// An approval is what would end it.
+    /// True if an approval solves the problem.
     #[serde(skip)]
     pub(crate) is_of_approval: bool,
 }
@@ -123,7 +123,7 @@ impl Problem {
         Self::warning(node.key, message).at(node.place())
     }
 
-    /// A limit of this crate is exceeded, and the file cannot be used.
+    /// Marks the problem as a limit of this crate that is exceeded, so that the file cannot be used.
     pub(crate) fn limit(message: impl Into<String>) -> Self {
         let is_limit = true;
         Self {
@@ -136,7 +136,7 @@ impl Problem {
         Self { bytes, ..self }
     }
 
-    /// The first of its bytes in the text that is being read.
+    /// Returns the first byte of the problem in the text that is being read.
     pub(crate) fn start(&self) -> usize {
         self.bytes.start
     }

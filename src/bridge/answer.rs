@@ -1,7 +1,7 @@
 //! The decision of hooks, in the words of the agent that asked.
 //!
-//! A block is exit code 2 with its reason as plain text; JSON says what exit codes cannot say; where hooks have decided
-//! nothing, the answer is empty. The keys are those by which `compat` reads the answers of this agent's own hooks.
+//! A block is exit code 2 with its reason as plain text. JSON carries decisions that exit codes cannot express. If hooks have
+//! decided nothing, the answer is empty. The keys are those by which `compat` reads the answers of this agent's own hooks.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use super::dialect::{Blocks, Dialect, Messages, Outputs, Questions, is_before_to
 use super::text_output;
 use crate::compat::{Effect, Event};
 
-/// The answer to an agent: what its hook writes, and the exit code.
+/// The answer to an agent: the output of its hook, and the exit code.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) stdout: String,
@@ -19,7 +19,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A reason that may be JSON stands behind a word, since it would be read as an answer; so does a blank one.
+    /// Blocks. A word precedes a reason that is blank or may be JSON, which the agent would read as an answer.
     pub(super) fn block(reason: &str) -> Self {
         // No JSON begins with a letter and has several words.
         let is_plain = reason.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -40,7 +40,7 @@ impl Dialect {
     /// Returns an error that the agent shows, and that blocks nothing.
     pub(super) fn error(&self, event: &Event, reason: &str) -> Answer {
         let (code, stdout) = match self.messages {
-            // The registered command takes a 2 without JSON for a failure.
+            // The registered command treats exit code 2 without JSON as a failure.
             Messages::Error if !is_read_by_model(event) => (2, "{}\n"),
             _ => (1, ""),
         };
@@ -72,7 +72,7 @@ impl Dialect {
                 if !is_json {
                     return Answer::block(&reason);
                 }
-                // Copilot CLI takes no block without a reason.
+                // Copilot CLI ignores a block without a reason.
                 let is_blank = reason.trim().is_empty();
                 decision.block = Some(if is_blank {
                     "blocked".to_owned()
@@ -116,7 +116,7 @@ impl Dialect {
             Blocks::Json => is_before_tool(event),
         };
         match &decision.block {
-            // JSON may be lost among what the user's shell prints.
+            // The agent may not find the JSON among the output of the user's shell.
             Some(reason) if is_code_too => reason.clone(),
             _ if self.messages == Messages::Error && !is_read_by_model(event) => {
                 decision.messages.join("\n")
@@ -125,7 +125,7 @@ impl Dialect {
         }
     }
 
-    /// Blocks where the agent cannot do what hooks ask for.
+    /// Blocks if the agent cannot apply a decision of hooks.
     fn block_unsupported(&self, event: &Event, decision: &mut CallDecision) {
         if let Some(prompt) = decision.prompt.take() {
             decision.block_with(format!(
@@ -179,7 +179,7 @@ impl Members<'_> {
                 set(&mut self.top, "reason", reason.as_str());
             }
             None if decision.asks.is_empty() => {
-                // A yes to the agent's own question is one everywhere.
+                // Each agent accepts a yes to its own question.
                 let is_taken = is_request || self.dialect.takes_yes;
                 if is_taken && decision.grants == Some(true) {
                     self.decide_as("allow", None);
@@ -308,7 +308,7 @@ impl Members<'_> {
 
     fn finished(mut self) -> Answer {
         if self.dialect.blocks == Blocks::Json {
-            // Such an agent reads these keys at the top only, beside exit code 2.
+            // With exit code 2, such an agent reads these keys at the top only.
             self.top.extend(std::mem::take(&mut self.specific));
         }
         if !self.specific.is_empty() {
@@ -327,7 +327,7 @@ impl Members<'_> {
     }
 }
 
-/// Whether the agent takes exit code 2 for something else than a message to its user.
+/// Returns whether exit code 2 at this event is a block or a text for the model, and no message to the user.
 fn is_read_by_model(event: &Event) -> bool {
     is_before_tool(event) || event.ours() == Some("tool:error")
 }
@@ -347,7 +347,7 @@ mod tests {
     use crate::compat::{self, Agent, BRIDGED, CODEX, COPILOT, GEMINI};
     use crate::{Decision, HookOutput};
 
-    /// What hooks say, before it is known at which event.
+    /// The answers of hooks, before it is known at which event.
     #[derive(Debug, Clone)]
     struct Saying {
         block: Option<String>,
@@ -362,7 +362,7 @@ mod tests {
     }
 
     impl Saying {
-        /// What hooks can say at this event. A hook that asks where the agent does not is a block.
+        /// Reduces the answers to those that this event allows. A question blocks if the agent does not ask.
         fn at(mut self, agent: &Agent, event: &Event) -> Self {
             let ours = event.ours().unwrap_or_default();
             let is_before = ours == "tool:pre_execute";
@@ -394,7 +394,7 @@ mod tests {
             }
         }
 
-        /// Returns why the agent must not go on, as the page says.
+        /// Returns the reason why the agent must not continue, by the rules of the page.
         fn block(&self, agent: &Agent, event: &Event) -> Option<String> {
             let cannot_end = "claude PreToolUse, codex PreToolUse, codex PermissionRequest, copilot PreToolUse, copilot UserPromptSubmit, copilot PermissionRequest";
             let cannot_end = is_one_of((agent, event), cannot_end);
@@ -411,7 +411,7 @@ mod tests {
         names.split(", ").any(|name| name == own)
     }
 
-    /// What a hook may write: also what looks like an answer.
+    /// Generates texts that a hook may write, among them texts that look like an answer.
     fn text() -> impl Strategy<Value = String> {
         let like_answers = prop::sample::select(vec![
             "",
@@ -493,7 +493,7 @@ mod tests {
         Some(text.trim()).filter(|text| !text.is_empty())
     }
 
-    /// Reads the answer as the agent does, and compares it with the decision of the hooks.
+    /// Reads the answer as the agent does, and compares the answer with the decision of the hooks.
     #[track_caller]
     fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
         let answer = Dialect::of(agent).answer(event, old, saying.decision());
@@ -512,7 +512,7 @@ mod tests {
             return;
         }
         assert_eq!(output.updated_input, saying.input(), "{context}");
-        // The user is told why an event that cannot be blocked should be.
+        // The user's lines have the reason to block an event that cannot be blocked.
         if !is_one_of(
             (agent, event),
             "copilot PreToolUse, copilot PostToolUseFailure",
@@ -521,7 +521,7 @@ mod tests {
             assert_holds(message, messages, &context);
         }
         if let Some(new) = &saying.output {
-            // The new output replaces the old one, or stands beside it where its form is not known.
+            // The new output replaces the old one, or is added to it if the form of the old one is not known.
             let seen = output.updated_output.or(output.feedback.map(Value::from));
             let holds_new = seen.is_some_and(|seen| holds(&seen, new));
             assert!(holds_new, "{new} of {context}");
@@ -563,7 +563,7 @@ mod tests {
             Some(other) => panic!("{other}"),
             None => None,
         };
-        // Copilot CLI takes no block without a reason.
+        // Copilot CLI ignores a block without a reason.
         let is_taken = reason.is_some() || decision != Some(Decision::Block);
         assert_eq!(
             is_before && answer.code == 2,
@@ -600,7 +600,7 @@ mod tests {
         }
     }
 
-    /// Whether the text of an output is in another one.
+    /// Returns whether the text of an output is in another one.
     fn holds(output: &Value, new: &Value) -> bool {
         let text = match new {
             Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Hooks in the background, for which no agent waits: a process of its own runs them, since this one ends with its answer.
+//! Runs hooks in the background, for which no agent waits: in a process of its own, since this one ends with its answer.
 
 use std::io::{self, Seek, Write};
 use std::process::{Command, Stdio};
@@ -23,7 +23,7 @@ pub(crate) fn places(text: &str) -> Option<Vec<Place>> {
 /// # Errors
 /// If it cannot be started.
 pub(super) fn start(input: &str, places: &[Place]) -> io::Result<()> {
-    // A file, since a pipe would have to be written while the other program reads.
+    // The input is a file: a pipe would have to be written while the other program reads.
     let mut file = tempfile::tempfile()?;
     file.write_all(input.as_bytes())?;
     file.rewind()?;
@@ -42,7 +42,7 @@ pub(super) fn start(input: &str, places: &[Place]) -> io::Result<()> {
     command.spawn().map(drop)
 }
 
-/// Agents end the group of a hook that they end.
+/// Moves the process out of the hook's process group, which an agent kills together with the hook.
 #[cfg(unix)]
 fn detach(command: &mut Command) {
     use std::os::unix::process::CommandExt;

@@ -1,7 +1,7 @@
 //! The call that an agent is about to make, or has made, as hooks of hooks.json see it.
 //!
-//! A call is one event under our names. A call that does several things (a patch, several edits) is also one event for each,
-//! and so is a tool that no row names: what it does is told by its arguments.
+//! A call is one event under our names. A call that does several things (a patch, several edits) is also one event for each.
+//! So is a call of a tool that no row names: its arguments tell what it does.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) type Arguments = Map<String, Value>;
 /// The tool whose arguments have a list of edits.
 const MULTI_EDIT: &str = "MultiEdit";
 
-/// The key of the data with what the agent says and our events have no place for.
+/// The key of the data for values of the agent that have no other key in our events.
 const AGENT: &str = "agent";
 
 const MAIN: &str = "main";
@@ -73,7 +73,7 @@ impl<'a> Call<'a> {
     /// Returns the event as a whole.
     ///
     /// # Errors
-    /// If it is unclear what the call does.
+    /// If the effect of the call is unclear.
     pub(super) fn whole(&self) -> Result<HookEvent, String> {
         let Some((theirs, arguments)) = &self.called else {
             return Ok(self.event.clone());
@@ -85,7 +85,7 @@ impl<'a> Call<'a> {
         Ok(self.with(self.name(theirs), arguments))
     }
 
-    /// Returns the event with its path as it came, where [`whole`](Self::whole) fails and nothing can be blocked.
+    /// Returns the event with its path as it came, for an event that cannot be blocked, if [`whole`](Self::whole) fails.
     pub(super) fn as_it_came(&self) -> HookEvent {
         let Some((theirs, arguments)) = &self.called else {
             return self.event.clone();
@@ -98,7 +98,7 @@ impl<'a> Call<'a> {
         self.with(self.name(theirs), arguments)
     }
 
-    /// Returns our name of the tool. What has parts keeps its own: a hook for `edit` gets the parts.
+    /// Returns our name of the tool. A tool with parts keeps its own name: a hook for `edit` gets the parts.
     fn name<'n>(&self, theirs: &'n str) -> &'n str {
         match self.tool {
             Some(tool) if !has_parts(tool) && self.listed_paths().is_none() => tool.ours[0],
@@ -109,7 +109,7 @@ impl<'a> Call<'a> {
     /// Returns an event for each thing that the call does, besides the whole.
     ///
     /// # Errors
-    /// If it is unclear what the call does, or the call does too much.
+    /// If the effect of the call is unclear, or the call has too many parts.
     pub(super) fn parts(&self) -> Result<Vec<HookEvent>, String> {
         let Some((_, arguments)) = &self.called else {
             return Ok(Vec::new());
@@ -126,10 +126,10 @@ impl<'a> Call<'a> {
             .collect())
     }
 
-    /// Returns the arguments of the changed call under the agent's names. What hooks have not changed is as it came.
+    /// Returns the arguments of the changed call under the agent's names. An argument that no hook has changed stays as it came.
     ///
     /// # Errors
-    /// If two arguments have one name, or the agent takes no others.
+    /// If two arguments have one name, or the agent does not accept changed arguments.
     pub(super) fn changed(&self, event: &HookEvent) -> Result<Arguments, String> {
         if self.agent.bare_patches && self.tool.is_some_and(|tool| tool.theirs == APPLY_PATCH) {
             return Err("a hook changes a patch, which is not possible here".to_owned());
@@ -283,7 +283,7 @@ impl<'a> Call<'a> {
         Ok(parts)
     }
 
-    /// Returns what a tool that no row names does, by its arguments.
+    /// Returns the parts of a call whose tool no row names, by its arguments.
     fn told_by_arguments(&self, arguments: &Arguments) -> Result<Vec<Part>, String> {
         let with = |name: &str, value: Value| {
             let mut changed = arguments.clone();
@@ -303,7 +303,7 @@ impl<'a> Call<'a> {
         Ok(parts)
     }
 
-    /// Checks that the agent takes the path of a file as it is written.
+    /// Checks that the agent opens the path of a file as it is written.
     fn check_uncorrected(&self, tool: &Tool, path: &str, creates: bool) -> Result<(), String> {
         let agent = self.agent.title();
         let is_there = self.places.cwd.join(path).exists();
@@ -324,7 +324,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether a text begins with two hexadecimal digits.
+/// Returns whether a text begins with two hexadecimal digits.
 fn is_escape(rest: &str) -> bool {
     rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2
 }
@@ -355,14 +355,14 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Our name of a tool, with the arguments of one thing that it does.
+/// One thing that a call does: our name of the tool, and the arguments.
 type Part = (&'static str, Arguments);
 
 fn has_parts(tool: &Tool) -> bool {
     matches!(tool.theirs, APPLY_PATCH | MULTI_EDIT)
 }
 
-/// Moves what our events have no key for to [`AGENT`], and gives tools of MCP servers and results of tools one form.
+/// Moves values that have no key in our events to [`AGENT`], and gives tools of MCP servers and results of tools one form.
 fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
     let is_known = Vocabulary::known()
         .event(event.event_type.as_str())
@@ -389,7 +389,7 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
         && !result.is_string()
         && let Some(text) = text_output::text(result)
     {
-        // Each text once: hooks may change it for those after them.
+        // Each text is kept once, since hooks may change it for the hooks after them.
         let rest = text_output::with_text(result, "").unwrap_or_default();
         about.insert("tool_response".to_owned(), rest);
         *result = text.into();
@@ -399,7 +399,7 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
     event.with_context(Arc::new(HostContext::new()))
 }
 
-/// Says whose turn it is, also where events of other hosts say it.
+/// Names the agent of the turn in the keys of our events and in the agent's own.
 fn name_agent(agent: &Agent, event: &mut HookEvent, about: &mut Map<String, Value>) {
     // An agent that does not tell subagents apart does not say whose event it is.
     let tells = agent
@@ -416,7 +416,7 @@ fn name_agent(agent: &Agent, event: &mut HookEvent, about: &mut Map<String, Valu
     let mut kind = event.data.get(AGENT_TYPE).cloned();
     let is_subagent = event.data.contains_key(AGENT_ID);
     if is_subagent && kind == Some(MAIN.into()) {
-        // A subagent may be called so.
+        // A subagent may have this name.
         kind = Some(format!("{MAIN} (subagent)").into());
         event.data.remove(AGENT_TYPE);
     }

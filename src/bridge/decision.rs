@@ -1,4 +1,4 @@
-//! What the hooks of a call decide together, in no agent's words.
+//! The combined decision of a call's hooks, independent of the form of any agent's answers.
 
 use serde_json::Value;
 
@@ -6,14 +6,14 @@ use super::call::Arguments;
 use crate::outcome::Outcome;
 use crate::printable::printable_lines;
 
-/// What the hooks of all events of a call decide together, and their texts. By default, no hook has answered.
+/// The combined decision of the hooks of all events of a call, and their texts. By default, no hook has answered.
 #[derive(Debug, Default)]
 pub(super) struct CallDecision {
-    /// The reason why the call is not allowed, behind the label of the hook.
+    /// The reason why the call is not allowed, after the label of the hook.
     pub(super) block: Option<String>,
     /// The questions to the user.
     pub(super) asks: Vec<String>,
-    /// Whether each event of the call is granted; none if there was none.
+    /// True if each event of the call is granted; none if there was no event.
     pub(super) grants: Option<bool>,
     /// The whole input, under the agent's names.
     pub(super) input: Option<Arguments>,

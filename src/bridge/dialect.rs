@@ -1,4 +1,4 @@
-//! How agents differ in what they take as an answer: one row for each.
+//! The forms of answers that agents read: one row for each agent.
 
 use std::fs::File;
 
@@ -10,9 +10,9 @@ pub(super) struct Dialect {
     /// The events at which a context reaches the model.
     pub(super) context: &'static [&'static str],
     pub(super) questions: Questions,
-    /// Whether a tool runs with the input that a hook has changed.
+    /// True if a tool runs with the input that a hook has changed.
     pub(super) applies_input: bool,
-    /// Whether an explicit yes before a tool is more than no objection.
+    /// True if the agent distinguishes an explicit yes before a tool from an empty answer.
     pub(super) takes_yes: bool,
     pub(super) outputs: Outputs,
     /// The events at which the turn cannot be ended. They are blocked instead, where that is possible.
@@ -23,10 +23,10 @@ pub(super) struct Dialect {
     pub(super) ends_turn_later: Option<&'static str>,
 }
 
-/// How an agent takes a new output of a tool.
+/// The form in which an agent reads a new output of a tool.
 #[derive(Clone, Copy)]
 pub(super) enum Outputs {
-    /// The agent takes the tool's own form.
+    /// The output has the tool's own form.
     OwnForm,
     /// The output is the reason of this decision.
     Reason(&'static str),
@@ -34,18 +34,18 @@ pub(super) enum Outputs {
     Text(&'static str),
 }
 
-/// How an agent is told that something is blocked.
+/// The form in which an agent reads a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blocks {
     /// Exit code 2 blocks, and the text is the reason.
     Code,
-    /// As `Code`; if the turn ends too, the block is also in JSON.
+    /// The same as `Code`; if the turn ends too, the block is also in JSON.
     CodeOrStop,
     /// JSON blocks, since the agent reads the reason only there; before a tool, exit code 2 blocks too.
     Json,
 }
 
-/// Where an agent reads a message for its user.
+/// The place where an agent reads a message for its user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Json,
@@ -54,7 +54,7 @@ pub(super) enum Messages {
     Error,
 }
 
-/// How an agent asks its user a question of a hook before a tool.
+/// The form in which an agent reads a question to its user before a tool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Questions {
     /// The text is the reason.
@@ -69,7 +69,7 @@ pub(super) enum Questions {
 const DIALECTS: [Dialect; BRIDGED.len()] = [
     Dialect {
         agent: CLAUDE,
-        // At the end of a turn, a context would make the agent go on.
+        // A context at the end of a turn would make the agent continue.
         context: &[
             "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit",
             "UserPromptExpansion", "SessionStart", "Setup", "SubagentStart", "Notification",
@@ -132,7 +132,7 @@ impl Dialect {
         dialect.unwrap_or(&DIALECTS[0])
     }
 
-    /// Returns whether the agent asks its user what hooks ask at this event.
+    /// Returns whether the agent asks its user the questions of hooks at this event.
     pub(super) fn asks_at(&self, event: &Event) -> bool {
         match self.questions {
             // The agent is about to ask.
@@ -143,7 +143,7 @@ impl Dialect {
         }
     }
 
-    /// Whether exit code 2 alone does not block everything.
+    /// Returns whether some block needs JSON, since exit code 2 alone does not block everything.
     pub(super) fn blocks_in_json(&self) -> bool {
         self.blocks == Blocks::Json
     }
@@ -153,7 +153,7 @@ pub(super) fn is_before_tool(event: &Event) -> bool {
     event.ours() == Some("tool:pre_execute")
 }
 
-/// Whether the agent has a terminal, on which it can ask. Hooks are in its session.
+/// Returns whether the agent has a terminal, on which it can ask. Hooks are in its session.
 fn has_terminal() -> bool {
     let terminal = if cfg!(windows) { "CONIN$" } else { "/dev/tty" };
     File::open(terminal).is_ok()

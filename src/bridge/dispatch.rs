@@ -21,12 +21,12 @@ pub(super) struct Dispatch<'a> {
     /// The user's home directory.
     pub(super) home: &'a Path,
     pub(super) is_tool: bool,
-    /// Whether hooks of this project may change the call: those of the projects before have seen it already.
+    /// True if hooks of this project may change the call: the hooks of earlier projects have seen it already.
     pub(super) may_change: bool,
     /// The number of the project.
     pub(super) project: usize,
     pub(super) background: Vec<Place>,
-    /// Whether there was any hook for an event.
+    /// True if there was any hook for an event.
     pub(super) has_hooks: bool,
     pub(super) decision: CallDecision,
 }
@@ -35,7 +35,7 @@ impl Dispatch<'_> {
     /// Fires a call: as a whole, and then each of its parts.
     ///
     /// # Errors
-    /// If it is unclear what the call does, or if its hooks have not ended.
+    /// If the effect of the call is unclear, or its hooks have not ended.
     pub(super) fn call(&mut self, hooks: &Hooks, mut call: Call<'_>) -> Result<(), String> {
         if let Some(changed) = &self.decision.input {
             call = call.with_arguments(changed.clone());
@@ -78,7 +78,7 @@ impl Dispatch<'_> {
         }
         let matching = hooks.registry().get_hooks(&event);
         self.has_hooks |= !matching.is_empty();
-        // A hook whose condition cannot be used must not be left out because of another one.
+        // A hook with an invalid condition must not be left out because of another hook.
         let allowance = Allowance::default();
         for hook in &matching {
             hook.check_when(&allowance).map_err(|error| {
@@ -114,7 +114,7 @@ impl Dispatch<'_> {
             if blocking.is_some_and(|blocking| blocking.source() == hook.source()) {
                 return;
             }
-            // The user's own have run for the project before.
+            // The user's own hooks have run for the project before.
             let is_own = self.project == 0 || hook.base_dir().is_some();
             let place = all.iter().position(|other| Arc::ptr_eq(other, hook));
             if let Some(place) = place.filter(|_| hook.background() && is_own) {
@@ -126,7 +126,7 @@ impl Dispatch<'_> {
         }
     }
 
-    /// Keeps what hooks have changed. Returns the arguments of a changed call.
+    /// Keeps the changes that hooks made. Returns the arguments of a changed call.
     fn changed(&mut self, call: &Call<'_>, event: &HookEvent) -> Result<Option<Arguments>, String> {
         if !self.may_change {
             return Err(

@@ -8,10 +8,10 @@ use crate::hooks::Hooks;
 use crate::lifecycle::{changed_event, first_pass, second_pass};
 use crate::outcome::{FailureKind, Outcome};
 
-/// How often a signal is looked for.
+/// The interval at which a signal is checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How the events of one call are fired.
+/// The options with which the events of one call are fired.
 pub(super) struct Firing<'a> {
     pub(super) options: FireOptions,
     pub(super) deadline: Deadline,
@@ -25,7 +25,7 @@ pub(super) struct Deadline {
     /// The time from the start of the program.
     after: Duration,
     at: Instant,
-    /// How long hooks have to end after it.
+    /// The time that hooks have to end after the deadline.
     pub(super) grace: Duration,
 }
 
@@ -112,7 +112,7 @@ impl Firing<'_> {
     /// Ends the hooks of an event. If the event cannot be blocked, its outcome still counts, since it may withhold an output.
     ///
     /// # Errors
-    /// If it can be blocked, or the hooks do not end: the reason, behind the name of the hook that ran.
+    /// If the event can be blocked, or the hooks do not end. The error is the reason, after the name of the hook that ran.
     fn cut(&self, mut handle: HookHandle, what: &str) -> Result<Outcome, String> {
         handle.cancel();
         // The grace counts twice: a hook is first asked to end, and then killed.
@@ -135,7 +135,7 @@ impl Firing<'_> {
 mod tests {
     use super::*;
 
-    /// How long before the end of a timeout the answer is due.
+    /// Returns the seconds between the time when the answer is due and the end of the timeout.
     fn reserve(seconds: u64) -> f32 {
         let timeout = Duration::from_secs(seconds);
         (timeout - Deadline::below(timeout).after).as_secs_f32()

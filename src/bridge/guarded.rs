@@ -1,6 +1,6 @@
-//! The protection of the files that decide which hooks run: no hook has to be written for it.
+//! Protects the files that decide which hooks run, without any hook.
 //!
-//! It does not stop a shell command that is meant to get around it.
+//! Does not stop a shell command that is intended to evade the protection.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! An event of another agent, through the hooks of hooks.json, to the answer that this agent reads: what `forge-hooks hook`
-//! does, which agents start as a hook of theirs.
+//! Runs the hooks of hooks.json on an event of another agent, and returns the answer in the form that this agent reads. Agents
+//! start `forge-hooks hook`, which uses this module, as their own hook.
 //!
 //! Nothing that a model can write decides here: the registered command, not the environment, says where the user's files are
 //! and where programs are found. An event that is not understood blocks.
@@ -71,7 +71,7 @@ pub(crate) fn answer(
     }
 }
 
-/// Returns the answer where there is none after this time, from the start of the program.
+/// Returns the answer if there is no other after this time, from the start of the program.
 pub(crate) fn late(registered: &Registered) -> (Duration, Answer) {
     let last = Deadline::below(registered.timeout).last();
     let why = format!("there was no answer within {} seconds", last.as_secs_f32());
@@ -86,7 +86,8 @@ pub(crate) fn run_background(registered: &Registered, input: &str, places: &[Pla
     }
 }
 
-/// Returns the answer where hooks could not decide: a block, or an output that is withheld. The end of a turn is not blocked then: it could be blocked for ever.
+/// Returns the answer if hooks could not decide: a block, or an output that is withheld. The end of a turn is not blocked: it could
+/// be blocked for ever.
 pub(crate) fn fault(agent: &Agent, event: &Event, why: &str) -> Answer {
     let reason = format!("blocked by forge-hooks: {why}");
     let is_after_tool = event.ours() == Some("tool:post_execute");
@@ -142,7 +143,7 @@ mod tests {
                 timeout: std::time::Duration::from_secs(60),
                 trace_events: None,
             };
-            // Without an id, nothing is kept of the session.
+            // A session without an id has no state.
             let input = json!({"hook_event_name": name, "cwd": directory.path(), "tool_name": "Bash", "tool_input": {}});
             let answer = answer(&registered, &input.to_string(), &mut || panic!("a test"));
             assert_eq!(answer.code, code, "{name}: {answer:?}");

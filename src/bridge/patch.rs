@@ -2,19 +2,19 @@
 //!
 //! - A patch that is not understood to its end is an error, and the caller denies the call. A line that Codex accepts as
 //!   naming a file is that file here too, or an error; it is never skipped. Versions of Codex differ, so these lines are
-//!   errors: a header behind blanks within an update, `*** Move to:` with blanks behind the path, a here-document around
+//!   errors: a header after blanks within an update, `*** Move to:` with blanks after the path, a here-document around
 //!   the whole patch, and `*** Environment ID:`, as another environment has another directory.
-//! - Headers may stand behind blanks elsewhere, and all other headers may have blanks behind them. A path is what follows
+//! - Headers elsewhere may follow blanks, and all other headers may have blanks after them. A path is the text after
 //!   the header's one blank, and may begin with another one.
-//! - What names no file is read loosely: hunks may be empty or begin without `@@`.
+//! - Lines that name no file are read leniently: hunks may be empty or begin without `@@`.
 //! - A move is two changes, an `edit` of the old path and a `write` of the new one, both with the text of the hunks. The
 //!   text of a deleted file is not in the patch.
-//! - In a shell command, a patch stands in a here-document whose text the shell does not change, for `apply_patch` alone,
-//!   perhaps behind `cd DIRECTORY &&`. This is what Codex takes out of a command itself. Any other command with the first
+//! - A patch in a shell command is in a here-document whose text the shell does not change, for `apply_patch` alone,
+//!   perhaps after `cd DIRECTORY &&`. Codex itself extracts this form from a command. Any other command with the first
 //!   line of a patch, or with `apply_patch` as a program, is an error. A program that a script or a here-document runs is
 //!   not seen.
 //!
-//! Knows the format, not what hooks are. Looks at no files.
+//! Knows the format, not hooks. Reads no files.
 
 use crate::hook::{Piece, Token, lex, may_precede_program, runs_text, starts_program};
 
@@ -98,7 +98,7 @@ pub(super) fn files(patch: &str) -> Result<Vec<FileChange<'_>>, String> {
     }
 }
 
-/// Which part of a patch a line stands in.
+/// The part of a patch that a line is in.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Kind {
     #[default]
@@ -106,7 +106,7 @@ enum Kind {
     Add,
     Delete,
     Update,
-    /// The lines behind the first one of an update.
+    /// The lines after the first one of an update.
     Hunks,
     End,
 }
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
         }
         let text = line.get(1..);
         match line.bytes().next() {
-            // Some versions of Codex take such a line for a header.
+            // Some versions of Codex read such a line as a header.
             Some(b' ') if is_header(line.trim()) => return false,
             Some(b' ') => self.append(text, text),
             Some(b'+') => self.append(None, text),
@@ -241,7 +241,7 @@ fn embedded(command: &str) -> Option<Embedded<'_>> {
     }
     let patch = document.trim_end_matches('\n').strip_suffix(word)?;
     let is_whole = patch.ends_with('\n') && !patch.lines().any(|line| line == word);
-    // Codex takes such a text as it is, and a shell replaces parts of it.
+    // Codex uses such a text unchanged, and a shell replaces parts of it.
     let is_changed = word == delimiter && patch.contains(['\\', '$', '`']);
     (is_whole && !is_changed).then_some(Embedded { directory, patch })
 }
@@ -298,7 +298,7 @@ fn starts_patch(tokens: &[Token<'_>], depth: usize) -> bool {
     false
 }
 
-/// Returns what is known of a word before the command runs.
+/// Returns the text of a word, as far as it is known before the command runs.
 fn text_of(token: &Token<'_>) -> Option<String> {
     let Token::Word(word) = token else {
         return None;
@@ -310,7 +310,7 @@ fn text_of(token: &Token<'_>) -> Option<String> {
     Some(word.pieces.iter().map(text).collect())
 }
 
-/// Checks that a line which names a file is found wherever it stands in a text, or that the text is no patch.
+/// Checks that a line which names a file is found at each place in a text, or that the text is not a patch.
 ///
 /// # Panics
 /// If the line is skipped.
@@ -393,14 +393,14 @@ mod tests {
 
     #[test]
     fn blanks_and_loose_hunks_are_read_as_codex_does() {
-        // Behind an added or deleted file, a header may stand behind blanks.
+        // A header after an added or deleted file may begin with blanks.
         case(
             "  *** Add File: a  \n+x\n\t*** Delete File: b\n \u{3000}*** Delete File: c",
             "write \"a\" \"\" \"x\\n\"\nedit \"b\" \"\" \"\"\nedit \"c\" \"\" \"\"\n",
         );
-        // More blanks than one belong to the path.
+        // All blanks but the first belong to the path.
         case("*** Delete File:  a", "edit \" a\" \"\" \"\"\n");
-        // Text that only looks like a header.
+        // These texts only look like a header.
         case(
             "*** Add File: a\n+*** Delete File: b\n+*** End Patch",
             "write \"a\" \"\" \"*** Delete File: b\\n*** End Patch\\n\"\n",
@@ -529,13 +529,13 @@ mod tests {
             "apply_patch '@'",
             "apply_patch \"@\"",
             "bash -lc \"apply_patch <<'EOF'\n@\nEOF\"",
-            // The text is changed: by the shell, or by taking away tabs.
+            // These texts are changed: the shell replaces a part, or tabs are removed.
             "apply_patch <<EOF\n@\nEOF",
             "apply_patch <<-'EOF'\n@\nEOF",
             "apply_patch <<'E'OF\n@\nEOF",
             "apply_patch <<\\EOF\n@\nEOF",
             "apply_patch <<''\n@\n\n",
-            // Other commands before or behind it, and other words.
+            // These have other commands before or after the patch, or other words.
             "ls; apply_patch <<'EOF'\n@\nEOF",
             "cd a; apply_patch <<'EOF'\n@\nEOF",
             "cd a || apply_patch <<'EOF'\n@\nEOF",
@@ -552,7 +552,7 @@ mod tests {
             "apply_patch <<'EOF'\n@\n",
             "apply_patch <<'EOF'\n@EOF",
             "apply_patch <<'EOF'\r\n@\r\nEOF\r\n",
-            // Directories that mean different ones to Codex, to the shell, or to different shells.
+            // These directories mean different ones to Codex, to the shell, or to different shells.
             "cd ~/a && apply_patch <<'EOF'\n@\nEOF",
             "cd '~/a' && apply_patch <<'EOF'\n@\nEOF",
             "cd - && apply_patch <<'EOF'\n@\nEOF",
@@ -565,7 +565,7 @@ mod tests {
             "cd a'b' && apply_patch <<'EOF'\n@\nEOF",
             "cd 'a''b' && apply_patch <<'EOF'\n@\nEOF",
             "cd '' && apply_patch <<'EOF'\n@\nEOF",
-            // The patch is elsewhere.
+            // These patches are in other places.
             "apply_patch < file",
             "cat file | apply_patch",
             "apply_patch \"$(cat file)\"",
@@ -674,10 +674,10 @@ mod tests {
         }
     }
 
-    /// Returns what the changes of a part must be: tool, path, old and new text.
+    /// Returns the expected changes of a part: tool, path, old and new text.
     fn expected(part: &Part) -> Vec<(&'static str, String, String, String)> {
-        let lines_of = |lines: &[(char, String)], wanted: char| -> String {
-            let lines = lines.iter().filter(|(sign, _)| *sign == wanted);
+        let lines_of = |lines: &[(char, String)], mark: char| -> String {
+            let lines = lines.iter().filter(|(sign, _)| *sign == mark);
             lines.map(|(_, text)| format!("{text}\n")).collect()
         };
         match part {
@@ -711,7 +711,7 @@ mod tests {
             prop_assert_eq!(changes, parts.iter().flat_map(expected).collect::<Vec<_>>());
         }
 
-        /// A line that names a file is found wherever it stands, or the patch is an error.
+        /// A line that names a file is found at each place, or the patch is an error.
         #[test]
         fn no_header_is_skipped(
             parts in vec(part(), 0..4),

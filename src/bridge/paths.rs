@@ -1,7 +1,7 @@
 //! The path of an event as hooks see it, and back.
 //!
-//! - A path is joined with the event's `cwd`. Each `..` is resolved by name, as some programs do. If it stands behind a link
-//!   and others would be led elsewhere by the link, the path has two meanings, which is an error.
+//! - A path is joined with the event's `cwd`. Each `..` is resolved by name, as some programs do. If it follows a link
+//!   and the link would lead other programs elsewhere, the path has two meanings, which is an error.
 //! - A path in the project is relative to its root, also if it goes there through a link outside of the project or
 //!   the root is spelled otherwise, as in other case. Links in the project keep their names, and so does the last part. The root is `.`.
 //! - Any other path is absolute; an empty one stays empty. One that begins with `~/` or `file:` or has blanks around it is an
@@ -33,7 +33,7 @@ impl Places<'_> {
     /// Returns the path as hooks see it.
     ///
     /// # Errors
-    /// If the path means different files to different programs, or is not known to name any: it has `..` behind a link, `~` or
+    /// If the path means different files to different programs, or is not known to name any: it has `..` after a link, `~` or
     /// `file:` at its beginning, blanks around it, a NUL, more than 4,096 bytes or 256 parts, or the `cwd` is not absolute.
     pub(super) fn ours(&self, path: &str) -> Result<String, String> {
         if path.contains('\0') {
@@ -76,7 +76,7 @@ impl Places<'_> {
         place.to_string_lossy().into_owned()
     }
 
-    /// Returns what follows the root in an absolute path without `..`, if the path is in the project.
+    /// Returns the part of an absolute path without `..` that follows the root, if the path is in the project.
     fn in_project(&self, plain: &Path) -> Option<PathBuf> {
         if let Ok(rest) = plain.strip_prefix(self.root) {
             return Some(rest.to_owned());
@@ -104,7 +104,7 @@ fn is_uri(path: &str) -> bool {
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
 }
 
-/// Whether some program takes a character at the end of a path for a blank: JavaScript also the byte order mark.
+/// Returns whether some program treats a character at the end of a path as a blank. JavaScript does so with the byte order mark.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
@@ -126,7 +126,7 @@ fn by_name(path: &Path) -> Result<PathBuf, String> {
     Ok(plain)
 }
 
-/// Returns whether the parent of a path may be another one by name than behind its link.
+/// Returns whether the parent of a path by name may differ from the parent of the target, since the path is a link.
 fn leads_elsewhere(path: &Path) -> bool {
     match path.symlink_metadata() {
         Err(error) if is_missing(&error) => false,
@@ -157,7 +157,7 @@ mod tests {
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
             let above = fs::canonicalize(directory.path()).unwrap();
-            // On Windows, `/` is no separator behind this prefix.
+            // On Windows, `/` is no separator after this prefix.
             let above = above.to_str().unwrap().trim_start_matches(r"\\?\");
             let above = PathBuf::from(above);
             fs::create_dir_all(above.join("project/src/deep")).unwrap();
@@ -166,7 +166,7 @@ mod tests {
             Self { directory, above }
         }
 
-        /// Returns what hooks see of a path. `@` stands for the directory above the project, in both.
+        /// Returns a path as hooks see it. `@` is the directory above the project, in the argument and in the result.
         fn ours(&self, cwd: &str, path: &str) -> String {
             let places = Places {
                 cwd: &self.at(cwd),
@@ -370,7 +370,7 @@ mod tests {
                 ("@/to_src/a", "src/a"),
                 ("@/other/up/project/out/a", "out/a"),
                 ("@/other/up/other/a", "@/other/up/other/a"),
-                // The last part too.
+                // The last part keeps its name too.
                 ("@/other/to_file", "@/other/to_file"),
                 ("@/to_src", "@/to_src"),
             ];
@@ -384,7 +384,7 @@ mod tests {
             let site = site_with_links();
             let deep = site.at("@/project/src");
             fs::set_permissions(&deep, fs::Permissions::from_mode(0o000)).unwrap();
-            // Root may read it all the same.
+            // Root may read it in spite of its mode.
             let expected = match deep.join("deep").symlink_metadata() {
                 Ok(_) => "src/a",
                 Err(_) => "error: is a link",
@@ -424,7 +424,7 @@ mod tests {
                         prop_assert_eq!(seen, Some(followed), "{} {}", path, ours);
                     }
                     prop_assert!(!ours.split('/').any(|part| part == ".."));
-                    // A second time, nothing changes.
+                    // A second conversion changes nothing.
                     let again = Places { cwd: &root, root: &root }.ours(&ours);
                     prop_assert_eq!(again, Ok(ours.clone()));
                     prop_assert_eq!(places.ours(&places.theirs(&ours)), Ok(ours));

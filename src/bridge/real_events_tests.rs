@@ -1,4 +1,4 @@
-//! What agents have written to their hooks: hooks of hooks.json get each value, once.
+//! Real inputs that agents wrote to their hooks: hooks of hooks.json get each value, once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,7 +51,7 @@ struct Input {
 }
 
 impl Input {
-    /// Reads a row `AGENT EVENT FIELDS`; what every input has can be missing.
+    /// Reads a row `AGENT EVENT FIELDS`. Fields that every input has can be missing.
     fn new(agent: &str, event: &str, fields: &str) -> Self {
         let mut agents = BRIDGED.into_iter();
         let agent = agents.find(|other| other.name() == agent).unwrap();
@@ -68,7 +68,7 @@ impl Input {
         }
     }
 
-    /// Returns what hooks get: the event as a whole, and its parts. None if no event here is this one.
+    /// Returns the events that hooks get: the whole, and its parts. None if no event of ours corresponds to the input.
     fn fired(&self) -> Option<(Value, Vec<Value>)> {
         let event = self.agent.event(self.fields.clone().into()).ok()?;
         let places = Places {
@@ -90,7 +90,7 @@ impl Input {
         ))
     }
 
-    /// Returns where a value may stand for hooks, and its value there.
+    /// Returns the places where hooks may find a value, and its value there.
     fn expected(&self, pointer: &str, value: &Value) -> (Vec<String>, Value) {
         let (key, rest) = match pointer[1..].split_once('/') {
             Some((key, rest)) => (key, format!("/{rest}")),
@@ -104,7 +104,7 @@ impl Input {
                 return (vec![format!("/data/agent/{key}")], value.clone());
             }
             "tool_input" => return self.argument(&rest, value),
-            // What is left of an output without its text.
+            // These are the parts of an output other than its text.
             "tool_result" if self.agent == COPILOT => {
                 return (
                     vec![format!("/data/agent/tool_response{rest}")],
@@ -140,7 +140,7 @@ impl Input {
         }
     }
 
-    /// Where an argument stands. `rest` begins with its name.
+    /// Returns the place of an argument. `rest` begins with its name.
     fn argument(&self, rest: &str, value: &Value) -> (Vec<String>, Value) {
         let mut rows = self.tool.iter().flat_map(|tool| tool.arguments);
         let row = rows.find(|(theirs, _)| rest == format!("/{theirs}"));
@@ -162,10 +162,10 @@ fn relative(path: &str) -> &str {
     }
 }
 
-/// How many values have kept their names, are renamed, and are normalised.
+/// The numbers of values that kept their names, were renamed, and were normalised.
 type Counts = [usize; 3];
 
-/// Finds each value of the input in what hooks get, and checks that it has nothing else but what the page says.
+/// Finds each value of the input in the events that hooks get. Checks that these have no other values but those that the page lists.
 #[track_caller]
 fn check(input: &Input, whole: &Value, counts: &mut Counts) {
     let mut got = leaves(whole);
@@ -177,7 +177,7 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
         let text = value.as_str().unwrap_or_default();
         let output = whole["data"]["tool_result"].as_str().unwrap_or_default();
         if place.is_none() && pointer.starts_with("/tool_res") && output.contains(text) {
-            // Each text of an output stands once: where hooks may change it.
+            // Each text of an output is present once: where hooks may change it.
             counts[1] += 1;
             continue;
         }
@@ -267,7 +267,7 @@ fn check_part(input: &Input, whole: &Value, part: &Value) {
     assert!(own.is_empty(), "{own:?} in {part}");
 }
 
-/// Checks the inputs, and returns how many fired an event, and what has become of their values.
+/// Checks the inputs. Returns how many fired an event, and the counts of their values.
 #[track_caller]
 fn check_all(inputs: &[Input]) -> (usize, Counts) {
     let (mut fired, mut counts) = (0, Counts::default());

@@ -41,7 +41,7 @@ pub(super) struct Projects {
     pub(super) trace: Option<Result<Trace, TraceError>>,
 }
 
-/// The variables of the agent that hooks get: they say who and where the user is, and name no code.
+/// The variables of the agent that hooks inherit: they identify the user and the place, and name no code.
 const USUAL: [&str; 26] = [
     "ComSpec",
     "DBUS_SESSION_BUS_ADDRESS",
@@ -156,10 +156,10 @@ impl Registered {
             return Ok(Projects { hooks, trace });
         };
         let profile = if self.event.can_block() {
-            // A guard of the user sees the paths of each project.
+            // The user's hooks run for each project if they can block, since the paths differ.
             self.profile.clone()
         } else {
-            // Any other hook of the user runs once.
+            // The user's hooks run once if they cannot block.
             self.profile.clone().with_global_files([""; 0])
         };
         let other = self.load(&profile, &other, true, (grace, observer));
@@ -177,8 +177,8 @@ impl Registered {
         Some(builder.build())
     }
 
-    /// Returns the directory in which the session has begun: the agent starts each hook there, or names it. What an event says of
-    /// its directory may be chosen by the model.
+    /// Returns the directory in which the session has begun: the agent starts each hook there, or names it. The model may have chosen
+    /// the directory that an event names.
     pub(super) fn start(&self) -> Result<PathBuf, String> {
         let variable = self.agent.project_variable().and_then(std::env::var_os);
         let named = variable
@@ -223,7 +223,7 @@ impl Registered {
         if *profile != self.profile {
             builder = builder.without_system_file();
         }
-        // At its start, the user is told which hooks files have mistakes.
+        // The answer at the start of a session lists the hooks files that have mistakes.
         let is_start = self.event.ours() == Some(EventType::SessionStart.as_str());
         if !is_start {
             builder = builder.for_one_event();
@@ -232,7 +232,7 @@ impl Registered {
     }
 }
 
-/// Whether a root is still where it was found, behind no link. On Windows, links stay in a root.
+/// Returns whether a root is still a path without links. On Windows, links stay in a root.
 fn is_in_place(root: &Path) -> bool {
     cfg!(windows) || root.canonicalize().is_ok_and(|real| real == root)
 }

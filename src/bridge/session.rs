@@ -23,13 +23,13 @@ const SETTINGS: &str = "settings";
 /// The beginning of the names of files with a count, whose length it is.
 const STOPS: &str = "stops-";
 
-/// How often hooks may block the end of a session's turn without the call of a tool in between.
+/// The most times that hooks may block the end of a session's turn without the call of a tool in between.
 const MOST_STOPS: u64 = 8;
 
-/// How long the state of a session is kept after it began, or after its end was last blocked.
+/// The time for which the state of a session is kept after it began, or after its end was last blocked.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The most sessions of which the age is looked at when one begins.
+/// The most sessions whose age is checked when a session begins.
 const MOST_OLD: usize = 1_000;
 
 /// The files of one session.
@@ -53,7 +53,7 @@ impl Session {
     /// the directories above does not change it.
     ///
     /// # Errors
-    /// If it can be neither read nor kept.
+    /// If the root can be neither read nor kept.
     pub(super) fn root(
         &self,
         find: impl FnOnce() -> Option<PathBuf>,
@@ -93,7 +93,7 @@ impl Session {
             .unwrap_or_default()
     }
 
-    /// Notes the call of a tool: the agent works on, so all counts begin anew.
+    /// Notes the call of a tool: the agent continues to work, so all counts are reset.
     pub(super) fn note_tool(&self) {
         let files = fs::read_dir(&self.directory)
             .into_iter()
@@ -106,8 +106,8 @@ impl Session {
         }
     }
 
-    /// Counts an end of the turn of an agent at an event. Returns whether it may be blocked; after too many that were, the count
-    /// begins anew. An end that cannot be counted may not be blocked, since it could be blocked for ever.
+    /// Counts an end of the turn of an agent at an event. Returns whether the end may be blocked. After too many blocked ends, the
+    /// count is reset. An end that cannot be counted may not be blocked, since it could be blocked for ever.
     pub(super) fn may_block_stop(&self, event: &str, agent: &str, is_blocked: bool) -> bool {
         let path = self
             .directory

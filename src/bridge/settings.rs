@@ -17,7 +17,7 @@ use crate::named::of_text;
 /// The most bytes of a settings file.
 const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// Returns a digest of what decides in each settings file in these directories.
+/// Returns digests of the deciding parts of the settings files in these directories.
 pub(super) fn snapshot(agent: &Agent, directories: &[&Path]) -> Value {
     let mut all = Map::new();
     for directory in directories {
@@ -40,7 +40,7 @@ fn deciding(agent: &Agent, path: &Path) -> Value {
     match settings {
         Some(settings) if !is_registered(&settings) => members_of(agent, &settings),
         Some(settings) => settings,
-        // The agent may read it otherwise.
+        // The agent may read the text differently.
         None => text.into(),
     }
 }

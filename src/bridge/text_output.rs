@@ -1,6 +1,6 @@
 //! Finds the text of a tool's output, which agents wrap in forms of their own.
 //!
-//! Knows the forms, and no tool.
+//! Knows forms, not tools.
 
 use serde_json::{Value, json};
 
@@ -13,15 +13,15 @@ enum Form {
     Member(&'static str),
     /// The content of a file.
     File,
-    /// Lines in files that were found.
+    /// The matching lines of a search.
     Lines,
-    /// The names of files that were found.
+    /// The names of files that a search returns.
     Names,
     /// One text for the model, and one for the user.
     Displayed,
-    /// Blocks with texts, as MCP servers give them.
+    /// A list of blocks with texts, as MCP servers return it.
     Blocks,
-    /// Blocks in a member.
+    /// A list of blocks in this member.
     Content,
 }
 

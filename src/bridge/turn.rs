@@ -1,4 +1,4 @@
-//! One event of an agent: how it is read, and what follows from it for its session.
+//! Handles one event of an agent, and its effects on the session.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use crate::trace::{Trace, TraceError, with_cause};
 /// The event of an agent that asks before it applies a change of its settings.
 const SETTINGS_CHANGED: &str = "session:config_changed";
 
-/// How long an answer waits for the last lines of the recorded events.
+/// The time that an answer waits for the last lines of the recorded events.
 const LAST_LINES: Duration = Duration::from_millis(200);
 
 /// Practically unlimited: every hook has its own deadline.
@@ -52,7 +52,7 @@ pub(super) struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     /// # Errors
-    /// If the input is not understood.
+    /// If the input cannot be understood.
     pub(super) fn new(
         registered: &'a Registered,
         input: &'a str,
@@ -225,7 +225,7 @@ impl<'a> Turn<'a> {
         });
     }
 
-    /// Ends the turn where the agent lets it end, if it could not before.
+    /// Ends the turn at the first event at which the agent allows it.
     fn end_turn(&self, dialect: &Dialect, decision: &mut CallDecision) {
         let Some(session) = &self.session else {
             return;
@@ -300,7 +300,7 @@ pub(super) fn with_named_patch(
     fields
 }
 
-/// Checks what an event must have to be understood.
+/// Checks that an event has the fields that are needed to understand it.
 fn check(fields: &Map<String, Value>, event: &Event) -> Result<(), String> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     let name = text("hook_event_name").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The approval of a project's hooks: what it covers and what has changed since; `trust` and `untrust`.
+//! The approval of a project's hooks: the files that it covers, and the changes since; `trust` and `untrust`.
 
 use std::path::Path;
 
@@ -50,7 +50,7 @@ impl Review {
         }
     }
 
-    /// Says whether the hooks are approved, what has changed, and what to do.
+    /// Describes the approval: whether the hooks are approved, the changes, and the next step.
     pub(crate) fn summary(&self, context: &Context<'_>) -> String {
         let hooks = counted(self.approval.hooks.len(), "hook");
         let trust = context.command("trust");

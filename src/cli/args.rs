@@ -48,7 +48,7 @@ struct Vocabulary {
     vocabulary: Option<PathBuf>,
 }
 
-/// Changes what is different without a host.
+/// Changes the options and texts that differ without a host.
 pub(crate) fn without_a_host(command: clap::Command) -> clap::Command {
     let root = "The project's root [default: that of the current directory]";
     command
@@ -129,7 +129,7 @@ pub(crate) fn profile_name(text: &str) -> Result<String, &'static str> {
     Err("expected a letter, then letters, digits, `_` and `-`")
 }
 
-/// Adds the ends of the help texts, with the name of the program.
+/// Appends the final paragraphs of the help texts, with the name of the program.
 fn called(mut command: clap::Command, program: &str) -> clap::Command {
     let ends = include_str!("help.txt").split("== ");
     for (name, end) in ends.filter_map(|end| end.split_once('\n')) {
@@ -180,7 +180,7 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Whether other files are meant than those of the host.
+    /// Returns whether the options select other files than those of the host.
     pub(crate) fn selects_files(&self) -> bool {
         !self.config.is_empty() || self.project.is_some() || self.no_global
     }
@@ -242,7 +242,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it works with the hooks that are loaded for it, and not only with the names of their host.
+    /// Returns whether the command uses the loaded hooks, and not only the names of their host.
     pub(crate) fn uses_hooks(&self) -> bool {
         matches!(
             self,
@@ -250,7 +250,7 @@ impl Command {
         )
     }
 
-    /// The agent whose hooks it runs.
+    /// Returns the agent whose hooks the command runs.
     pub(crate) fn agent(&self) -> Option<&'static Agent> {
         match self {
             Self::Fire(fire) => fire.agent,
@@ -258,12 +258,12 @@ impl Command {
         }
     }
 
-    /// Whether the report of its hooks says which scripts and programs are missing.
+    /// Returns whether the report of the command's hooks lists missing scripts and programs.
     pub(crate) fn checks_scripts(&self) -> bool {
         !matches!(self, Self::Fire(fire) if fire.only_fires())
     }
 
-    /// Whether it changes the user's or the project's files, or their approval.
+    /// Returns whether the command changes the user's or the project's files, or their approval.
     pub(crate) fn changes_the_usual_files(&self) -> bool {
         match self {
             Self::Templates(templates) => templates.add,
@@ -347,7 +347,7 @@ pub(crate) struct Recording {
 }
 
 impl Fire {
-    /// Whether nothing is shown to a person.
+    /// Returns whether the output is for programs alone.
     pub(crate) fn only_fires(&self) -> bool {
         self.json && !self.dry_run
     }

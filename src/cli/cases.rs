@@ -1,4 +1,4 @@
-//! A table of cases: events, each with the expected decision of its hooks, as a JSON array; and what hooks decided.
+//! A table of cases: events, each with the expected decision of its hooks, as a JSON array; and the decision that hooks made.
 //!
 //! Runs no hooks.
 

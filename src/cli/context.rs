@@ -38,7 +38,7 @@ impl Context<'_> {
         self.load_under(if self.common.config.is_empty() {
             TrustPolicy::Approved(self.trust_store()?)
         } else {
-            // Naming a file on the command line approves it; no other file is read then.
+            // A file that the command line names is approved by that; no other file is read.
             TrustPolicy::Everything
         })
     }
@@ -129,11 +129,11 @@ impl Context<'_> {
             return Ok(None);
         };
         if file.starts_with("~") {
-            let words = format!(
+            let message = format!(
                 "`--trace-events {}`: the shell has not replaced `~`",
                 file.display()
             );
-            return Err(CommandError::new(words).with_fix("write the absolute path"));
+            return Err(CommandError::new(message).with_fix("write the absolute path"));
         }
         let mut builder = Trace::recording(file);
         if let Some(root) = hooks.project() {
@@ -145,13 +145,13 @@ impl Context<'_> {
         Ok(Some(trace))
     }
 
-    /// Whether there is no host, so that options say which one is meant.
+    /// Returns whether there is no host, so that options name one.
     pub(crate) fn is_standalone(&self) -> bool {
         let mut options = self.command_line.get_arguments();
         options.any(|option| option.get_id() == args::PROFILE)
     }
 
-    /// The name of the profile, if it is not the default.
+    /// Returns the name of the profile, if it is not the default.
     pub(crate) fn own_profile(&self) -> Option<String> {
         let profile = Some(self.profile()).filter(|profile| **profile != AppProfile::default());
         profile.map(|profile| profile.name().to_owned())
@@ -201,7 +201,7 @@ impl Context<'_> {
         root.map(Some).map_err(|error| error.with_fix(fix))
     }
 
-    /// The variable that disables all hooks, if it is set.
+    /// Returns the variable that disables all hooks, if it is set.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.hooks.executor().disabled_by()
     }
@@ -211,12 +211,12 @@ impl Context<'_> {
         templates::for_profile(self.profile())
     }
 
-    /// How to fix a hooks file with errors.
+    /// Returns the step that fixes a hooks file with errors.
     pub(crate) fn fix_errors(&self) -> String {
         format!("fix them; `{}` shows them", self.command("validate"))
     }
 
-    /// A command of this program for the user to type, for the same host and project.
+    /// Returns a command of this program for the user to type, for the same host and project.
     pub(crate) fn command(&self, rest: &str) -> String {
         let mut command = format!("{}{} {rest}", self.program, self.names);
         if let Some(root) = &self.common.project {

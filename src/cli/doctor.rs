@@ -37,7 +37,7 @@ const LOADING: [&str; 8] = [
     "SHELLOPTS",
 ];
 
-/// How long a probe may take.
+/// The time limit for a probe.
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// The most bytes of a probe's output that are read.
@@ -239,7 +239,7 @@ impl Checkup {
         }
     }
 
-    /// Compares what is registered with what `install` would register.
+    /// Compares the registered handlers with those that `install` would register.
     fn compare(&mut self, registration: &Registration, install: &str) {
         let commands = self
             .own
@@ -251,13 +251,13 @@ impl Checkup {
             let problem = format!("it starts `{}`, which is not there", missing.display());
             return self.find(problem, install);
         }
-        let wanted = registration.handlers(self.agent).unwrap_or_default();
+        let handlers = registration.handlers(self.agent).unwrap_or_default();
         let is_there = |event: &str, handler: &str| {
             let handler: Option<Value> = json::read(handler).ok();
             let mut own = self.own.iter();
             own.any(|(known, value)| known == event && Some(value) == handler.as_ref())
         };
-        let different = wanted
+        let different = handlers
             .iter()
             .filter(|(event, handler)| !is_there(event, handler));
         let different: Vec<_> = different.map(|(event, _)| *event).collect();
@@ -270,7 +270,7 @@ impl Checkup {
         }
     }
 
-    /// Asks the agent whether it runs the handlers, if it says so.
+    /// Asks the agent whether it runs the handlers, if it can answer.
     fn check_approvals(&mut self, registration: &Registration, install: &str) {
         let Some(approval) = &self.agent.approval else {
             return;
@@ -323,7 +323,7 @@ impl Checkup {
     /// Runs the registered guard as the agent does, on a call that is blocked without any hook.
     ///
     /// # Errors
-    /// If it does not block, or blocks since the program does not run.
+    /// If the guard does not block, or blocks because the program does not run.
     fn probe(&self, registration: &Registration) -> Result<(), String> {
         let (event, input) = bridge::probe(self.agent, &registration.home);
         let mut own = self.own.iter();
@@ -360,7 +360,7 @@ fn value_of(text: &str) -> Option<Value> {
     json::Node::new(&tree).value().ok()
 }
 
-/// Returns the current directory, and those above it up to the root of its repository, if it has one.
+/// Returns the current directory, and those above it up to the root of its repository, if it is in one.
 fn directories_of_project() -> Vec<PathBuf> {
     let here = env::current_dir().unwrap_or_default();
     let above: Vec<_> = here.ancestors().map(Path::to_owned).collect();
@@ -398,10 +398,10 @@ fn switched_off(agent: &Agent, settings: &Value) -> Option<String> {
     Some(format!("`{key}` has `{name}`"))
 }
 
-/// Runs a command in this directory, with this input, and returns how it has ended and what it wrote to its standard error.
+/// Runs a command in this directory, with this input. Returns its exit status and its standard error.
 ///
 /// # Errors
-/// If it cannot be started, or does not end in time.
+/// If the command cannot be started, or does not end in time.
 fn started(command: &str, input: &str, directory: &Path) -> Result<(ExitStatus, String), String> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]).current_dir(directory);
@@ -409,7 +409,7 @@ fn started(command: &str, input: &str, directory: &Path) -> Result<(ExitStatus, 
     shell.stderr(Stdio::piped());
     let mut process = BoundedChild::start(&mut shell).map_err(|error| error.to_string())?;
     if let Some(mut stdin) = process.child.stdin.take() {
-        // If a process does not read its input, its exit status shows it.
+        // The exit status of a process shows that it has not read its input.
         let _ = stdin.write_all(input.as_bytes());
     }
     let (sender, output) = mpsc::channel();

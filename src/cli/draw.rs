@@ -1,6 +1,6 @@
 //! Draws problems of hooks files for people, as the Rust compiler does.
 //!
-//! Reads the files again to show the lines; does not know how they are read as hooks.
+//! Reads the files again to show the lines. Does not know how they are read as hooks.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ fn drawn_with(problem: &Problem, help: Option<&String>, excerpt: Option<&Excerpt
 }
 
 fn with_place<'a>(title: Title<'a>, problem: &Problem, excerpt: Option<&'a Excerpt>) -> Group<'a> {
-    let path = files::shown(&problem.path);
+    let path = files::display_path(&problem.path);
     let mut place = Origin::path(path.clone());
     let Some(start) = problem.range.map(|range| range.start) else {
         return title.element(place);
@@ -87,7 +87,7 @@ struct Excerpt {
     text: String,
     start: usize,
     end: usize,
-    /// Whether its columns are those of the line.
+    /// True if the columns of the part are those of the line.
     begins_the_line: bool,
 }
 
@@ -161,7 +161,7 @@ mod tests {
         );
         let drawn = draw(&report);
         assert!(drawn.contains(r"a\u{200b}:b"), "{drawn}");
-        // The mark is as long as what it marks, and the column is that of the file.
+        // The mark is as long as the marked text, and the column is that of the file.
         let with = |part: &str| drawn.lines().find(|line| line.contains(part)).unwrap();
         let at = with(r"\u{e0041}\u{fe0f}").find(r#""\u{e0041}"#).unwrap();
         let mark = with("^");

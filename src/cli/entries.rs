@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::cli::Style;
-use crate::cli::files::shown;
+use crate::cli::files::display_path;
 use crate::entry::{Off, Standing};
 use crate::executor::Explanation;
 use crate::{FailureKind, Hook, HookEvent, Hooks, LoadReport, Redactor};
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
     pub(crate) source: Arc<Hook>,
 }
 
-/// The verdict on a hook that cannot run.
+/// The verdict about a hook that cannot run.
 pub(crate) const FAILS: &str = "fails";
 
 /// What would happen to the hook on an event.
@@ -83,7 +83,7 @@ impl Entry {
     fn new(hook: Arc<Hook>, standing: Standing, why: Option<String>) -> Self {
         let source = hook.source();
         Self {
-            // The command of a placeholder hook is not part of the file.
+            // The command of a placeholder hook is not in the file.
             hook: hook.refusal().is_none().then(|| hook.to_json()),
             event: hook.event_pattern().to_owned(),
             name: hook.name().map(str::to_owned),
@@ -97,13 +97,13 @@ impl Entry {
         }
     }
 
-    /// A hook, whatever the event.
+    /// Creates the entry of a hook, independent of any event.
     fn of(hook: Arc<Hook>, standing: Standing) -> Self {
         let why = (standing != Standing::Ready).then(|| standing.to_string());
         Self::new(hook, standing, why)
     }
 
-    /// A hook, and what would happen to it on an event.
+    /// Creates the entry of a hook, with a prediction for an event.
     pub(crate) fn explained(explanation: Explanation) -> Self {
         let verdict = match (&explanation.omission, &explanation.standing) {
             (None, Standing::Ready) => "runs",
@@ -137,7 +137,8 @@ impl Entry {
     }
 }
 
-/// Returns the hooks that are not registered, with the reason. What is invalid, or gone from its file, is no hook of a file.
+/// Returns the hooks that are not registered, with the reason. Skips placeholders: invalid entries, and entries that have left
+/// their file.
 fn left_out(report: &LoadReport) -> impl Iterator<Item = (&Arc<Hook>, &Standing)> {
     let of_files = report
         .left_out
@@ -146,7 +147,7 @@ fn left_out(report: &LoadReport) -> impl Iterator<Item = (&Arc<Hook>, &Standing)
     of_files.filter(|(hook, _)| hook.refusal().is_none() && hook.source().is_some())
 }
 
-/// Explains the hooks that are not registered. An event of another agent is only for that agent's hooks.
+/// Explains why hooks are not registered. For an event of another agent, skips hooks that no agent's file defines.
 pub(crate) fn left_out_of(hooks: &Hooks, event: &HookEvent) -> Vec<Explanation> {
     let report = hooks.report();
     let context = event.context();
@@ -179,10 +180,10 @@ pub(crate) fn place(hook: &Hook) -> String {
         return "not in a file".to_owned();
     };
     let line = source.line.map(|line| format!(":{line}"));
-    shown(&source.path) + &line.unwrap_or_default()
+    display_path(&source.path) + &line.unwrap_or_default()
 }
 
-/// Returns the title of a hook: its label, or what an entry without a name is that cannot be used.
+/// Returns the title of a hook: its label, or a description of an invalid entry without a name.
 pub(crate) fn title(hook: &Hook) -> String {
     if hook.name().is_none() && hook.refusal().is_some() {
         return match hook.source() {

@@ -1,4 +1,4 @@
-//! How a command ends: its exit status, or an error with a message for the user and the fix.
+//! The end of a command: its exit status, or an error with a message for the user and the fix.
 
 use std::error::Error;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::trust::TrustError;
 /// ```
 /// use forge_hooks::cli::Exit;
 ///
-/// /// What a host does deep inside its own `main`.
+/// /// Handles the exit status deep inside the `main` of a host.
 /// fn end(exit: Exit) -> Result<(), String> {
 ///     match exit.code() {
 ///         0 => Ok(()),
@@ -50,7 +50,7 @@ impl Exit {
     /// The status that a shell reports for `SIGPIPE`.
     pub(crate) const CLOSED_PIPE: Self = Self(141);
 
-    /// The end of a command, depending on whether it found problems.
+    /// Returns the exit status of a command, depending on whether it found problems.
     pub(crate) fn fine_if(is_fine: bool) -> Self {
         if is_fine { Self::FINE } else { Self::PROBLEMS }
     }
@@ -59,7 +59,7 @@ impl Exit {
 /// The result of a command.
 pub(crate) type Done = Result<Exit, CommandError>;
 
-/// Why a command failed: an error that ends the program with exit status 2, or silently if its output was closed.
+/// The error of a command. It ends the program with exit status 2, or silently if the output was closed.
 #[derive(Serialize)]
 pub(crate) struct CommandError {
     pub(crate) message: String,
@@ -68,7 +68,7 @@ pub(crate) struct CommandError {
     /// The usage of a command, which people are shown instead of the message.
     #[serde(skip)]
     usage: Option<String>,
-    /// Whether the reader of the output has closed it, which is not an error.
+    /// True if the reader of the output has closed it, which is not an error.
     #[serde(skip)]
     pub(crate) is_closed_pipe: bool,
 }

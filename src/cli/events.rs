@@ -147,7 +147,7 @@ impl fmt::Display for Event<'_> {
 }
 
 /// Returns an event that the host fires, else a custom event. A name that is similar to that of an
-/// event is a typo, unless `custom`, the option of a command that has it, says otherwise.
+/// event is treated as a typo, unless `custom` is set, the option of some commands.
 pub(crate) fn event_type(
     name: &str,
     custom: Option<bool>,
@@ -188,7 +188,7 @@ pub(crate) fn list_of_events(context: &Context<'_>) -> String {
     format!("`{}` lists the events", context.command("events"))
 }
 
-/// Returns the event that another agent calls so, and that agent.
+/// Returns the event that has this name in another agent, and that agent.
 pub(crate) fn of_other_agent(name: &str) -> Option<(&'static Agent, EventType)> {
     let input = json!({"hook_event_name": name});
     compat::AGENTS.into_iter().find_map(|agent| {
@@ -197,7 +197,7 @@ pub(crate) fn of_other_agent(name: &str) -> Option<(&'static Agent, EventType)> 
     })
 }
 
-/// The event and the tool of a pattern such as `tool:pre_execute:bash`.
+/// Splits a pattern such as `tool:pre_execute:bash` into the event and the tool.
 fn with_tool(pattern: &str) -> Option<(&str, &str)> {
     let (second, _) = pattern.match_indices(':').nth(1)?;
     Some((&pattern[..second], &pattern[second + 1..]))

@@ -40,7 +40,7 @@ pub(crate) fn json_of<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
     json::read(&text).map_err(|error| placed_json_words(&error))
 }
 
-/// The error of a text above the limit.
+/// Returns the error of a text above the limit.
 pub(crate) fn too_large() -> io::Error {
     io::Error::other("it is larger than 16 MiB")
 }
@@ -50,8 +50,8 @@ pub(crate) fn named(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Returns a path as it is shown, relative to the working directory if it is below it.
-pub(crate) fn shown(path: &Path) -> String {
+/// Returns a printable path, relative to the working directory if it is below it.
+pub(crate) fn display_path(path: &Path) -> String {
     printable(&below_here(path))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     }
 }
 
-/// Returns the error of something that exists and is no regular file.
+/// Returns the error of a path that exists and is not a regular file.
 fn not_regular(path: &Path) -> Option<io::Error> {
     let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
     let message = "not a regular file (`-` stands for standard input and output)";

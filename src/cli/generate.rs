@@ -16,13 +16,13 @@ pub(crate) fn completions(
 ) -> Done {
     let mut program = context.command_line.clone();
     // `mygame hooks` is a subcommand of `mygame`, which is the command that the shell completes.
-    let mut words: Vec<&str> = context.program.split_whitespace().collect();
-    while words.len() > 1 {
-        let inner = words.pop().unwrap_or_default();
-        let outer = words[words.len() - 1].to_owned();
+    let mut names: Vec<&str> = context.program.split_whitespace().collect();
+    while names.len() > 1 {
+        let inner = names.pop().unwrap_or_default();
+        let outer = names[names.len() - 1].to_owned();
         program = clap::Command::new(outer).subcommand(program.name(inner.to_owned()));
     }
-    let name = words.pop().unwrap_or_default();
+    let name = names.pop().unwrap_or_default();
     // The generator panics if it cannot write, so it writes to memory.
     let mut script = Vec::new();
     if shell == Shell::Bash {

@@ -1,11 +1,11 @@
-//! Hints about the hooks files: their problems, that there is none, and which files were probably intended.
+//! Hints about the hooks files: their problems, the places to look for missing files, and files that were probably intended.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args;
-use crate::cli::files::{below_here, shown};
+use crate::cli::files::{below_here, display_path};
 use crate::cli::{Context, Terminal};
 use crate::compat::AGENTS;
 use crate::{Hooks, LoadReport, printable};
@@ -14,8 +14,8 @@ use crate::{Hooks, LoadReport, printable};
 const MOST_OF_OTHERS: usize = 8;
 
 impl Context<'_> {
-    /// Writes to standard error what is wrong with hooks files, and that a variable disables all hooks but the
-    /// administrator's, if there is one.
+    /// Writes the problems of hooks files to standard error, and a note if a variable disables all hooks but the
+    /// administrator's.
     pub(crate) fn warn(
         &self,
         hooks: &Hooks,
@@ -27,7 +27,7 @@ impl Context<'_> {
             .map_or(Ok(()), |message| terminal.note(message))
     }
 
-    /// Says that a variable disables hooks, if there is one.
+    /// Returns a note if a variable disables hooks.
     fn disabled(&self, hooks: &Hooks) -> Option<String> {
         let variable = self.disabled_by()?;
         let has_system = hooks.registry().hooks().iter().any(|hook| hook.is_system());
@@ -39,7 +39,7 @@ impl Context<'_> {
         Some(format!("{what}: `{variable}` is set"))
     }
 
-    /// Returns what a user should know of these hooks before any event, in lines.
+    /// Returns the notes on these hooks for a user before any event, in lines.
     pub(crate) fn messages(&self, hooks: &Hooks) -> Vec<String> {
         let report = hooks.full_report();
         let problems = report.problems.iter().map(ToString::to_string);
@@ -69,7 +69,7 @@ impl Context<'_> {
         }
     }
 
-    /// Says which files were looked for, if there is none of them and no other hook.
+    /// Lists the places of hooks files, if there is no such file and no other hook.
     pub(crate) fn nothing_found(&self, hooks: &Hooks) -> Vec<String> {
         if !hooks.report().files.is_empty() || !hooks.registry().is_empty() {
             return Vec::new();
@@ -93,7 +93,7 @@ impl Context<'_> {
         lines
     }
 
-    /// Returns the paths where these hooks were looked for, of the user and of the project, unless a file was there.
+    /// Returns the paths of the user's and the project's hooks files that were checked, unless a file exists there.
     pub(crate) fn not_found(&self, hooks: &Hooks) -> Vec<String> {
         let missing = hooks.config().not_found(hooks.project());
         missing.iter().map(|path| below_here(path)).collect()
@@ -137,7 +137,7 @@ impl Context<'_> {
                 ),
                 None => format!("is for hosts called `{name}`: add `--profile {name}`"),
             };
-            (report.loaded > 0).then(|| format!("hint: `{}` {is_for}", shown(&path)))
+            (report.loaded > 0).then(|| format!("hint: `{}` {is_for}", display_path(&path)))
         };
         let names: BTreeSet<String> = hidden.collect();
         let paths = names.iter().flat_map(|name| {

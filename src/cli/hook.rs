@@ -1,4 +1,4 @@
-//! `hook`: what an agent starts as a hook of its own, for each of its events.
+//! `hook`: an agent starts this command as a hook of its own, for each of its events.
 //!
 //! The command line is the registered command, so it is read apart from the others: a mistake in it is reported in the
 //! agent's way.
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
 
 /// Writes an answer.
 fn answered(io: &mut Io<'_>, answer: &Answer) -> Exit {
-    // If standard output is closed, the agent still gets the exit code.
+    // The agent gets the exit code even if standard output is closed.
     let _ = io.terminal.write_all(answer.stdout.as_bytes());
     let _ = io.terminal.flush();
     ended(io, answer)
@@ -100,7 +100,7 @@ fn ended(io: &mut Io<'_>, answer: &Answer) -> Exit {
     }
 }
 
-/// Answers in time if something else than hooks takes too long: after its own timeout, the agent lets everything pass.
+/// Answers in time if anything but the hooks takes too long: after its own timeout, the agent allows everything.
 fn watch(registered: &Registered) -> impl FnOnce() + Send + use<> {
     let (last, answer) = bridge::late(registered);
     move || {
@@ -111,7 +111,7 @@ fn watch(registered: &Registered) -> impl FnOnce() + Send + use<> {
 
 /// Writes a reason for the agent.
 fn report(io: &mut Io<'_>, reason: &str, code: u8) -> Exit {
-    // If standard error is closed too, the agent still gets the exit code.
+    // The agent gets the exit code even if standard error is closed too.
     let _ = io.terminal.note(reason.trim_end());
     Exit(code)
 }

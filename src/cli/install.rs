@@ -13,7 +13,7 @@ use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
 use crate::json::{Positions, readable};
 
-/// The text of a file that is missing. By the second line break, `uninstall` knows a file that `install` has created.
+/// The text of a file that is missing. `uninstall` recognises a file that `install` has created by the second line break.
 const EMPTY: &str = "{}\n\n";
 
 /// The user's settings of an agent.
@@ -33,7 +33,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     }
     let mut registration =
         Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
-    // A trace file that cannot be used is an error now: later, an agent would start the command and no person would see it.
+    // An unusable trace file is an error here: later, an agent would start the command and no person would see the error.
     let trace = context.trace_events(&args.recording, context.hooks)?;
     registration.trace_events = trace.map(|trace| real(trace.path()));
     for directory in &registration.left_out {
@@ -191,7 +191,7 @@ pub(crate) fn users_file(agent: &Agent, home: &Path) -> PathBuf {
     home.join(file).components().collect()
 }
 
-/// Returns why an agent does not read this file, if a variable names another place.
+/// Returns the reason why an agent does not read this file, if a variable names another place.
 pub(crate) fn read_elsewhere(agent: &Agent, home: &Path) -> Option<String> {
     let (variable, usual) = agent.moved_by;
     let other = std::env::var_os(variable).map(PathBuf::from)?;
@@ -211,7 +211,7 @@ fn has_other_names(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.nlink() > 1)
 }
 
-/// Outside of Unix, the standard library does not say how many names a file has.
+/// The standard library does not report how many names a file has outside of Unix.
 #[cfg(not(unix))]
 fn has_other_names(_path: &Path) -> bool {
     false

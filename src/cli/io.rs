@@ -51,7 +51,7 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// Sets what `--version` prints. Default: the version of this crate.
+    /// Sets the version that `--version` prints. Default: the version of this crate.
     #[must_use]
     pub fn with_version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
@@ -80,7 +80,7 @@ pub(crate) fn streams() -> io::Result<(File, File)> {
     Ok((input.into(), output.into()))
 }
 
-/// Starts a thread that ends by itself.
+/// Starts a thread that is not joined.
 pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), CommandError> {
     let thread = thread::Builder::new().name("forge-hooks".to_owned());
     let started = thread.spawn(work).map(drop);
@@ -89,7 +89,7 @@ pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<(), CommandE
 
 /// Ends the process with these texts on its standard output and error.
 pub(crate) fn end(out: &str, errors: &str, code: u8) -> ! {
-    // Only the code is left to say if they cannot be written.
+    // The exit status alone reports the error if the texts cannot be written.
     let _ = io::stdout().write_all(out.as_bytes());
     let _ = io::stderr().write_all(errors.as_bytes());
     process::exit(code.into())

@@ -9,7 +9,7 @@ use crate::cli::approval::{Approvals, review};
 use crate::cli::args::List;
 use crate::cli::entries::{Entry, inherited, place, style_of, title};
 use crate::cli::events;
-use crate::cli::files::shown;
+use crate::cli::files::display_path;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
 use crate::config::{Problem, Review, Severity};
 use crate::entry::{Off, Standing};
@@ -38,7 +38,7 @@ pub(crate) struct ListOutput<'a> {
 }
 
 pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let wanted = wanted(args, context)?;
+    let selected = selected_events(args, context)?;
     let hooks = context.load()?;
     let root = context.root()?;
     let root = root.filter(|root| context.common.config.is_empty() && root.is_dir());
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
     };
     let loaded = hooks.full_report();
     let mut entries = Entry::all(&hooks);
-    if let Some(events) = wanted {
+    if let Some(events) = selected {
         entries.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
     }
     let with_hooks = project.as_ref().filter(|project| project.has_hooks());
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
     if !args.json {
         let mut others = LoadReport::clone(&loaded);
         if project.is_some() {
-            // The summary says what is to be approved.
+            // The summary names the hooks to approve.
             others.problems.retain(|problem| !problem.is_of_approval);
         }
         context.warn(&hooks, &others, terminal)?;
@@ -98,7 +98,7 @@ impl fmt::Display for ListOutput<'_> {
             writeln!(f, "no {usable}hooks\n")?;
         }
         for file in &self.files {
-            writeln!(f, "read       {}", shown(Path::new(file)))?;
+            writeln!(f, "read       {}", display_path(Path::new(file)))?;
         }
         for file in &self.not_found {
             writeln!(f, "not found  {}", printable(file))?;
@@ -131,7 +131,7 @@ impl ListOutput<'_> {
     }
 }
 
-/// Whether the hook needs an approval. It then runs only while it is as a person has approved it.
+/// Returns whether the hook needs an approval. It then runs only while it is unchanged since a person approved it.
 fn needs_approval(entry: &Entry) -> bool {
     let is_off_by_name = matches!(entry.standing, Standing::Off(Off::Name { .. }));
     let is_left_out = matches!(
@@ -142,7 +142,10 @@ fn needs_approval(entry: &Entry) -> bool {
 }
 
 /// Returns the events that the options select, or None for all.
-fn wanted(args: &List, context: &Context<'_>) -> Result<Option<Vec<HookEvent>>, CommandError> {
+fn selected_events(
+    args: &List,
+    context: &Context<'_>,
+) -> Result<Option<Vec<HookEvent>>, CommandError> {
     let vocabulary = context.hooks.vocabulary().events().iter();
     let types = match (&args.event, &args.tool) {
         (None, None) => return Ok(None),
@@ -160,7 +163,7 @@ fn wanted(args: &List, context: &Context<'_>) -> Result<Option<Vec<HookEvent>>, 
     Ok(Some(types.into_iter().map(event).collect()))
 }
 
-/// Whether a hook is for an event; for any tool if the event has none.
+/// Returns whether a hook matches an event; with any tool if the event has none.
 fn is_for(hook: &Hook, event: &HookEvent) -> bool {
     match event.tool_name {
         Some(_) => hook.pattern().matches(event),

@@ -67,7 +67,7 @@ pub(crate) use terminal::{Style, Terminal, counted};
 ///     let hooks = Hooks::builder(AppProfile::new("mygame"))
 ///         .approve_command("mygame hooks trust") // for the host's own messages
 ///         .load();
-///     // What follows `mygame hooks`.
+///     // Skips `mygame hooks`.
 ///     let args = std::env::args_os().skip(2);
 ///     cli::run(&hooks, args, &mut Io::system("mygame hooks")).into()
 /// }
@@ -163,7 +163,7 @@ fn run_parsed<A: Into<OsString>>(
         if error.is_closed_pipe {
             return Exit::CLOSED_PIPE;
         }
-        // If the message cannot be written either, only the exit status reports the error.
+        // The exit status alone reports the error if the message cannot be written either.
         if args.iter().any(|arg| arg == "--json") {
             let _ = terminal.json(&ForPrograms { error: &error });
         }

@@ -1,5 +1,5 @@
-//! Remarks on what the author of a hook probably did not intend, beyond what the engine knows: for people, and in JSON among
-//! the `diagnostics`.
+//! Remarks on probable mistakes of a hook's author, beyond those that the engine reports: for people, and in JSON among the
+//! `diagnostics`.
 //!
 //! Reads results, and decides nothing.
 
@@ -11,7 +11,7 @@ use crate::{EventType, HookEvent, HookResult};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Remarks {
     can_block: bool,
-    /// Whether hooks have not yet changed the event. After a change, `fire` does not repeat its remarks on the event.
+    /// True if hooks have not yet changed the event. After a change, `fire` does not repeat its remarks on the event.
     is_first: bool,
 }
 
@@ -44,19 +44,19 @@ impl Remarks {
         all
     }
 
-    /// Says how to block, of a hook that may have meant to: it wrote text, and no answer.
+    /// Says how to block, if a hook probably intended to: it wrote text, and no answer.
     fn explained(self, result: &HookResult) -> Option<&'static str> {
         let hook = &result.hook;
         let may_block = self.can_block && !hook.background() && hook.protocol_name() == "native";
         let is_text = result.output().is_none() && result.diagnostics().is_empty();
         let is_quiet = result.stdout.trim().is_empty() && result.stderr.trim().is_empty();
-        let is_meant = self.is_first && may_block && is_text && !is_quiet;
-        (is_meant && result.started() && result.success())
+        let is_intended = self.is_first && may_block && is_text && !is_quiet;
+        (is_intended && result.started() && result.success())
             .then_some("it wrote text and let the operation continue; to block, exit with 1")
     }
 }
 
-/// Says which texts of a hook the model does not get whole. A text with a limit of its own tool does not count.
+/// Notes the texts of a hook that are too long for the model. A text with a limit of its own tool does not count.
 fn cut_texts(result: &HookResult) -> Vec<String> {
     let output = result.output().filter(|output| !output.has_own_limit);
     let Some(output) = output.filter(|_| !result.hook.background()) else {
@@ -77,7 +77,7 @@ fn cut_note(what: &str, length: usize) -> String {
     format!("of the {length} characters of its {what}, the model gets at most {MODEL_TEXT_LIMIT}")
 }
 
-/// Says what the exit code of the last command of a shell command means, if that has probably blocked.
+/// Explains the exit code of the last command of a shell command, if that code has probably blocked.
 fn last_test_of(result: &HookResult) -> Option<String> {
     let is_quiet = result.stdout.is_empty() && result.stderr.is_empty();
     let found_nothing = is_quiet && result.exit_code == 1 && !result.should_continue();
@@ -86,14 +86,14 @@ fn last_test_of(result: &HookResult) -> Option<String> {
     Some(format!("hint: {}: {}", test.why(), test.help()))
 }
 
-/// Says that the model does not get the whole reason.
+/// Notes that the model does not get the whole reason.
 fn cut_reason(result: &HookResult) -> Option<String> {
     let reason = result.reason().filter(|_| !result.should_continue())?;
     let length = reason.chars().count();
     (length > MODEL_TEXT_LIMIT).then(|| cut_note("reason", length))
 }
 
-/// Names the conditions that could not be tested, of a hook that has run therefore.
+/// Names the conditions of a hook that could not be tested, so that the hook ran.
 fn untested(event: &HookEvent, result: &HookResult) -> Vec<String> {
     if !result.started() && !result.hook.answers() {
         return Vec::new();
@@ -101,7 +101,7 @@ fn untested(event: &HookEvent, result: &HookResult) -> Vec<String> {
     result.hook.untested_notes(event)
 }
 
-/// Says what a hook that failed can reach, if it is in a sandbox.
+/// Describes the access of a failed hook, if it ran in a sandbox.
 fn reach(result: &HookResult) -> Option<String> {
     let has_failed = result.started() && result.failure.is_some();
     let reach = result.hook.reach().filter(|_| has_failed)?;
@@ -129,6 +129,6 @@ fn unintended<'a>(event: &HookEvent, result: &HookResult) -> impl Iterator<Item 
             "hint: a resident hook must flush its output after each answer",
         ),
     ];
-    let probable = probable.into_iter().filter(|(is_it, _)| *is_it);
+    let probable = probable.into_iter().filter(|(applies, _)| *applies);
     probable.map(|(_, remark)| remark)
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::cli::args::Replay;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
-use crate::cli::trace::{Recorded, missing, read_events};
+use crate::cli::trace::{Record, Recorded, missing, read_events};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, PARALLEL, UPDATES};
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     printable,
 };
 
-/// How often a signal is looked for.
+/// The interval at which a signal is checked.
 const TICK: Duration = Duration::from_millis(50);
 
 /// What `forge-hooks replay --json` prints.
@@ -57,7 +57,7 @@ struct Difference {
     before: Verdict,
     /// What the hooks of today decide.
     after: Verdict,
-    /// Whether a failure decides today.
+    /// True if a failure decides today.
     #[serde(skip)]
     is_of_failure: bool,
 }
@@ -109,7 +109,7 @@ struct Player {
     executor: HookExecutor,
     is_confined: bool,
     has_hooks_of_agents: bool,
-    /// Why no hook can run in a sandbox, if one is needed and not possible.
+    /// The reason why no hook can run in a sandbox, if one is needed and not possible.
     no_sandbox: Option<String>,
 }
 
@@ -122,49 +122,27 @@ struct Processes {
     events: usize,
 }
 
+/// The recorded events that can be compared, and those that cannot.
+#[derive(Default)]
+struct Plan {
+    /// The lines of the events to compare.
+    lines: HashSet<usize>,
+    not_compared: Vec<NotCompared>,
+    processes: Processes,
+}
+
 pub(crate) fn run(args: &Replay, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let record = read_events(&args.file, terminal)?;
-    let hooks = context.load()?;
-    let loaded = hooks.full_report();
-    context.warn(&hooks, &loaded, terminal)?;
-    if !loaded.is_ok() {
-        let message =
-            "nothing was compared: a hooks file has errors, so that each event is blocked";
-        return Err(CommandError::new(message).with_fix(context.fix_errors()));
-    }
-    if hooks.registry().is_empty() {
-        let list = context.command("list");
-        terminal.note(format_args!(
-            "there are no hooks: `{list}` shows where they were looked for"
-        ))?;
-    }
+    let hooks = load(context, terminal)?;
     // From here on a signal ends the hooks, not only this program.
     let _ = terminal.interrupted();
-    // Dropping it writes the last lines of the user's trace.
+    // Dropping the engine writes the last lines of the user's trace.
     let (player, _engine) = Player::new(args, context, &hooks);
-    let mut report = ReplayOutput::default();
-    let mut comparable = HashSet::new();
-    let mut processes = Processes::default();
-    for recorded in record.events().filter(|recorded| recorded.can_block) {
-        match player.objection(&recorded) {
-            Some(why) => report.not_compared.push(NotCompared::new(&recorded, why)),
-            None => {
-                processes.add(player.processes(&recorded));
-                comparable.insert(recorded.line);
-            }
-        }
-    }
-    if !args.yes && !processes.are_confirmed(args.unconfined, terminal)? {
+    let plan = player.plan(&record);
+    if !args.yes && !plan.processes.are_confirmed(args.unconfined, terminal)? {
         return terminal.end(Exit::NOTHING_DONE, "nothing was compared");
     }
-    report.left = comparable.len();
-    let events = record.events();
-    for recorded in events.filter(|recorded| comparable.contains(&recorded.line)) {
-        let Some(outcome) = player.fire(&recorded, terminal)? else {
-            break;
-        };
-        report.add(&recorded, &outcome);
-    }
+    let report = player.compare(plan, &record, terminal)?;
     terminal.show(args.json, &report)?;
     if player.is_confined && report.may_be_of_the_sandbox() {
         terminal.note("a hook that needs to write, or the network, fails in the sandbox: `--unconfined` runs it without one")?;
@@ -178,6 +156,28 @@ pub(crate) fn run(args: &Replay, context: &Context<'_>, terminal: &mut Terminal<
         None if report.compared == 0 => Exit::NOTHING_DONE,
         None => Exit::fine_if(report.differences.is_empty()),
     })
+}
+
+/// Loads the hooks of today.
+///
+/// # Errors
+/// If a hooks file has errors.
+fn load(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Hooks, CommandError> {
+    let hooks = context.load()?;
+    let report = hooks.full_report();
+    context.warn(&hooks, &report, terminal)?;
+    if !report.is_ok() {
+        let message =
+            "nothing was compared: a hooks file has errors, so that each event is blocked";
+        return Err(CommandError::new(message).with_fix(context.fix_errors()));
+    }
+    if hooks.registry().is_empty() {
+        let list = context.command("list");
+        terminal.note(format_args!(
+            "there are no hooks: `{list}` shows where they were looked for"
+        ))?;
+    }
+    Ok(hooks)
 }
 
 impl ReplayOutput {
@@ -203,7 +203,7 @@ impl ReplayOutput {
         }
     }
 
-    /// Returns whether something was decided by a failure.
+    /// Returns whether a failure decided anything.
     fn may_be_of_the_sandbox(&self) -> bool {
         let mut differences = self.differences.iter();
         !self.failed.is_empty() || differences.any(|difference| difference.is_of_failure)
@@ -231,6 +231,43 @@ impl Player {
         (player, engine)
     }
 
+    /// Returns the events to compare, and the processes that they would start.
+    fn plan(&self, record: &Record) -> Plan {
+        let mut plan = Plan::default();
+        for recorded in record.events().filter(|recorded| recorded.can_block) {
+            match self.objection(&recorded) {
+                Some(why) => plan.not_compared.push(NotCompared::new(&recorded, why)),
+                None => {
+                    plan.processes.add(self.processes(&recorded));
+                    plan.lines.insert(recorded.line);
+                }
+            }
+        }
+        plan
+    }
+
+    /// Fires the events of the plan, up to a signal.
+    fn compare(
+        &self,
+        plan: Plan,
+        record: &Record,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<ReplayOutput, CommandError> {
+        let mut report = ReplayOutput {
+            not_compared: plan.not_compared,
+            left: plan.lines.len(),
+            ..ReplayOutput::default()
+        };
+        let events = record.events();
+        for recorded in events.filter(|recorded| plan.lines.contains(&recorded.line)) {
+            let Some(outcome) = self.fire(&recorded, terminal)? else {
+                break;
+            };
+            report.add(&recorded, &outcome);
+        }
+        Ok(report)
+    }
+
     /// Returns the hooks of an event that would start a process.
     fn processes(&self, recorded: &Recorded) -> Vec<Arc<Hook>> {
         let mut hooks = self.executor.hooks_for(&recorded.event);
@@ -238,7 +275,7 @@ impl Player {
         hooks
     }
 
-    /// Returns why an event cannot be compared; none if it can.
+    /// Returns the reason why an event cannot be compared; none if it can.
     fn objection(&self, recorded: &Recorded) -> Option<String> {
         if let Some(why) = recorded.objection() {
             return Some(why);
@@ -255,7 +292,7 @@ impl Player {
         ))
     }
 
-    /// Fires an event. None after a signal.
+    /// Fires an event. Returns none after a signal.
     fn fire(
         &self,
         recorded: &Recorded,
@@ -299,7 +336,7 @@ impl ReplayOutput {
             reasons.entry(&event.why).or_default().push(event.line);
         }
         let with_lines = reasons.into_iter().map(|(why, lines)| {
-            let shown: Vec<_> = lines
+            let numbers: Vec<_> = lines
                 .iter()
                 .take(MOST_LINES)
                 .map(usize::to_string)
@@ -309,7 +346,7 @@ impl ReplayOutput {
                 more => format!(" and {more} more"),
             };
             let word = if lines.len() == 1 { "line" } else { "lines" };
-            (why, format!("{word} {}{rest}", shown.join(", ")))
+            (why, format!("{word} {}{rest}", numbers.join(", ")))
         });
         with_lines.collect()
     }
@@ -354,7 +391,7 @@ impl Processes {
 }
 
 impl Difference {
-    /// Compares what was recorded with the outcome of today; none if both are the same.
+    /// Compares the recorded decision with the outcome of today; none if both are the same.
     fn between(recorded: &Recorded, outcome: &Outcome) -> Option<Self> {
         let before = &recorded.decided;
         let results = outcome.results().iter();
@@ -419,8 +456,8 @@ impl fmt::Display for ReplayOutput {
         }
         for Failed { hook, events, why } in &self.failed {
             let events = counted(events, "event");
-            let words = format!("{hook} failed at {events}, and blocked nothing: {why}");
-            writeln!(f, "{}", Style::WARNING.of(&words))?;
+            let message = format!("{hook} failed at {events}, and blocked nothing: {why}");
+            writeln!(f, "{}", Style::WARNING.of(&message))?;
         }
         let differ = match self.differences.len() {
             0 => Style::GOOD.paint("0 differ"),
@@ -441,9 +478,9 @@ impl fmt::Display for ReplayOutput {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tool = self.tool.as_deref().unwrap_or_default();
-        let words = format!("{} {tool}", self.event);
-        let words = Style::STRONG.of(words.trim_end());
-        writeln!(f, "line {}: {words}", self.line)?;
+        let title = format!("{} {tool}", self.event);
+        let title = Style::STRONG.of(title.trim_end());
+        writeln!(f, "line {}: {title}", self.line)?;
         let data = self.data.get();
         let data = match data.char_indices().nth(MOST_DATA) {
             Some((end, _)) => format!("{}…", &data[..end]),
@@ -457,18 +494,18 @@ impl fmt::Display for Difference {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut words = self.decision.as_str().to_owned();
+        let mut text = self.decision.as_str().to_owned();
         if self.grants {
-            words += ", which a hook grants";
+            text += ", which a hook grants";
         }
         if let Some(hook) = &self.hook {
-            words += &format!(", by {hook}");
+            text += &format!(", by {hook}");
         }
         if let Some(reason) = &self.reason {
-            words += &format!(": {reason}");
+            text += &format!(": {reason}");
         }
         if self.stops_turn {
-            words += "; it ends the turn";
+            text += "; it ends the turn";
         }
         if let Some(update) = &self.updated_input {
             let what = if self.replaces_input {
@@ -476,8 +513,8 @@ impl fmt::Display for Verdict {
             } else {
                 "changes"
             };
-            words += &format!("; it {what} {}", Value::Object(update.clone()));
+            text += &format!("; it {what} {}", Value::Object(update.clone()));
         }
-        f.write_str(&printable(&words))
+        f.write_str(&printable(&text))
     }
 }

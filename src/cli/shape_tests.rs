@@ -1,4 +1,4 @@
-//! What the library serializes itself, for the schemas: events, results, problems.
+//! The shapes of the values that the library serializes itself, for the schemas: events, results, problems.
 //!
 //! The tests of the program compare these shapes with what it prints.
 

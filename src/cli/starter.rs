@@ -22,7 +22,7 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
             .with_fix("set `XDG_CONFIG_HOME`")
     })?;
     if root.is_some() && path.symlink_metadata().is_err() {
-        // Refuses a link that leads out of the project.
+        // `file_to_edit` refuses a link that leads out of the project.
         config.file_to_edit(root.as_deref())?;
     }
     write_new(&path, args, context)?;
@@ -99,7 +99,7 @@ fn pattern(event: &str, tools: &[&str], context: &Context<'_>) -> String {
     }
 }
 
-/// How long `templates --add` tries again while other programs keep changing the file.
+/// The time for which `templates --add` tries again while other programs keep changing the file.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) fn templates(
@@ -141,7 +141,7 @@ fn add(
         let mut file = file_without(name, global, context)?;
         file.insert(usize::MAX, hook.clone());
         match file.save() {
-            // Another program has saved it meanwhile.
+            // Another program has saved the file meanwhile.
             Err(ConfigError::Changed { .. }) if Instant::now() < deadline => {}
             saved => break saved.map(|()| named(file.path()))?,
         }

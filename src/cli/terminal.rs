@@ -97,7 +97,7 @@ pub(crate) struct Terminal<'a> {
     pub(crate) out: Stream<'a>,
     pub(crate) errors: Stream<'a>,
     pub(crate) is_input_a_terminal: bool,
-    /// Whether the streams are those of the process.
+    /// True if the streams are those of the process.
     pub(crate) is_system: bool,
     pub(crate) interrupted: Box<dyn FnMut() -> Option<u8> + 'a>,
     /// The exit status of the signal that was received.
@@ -144,7 +144,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Whether a line can be erased.
+    /// Returns whether a line can be erased.
     pub(crate) fn can_move(&self) -> bool {
         self.out.is_terminal && anstyle_query::term_supports_ansi_color()
     }
@@ -154,7 +154,7 @@ impl<'a> Terminal<'a> {
         self.out.print(&text.to_string())
     }
 
-    /// Prints what is no text for people.
+    /// Prints output for programs.
     pub(crate) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.to.write_all(bytes)
     }
@@ -172,7 +172,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Prints the last line of a command, which ends so.
+    /// Prints the last line of a command, and returns its exit status.
     pub(crate) fn end(&mut self, ended: Exit, line: impl fmt::Display) -> Done {
         writeln!(self, "{line}")?;
         Ok(ended)
@@ -207,7 +207,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-/// A number of things, for example `2 hooks`.
+/// Formats a number of things, for example `2 hooks`.
 pub(crate) fn counted(number: impl fmt::Display, what: &str) -> String {
     let number = number.to_string();
     let ending = if number == "1" { "" } else { "s" };

@@ -85,7 +85,7 @@ impl fmt::Display for TestOutput {
     }
 }
 
-/// Replaces backslashes, as all globs do.
+/// Replaces backslashes by slashes, as in all globs.
 fn with_slashes(text: &str) -> String {
     text.replace('\\', "/")
 }

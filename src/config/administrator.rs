@@ -1,4 +1,4 @@
-//! The administrator's file: where it is, and whether its owner and mode make it one.
+//! The administrator's file: finds it, and checks its owner and mode.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ impl HookConfig {
         self
     }
 
-    /// The path of the administrator's file, whether it exists or not. None if no such file is read.
+    /// Returns the path of the administrator's file, whether it exists or not. None if no such file is read.
     #[must_use]
     pub fn system_path(&self) -> Option<PathBuf> {
         match &self.system_file {

@@ -31,7 +31,7 @@ struct Admission {
     vanished: Vec<Hook>,
     /// The number of hooks that are not approved.
     not_approved: usize,
-    /// The labels of those that are switched on, and the file of the first of them.
+    /// The labels of the unapproved hooks that are switched on, and the file of the first of them.
     unapproved: Vec<String>,
     unapproved_in: Option<PathBuf>,
     problems: Vec<Problem>,
@@ -164,7 +164,8 @@ impl Disabled {
         Self(names)
     }
 
-    /// Whose file disables a hook, if one does: a hook of the administrator's only the administrator's.
+    /// Returns the owner of the file that disables a hook, if one does. Only the administrator's file can disable the administrator's
+    /// hooks.
     fn owner_of(&self, hook: &Hook) -> Option<Owner> {
         let owner = *self.0.get(hook.name()?)?;
         (!hook.is_system() || owner == Owner::Administrator).then_some(owner)
@@ -174,7 +175,7 @@ impl Disabled {
         self.owner_of(hook).is_some()
     }
 
-    /// Returns why a hook is not registered; none if it is. A hook that is not approved either is disabled by its name.
+    /// Returns the reason why a hook is not registered; none if it is. A disabled name counts before a missing approval.
     fn left_out(&self, hook: &Hook, is_approved: bool) -> Option<Standing> {
         if let Some(owner) = self.owner_of(hook) {
             let by_administrator = owner == Owner::Administrator;
@@ -187,8 +188,8 @@ impl Disabled {
         }
     }
 
-    /// Makes a hook name only its place: no person has approved what stands there, so a model must not read it. A disabled
-    /// hook stays, since it will be left out.
+    /// Makes a hook name only its place: no person has approved its text, so a model must not read it. A disabled hook stays,
+    /// since it will be left out.
     fn hide_entry(&self, item: &mut Item) {
         if !self.concern(&item.hook) {
             item.change(Hook::without_entry_text);
@@ -204,8 +205,8 @@ fn confine(files: &mut [Loaded], sandbox: &Arc<Sandbox>) {
     }
 }
 
-/// Has the scripts of the administrator's and the user's hooks compared with what they are now. Those of a project have
-/// approvals.
+/// Makes each run compare the scripts of the administrator's and the user's hooks with their present content. Scripts of a
+/// project have approvals.
 fn note_scripts(files: &mut [Loaded], loaded: SystemTime) {
     let files = files.iter_mut().filter(|file| !file.is_in_project());
     for item in files.flat_map(|file| &mut file.items) {
@@ -323,7 +324,7 @@ fn about_vanished(
     Some(ended_by(problem, after_review(command)).made_printable())
 }
 
-/// The problem, whose next step is an approval.
+/// Returns a problem whose next step is an approval.
 fn ended_by(problem: Problem, help: String) -> Problem {
     Problem {
         is_of_approval: true,
@@ -339,7 +340,7 @@ fn after_review(command: &str) -> String {
 fn about_unapproved(admission: &Admission, path: &Path, command: &str) -> Option<Problem> {
     let mut labels: Vec<&str> = admission.unapproved.iter().map(String::as_str).collect();
     for hook in &admission.vanished {
-        // A hook with its name is the same hook, changed: one line is enough.
+        // A hook with the same name is the same hook, changed: one line is enough.
         if let Some(changed) = labels.iter().position(|label| *label == hook.label()) {
             labels.remove(changed);
         }

@@ -1,5 +1,5 @@
-//! The files of `hooks.d`, beside a hooks file: each is read as if it stood behind that file, in the order of their names. So
-//! programs that add hooks need not edit one file that is another's too.
+//! The files of `hooks.d`, beside a hooks file: each is read as if it followed that file, in the order of their names. So programs
+//! that add hooks need not edit a file that other programs edit too.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::hook::HOOKS_D;
 
-/// The most files of a directory, and the most entries of which they are some.
+/// The most files of a directory, and the most entries that are read to find them.
 const MOST: usize = 100;
 const MOST_ENTRIES: usize = 10_000;
 
-/// Returns a hooks file, and those beside it, if their directory has not been seen yet. If it is not known which these are, or
-/// there are too many, the directory stands in their place, with what is wrong with it.
+/// Returns a hooks file, and those beside it, if their directory has not been seen yet. If the directory cannot be read or has
+/// too many files, it is returned in their place, with its problem.
 pub(super) fn with_files(
     path: PathBuf,
     seen: &mut HashSet<PathBuf>,
@@ -37,7 +37,7 @@ pub(super) fn with_files(
     all
 }
 
-/// Returns the names of the files, in order. Those that begin with a dot are of editors.
+/// Returns the names of the files, in order. Skips names that begin with a dot: those are files of editors.
 fn names(directory: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for (index, entry) in fs::read_dir(directory)?.enumerate() {
@@ -59,7 +59,7 @@ fn names(directory: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns how many levels below the root a file is that is this hooks file, or one beside it; none if it is neither.
+/// Returns the number of levels below the root, if the file is this hooks file or one beside it; none if it is neither.
 pub(super) fn levels_below_root(path: &Path, file: &Path) -> Option<usize> {
     let levels = file.components().count();
     if path.ends_with(file) {

@@ -15,14 +15,14 @@ use crate::trust::Approved;
 impl HookConfig {
     /// Checks a file without registering anything. Reports the same problems as
     /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are only
-    /// looked at for a project's own file, since the directory is unknown for others. With `with_other_agents`, a hooks file of another agent, recognized by
-    /// its directory or by its object `hooks`, is read as that tool reads it, unless this profile has its own file
-    /// there.
+    /// checked for a project's own file, since the directory is unknown for others. With `with_other_agents`, a hooks file
+    /// of another agent, recognized by its directory or by its object `hooks`, is read as that agent reads it, unless this
+    /// profile has its own file there.
     pub fn check(&self, path: impl AsRef<Path>) -> LoadReport {
         self.checked(path.as_ref(), true)
     }
 
-    /// The same; expressions are compiled only if `is_compiled`, since that takes time.
+    /// Checks a file as `check` does. Compiles expressions only if `is_compiled`, since that takes time.
     pub(crate) fn checked(&self, path: &Path, is_compiled: bool) -> LoadReport {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();

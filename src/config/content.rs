@@ -16,7 +16,7 @@ use crate::problem::{Problem, Severity};
 /// The most problems of a file that are shown.
 pub(super) const MOST_PROBLEMS: usize = 1000;
 
-/// Whose file it is.
+/// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// No other file switches its hooks off.
@@ -25,7 +25,7 @@ pub(crate) enum Owner {
     User,
     /// Its hooks need an approval.
     Project,
-    /// It is a project's, and the user has named it: it needs no approval.
+    /// A project's file that the user has named: it needs no approval.
     NamedInProject,
     /// A plugin or a file outside of the project, which the host or the user has named: it needs no approval.
     Named,
@@ -36,9 +36,9 @@ pub(crate) enum Owner {
 pub(crate) struct Loaded {
     pub(super) path: Arc<Path>,
     pub(super) owner: Owner,
-    /// Whether the scripts of its hooks are looked at: whether they can run.
+    /// True if the scripts of the file's hooks are checked: whether they can run.
     pub(crate) checks_scripts: bool,
-    /// Whether conditions of hooks that may never run are checked, and probable mistakes are looked for.
+    /// True if conditions of hooks that may never run are checked, and probable mistakes are reported.
     pub(super) checks_all: bool,
     /// The bytes that compiled expressions may still take, in this file and the other files of its owner.
     pub(crate) allowance: Arc<Allowance>,
@@ -47,15 +47,15 @@ pub(crate) struct Loaded {
     pub(super) items: Vec<Item>,
     /// The entries of a hooks.json.
     pub(super) entries: Vec<Entry>,
-    /// At most `MOST_PROBLEMS`, the last of which may say that there are others.
+    /// The problems, at most `MOST_PROBLEMS`. The last one may say that there are others.
     pub(super) problems: Vec<Problem>,
-    /// No part of the file can be used.
+    /// True if no part of the file can be used.
     pub(super) unreadable: bool,
     /// The names of hooks, of any file, that must not run. Only the user's file may have them.
     pub(super) disable: Vec<String>,
     /// The hooks of its own tool that the file switches off.
     pub(super) switches: Switches,
-    /// The text of the file was not read.
+    /// True if the text of the file was not read.
     pub(super) is_left_out: bool,
     /// The number of its usable hooks in the file, if `items` has others.
     pub(super) usable_as_read: Option<usize>,
@@ -72,7 +72,7 @@ pub(super) struct Entry {
 pub(super) struct Item {
     pub(super) hook: Arc<Hook>,
     pub(super) is_placeholder: bool,
-    /// Whether it needs no approval, or has one that may have been lost.
+    /// True if the hook needs no approval, or has one that may have been lost.
     pub(super) is_approved: bool,
     /// The first character of the entry; none for a whole file.
     pub(super) start: Option<TextRange>,
@@ -160,7 +160,7 @@ impl Loaded {
                 start: None,
             });
         }
-        // If a file cannot be used, only this problem matters, and it must be shown.
+        // Only this problem matters if a file cannot be used, and it must be shown.
         self.problems.truncate(MOST_PROBLEMS - 1);
         self.problems.push(problem);
     }
@@ -170,7 +170,7 @@ impl Loaded {
         self.problems.len() <= MOST_PROBLEMS
     }
 
-    /// Returns whether probable mistakes are looked for.
+    /// Returns whether probable mistakes are reported.
     pub(crate) fn looks_for_mistakes(&self) -> bool {
         self.checks_all && self.shows_all()
     }
@@ -197,18 +197,18 @@ impl Loaded {
     }
 }
 
-/// Returns a hook that always fails and replaces an entry that cannot be used. It has the legible settings of
-/// the entry. None if the entry is switched off.
+/// Returns a placeholder hook for an entry that cannot be used. It always fails, and has the settings of the entry that
+/// can be read. None if the entry is switched off.
 pub(super) fn placeholder(entry: &Unusable, any: Hook) -> Option<Hook> {
     if !entry.is_enabled() {
         return None;
     }
-    let given = entry.event().unwrap_or("*");
-    let pattern = EventPattern::new(given)
+    let text = entry.event().unwrap_or("*");
+    let pattern = EventPattern::new(text)
         .ok()
-        .or_else(|| EventPattern::without_capitals(given))
+        .or_else(|| EventPattern::without_capitals(text))
         .unwrap_or_else(EventPattern::any);
-    // An illegible policy may have been `withhold`, which is for this event.
+    // An unreadable policy may have been `withhold`, which is for this event.
     let after = EventPattern::of_event(&EventType::ToolPostExecute);
     let pattern = match entry.policy() {
         Some(FailurePolicy::Withhold) => after,

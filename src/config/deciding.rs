@@ -1,5 +1,5 @@
-//! Answers whether a path is one of the files that decide which hooks run or what they do, for a host that refuses or asks
-//! before a tool writes there.
+//! Finds out whether a path is one of the files that decide which hooks run or how, for a host that refuses or asks before a
+//! tool writes there.
 //!
 //! Knows which files there are, and not how a path is followed.
 
@@ -20,11 +20,11 @@ const BESIDE: [&str; 2] = ["hooks", HOOKS_D];
 #[cfg(unix)]
 const MOST_LINKED: usize = 10_000;
 
-/// What decides besides a host's own files and those of agents.
+/// Files and directories that decide, besides a host's own files and those of agents.
 #[derive(Debug, Default)]
 pub(crate) struct AlsoDeciding {
     pub(crate) files: Vec<PathBuf>,
-    /// All that is in them counts.
+    /// Each file in these directories counts.
     pub(crate) directories: Vec<PathBuf>,
     /// Parts of a path that decide wherever they stand.
     #[cfg(feature = "cli")]
@@ -51,13 +51,13 @@ pub(crate) fn directories_of(file: &Path) -> [PathBuf; 2] {
 /// The parts of a host that decide besides the files of its configuration.
 pub(crate) struct Deciders<'a> {
     pub(crate) root: Option<&'a Path>,
-    /// The directory in which a hook begins that is of no project.
+    /// The directory in which hooks outside of projects begin.
     pub(crate) host_dir: &'a Path,
     /// The stores of approvals.
     pub(crate) stores: Vec<PathBuf>,
     /// Files of agents, whether their hooks are loaded or not.
     pub(crate) files: Vec<PathBuf>,
-    /// Directories of plugins: all that is in one counts.
+    /// Directories of plugins: each file in one counts.
     pub(crate) directories: Vec<PathBuf>,
     pub(crate) also: &'a AlsoDeciding,
     pub(crate) hooks: Vec<Arc<Hook>>,
@@ -85,7 +85,7 @@ impl Place {
         }
     }
 
-    /// Returns whether what this route leads to, is changed or moved with it is this place.
+    /// Returns whether a write at the end of this route, or a move of a part of it, changes this place.
     fn is_on(&self, route: &Route) -> bool {
         let own = Route::of(&self.path).or_else(|| Route::without_links(&self.path));
         // A tool cannot write to a place that has no name.
@@ -119,7 +119,7 @@ impl HookConfig {
         is_any(&self.places(deciders)) || is_any(&named_by(deciders))
     }
 
-    /// Returns the hooks files of all scopes, with what belongs to them, and the stores.
+    /// Returns the hooks files of all scopes, with the directories that belong to them, and the stores.
     fn places(&self, deciders: &Deciders<'_>) -> Vec<Place> {
         let root = deciders.root.map(absolute);
         let own = self.files(root.as_deref()).into_iter();
@@ -180,8 +180,8 @@ fn possible_paths(path: &Path, root: Option<&Path>) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns whether a path of Windows is on another computer, or on this one by another name: a look at it may take long, and tells
-/// the other one who asks.
+/// Returns whether a path of Windows is on another computer, or on this one by another name. Reading it may take long, and reveals
+/// the user to the other computer.
 fn is_elsewhere(path: &Path, root: Option<&Path>) -> bool {
     let is_of_server = cfg!(windows) && path.to_string_lossy().replace('\\', "/").starts_with("//");
     let here = std::env::current_dir().ok();
@@ -223,7 +223,7 @@ fn is_linked(paths: &[PathBuf], places: &[Place]) -> bool {
     false
 }
 
-/// The standard library does not say which file a path leads to.
+/// The standard library does not identify the file at the end of a path on this system.
 #[cfg(not(unix))]
 fn is_linked(_paths: &[PathBuf], _places: &[Place]) -> bool {
     false

@@ -23,8 +23,7 @@ pub(super) struct Slot<'a> {
     pub(super) new: Option<Value>,
 }
 
-/// Returns the text with these entries in place of its own. None if the text is not an object, or its `hooks` is not a
-/// list.
+/// Returns the text with its entries replaced by these. None if the text is not an object, or its `hooks` is not a list.
 pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
     let text = text.unwrap_or(EMPTY);
     let body = readable(text);
@@ -72,7 +71,7 @@ fn change(entry: &CstObject, old: &Value, new: &Value) {
     };
     for key in old.keys().filter(|key| !new.contains_key(*key)) {
         match entry.get(key) {
-            // Switching a hook on must not take a comment along.
+            // A comment must stay when a hook is switched on.
             Some(property) if key == "enabled" => property.set_value(true.into()),
             Some(property) => property.remove(),
             None => {}

@@ -90,7 +90,7 @@ fn open_and_read(path: &Path) -> Result<Option<(File, String)>, FileError> {
     Ok(Some((file, text(bytes)?)))
 }
 
-/// Returns why a file cannot be found; none if it does not exist.
+/// Returns the error of a path that cannot be read; none if the file does not exist.
 fn unless_missing(path: &Path, error: io::Error) -> Option<FileError> {
     match files::dangling_link(path) {
         Some(link) if link == path && error.kind() == io::ErrorKind::NotFound => {

@@ -1,5 +1,5 @@
-//! The guards that are gone since the last load: what could block an event then, and cannot now. A tool that may write files
-//! could have removed them.
+//! The guards that are gone since the last load: hooks that could block an event then, and cannot now. A tool that may write
+//! files could have removed them.
 //!
 //! Compares hooks, and reads no files.
 
@@ -36,7 +36,7 @@ pub(super) fn compare(
     let (refused, mut guards): (Vec<_>, Vec<_>) =
         blocks.cloned().partition(|hook| hook.is_refused());
     let is_there = are_among(before, &guards);
-    // One that a person has approved is not missed silently: it blocks until its approval is revoked or replaced.
+    // An approved guard does not vanish silently: it blocks until its approval is revoked or replaced.
     guards.retain(|hook| hook.approval().is_none());
     let now = Now {
         refused: &refused,
@@ -89,10 +89,10 @@ fn is_guard(hook: &Hook, vocabulary: &Vocabulary) -> bool {
     hook.enabled() && hook.enforce() && guards(hook, vocabulary)
 }
 
-/// Returns of each hook whether it is one of these guards: by its file and label, or by its definition.
+/// Returns a bool for each hook of `before`: true if it is among `guards`, by its file and label or by its definition.
 fn are_among(before: &[Arc<Hook>], guards: &[Arc<Hook>]) -> Vec<bool> {
     let places: HashSet<_> = guards.iter().map(|hook| place_of(hook)).collect();
-    // Most loads do not need them.
+    // The keys are computed on demand, since most loads do not need them.
     let definitions = LazyCell::new(|| {
         let all = guards.iter().map(|hook| hook.to_json().to_string());
         all.collect::<HashSet<String>>()
@@ -112,8 +112,7 @@ struct Now<'a> {
 }
 
 impl Now<'_> {
-    /// Returns whether something stands in the guard's place that cannot be used, and blocks: the whole file, or an entry for the
-    /// same events.
+    /// Returns whether an unusable file or entry for the same events has replaced the guard, and blocks.
     fn has_in_its_place(&self, guard: &Hook) -> bool {
         self.refused.iter().any(|hook| {
             let is_of_file = hook.source().is_some_and(|source| source.index.is_none());
@@ -122,17 +121,17 @@ impl Now<'_> {
         })
     }
 
-    /// Returns what has happened to a guard.
+    /// Returns the reason why a guard is missing.
     fn reason(&self, guard: &Hook) -> String {
-        let is_it = |hook: &Hook| place_of(hook) == place_of(guard);
+        let is_same = |hook: &Hook| place_of(hook) == place_of(guard);
         let mut left_out = self.report.left_out.iter();
-        if let Some((_, standing)) = left_out.find(|(hook, _)| is_it(hook)) {
+        if let Some((_, standing)) = left_out.find(|(hook, _)| is_same(hook)) {
             return match standing {
                 Standing::Off(off) => switched_off(off),
                 _ => "not approved".to_owned(),
             };
         }
-        match self.hooks.iter().find(|hook| is_it(hook)) {
+        match self.hooks.iter().find(|hook| is_same(hook)) {
             Some(hook) if !hook.enabled() => switched_off(&Off::Entry),
             Some(_) => "unable to block anything".to_owned(),
             None => "gone".to_owned(),
@@ -144,7 +143,7 @@ fn switched_off(off: &Off) -> String {
     format!("switched off ({off})")
 }
 
-/// Returns the parts of a hook that stay the same where it is edited: its file and its label.
+/// Returns the parts of a hook that an edit does not change: its file and its label.
 fn place_of(hook: &Hook) -> (Option<&Path>, &str) {
     (file_of(hook), hook.label())
 }

@@ -1,7 +1,7 @@
 //! Edits a hooks file entry by entry: the one way in which hooks are saved.
 //!
-//! A save fails if the file has changed since it was read: to merge two lists is the program's decision. Does not know how a
-//! text is changed (`edit` does), nor what an approval covers.
+//! A save fails if the file has changed since it was read: the program decides how two lists are merged. `edit` changes the
+//! text. Does not know the content of an approval.
 
 use std::borrow::Borrow;
 use std::io;
@@ -101,9 +101,9 @@ impl HooksFileEntry {
     }
 
     /// Returns whether the hook was loaded from this entry.
-    fn is_source_of(&self, wanted: &Hook) -> bool {
+    fn is_source_of(&self, edited: &Hook) -> bool {
         let source = self.hook().ok().filter(|_| self.old.is_some());
-        source.is_some_and(|hook| hook.source() == wanted.source())
+        source.is_some_and(|hook| hook.source() == edited.source())
     }
 }
 
@@ -149,7 +149,7 @@ where
 {
     let hooks: Vec<I::Item> = hooks.into_iter().collect();
     let mut hooks: Vec<&Hook> = hooks.iter().map(Borrow::borrow).collect();
-    // Only hooks with its own protocol can be read from hooks.json, and those beside it stay in their files.
+    // A hooks.json can contain only hooks with its own protocol, and the hooks of the files beside it stay there.
     let is_beside = |hook: &Hook| {
         let source = hook.source();
         source.is_some_and(|source| is_beside_hooks(&source.path))
@@ -197,7 +197,7 @@ impl HooksFile {
         Ok(file)
     }
 
-    /// Returns the entries of a text, or why it is not a hooks file.
+    /// Returns the entries of a text, or the reason why it is not a hooks file.
     fn entries_of(&self, text: &str) -> Result<Vec<HooksFileEntry>, String> {
         let mut loaded = Loaded::nothing(&self.path, Owner::User);
         let form = HooksJson {
@@ -328,7 +328,7 @@ impl HooksFile {
     }
 }
 
-/// Takes the entry with the hook's value, else the entry from which it was loaded.
+/// Removes and returns the entry with the hook's value, else the entry from which the hook was loaded.
 fn take_entry_of(hook: &Hook, left: &mut [Option<HooksFileEntry>]) -> Option<HooksFileEntry> {
     let value = Some(hook.to_json());
     let mut take = |fits: &dyn Fn(&HooksFileEntry) -> bool| {

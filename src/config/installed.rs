@@ -46,7 +46,7 @@ impl Installed {
         (state.loads, state.guards.clone())
     }
 
-    /// Registers hooks, with those that are guards, in place of those of the last load. Returns None if `loads` is no longer
+    /// Registers hooks in place of those of the last load, and keeps the guards among them. Returns None if `loads` is no longer
     /// the number of finished loads.
     pub(super) fn replace(
         &self,

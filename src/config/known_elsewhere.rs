@@ -1,6 +1,6 @@
-//! Keys that people know from other programs, and the keys of an entry that they mean by them.
+//! Keys that people know from other programs, and the keys of an entry that correspond to them.
 //!
-//! Only for suggestions; does not know those programs.
+//! Only suggestions use this table. Does not know those programs.
 
 /// Events that only one program has, in the object `hooks` of its files. Cursor:
 /// <https://cursor.com/docs/agent/hooks>, Copilot CLI: <https://docs.github.com/en/copilot/reference/hooks-configuration>.
@@ -43,7 +43,7 @@ pub(super) fn is_condition_elsewhere(key: &str) -> bool {
     matches!(key, "matcher" | "tool" | "tools" | "if")
 }
 
-/// Returns what to write in place of a key of another program.
+/// Returns the replacement for a key of another program.
 pub(super) fn help_for_key(key: &str) -> Option<&'static str> {
     Some(match key {
         "matcher" | "tool" => "name the tool in `event`, as in `tool:pre_execute:bash`",

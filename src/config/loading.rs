@@ -26,7 +26,7 @@ impl HookConfig {
     }
 
     /// Loads the user's hooks, and after them those of other agents, if the host loads them. A missing file has no
-    /// hooks. Of a file with errors, the usable hooks are loaded; the rest is logged as warnings.
+    /// hooks. If a file has errors, its usable hooks are loaded, and the errors are logged as warnings.
     #[must_use]
     pub fn load_global(&self) -> Vec<Hook> {
         let mut files = self.read_files(None, None);
@@ -35,8 +35,8 @@ impl HookConfig {
         hooks_of(files)
     }
 
-    /// Loads the hooks of a project, and after them those of other agents, if the host loads them. Their working directories are resolved against the project's root. Runs nothing; but registering these
-    /// hooks means to trust the project.
+    /// Loads the hooks of a project, and after them those of other agents, if the host loads them. Their working directories
+    /// are resolved against the project's root. Runs nothing; but registering these hooks means to trust the project.
     #[must_use]
     pub fn load_project(&self, root: impl AsRef<Path>) -> Vec<Hook> {
         hooks_of(self.read_files_of_project(root.as_ref()))
@@ -63,7 +63,8 @@ impl HookConfig {
     /// without any approval gets no placeholder hooks.
     ///
     /// If the user's file lists a name in `"disable"`, no hook with this name is registered, from whatever
-    /// file except the administrator's, whose own `"disable"` counts for all files. (The other loading methods return it, for programs that edit hooks.)
+    /// file except the administrator's, whose own `"disable"` counts for all files. (The other loading methods
+    /// return such hooks, for programs that edit hooks.)
     pub fn load_into(
         &self,
         registry: &HookRegistry,
@@ -89,7 +90,7 @@ impl HookConfig {
         self.install_changed(installed, root, policy, |_| {})
     }
 
-    /// The same, with a change of the files' content before approvals are checked.
+    /// Loads as `install` does, and changes the files' content before approvals are checked.
     pub(super) fn install_changed(
         &self,
         installed: &Installed,
@@ -105,7 +106,7 @@ impl HookConfig {
             let (mut report, hooks) = self.admit(files, root, policy, loaded);
             let compared = gone::compare(&before, &hooks, &report, &self.vocabulary);
             report.problems.extend(compared.problems.iter().cloned());
-            // Fails if another load has ended at the same time.
+            // `replace` fails if another load has ended at the same time.
             if let Some(report) = installed.replace(loads, &hooks, compared.guards, report) {
                 compared.problems.iter().for_each(log_problem);
                 return report;

@@ -1,4 +1,4 @@
-//! Finds files that were probably meant as hooks files, where no host looks for them.
+//! Finds files that were probably intended as hooks files, but that no host reads.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::printable::printable;
 use crate::problem::{Problem, Severity};
 use crate::profile::AppProfile;
 
-/// The right name, and what people write instead.
+/// The right name, and the names that people write instead.
 const NAMES: [&str; 4] = ["hooks.json", "hook.json", "Hooks.json", "hooks.jsonc"];
 
 impl HookConfig {
@@ -71,7 +71,7 @@ impl HookConfig {
         let paths = paths.filter(|path| path.is_file() && !is_read(path));
         let problem = |path: PathBuf| {
             let message = "the file is not read, since hooks are not looked for there";
-            // One beside a right file only has a wrong name.
+            // A file beside a right one only has a wrong name.
             let mut right = right.iter();
             let to = right.find(|right| right.parent() == path.parent());
             let to = to.unwrap_or(new).to_string_lossy();

@@ -1,4 +1,4 @@
-//! The hooks files of a user and a project: what a host sets, and where the files are.
+//! The hooks files of a user and a project: the settings of the host, and the places of the files.
 //!
 //! `loading` and `checking` read the files, `saving` and `hooks_file` change them.
 
@@ -63,7 +63,7 @@ pub(crate) use sources::{Content, Form, Source, SourceFile};
 
 use places::{below, first_existing};
 
-/// What sources need to read their files as hooks.json is read.
+/// The parts that sources need to read their files as hooks.json is read.
 pub(crate) mod reading {
     use std::path::Path;
 
@@ -117,24 +117,24 @@ pub struct HookConfig {
     sources: Vec<Arc<dyn Source>>,
     vocabulary: Arc<Vocabulary>,
     approve_command: Option<String>,
-    /// Whether a load also looks for what hooks need: their scripts, their interpreters, programs in `PATH`.
+    /// True if a load also checks the files that hooks need: their scripts, their interpreters, programs in `PATH`.
     checks_scripts: bool,
-    /// Whether a load checks the conditions of hooks that may never run, and looks for probable mistakes.
+    /// True if a load checks the conditions of hooks that may never run, and reports probable mistakes.
     checks_all: bool,
-    /// What confines a project's hooks.
+    /// The sandbox of a project's hooks, if they run in one.
     project_sandbox: Option<Arc<Sandbox>>,
 }
 
-/// Where the administrator's file is.
+/// The place of the administrator's file.
 #[derive(Debug, Clone)]
 enum SystemFile {
     OfProfile,
     At(PathBuf),
-    /// None is read.
+    /// No such file is read.
     Nowhere,
 }
 
-/// Has the names of the specification.
+/// Uses the names of the specification.
 impl Default for HookConfig {
     fn default() -> Self {
         Self::new(AppProfile::default())
@@ -205,7 +205,7 @@ impl HookConfig {
         self
     }
 
-    /// Makes loads look for what hooks need: the start of a host does not spend time on it.
+    /// Makes loads check the files that hooks need. The start of a host does not spend time on this.
     #[cfg(feature = "cli")]
     pub(crate) fn checking_scripts(mut self) -> Self {
         self.checks_scripts = true;

@@ -35,7 +35,7 @@ pub(super) fn nearest_project(
     let home = home::home_dir().map(|home| resolved(&home));
     let mut nearest = None;
     for directory in start.ancestors().take(MOST_LEVELS) {
-        // What is there is the user's own, not a project's.
+        // The files in the home directory are the user's own, not a project's.
         if home.as_deref() == Some(directory) {
             break;
         }

@@ -227,7 +227,7 @@ impl Reader<'_> {
         hook
     }
 
-    /// Reports why an entry cannot be used, and returns the first problem.
+    /// Reports the reasons why an entry cannot be used, and returns the first problem.
     fn unusable(
         &mut self,
         index: usize,
@@ -241,7 +241,7 @@ impl Reader<'_> {
             .map(|problem| self.file.note(Some(index), problem))
             .collect();
         let first = noted.into_iter().next();
-        // There is one, or the entry could be used.
+        // An entry without a problem could be used, so there is one.
         let first = first.unwrap_or_else(|| Problem::error("", "this entry cannot be used"));
         let start = entry.range().start;
         let source = self.file.source(Some(index), start);
@@ -252,7 +252,7 @@ impl Reader<'_> {
     }
 }
 
-/// The problem of the first entry that is one too many.
+/// Returns the problem of the first entry that exceeds the limit.
 pub(crate) fn too_many_entries() -> Problem {
     let most = grouped(MOST_ENTRIES);
     Problem::limit(format!("the file has more than {most} hooks"))
@@ -347,14 +347,14 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
     entry.members().filter(is_unknown)
 }
 
-/// Returns whether a key is probably one of ours with a typo, or has the sense of one.
+/// Returns whether a key is probably one of ours with a typo, or has the meaning of one.
 fn may_be_ours(key: &str) -> bool {
     keys().any(|known| is_slip(key, known))
         || nearest_key(key) == Some("sandbox")
         || is_condition_elsewhere(key)
 }
 
-/// An entry must not run without what such a key says: a condition, a deadline, a sandbox.
+/// An entry must not run without the effect of such a key: a condition, a deadline, a sandbox.
 fn typos_in(entry: Node<'_, '_>) -> Vec<Problem> {
     let typos = unknown_keys(entry).filter(|member| may_be_ours(member.key));
     let problems = typos.take(MOST_PROBLEMS + 1).map(|typo| Problem {
@@ -364,13 +364,13 @@ fn typos_in(entry: Node<'_, '_>) -> Vec<Problem> {
     problems.collect()
 }
 
-/// A missing key with a typo is one problem, at the typo.
+/// A missing key is one problem together with its typo, at the typo.
 fn name_typos(entry: Node<'_, '_>, problems: &mut [Problem], typos: &mut Vec<Problem>) {
     for problem in problems {
         let key = problem.key.as_deref().unwrap_or_default();
-        let is_it = |other: &Problem| other.suggestion.as_deref() == Some(key);
+        let is_typo_of_key = |other: &Problem| other.suggestion.as_deref() == Some(key);
         if entry.get(key).is_none()
-            && let Some(typo) = typos.iter().position(is_it)
+            && let Some(typo) = typos.iter().position(is_typo_of_key)
         {
             *problem = typos.remove(typo);
         }

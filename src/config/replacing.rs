@@ -1,6 +1,6 @@
-//! The file that an edit replaces: where it is, who may change it now, and a copy of a broken one.
+//! The file that an edit replaces: finds it, locks it, and copies it if it is broken.
 //!
-//! Does not know what is in it.
+//! Does not know the content of the file.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -63,7 +63,7 @@ fn check_place(path: &Path, root: Option<&Path>) -> Result<(), ConfigError> {
 /// must not be replaced. A link that leads out and in again may be used, but not one with `..` behind a directory
 /// that is missing: it would be created.
 fn check_within(root: &Path, path: &Path) -> io::Result<()> {
-    // If the project does not exist yet, it has no links.
+    // A project that does not exist yet has no links.
     let Ok(root) = root.canonicalize() else {
         return Ok(());
     };
@@ -83,7 +83,7 @@ fn check_within(root: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies a broken file beside it, and logs where.
+/// Copies a broken file to a new one beside it, and logs the path.
 pub(super) fn put_aside(path: &Path, reason: &str) -> Result<(), ConfigError> {
     let copy = copy_aside(path).map_err(|error| cannot_write(path, error))?;
     warn!(

@@ -1,4 +1,4 @@
-//! The report of a load, the error of a save, and which hooks a load trusts.
+//! The report of a load, the error of a save, and the policy that decides which hooks a load trusts.
 
 use std::fmt;
 use std::io;
@@ -15,7 +15,7 @@ use crate::problem::{Problem, Severity};
 use crate::redact::Redactor;
 use crate::trust::TrustStore;
 
-/// Which hooks may run. A required argument of [`HookConfig::load_into`], so that a host decides explicitly
+/// The hooks that may run. A required argument of [`HookConfig::load_into`], so that a host decides explicitly
 /// whether to trust a repository.
 ///
 /// [`HookConfig::load_into`]: crate::HookConfig::load_into
@@ -60,7 +60,7 @@ pub struct LoadReport {
     /// tool's name. Not part of the JSON form.
     #[serde(skip)]
     pub read_as: Vec<(PathBuf, &'static str)>,
-    /// The problems, in the order of the files. Of a file with too many, the last one says that there are others.
+    /// The problems, in the order of the files. If a file has too many, its last problem says that there are others.
     pub problems: Vec<Problem>,
 }
 

@@ -1,4 +1,4 @@
-//! What a person decides on: a project's hooks as its files have them now, compared with their approval.
+//! The review of a project's hooks by a person: the hooks as the files have them now, compared with their approval.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::trust::{Approval, TrustError, TrustStore};
 pub(crate) struct Review {
     pub(crate) store: TrustStore,
     pub(crate) approval: Approval,
-    /// Whether hooks were approved before.
+    /// True if hooks were approved before.
     pub(crate) has_approval: bool,
     /// The number of approved hooks of other agents, whose files were not read.
     pub(crate) unread: usize,

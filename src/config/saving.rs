@@ -17,7 +17,7 @@ impl HookConfig {
     /// Saves the user's hooks in place of those in the file that exists, else in the first file of the profile.
     ///
     /// The file is replaced in one step, so that a reader never sees half of it, and keeps its mode. A hook that is
-    /// equal to an entry keeps the text of this entry. Of a changed hook, the keys that differ are written into the
+    /// equal to an entry keeps the text of this entry. If a hook has changed, only the keys that differ are written into the
     /// entry from which it was loaded; other hooks are added, with the file's indentation. All other bytes stay:
     /// comments, formatting, keys that this version does not know, and entries that it cannot use.
     ///
@@ -61,7 +61,7 @@ impl HookConfig {
         first_existing(self.candidates_to_edit(root))
     }
 
-    /// Returns the files of the project, or of the user without a root. The one that a new file would be is the first.
+    /// Returns the files of the project, or of the user without a root. The first one is the path of a new file.
     pub(super) fn candidates_to_edit(&self, root: Option<&Path>) -> Vec<PathBuf> {
         let (mut candidates, files) = match root {
             Some(root) => (self.project_candidates(root), self.profile.project_files()),

@@ -1,6 +1,6 @@
 //! The JSON Schema of hooks.json, for editors: the published file, with the events and tools of a host.
 //!
-//! Does not know how a file is read; a test holds the two together.
+//! Does not know how a file is read. A test compares the schema with the reader.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ mod tests {
     use crate::json::{DEEPEST, LARGEST_TEXT, MOST_VALUES};
     use crate::printable::grouped;
 
-    /// The one page that states the limits of a file, and its words.
+    /// The page that states the limits of a file.
     #[test]
     fn the_page_states_the_limits_of_a_file() {
         let page = include_str!("../../docs/protocol.md").replace('\n', " ");

@@ -1,4 +1,4 @@
-//! The files that have hooks, hooks.json and others: whose they are, and loading them.
+//! The files that have hooks, hooks.json and others: finds their owners, and loads them.
 //!
 //! A `Source` knows which files of another kind there are, a `Form` how one is read. Does not decide which of their hooks
 //! may run.
@@ -39,7 +39,7 @@ pub(crate) trait Source: Any + fmt::Debug + RefUnwindSafe + Send + Sync {
     fn lost(&self, protocol: &str, definition: &Value) -> Option<Arc<dyn Protocol>>;
 }
 
-/// How the files of one kind are read.
+/// Reads the files of one kind.
 pub(crate) trait Form: Send + Sync {
     /// The program whose form it is, for messages.
     fn title(&self) -> &'static str;
@@ -47,8 +47,8 @@ pub(crate) trait Form: Send + Sync {
     /// Returns whether a file that cannot be read blocks.
     fn is_strict(&self) -> bool;
 
-    /// Adds the hooks and problems of a text, also what matches no event or tool of the host. Returns the hooks that the
-    /// file switches off. Compiles the expressions of hooks only if `is_compiled`.
+    /// Adds the hooks and problems of a text, and warnings about patterns that match no event or tool of the host. Returns the
+    /// hooks that the file switches off. Compiles the expressions of hooks only if `is_compiled`.
     fn read(
         &self,
         text: &str,
@@ -72,25 +72,25 @@ pub(crate) enum Content {
     Plugin(Arc<dyn Form>),
     /// The file has decided which other files there are, and has no hooks.
     Nothing,
-    /// What is wrong with the place of the file.
+    /// The problem with the place of the file.
     Problem(String),
-    /// The same, for files that are left out: a strict form blocks.
+    /// The problem with files that are left out: a strict form blocks.
     LeftOut(String, Arc<dyn Form>),
 }
 
-/// What entries are compared with.
+/// The values that entries are checked against.
 pub(super) struct Checks<'a> {
     /// The host's events and tools.
     pub(super) vocabulary: &'a Vocabulary,
-    /// Whether scripts and `PATH` are looked at.
+    /// True if scripts and `PATH` are checked.
     pub(super) scripts: bool,
-    /// Whether conditions of hooks that may never run are checked, and probable mistakes are looked for.
+    /// True if conditions of hooks that may never run are checked, and probable mistakes are reported.
     pub(super) checks_all: bool,
     pub(super) allowances: Allowances,
 }
 
-/// The bytes that the compiled expressions of each owner may take. A limit for each file would be none: a clone may have
-/// many files.
+/// The bytes that the compiled expressions of each owner may take. A limit for each file would have no effect: a clone may
+/// have many files.
 #[derive(Default)]
 pub(super) struct Allowances {
     administrator: Arc<Allowance>,
@@ -180,7 +180,7 @@ fn load_file(
     Some(loaded)
 }
 
-/// Reads a file into what is loaded of it so far; none if it does not exist.
+/// Reads a file into its `Loaded`; none if the file does not exist.
 pub(super) fn read(
     mut loaded: Loaded,
     form: &dyn Form,
@@ -227,9 +227,9 @@ pub(super) fn source_of<'a>(
     sources.iter().find(|source| source.reads(name))
 }
 
-/// Returns a hook that was approved and is gone, with the protocol that its definition has: `hook` is the rest. None if
-/// such hooks are not loaded, so that none is missed. A hook whose protocol cannot be read blocks all that its pattern
-/// matches.
+/// Returns a hook that was approved and is gone, with the protocol of its definition: `hook` has the other settings. None if
+/// such hooks are not loaded, so that none is missed. A hook whose protocol cannot be read blocks each event that its
+/// pattern matches.
 pub(super) fn with_lost_protocol(
     sources: &[Arc<dyn Source>],
     hook: Hook,

@@ -18,7 +18,7 @@ use crate::json;
 use crate::logging::{error, info, log_safely};
 use crate::registry::HookRegistry;
 
-/// How often the files are read.
+/// The interval at which the files are read.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// An editor that saves a file makes several changes: a load waits until there was no change for this time.
@@ -34,7 +34,7 @@ const MOST_REPORTS: usize = 64;
 pub struct HookWatcher {
     report: Arc<LoadReport>,
     reports: Receiver<LoadReport>,
-    /// Dropped with the watcher, which ends its thread.
+    /// The thread ends when this is dropped with the watcher.
     _stop: Sender<()>,
 }
 
@@ -118,10 +118,10 @@ impl HookConfig {
         };
         let name = thread::Builder::new().name("forge-hooks-watch".to_owned());
         name.spawn(work).map_err(|source| WatchError { source })?;
-        // The files are looked at before they are loaded, so that no change is missed.
+        // The state of the files is read before they are loaded, so that no change is missed.
         watching.loaded = watching.look();
         let report = watching.load();
-        // Cannot fail: the channel is empty, and the thread receives from it.
+        // Sending cannot fail: the channel is empty, and the thread receives from it.
         let _ = begin.try_send(watching);
         Ok(HookWatcher {
             report,
@@ -131,7 +131,7 @@ impl HookConfig {
     }
 }
 
-/// A file and its text, with its warning; none if it does not exist. Of a file that cannot be used, the reason and the
+/// A file and its text, with its warning; none if it does not exist. A file that cannot be used has the reason and the
 /// time of its last change.
 type Look = (PathBuf, Result<Option<(String, Option<String>)>, String>);
 
@@ -142,7 +142,7 @@ struct Watching {
     policy: Option<TrustPolicy>,
     last_good: LastGood,
     reports: Sender<LoadReport>,
-    /// Nothing is sent; it is disconnected when the watcher is dropped.
+    /// The channel carries nothing. It is disconnected when the watcher is dropped.
     stopped: Receiver<()>,
     /// The files as they were before the last load.
     loaded: Vec<Look>,
@@ -166,20 +166,20 @@ impl Watching {
                 continue;
             }
             let since = *changed.get_or_insert_with(Instant::now);
-            // Twice as long for a file that ends in the middle.
+            // A file that ends in the middle waits twice as long.
             let is_quiet = quiet > 1 || (quiet == 1 && is_whole(&seen));
             if is_quiet || since.elapsed() >= LONGEST_UNREST {
                 self.loaded = std::mem::take(&mut seen);
                 changed = None;
                 let report = self.load();
                 info!("hooks were loaded again: {} are in use", report.in_use);
-                // Full: the host does not read them.
+                // The queue is full if the host does not read the reports.
                 let _ = self.reports.try_send(LoadReport::clone(&report));
             }
         }
     }
 
-    /// Returns false when the watcher is dropped.
+    /// Waits for the next look at the files. Returns false when the watcher is dropped.
     fn sleep(&self, time: Duration) -> bool {
         self.stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
     }

@@ -15,7 +15,7 @@ use super::there::create_directory;
 pub(crate) enum NewFile {
     /// The permissions that the user's umask allows.
     AsUsual,
-    /// Readable and writable by the user only.
+    /// Only the user can read and write the file.
     Private,
 }
 
@@ -65,8 +65,8 @@ pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-/// Renames the new file over the old one. Windows refuses this while another process reads the old file, so
-/// it is tried again.
+/// Renames the new file over the old one. Tries again on Windows, which refuses this while another process reads the
+/// old file.
 fn put_in_place(mut file: NamedTempFile, target: &Path) -> io::Result<()> {
     let tries = if cfg!(windows) { 50 } else { 1 };
     for left in (0..tries).rev() {

@@ -1,7 +1,7 @@
 //! A lock between processes: a process that reads a file and writes it again holds the lock meanwhile.
 //!
-//! The lock is a separate file beside it, because the file itself is replaced. It exists only while the lock is held, so
-//! that none is left in a repository.
+//! The lock is a separate file beside it, because the file itself is replaced. The lock file exists only while the lock is
+//! held, so that none stays in a repository.
 
 #[cfg(unix)]
 use std::fs;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::atomic::end_of_links;
 use super::there::create_directory;
 
-/// How long [`lock`] waits. No change of a file takes so long.
+/// The time that [`lock`] waits. No change of a file takes so long.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 const NEXT_TRY: Duration = Duration::from_millis(5);
 
@@ -55,7 +55,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<Lock> {
                 return Ok(Lock { _file });
             }
             Ok(None) => io::Error::other("another program is changing it"),
-            // Windows returns this error for a file that is just being removed, too.
+            // Windows also returns this error for a file that is just being removed.
             Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied => error,
             Err(error) => return Err(error),
         };

@@ -1,7 +1,7 @@
 //! Safe access to the files that decide what runs: regular files only, replaced in one step, changed by one
 //! process at a time, and writable only by the user.
 //!
-//! Knows nothing of their content.
+//! Does not know the content of the files.
 
 mod atomic;
 mod lock;

@@ -1,6 +1,6 @@
-//! Checks which users could have written a file: its content runs with the user's rights.
+//! Checks which users could have written a file: its content runs with the user's permissions.
 //!
-//! Unix only. On Windows the access rights of the directory apply, and there are no mode bits to check.
+//! Only available on Unix. Windows has no mode bits to check: the access rights of the directory apply.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -90,7 +90,7 @@ fn unreadable(error: std::io::Error) -> String {
 }
 
 fn check_directory(directory: &Path) -> Result<(), String> {
-    // A directory without readable metadata is not world-writable.
+    // A directory without readable metadata is treated as not world-writable.
     let mode = directory.metadata().map_or(0, |metadata| metadata.mode());
     if mode & WORLD_WRITABLE != 0 && mode & STICKY == 0 {
         let fix = command("chmod", "o-w", directory);

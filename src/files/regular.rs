@@ -12,7 +12,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        // For a regular file these flags have no effect.
+        // These flags have no effect on a regular file.
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
     let file = options.open(path)?;

@@ -1,4 +1,4 @@
-//! Whether something is really not there: what is behind a link that cannot be followed is unknown, not missing.
+//! Distinguishes a missing file from an unknown one: a file behind a link that cannot be followed is unknown.
 
 use std::path::Path;
 use std::{fs, io};
@@ -34,7 +34,7 @@ pub(crate) fn dangling_directory(path: &Path) -> Option<&Path> {
     (lowest.is_symlink() && !lowest.is_dir()).then_some(lowest)
 }
 
-/// Describes what is wrong with a link that cannot be followed, and the next step.
+/// Describes why a link cannot be followed, and the next step.
 pub(crate) fn to_nothing(link: &Path) -> String {
     let display = link.display();
     match link.metadata() {

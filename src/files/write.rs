@@ -24,7 +24,7 @@ impl Links {
     /// Returns the rule for a path that is the value of an environment variable.
     ///
     /// # Errors
-    /// If the path is relative: what it leads to depends on the directory in which the program was started.
+    /// If the path is relative: its target depends on the directory in which the program was started.
     pub(crate) fn of_variable(path: &Path) -> io::Result<Self> {
         if !path.is_absolute() {
             let absolute = std::path::absolute(path).unwrap_or_default();
@@ -66,7 +66,7 @@ pub(crate) fn empty(path: &Path, links: Links) -> io::Result<()> {
     open(path, links, options).map(drop)
 }
 
-/// Creates a file. Never follows a link: what exists is an error, whatever it is.
+/// Creates a file. Never follows a link: anything that exists is an error.
 #[cfg(feature = "cli")]
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     File::create_new(path)
@@ -119,7 +119,7 @@ pub(crate) fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut source, &mut copy)?;
     // The umask may have removed some permissions.
     copy.set_permissions(permissions)?;
-    // Some file systems cannot do this.
+    // Some file systems do not support this.
     let _ = copy.sync_all();
     Ok(())
 }
@@ -197,7 +197,7 @@ fn add_flags(options: &mut OpenOptions, links: Links) {
     }
 }
 
-/// Returns why a file of this type is not written; none if it is.
+/// Returns the reason why a file of this type is not written; none if it is.
 fn special(kind: FileType) -> Option<&'static str> {
     #[cfg(unix)]
     {

@@ -15,7 +15,7 @@ use crate::printable::shortened;
 use crate::problem::Problem;
 use crate::protocol::Protocol;
 
-/// Checks a timeout: 1000 seconds and more were probably meant in milliseconds, and fewer than 100 milliseconds in seconds.
+/// Checks a timeout: 1000 seconds and more were probably intended as milliseconds, and fewer than 100 milliseconds as seconds.
 pub(crate) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
     let (is_other, converted) = if agent.milliseconds {
         (number < 100.0, number * 1000.0)
@@ -80,7 +80,7 @@ fn rules_of(text: &str) -> Option<Vec<(&str, &str)>> {
     rules.collect()
 }
 
-/// Says what to write in place of rules as a matcher.
+/// Returns the fix for a matcher that consists of rules.
 fn advice(rules: &[(&str, &str)], agent: &Agent) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in rules {
@@ -119,11 +119,11 @@ pub(crate) fn unknown_tool(
         return None;
     }
     let names = match protocol.matcher.names() {
-        // A declared glob may have any name that an expression matches.
+        // A declared glob may match any name that an expression matches.
         None if declared().any(|tool| tool.contains(['*', '?', '['])) => return None,
         names => names.unwrap_or_default(),
     };
-    // A glob declares this tool: a name that is declared itself has another one here.
+    // A glob declares this tool: a name that is declared itself has another name here.
     if names
         .iter()
         .any(|name| vocabulary.has_tool(name) && !declared().any(|tool| tool == *name))
@@ -141,7 +141,7 @@ pub(crate) fn unknown_tool(
     Some(problem.with_suggestion_of(suggestion))
 }
 
-/// Checks the command of a handler, which stands there; its script only if it `checks_scripts`.
+/// Checks the command of a handler at this node; its script only if `checks_scripts`.
 pub(crate) fn command(
     node: Node<'_, '_>,
     hook: &Hook,
@@ -213,7 +213,7 @@ fn cannot_run(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Opt
     let directories = protocol.directories(root.unwrap_or(Path::new("")));
     let problem = script::check(hook, |name| {
         let mut known = directories.iter();
-        // Without a project, the directory of the project is not known.
+        // The directory of the project is unknown if there is no project.
         let is_known = |path: &Path| !path.as_os_str().is_empty();
         let (_, path) = known.find(|(known, path)| known == name && is_known(path))?;
         Some(path.to_string_lossy().into_owned())
@@ -233,7 +233,7 @@ fn cannot_run(node: &Node<'_, '_>, hook: &Hook, protocol: &AgentProtocol) -> Opt
     Some(warning)
 }
 
-/// Returns the event that was probably meant by an unknown key. A name that is only similar may be that of a newer event.
+/// Returns the event that an unknown key probably stands for. A name that is only similar may be that of a newer event.
 pub(crate) fn nearest_event(agent: &Agent, name: &str) -> Option<&'static str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
     let event = nearest(name, agent.event_names(), LIKE_AN_EVENT)?;

@@ -1,7 +1,7 @@
-//! Names that mean something to another agent, and nothing here: tools in a matcher, variables in a command, keys of a
-//! handler. Each is a warning with the name that is meant.
+//! Finds names that mean something to another agent, and nothing here: tools in a matcher, variables in a command, keys of a
+//! handler. Each is a warning with the intended name.
 //!
-//! Knows the tables of all agents, and no particular one.
+//! Knows the tables of all agents, not a particular agent.
 
 use std::path::Path;
 
@@ -89,13 +89,13 @@ pub(super) fn variable(
         Some(_) => format!("`${name}` is set only for hooks of a plugin"),
         None => format!("`${name}` is not set for hooks of {title}"),
     };
-    let (directory, wanted) = if is_in_plugin {
+    let (directory, variable) = if is_in_plugin {
         ("plugin", Variable::Plugin)
     } else {
         ("project", Variable::Project)
     };
     let mut own = agent.variables.iter();
-    let help = match own.find(|(_, value)| *value == wanted) {
+    let help = match own.find(|(_, value)| *value == variable) {
         Some((name, _)) => format!("the {directory}'s directory is `${name}`"),
         None => "the hook runs in the directory of the session".to_owned(),
     };
@@ -120,7 +120,7 @@ pub(super) fn is_used(text: &str, name: &str) -> bool {
         quotes += before.matches('\'').count();
         let is_text = before.ends_with('\\') || quotes % 2 == 1;
         before = part;
-        let is_it = match part.strip_prefix('{') {
+        let is_reference = match part.strip_prefix('{') {
             Some(part) => {
                 let rest = part.strip_prefix(name);
                 rest.is_some_and(|rest| rest.starts_with(['}', '%', '#', '/']))
@@ -129,7 +129,7 @@ pub(super) fn is_used(text: &str, name: &str) -> bool {
                 .strip_prefix(name)
                 .is_some_and(|rest| !rest.starts_with(is_name)),
         };
-        is_it && !is_text
+        is_reference && !is_text
     })
 }
 
@@ -141,7 +141,7 @@ pub(super) fn unquoted(
     root: Option<&Path>,
     protocol: &AgentProtocol,
 ) -> Option<Problem> {
-    // With these, quotes do not simply surround words, or the shell does not split.
+    // A command with one of these has quotes that do not simply surround words, or is not split by the shell.
     const UNCLEAR: [&str; 7] = ["'", "\\", "$(", "`", "<<", "[[", "case "];
     if UNCLEAR.iter().any(|mark| text.contains(mark)) {
         return None;
@@ -166,7 +166,7 @@ fn begins_word(text: &str, name: &str) -> bool {
     })
 }
 
-/// Programs behind which a script stands.
+/// Programs that run the script after them.
 const INTERPRETERS: [&str; 9] = [
     "bash", "bun", "deno", "node", "perl", "python", "python3", "ruby", "sh",
 ];
@@ -174,7 +174,7 @@ const INTERPRETERS: [&str; 9] = [
 /// Checks the program or the script of a project's hook: the other users of the project have none below one user's home
 /// directory.
 pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Problem> {
-    // Other users may have these, and one user alone has that file.
+    // The other users may have these directories, but only one user has that file.
     const SHARED: [&str; 9] = [
         "Shared",
         "codespace",
@@ -215,7 +215,7 @@ pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Probl
     Some(Problem::warning_at(node, message).with_help(help))
 }
 
-/// Returns what an author writes in place of a key that the agent does not have.
+/// Returns the replacement for a key that the agent does not have.
 fn help_for(key: &str, agent: &Agent, of_handler: bool) -> Option<&'static str> {
     let is_read = |key: &str| agent.keys.contains(&key);
     Some(match key {

@@ -26,19 +26,19 @@ pub(crate) struct Host {
     pub(crate) vocabulary: Arc<Vocabulary>,
     /// Its own prefixes of the variables that hooks receive.
     pub(crate) prefixes: Vec<String>,
-    /// Whether the scripts of hooks are looked at, as far as it is known where they are.
+    /// True if the scripts of hooks are checked, as far as their place is known.
     pub(crate) looks_at_files: bool,
-    /// Whether the file is the user's or the administrator's own, so that its hooks begin in the host's directory.
+    /// True if the file is the user's or the administrator's own, so that its hooks begin in the host's directory.
     pub(crate) begins_anywhere: bool,
 }
 
-/// A longer timeout was probably meant in milliseconds.
+/// The longest timeout, in seconds, that is not reported as one in milliseconds.
 const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
 
 /// The most names of `inherit` that are checked: checking takes longer than reading.
 const MOST_NAMES: usize = 20;
 
-/// A probable mistake: its key, what is wrong, and what to do.
+/// A probable mistake: its key, the message, and the fix.
 type Finding = (String, String, String);
 
 const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
@@ -56,7 +56,7 @@ const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
     background,
 ];
 
-/// Returns warnings about a hook, each with its key. If it `checks_scripts`, also about files and programs that the hook
+/// Returns warnings about a hook, each with its key. If `checks_scripts`, also warns about files and programs that the hook
 /// needs.
 pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Problem> {
     let unfired = unfired(hook.pattern(), &host.vocabulary).into_iter();
@@ -123,10 +123,10 @@ fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
     is_replaced.then(|| finding.map(str::to_owned).into())
 }
 
-/// Finds a glob that probably does not match what was meant.
+/// Finds a glob that probably does not match the intended values.
 fn when(hook: &Hook, _: &Host) -> Option<Finding> {
     hook.when().find_map(|(pointer, condition)| {
-        // A whole command in a list or within `not` is meant as it is.
+        // A whole command in a list or within `not` is intended.
         let is_alone = matches!(condition, Condition::Glob(_));
         let is_of_command = is_alone && pointer.ends_with("/command");
         let mut globs = globs_of(condition).filter_map(|glob| about_glob(glob, is_of_command));
@@ -148,7 +148,7 @@ fn globs_of(condition: &Condition) -> impl Iterator<Item = &str> {
     globs.iter().map(String::as_str)
 }
 
-/// Returns what is wrong with a glob, and what to write.
+/// Returns the mistake in a glob, and the fix.
 fn about_glob(glob: &str, is_of_command: bool) -> Option<(String, String)> {
     let display = shortened(glob);
     let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
@@ -306,7 +306,7 @@ fn single_quoted(hook: &Hook, host: &Host) -> Option<Finding> {
     ))
 }
 
-/// Finds a search or a test behind which the command only exits with a failure: so it always fails.
+/// Finds a search or a test after which the command only exits with a failure, so that it always fails.
 fn last_test(hook: &Hook, _: &Host) -> Option<Finding> {
     let test = shell::last_test(script::posix_text(hook)?);
     let test = test.filter(|test| test.always_fails)?;
@@ -366,7 +366,7 @@ fn background(hook: &Hook, host: &Host) -> Option<Finding> {
     Some(("background".to_owned(), message, help.to_owned()))
 }
 
-/// Returns what in a command or a script is meant to block: an answer that decides, or an exit code.
+/// Returns the part of a command or a script that is intended to block: an answer that decides, or an exit code.
 fn refusal(text: &str) -> Option<String> {
     // The answer may be JSON within quotes, or an object of another language.
     let unquoted = text.replace(|c: char| c.is_whitespace() || "'\"\\".contains(c), "");

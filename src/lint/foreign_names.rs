@@ -1,10 +1,10 @@
-//! Names of another program that a command or a script uses, and the names that are here instead.
+//! Finds names of another program that a command or a script uses, and their replacements.
 //!
-//! Looks only for the names, and not at what the text does with them.
+//! Searches only for the names. Does not know how the text uses them.
 
 use crate::hook::Hook;
 
-/// Names of Claude Code, a part of the name that a script for both would have too, and what is here instead.
+/// Names of Claude Code, each with a part of the name that a script for both programs would also have, and the replacement.
 const NAMES: [(&str, &str, &str); 2] = [
     (
         "tool_input",
@@ -18,10 +18,10 @@ const NAMES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// What a person may read about a name of another program.
+/// The reference to the documentation for a name of another program.
 pub(super) const ABOUT_NAMES: &str = "docs/porting.md has the names for each";
 
-/// Returns the name of another program that a text of the hook uses, and what is here instead.
+/// Returns the name of another program that a text of the hook uses, and the replacement.
 pub(super) fn name_elsewhere(hook: &Hook, text: &str) -> Option<String> {
     let mut known = NAMES.iter();
     let is_used = |theirs: &str, ours: &str| {

@@ -1,5 +1,5 @@
-//! Every lint: warnings about what an author probably did not intend, in entries of hooks.json, in handlers of other agents,
-//! in patterns, and in the commands and scripts of hooks.
+//! Every lint: warnings about probable mistakes in entries of hooks.json, in handlers of other agents, in patterns, and in the
+//! commands and scripts of hooks.
 //!
 //! Runs nothing, and changes no hook: only the shell and the host know for certain. The readers of files call these checks, and
 //! place the problems.

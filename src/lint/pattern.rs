@@ -1,17 +1,17 @@
-//! Finds what matches nothing in a pattern, and suggests what was probably meant.
+//! Finds parts of a pattern that match nothing, and suggests the intended ones.
 //!
-//! Knows the events and tools of a host as far as the host has declared them. Each finding is a guess: a host may fire
-//! what it has not declared.
+//! Knows the events and tools of a host as far as the host has declared them. Each warning is a guess: a host may fire
+//! an event that it has not declared.
 
 use crate::events::{EventSpec, EventType, Vocabulary, meant_by};
 use crate::pattern::{Alternative, EventPattern, Name, Part, PatternPart};
 use crate::printable::shortened;
 use crate::problem::Problem;
 
-/// The most alternatives, and the most names of tools, that are looked at: a pattern may have very many.
+/// The most alternatives, and the most names of tools, that are checked: a pattern may have very many.
 const MOST_SEARCHED: usize = 16;
 
-/// Tools that most hosts have, as the examples name them.
+/// Tools that most hosts have, with the names of the examples.
 const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
 
 /// Returns a warning for each part of a pattern that matches no event or no tool of a host.
@@ -54,7 +54,7 @@ fn tools_after_comma(alternatives: &[Alternative]) -> Option<Problem> {
     None
 }
 
-/// Finds a usual tool in another case. Who names both knows that case counts.
+/// Finds a usual tool in another case. A pattern with both spellings is intended.
 fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Problem> {
     let alternatives = alternatives.iter();
     let of_tools = alternatives.filter(|alternative| alternative.event_text().starts_with("tool:"));
@@ -176,7 +176,7 @@ impl Alternative {
         })
     }
 
-    /// Finds a tool behind an event that has none.
+    /// Finds a tool after an event that has none.
     fn no_tool(&self, vocabulary: &Vocabulary) -> Option<Problem> {
         let mut matched = self.matched(vocabulary).peekable();
         matched.peek()?;
@@ -190,7 +190,7 @@ impl Alternative {
         Some(warning(message, Some(self.event_text())))
     }
 
-    /// The events that it matches. Without globs it is looked up: a file may hold many patterns.
+    /// Returns the events that the pattern matches. A pattern without globs is looked up, since a file may have many patterns.
     fn matched<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl Iterator<Item = &'a EventSpec> {
         let of_event = |part: &&Part| part.place != PatternPart::Tool;
         let mut names = self.parts.iter().filter(of_event);
@@ -338,7 +338,7 @@ mod tests {
         let named = vocabulary(&[], &["bash", "write"]);
         assert!(messages("tool:*:w*", &named).is_empty());
         assert_eq!(messages("tool:*:x*", &named).len(), 1);
-        // Of two globs, only the beginnings are compared.
+        // The lint compares only the beginnings of two globs.
         let servers = vocabulary(&[], &["mcp:*"]);
         for (tool, count) in [
             ("x*", 1),

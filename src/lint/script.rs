@@ -1,6 +1,6 @@
-//! Reads a command as far as the script that it runs, and looks at that.
+//! Reads a command up to the script that it runs, and checks the script.
 //!
-//! Where it is not sure what a word is, it finds nothing.
+//! Finds nothing if the meaning of a word is not certain.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const LONGEST_COMMAND: usize = 64 * 1024;
 /// The bytes of a script that are read: its first line, and the names that it uses.
 const BEGINNING: u64 = 64 * 1024;
 
-/// Where the interpreter of a script is looked for: a `#!` line may name any path.
+/// The directories in which the interpreter of a script is checked: a `#!` line may name any path.
 const INTERPRETERS: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 
 /// The characters that a shell may replace by other words.
@@ -35,21 +35,21 @@ struct Start {
     key: &'static str,
 }
 
-/// Returns why the script of a hook cannot run: the first word if it is a path, or the word behind a program that runs
-/// files if it is the name of one. `directory` returns the value of a variable that names a directory.
+/// Returns the problem that keeps the script of a hook from running. The script is the first word if it is a path, or the word
+/// after a program that runs files if it names one. `directory` returns the value of a variable that names a directory.
 pub(super) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
     beginning(hook, &start_of(hook.command(), directory)?, true).err()
 }
 
-/// Does what [`check`] does for a hook of hooks.json, and finds a script for another program, which finds nothing in its
-/// input. Looks whether the script can run only if that is `wanted`.
+/// Does what [`check`] does for a hook of hooks.json. Also finds a script for another program, whose names do not occur in our
+/// input. Checks whether the script can run only if `checks_start`.
 pub(super) fn check_own(
     hook: &Hook,
-    wanted: bool,
+    checks_start: bool,
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<Problem> {
     let start = start_of(hook.command(), directory)?;
-    let message = match beginning(hook, &start, wanted) {
+    let message = match beginning(hook, &start, checks_start) {
         Ok(text) => name_elsewhere(hook, &text?)?,
         Err(problem) => return Some(problem),
     };
@@ -67,17 +67,20 @@ pub(super) fn beginning_of_own(
     Some((start.script?, text))
 }
 
-/// Returns the beginning of the script's text, if it can be read; or why the script cannot run, if that is `wanted`.
-fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>, Problem> {
+/// Returns the beginning of the script's text, if it can be read; or the problem that keeps the script from running, if
+/// `checks_start`.
+fn beginning(hook: &Hook, start: &Start, checks_start: bool) -> Result<Option<String>, Problem> {
     let fault = |message: String| {
-        if wanted {
+        if checks_start {
             Err(Problem::warning(start.key, message))
         } else {
             Ok(None)
         }
     };
     let program = start.program.as_deref();
-    if let Some(program) = program.filter(|program| wanted && is_missing_program(hook, program)) {
+    if let Some(program) =
+        program.filter(|program| checks_start && is_missing_program(hook, program))
+    {
         return fault(format!("`{}` is not found in `PATH`", shortened(program)));
     }
     let Some(script) = &start.script else {
@@ -96,7 +99,7 @@ fn beginning(hook: &Hook, start: &Start, wanted: bool) -> Result<Option<String>,
     let Some(text) = beginning_of(&path) else {
         return Ok(None);
     };
-    if !wanted {
+    if !checks_start {
         return Ok(Some(text));
     }
     let line = text.split('\n').next().unwrap_or_default();
@@ -148,7 +151,7 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
     })
 }
 
-/// Returns whether the program runs the file that the word behind it names.
+/// Returns whether the program runs the file that the next word names.
 fn runs(program: &str, word: &str) -> bool {
     let is_runner = matches!(program, "env" | "exec") || runs_file(program);
     let is_file = !word.starts_with('-') && Path::new(word).extension().is_some();
@@ -214,8 +217,8 @@ fn is_path(word: &str) -> bool {
     word.contains('/') || cfg!(windows) && word.contains('\\')
 }
 
-/// Returns where a word leads, as far as it is known where the hook runs. Of a project, only what is within it is looked
-/// at, since its files may name any path.
+/// Returns the path of a word, as far as the hook's directory is known. A path of a project must be within the project,
+/// since its files may name any path.
 fn place(hook: &Hook, name: &str) -> End {
     let is_of_server = name.starts_with(r"\\") || name.starts_with("//");
     let (base, directory) = match hook.base_dir() {
@@ -229,7 +232,7 @@ fn place(hook: &Hook, name: &str) -> End {
     }
 }
 
-/// Returns why the first line of a script keeps it from running.
+/// Returns the reason why the first line of a script keeps it from running.
 fn fault_of_first_line(
     hook: &Hook,
     path: &Path,
@@ -276,7 +279,7 @@ fn beginning_of(path: &Path) -> Option<String> {
 /// Returns whether the `PATH` that a hook inherits has no such program.
 fn is_missing_program(hook: &Hook, program: &str) -> bool {
     let has_own = hook.env().contains_key("PATH") || hook.inherit().is_some();
-    // The shell itself has these.
+    // These are builtins of the shell.
     let is_builtin = matches!(program, "." | "exec" | "source");
     if has_own || is_builtin || is_path(program) || cfg!(windows) {
         return false;

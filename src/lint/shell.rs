@@ -1,22 +1,22 @@
 //! Finds mistakes in the text of a shell command: variables in single quotes or outside of quotes, and tests that decide the
 //! exit code. Also finds an `exit` that decides.
 //!
-//! Looks at the command alone, not at what stands in `$(..)`.
+//! Checks the command alone, not the text in `$(..)`.
 
 use crate::hook::{Piece, Token, lex};
 
-/// A command at the end of which a search or a test decides the exit code.
+/// A search or a test at the end of a command, which decides the exit code.
 pub(crate) struct LastTest<'a> {
     /// `grep`, `[`, ...
     program: &'a str,
-    /// Whether it stands behind `!`.
+    /// True if the command follows `!`.
     is_negated: bool,
-    /// Whether what follows if it is true fails too, so that the command never ends with 0.
+    /// True if the command that runs after a success fails too, so that the whole never ends with 0.
     pub(super) always_fails: bool,
 }
 
 impl LastTest<'_> {
-    /// Says what its exit code means.
+    /// Explains the exit code.
     pub(crate) fn why(&self) -> String {
         let when = match (self.is_search(), self.is_negated) {
             (true, false) => "finds nothing",
@@ -28,7 +28,7 @@ impl LastTest<'_> {
         format!("`{not}{}` exits with 1 if it {when}", self.program)
     }
 
-    /// Says what to write.
+    /// Returns the fix.
     pub(crate) fn help(&self) -> String {
         let test = match self.program {
             "[" | "[[" => "[ ... ]".to_owned(),
@@ -88,7 +88,7 @@ pub(crate) fn last_test(text: &str) -> Option<LastTest<'_>> {
 pub(super) fn exit_code(text: &str) -> Option<u8> {
     let lexed = lex(text);
     let parts = parts(lexed.commands.last()?);
-    // For each `{` that is still open, whether the commands in it run only after an error: its own, or that of a group around it.
+    // Each `{` that is still open has an item: true if its commands run only after an error, its own or that of a group around it.
     let mut groups = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         let is_in_group = groups.last() == Some(&true);
@@ -109,7 +109,7 @@ pub(super) fn exit_code(text: &str) -> Option<u8> {
     None
 }
 
-/// Returns whether the next word behind these parts is a program, and not an argument.
+/// Returns whether the next word after these parts is a program, and not an argument.
 fn begins_command(before: &[&str]) -> bool {
     const KEYWORDS: [&str; 6] = ["then", "else", "do", "{", "!", "command"];
     let last = before.last();
@@ -149,7 +149,7 @@ fn last_command<'p, 'a>(parts: &'p [&'a str]) -> &'p [&'a str] {
     &parts[start.map_or(0, |start| start + 1)..]
 }
 
-/// Returns the program of the last command, and whether it stands behind a negation.
+/// Returns the program of the last command, and whether it follows a negation.
 fn program_of<'a>(parts: &[&'a str]) -> (&'a str, bool) {
     match last_command(parts) {
         ["!", program, ..] => (program, true),
@@ -158,7 +158,7 @@ fn program_of<'a>(parts: &[&'a str]) -> (&'a str, bool) {
     }
 }
 
-/// Returns the first variable in a word in single quotes that `is_wanted`. A word behind an option, as in `sh -c`, and
+/// Returns the first variable in a word in single quotes that `is_wanted`. A word after an option, as in `sh -c`, and
 /// one of `eval` may be code.
 pub(super) fn quoted_variable(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
     const READ_CODE: [&str; 2] = ["eval", "trap"];
@@ -189,11 +189,11 @@ pub(super) fn quoted_variable(text: &str, is_wanted: impl Fn(&str) -> bool) -> O
 pub(super) fn split_variables(text: &str) -> Vec<&str> {
     let lexed = lex(text);
     let tokens = lexed.commands.last().map_or(&[][..], |tokens| tokens);
-    // In `[[ .. ]]` and `(( .. ))` nothing is split.
+    // The shell splits nothing in `[[ .. ]]` and `(( .. ))`.
     let is_simple = !text.contains("[[") && !text.contains("((");
     let mut names = Vec::new();
     for pair in tokens.windows(2).filter(|_| is_simple) {
-        // A variable that is a command, a pattern or an element of a list is meant to be split, or is not.
+        // A variable that is a command, a pattern or an element of a list is split on purpose, or is not split.
         let [Token::Word(before), Token::Word(word)] = pair else {
             continue;
         };
@@ -216,7 +216,7 @@ fn is_bare(word: &str, name: &str) -> bool {
     braced.unwrap_or(variable) == name
 }
 
-/// The name at the beginning of what follows a `$`.
+/// Returns the name at the beginning of the text after a `$`.
 fn name_at(text: &str) -> &str {
     let text = text.strip_prefix('{').unwrap_or(text);
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');

@@ -1,6 +1,6 @@
-//! The files of other agents: which of them may have hooks.
+//! Finds the files of other agents that may have hooks.
 //!
-//! Knows places, not what is in a file: `reader` does.
+//! Knows places. `reader` knows the content of the files.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl HookConfig {
         self.with_source(tools.into())
     }
 
-    /// Which hooks of other agents are loaded.
+    /// The hooks of other agents that are loaded.
     pub fn other_agents(&self) -> OtherAgents {
         self.source().cloned().unwrap_or_default()
     }
@@ -38,7 +38,7 @@ impl Source for OtherAgents {
         let mut search = Search {
             tools: self,
             root,
-            found: Vec::new(),
+            files: Vec::new(),
         };
         if let Some(home) = self.home().filter(|_| with_user) {
             search.directory(&home, None);
@@ -48,7 +48,7 @@ impl Source for OtherAgents {
         }
         search.plugins();
         search.named();
-        search.found
+        search.files
     }
 
     fn form_of(&self, path: &Path, text: &str) -> Option<Arc<dyn Form>> {
@@ -131,12 +131,12 @@ impl OtherAgents {
 struct Search<'a> {
     tools: &'a OtherAgents,
     root: Option<&'a Path>,
-    found: Vec<SourceFile>,
+    files: Vec<SourceFile>,
 }
 
 impl Search<'_> {
     fn add(&mut self, path: PathBuf, owner: Owner, content: Content) {
-        self.found.push(SourceFile {
+        self.files.push(SourceFile {
             path,
             owner,
             content,
@@ -222,7 +222,7 @@ impl Search<'_> {
                 self.add(directory, Owner::Named, left_out);
                 continue;
             }
-            // Claude Code, since the others read its plugins.
+            // The default is Claude Code, since the other agents read its plugins.
             let agent = agent_of_plugin(&directory).unwrap_or(CLAUDE);
             match self.root.filter(|root| is_within(&directory, root)) {
                 Some(root) => self.plugin(&directory, agent, Some(root), Owner::Project),
@@ -238,7 +238,7 @@ impl Search<'_> {
     /// Adds the files and plugins that the user names, except files that were found before. One of a project replaces none:
     /// it may be a link that the user has not chosen. Those that are a project's stay the project's.
     fn named(&mut self) {
-        let before = self.found.len();
+        let before = self.files.len();
         for (agent, path) in &self.tools.named {
             let path = absolute(path);
             let root = self.root.filter(|root| self.is_of_project(&path, root));
@@ -250,7 +250,7 @@ impl Search<'_> {
                 self.plugin(&path, agent, root, owner);
                 continue;
             }
-            let known = self.found[..before].iter();
+            let known = self.files[..before].iter();
             let mut known = known.filter(|file| file.owner != Owner::Project);
             if known.any(|file| is_same_file(&file.path, &path)) {
                 continue;
@@ -283,7 +283,7 @@ impl Search<'_> {
         };
         // The directory of an extension may be a link to another one in the project.
         let hooks = path.join("hooks").join("hooks.json");
-        let mut extensions = self.found.iter().filter(|file| is_of_extension(file));
+        let mut extensions = self.files.iter().filter(|file| is_of_extension(file));
         AGENTS.into_iter().any(is_loaded)
             || extensions.any(|file| {
                 [path, &hooks]
@@ -298,7 +298,7 @@ impl Search<'_> {
             return false;
         };
         let mut is_found = false;
-        for file in self.found.iter_mut().filter(|file| is_of_extension(file)) {
+        for file in self.files.iter_mut().filter(|file| is_of_extension(file)) {
             let real = file.path.canonicalize();
             if real.is_ok_and(|real| real.starts_with(&named)) {
                 file.owner = Owner::NamedInProject;
@@ -308,8 +308,8 @@ impl Search<'_> {
         is_found
     }
 
-    /// Returns whether the user has named this file of a project. A link out of the project may lead to a file that he
-    /// has named there: the project's settings and sandbox must not apply to that.
+    /// Returns whether the user has named this file of a project. A link out of the project may lead to a file that the user
+    /// has named there: the project's settings and sandbox must not apply to that file.
     fn is_named(&self, agent: &Agent, path: &Path, root: &Path) -> bool {
         let mut named = self.tools.named.iter();
         named.any(|(of, named)| *of == agent && is_same_file(named, path)) && is_below(path, root)
@@ -337,7 +337,7 @@ impl Search<'_> {
                     if paths.contains(&path) {
                         continue;
                     }
-                    // One that cannot be read is refused where it is read.
+                    // The reader refuses a file that cannot be read.
                     if stays_inside(name) && !path.is_dir() && files::is_there(&path) {
                         paths.push(path);
                         continue;
@@ -366,7 +366,7 @@ fn is_of_extension(file: &SourceFile) -> bool {
     is_in_project && matches!(file.content, Content::Plugin(_))
 }
 
-/// Returns whether a path leads to nothing outside of the directory in which it begins.
+/// Returns whether a path stays in the directory in which it begins.
 fn stays_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
@@ -393,7 +393,7 @@ fn is_within(directory: &Path, root: &Path) -> bool {
     directory.starts_with(root) || is_below(directory, root)
 }
 
-/// The same, by the canonical path alone.
+/// Returns whether a directory is within the project, by its canonical path alone.
 fn is_below(path: &Path, root: &Path) -> bool {
     let path = path.canonicalize();
     path.is_ok_and(|path| root.canonicalize().is_ok_and(|root| path.starts_with(root)))
@@ -468,7 +468,7 @@ fn agent_of_text(text: &str, named: &[&'static Agent]) -> Option<&'static Agent>
     };
     let best = |agents: &[&'static Agent]| {
         let agents = agents.iter().copied().filter(|agent| known(agent) > 0);
-        // The first one counts where two agents know as many.
+        // The first agent counts if two agents know the same number.
         agents.rev().max_by_key(|agent| known(agent))
     };
     best(named).or_else(|| best(&AGENTS))

@@ -1,5 +1,5 @@
-//! Converts a settings file of another agent to hooks, handler by handler, so that what is invalid does not affect the
-//! rest. Each problem has its position.
+//! Converts a settings file of another agent to hooks, handler by handler, so that an invalid one does not affect the
+//! others. Each problem has its position.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ struct Reader<'a> {
     origin: Arc<Origin>,
     /// The host's events and tools.
     vocabulary: &'a Vocabulary,
-    /// Whether expressions are compiled now.
+    /// True if expressions are compiled now.
     is_compiled: bool,
     allowance: SharedAllowance,
     /// The keys of the group or the handler that is read; empty outside of these.
@@ -98,7 +98,7 @@ impl Reader<'_> {
         Ok(switches(self.origin.agent, file))
     }
 
-    /// Reports a key that may have been meant to be `hooks`, or to be in it.
+    /// Reports a key that was probably intended to be `hooks`, or to be in it.
     fn other_key(&mut self, member: &Member<'_, '_>) {
         self.checked(like_hooks(member), None);
         let event = self.origin.agent.event_named(member.key);
@@ -167,8 +167,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Lets a strict file block what an unknown event may be meant to block, if the file has too many problems to look for the
-    /// event that was meant.
+    /// Lets a strict file block each event that an unknown one may stand for, if the file has too many problems to look for the
+    /// intended event.
     fn refuse_unreported(&mut self, member: &Member<'_, '_>) {
         if self.origin.is_strict && !self.blocked.contains(&None) {
             let message = "an event that hosts do not fire, in a file with too many problems";
@@ -259,8 +259,8 @@ impl Reader<'_> {
             }
         }
         // A handler of another type has other keys.
-        let given = node.get("type").and_then(|value| value.text());
-        if self.file.loaded.shows_all() && given.is_none_or(|given| given == "command") {
+        let kind = node.get("type").and_then(|value| value.text());
+        if self.file.loaded.shows_all() && kind.is_none_or(|kind| kind == "command") {
             let mut seen = HashSet::new();
             let members = node.members().take(MOST_KEYS);
             let members = members.filter(|member| seen.insert(member.key));
@@ -293,7 +293,7 @@ impl Reader<'_> {
         let problem = lint::matcher(&matcher, any.event, agent)
             .or(untested)
             .or_else(|| {
-                // With declared tools, the names that a matcher may have are known.
+                // The names that a matcher may have are known if tools are declared.
                 if self.vocabulary.tools().is_empty() {
                     lint::tool(&matcher, &protocol)
                 } else {
@@ -326,8 +326,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports what cannot be used, of hooks with this protocol or of any. The agent ignores it, and so does this crate
-    /// unless the host is strict, or each failure blocks the event: then a placeholder blocks what it could have blocked.
+    /// Reports a part that cannot be used, of hooks with this protocol or of any. The agent ignores it, and so does this crate
+    /// unless the host is strict, or each failure blocks the event: then a placeholder hook blocks the events of that part.
     fn refuse(&mut self, problem: Problem, protocol: Option<&AgentProtocol>) {
         let at = problem.start();
         let reason = self.report(problem);
@@ -390,7 +390,7 @@ impl Reader<'_> {
             ..group.clone()
         };
         let checks_scripts = self.file.loaded.checks_scripts;
-        for problem in lint::command(self.given(node)?, &hook, &protocol, checks_scripts) {
+        for problem in lint::command(self.command_node(node)?, &hook, &protocol, checks_scripts) {
             self.report(problem);
         }
         let hook = hook.with_protocol(Arc::new(protocol));
@@ -443,18 +443,18 @@ impl Reader<'_> {
     }
 
     /// Returns the command that runs on this system.
-    fn given<'t, 'a>(&self, node: Node<'t, 'a>) -> Result<Node<'t, 'a>, Problem> {
+    fn command_node<'t, 'a>(&self, node: Node<'t, 'a>) -> Result<Node<'t, 'a>, Problem> {
         let mut of_windows = ["commandWindows", "command_windows"].into_iter();
         let of_windows = of_windows
             .find_map(|key| self.get(node, key))
             .filter(|_| cfg!(windows));
-        let given = of_windows.or_else(|| node.get("command"));
-        given.ok_or_else(|| Problem::error_at(&node, "`command` is missing"))
+        let command = of_windows.or_else(|| node.get("command"));
+        command.ok_or_else(|| Problem::error_at(&node, "`command` is missing"))
     }
 
     fn command(&mut self, node: Node<'_, '_>, event: &Event) -> Result<Hook, Problem> {
-        let given = self.given(node)?;
-        let text = string(given)?;
+        let command = self.command_node(node)?;
+        let text = string(command)?;
         let pattern = event.ours().unwrap_or_default();
         let hook = match self.get(node, "args") {
             Some(args) => {
@@ -464,8 +464,8 @@ impl Reader<'_> {
             }
             None => Hook::new(pattern, text),
         };
-        let hook = hook.map_err(|error| Problem::error_at(&given, error.to_string()))?;
-        // For `bash`, the default, `protocol` chooses the shell.
+        let hook = hook.map_err(|error| Problem::error_at(&command, error.to_string()))?;
+        // `protocol` chooses the shell for `bash`, the default.
         Ok(match self.choice(node, "shell", ["bash", "powershell"]) {
             Some("powershell") => hook.with_shell(Shell::Pwsh),
             _ => hook,
@@ -476,17 +476,17 @@ impl Reader<'_> {
         let rule = self.value(node, "if", "a string", |value| {
             Some((value, Rule::new(value.text()?)))
         });
-        let Some((given, rule)) = rule else {
+        let Some((value, rule)) = rule else {
             return Ok(None);
         };
         if !event.is_of_tool() {
             let name = event.name;
             let message =
                 format!("the hook never runs: `{name}` has no tool that a rule could match");
-            return Err(Problem::warning_at(&given, message).with_help("remove `if`"));
+            return Err(Problem::warning_at(&value, message).with_help("remove `if`"));
         }
         if let Some(message) = rule.misunderstood() {
-            self.report(Problem::warning_at(&given, message));
+            self.report(Problem::warning_at(&value, message));
         }
         Ok(Some(rule))
     }
@@ -497,7 +497,7 @@ impl Reader<'_> {
         let tokens = self.value(node, key, expected, |value| {
             value.number().filter(is_number)
         });
-        // Any larger number is no limit.
+        // A larger number means no limit.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         tokens.map(|tokens| tokens as usize)
     }
@@ -544,13 +544,13 @@ impl Reader<'_> {
 
     fn with_environment(&mut self, node: Node<'_, '_>, mut hook: Hook) -> Hook {
         let expected = "an object of strings";
-        let given = self.value(node, "env", expected, |value| {
+        let variables = self.value(node, "env", expected, |value| {
             value.is_object().then_some(value)
         });
-        let Some(given) = given else {
+        let Some(variables) = variables else {
             return hook;
         };
-        for member in given.members() {
+        for member in variables.members() {
             let name = member.key;
             if member.value.is_null() {
                 continue;
@@ -599,7 +599,7 @@ fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
     })
 }
 
-/// Returns the first group or handler that is beyond the most of a file.
+/// Returns the first group or handler that exceeds the limit of a file.
 fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, agent: &Agent) -> Option<Node<'t, 'a>> {
     let items =
         |list: Option<Node<'t, 'a>>| list.and_then(|list| list.items()).into_iter().flatten();
@@ -611,7 +611,7 @@ fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, agent: &Agent) -> Option<Node<'t, '
     group.or_else(|| handlers.nth(MOST_ENTRIES))
 }
 
-/// Refuses a key that was meant to be `hooks`.
+/// Refuses a key that was intended to be `hooks`.
 fn like_hooks(member: &Member<'_, '_>) -> Result<(), Problem> {
     let lower = member.key.to_ascii_lowercase();
     if member.key == "hooks" || !matches!(&*lower, "hook" | "hooks") {
@@ -651,22 +651,22 @@ fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
 
 fn check_type(node: Node<'_, '_>, agent: &Agent) -> Result<(), Problem> {
     object(node, "an object with `type` and `command`")?;
-    let Some(given) = node.get("type") else {
+    let Some(kind) = node.get("type") else {
         let problem = Problem::error_at(
             &node,
             format!("has no `type`, so {} ignores it", agent.title),
         );
         return Err(problem.with_help("add \"type\": \"command\""));
     };
-    match text(given)? {
+    match text(kind)? {
         "command" => Ok(()),
         other if agent.other_types.contains(&other) => Err(Problem::warning_at(
-            &given,
+            &kind,
             format!("handlers of type `{other}` do not run: only type `command` is supported"),
         )),
         other => {
             let message = format!("expected `command`, found `{}`", shortened(other));
-            Err(Problem::error_at(&given, message).with_suggestion_of(Some("command")))
+            Err(Problem::error_at(&kind, message).with_suggestion_of(Some("command")))
         }
     }
 }

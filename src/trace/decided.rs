@@ -1,20 +1,20 @@
-//! What hooks have decided about an event, in the form in which a trace has it and `replay` compares it.
+//! The combined decision of an event's hooks, in the form that a trace contains and `replay` compares.
 
 use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookResult, Outcome};
 use crate::redact::Redactor;
 
-/// What hooks have decided about an event together.
+/// The combined decision of an event's hooks.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Decided {
-    /// For a host that does not get an answer of its user.
+    /// The decision for a host that gets no answer from its user.
     pub(crate) decision: Decision,
-    /// Whether a hook says that the operation is allowed, so that the host need not ask its user.
+    /// True if a hook says that the operation is allowed, so that the host need not ask its user.
     pub(crate) grants: bool,
     pub(crate) stops_turn: bool,
     pub(crate) updated_input: Option<Map<String, Value>>,
-    /// Whether that is the whole input.
+    /// True if `updated_input` is the whole input.
     pub(crate) replaces_input: bool,
 }
 
@@ -30,7 +30,7 @@ impl Decided {
         }
     }
 
-    /// Masks secrets in what hooks change, among them these values.
+    /// Masks secrets in the changed input, among them these values.
     pub(crate) fn masked(mut self, redactor: &Redactor, secrets: &[&str]) -> Self {
         if let Some(update) = &mut self.updated_input {
             let update = std::mem::take(update);

@@ -1,7 +1,7 @@
-//! The line of an event: what was fired, and what its hooks decided together.
+//! The line of an event: the event as it was fired, and the combined decision of its hooks.
 //!
-//! Of an event that can be blocked, the line has the data, so that it can be fired again. Of any other, it has only what tells
-//! one call from others: no result of a tool. The note is taken on the thread of the event, and masked on another one.
+//! If an event can be blocked, its line has the data, so that the event can be fired again. The line of any other event has only
+//! the keys that identify its call, and no result of a tool. The note is taken on the thread of the event, and masked on another.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
@@ -21,29 +21,29 @@ use crate::runner::FiredEvent;
 const LARGEST_VALUE: usize = 64 * 1024;
 /// The most bytes of all values of the data.
 const LARGEST_DATA: usize = 256 * 1024;
-/// The most levels of a value: a reader takes 128 for the whole line.
+/// The most levels of a value: a reader accepts 128 for the whole line.
 const DEEPEST: usize = 100;
 
 /// The most values that are named as left out.
 const MOST_NAMES: usize = 100;
-/// The most bytes of such a name.
+/// The most bytes of a name that is listed as left out.
 const LONGEST_NAME: usize = 256;
 
 const ID: &str = "tool_use_id";
 const ARGUMENTS: &str = "tool_args";
-/// The keys of the data by which calls differ.
+/// The keys of the data that identify a call.
 const OF_CALL: [&str; 3] = [ID, ARGUMENTS, "perm_level"];
 
-/// Names of what a tool has returned, which is not recorded: some events that can be blocked have it in their data.
+/// The keys for results of tools, which are not recorded: some events that can be blocked have them in their data.
 const RESULTS: [&str; 2] = ["tool_result", "tool_response"];
 
-/// The keys of the data that say whose the event is. Each line has them.
+/// The keys of the data that identify the agent of the event. Each line has them.
 const IDENTITY: [&str; 2] = ["agent_id", "agent_type"];
 
-/// The key of a line with what was fired.
+/// The key of a line for the fired event.
 pub(crate) const FIRED: &str = "fired";
 
-/// The words of a line that say how the host fires the event.
+/// The flags of a line: the options with which the host fired the event.
 pub(crate) const ASK: &str = "ask";
 pub(crate) const UPDATES: &str = "updates";
 pub(crate) const SECOND_PASS: &str = "second_pass";
@@ -55,24 +55,24 @@ pub(crate) const CANCELLED: &str = "cancelled";
 
 /// A record of a fired event.
 pub(super) struct EventNote {
-    /// In seconds since 1970.
+    /// The seconds since 1970.
     time: f64,
-    /// With the data that the line needs.
+    /// The event, with only the data that the line needs.
     event: HookEvent,
-    /// Whether the line has all data: the event can be blocked, and it is known what it has.
+    /// True if the line has all data: the event can be blocked, and its keys are known.
     has_data: bool,
     can_block: bool,
     left_out: Vec<String>,
     how: Vec<&'static str>,
     decided: Decided,
     reason: Option<String>,
-    /// The hook that has decided.
+    /// The hook that made the decision.
     by: Option<Arc<Hook>>,
     /// The digest of arguments that were too large.
     large_arguments: Option<String>,
     /// The hooks of the event: values of their `env` are masked.
     hooks: Vec<Arc<Hook>>,
-    /// About the memory that it takes.
+    /// The approximate memory of the note.
     pub(super) bytes: usize,
 }
 
@@ -106,12 +106,12 @@ impl EventNote {
             reason: reason.map(|reason| within(reason, LONGEST_TEXT).to_owned()),
             by: by.map(|result| Arc::clone(&result.hook)),
             hooks: fired.hooks.to_vec(),
-            // With what every note takes.
+            // Each note takes a fixed size besides its values.
             bytes: kept.bytes + 1024,
         }
     }
 
-    /// Returns what masks events: results of tools too.
+    /// Returns the redactor for events, which also removes results of tools.
     pub(super) fn redactor(of_hooks: &Redactor) -> Redactor {
         let redactor = of_hooks.clone();
         RESULTS
@@ -139,7 +139,7 @@ impl EventNote {
         fired.timestamp = event.timestamp;
         fired.tool_name = event.tool_name.as_deref().map(text);
         fired.session_id = event.session_id.as_deref().map(text);
-        // Whatever hooks there are for the event: those of its end are others than those of its begin.
+        // The digest of the call uses data that is masked independent of hooks: the end of a call has other hooks than its begin.
         fired.data = match redactor.value(&Value::Object(event.data.clone())) {
             Value::Object(data) => data,
             _ => Map::new(),
@@ -153,8 +153,8 @@ impl EventNote {
         }
         let left_out: Vec<_> = self.left_out.iter().map(|name| text(name)).collect();
         let decided = self.decided.masked(redactor, &secrets);
-        let of_hook = |words: Option<&str>, most| match (&self.by, words) {
-            (Some(hook), Some(words)) => text_of_hook(words, most, hook, redactor).into(),
+        let of_hook = |text: Option<&str>, most| match (&self.by, text) {
+            (Some(hook), Some(text)) => text_of_hook(text, most, hook, redactor).into(),
             _ => Value::Null,
         };
         let by = self.by.as_ref();
@@ -183,11 +183,11 @@ impl EventNote {
     }
 }
 
-/// Returns the words that say how the host fires the event.
+/// Returns the flags of a line: the options with which the host fires the event.
 fn how_of(fired: &FiredEvent<'_>) -> Vec<&'static str> {
     let how = fired.how;
     let context = fired.event.context();
-    let words = [
+    let flags = [
         (ASK, how.handles_ask),
         (UPDATES, how.applies_updates),
         (SECOND_PASS, how.is_second_pass),
@@ -200,8 +200,8 @@ fn how_of(fired: &FiredEvent<'_>) -> Vec<&'static str> {
         ),
         (CANCELLED, fired.outcome.is_cancelled()),
     ];
-    let said = words.into_iter().filter(|(_, is_so)| *is_so);
-    said.map(|(word, _)| word).collect()
+    let set = flags.into_iter().filter(|(_, is_set)| *is_set);
+    set.map(|(flag, _)| flag).collect()
 }
 
 /// Returns a list; `null`, which is left out, if it is empty.
@@ -212,7 +212,7 @@ fn listed<T: Into<Value>>(values: Vec<T>) -> Value {
     values.into_iter().map(Into::into).collect()
 }
 
-/// Returns the digest of what tells one call from others: its `tool_use_id`, else its tool, its arguments, and the level of a
+/// Returns the digest that identifies a call: of its `tool_use_id`, else of its tool, its arguments, and the level of a
 /// permission; none without a tool.
 fn call_of(event: &HookEvent, large_arguments: Option<&str>) -> Option<String> {
     let tool = event.tool_name.as_deref()?;
@@ -224,25 +224,25 @@ fn call_of(event: &HookEvent, large_arguments: Option<&str>) -> Option<String> {
     Some(of_text(call.to_string())[..32].to_owned())
 }
 
-/// Returns the id of a call. Another agent says it itself, where its events have what ours have no place for.
+/// Returns the id of a call. Another agent has it among the values that have no other key in our events.
 fn id_of(data: &Map<String, Value>) -> Option<&Value> {
     data.get(ID).or_else(|| data.get("agent")?.get(ID))
 }
 
-/// What is kept of an event.
+/// The sizes and omissions of the data that the line of an event keeps.
 #[derive(Default)]
 struct Kept {
     /// The bytes of all values, as JSON.
     bytes: usize,
-    /// The names of those that were too large.
+    /// The names of the values that were too large.
     left_out: Vec<String>,
     /// The digest of arguments that were too large.
     large_arguments: Option<String>,
 }
 
 impl Kept {
-    /// Returns the event with the data that its line needs, as far as it is not too large. What tells one call from others comes
-    /// first, so that nothing else takes its space.
+    /// Returns the event with the data that its line needs, without values that are too large. The keys that identify a call come
+    /// first, so that nothing else takes their space.
     fn copy(&mut self, event: &HookEvent, has_data: bool) -> HookEvent {
         let mut copy = HookEvent::new(event.event_type.clone());
         copy.timestamp = event.timestamp;
@@ -272,10 +272,10 @@ impl Kept {
         text.cloned()
     }
 
-    /// Returns whether a value is kept. One that is not is named.
+    /// Returns whether a value is kept. Records the name of one that is not.
     fn takes(&mut self, name: &str, value: &Value) -> bool {
         let most = LARGEST_DATA.saturating_sub(self.bytes + name.len());
-        // Its size is only counted where that does not recurse too deep.
+        // The size is counted only if that does not recurse too deep.
         let mut counted = Counted::new(most.min(LARGEST_VALUE));
         let is_taken = !is_deeper(value, DEEPEST) && counted.takes(value);
         if is_taken {
@@ -317,7 +317,7 @@ impl Counted {
         serde_json::to_writer(self, value).is_ok()
     }
 
-    /// Returns the digest of what was within the limit. So long a text cannot be guessed from its digest.
+    /// Returns the digest of the part within the limit. Such a long text cannot be guessed from its digest.
     fn digest(self) -> String {
         self.hash
             .finalize()

@@ -1,7 +1,7 @@
 //! The file of a trace: appends whole lines, and begins a new file when it is full.
 //!
-//! It is opened for each line, which costs far less than a hook. So several processes may write to one file, and it
-//! may be renamed or removed at any time; each line is a single write at its end. Knows nothing of the content of a
+//! The file is opened for each line, which costs far less than a hook. So several processes may write to one file, and it
+//! may be renamed or removed at any time; each line is a single write at its end. Does not know the content of a
 //! line.
 
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub(super) struct Limits {
 }
 
 pub(super) struct TraceFile {
-    /// With all links resolved: the file itself is renamed, not a link.
+    /// The path without links: the file itself is renamed, not a link.
     pub(super) path: PathBuf,
     links: Links,
     limits: Limits,
@@ -60,9 +60,9 @@ impl TraceFile {
         } else {
             Cow::Borrowed(line)
         };
-        // Not `write_all`: the rest could follow another process's line.
+        // `write_all` could write the rest after another process's line.
         match file.write(text.as_bytes())? {
-            written if written < text.len() => {
+            length if length < text.len() => {
                 Err(io::Error::other("only part of a line could be written"))
             }
             _ => Ok(()),
@@ -70,7 +70,7 @@ impl TraceFile {
     }
 
     /// # Errors
-    /// If the directory of a private file is behind a link now: it could lead into the project.
+    /// If the directory of a private file is now behind a link, which could lead into the project.
     fn check_place(&self) -> io::Result<()> {
         let Some(parent) = self.path.parent().filter(|_| self.links == Links::Private) else {
             return Ok(());
@@ -111,21 +111,21 @@ impl TraceFile {
     }
 }
 
-/// Whether the last writer was interrupted within a line. A device has no length.
+/// Returns whether the last writer was interrupted within a line. A device has no length.
 fn ends_within_line(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(false);
     }
-    let found = end(file)?;
-    if found.1 == *b"\n" {
+    let before = end(file)?;
+    if before.1 == *b"\n" {
         return Ok(false);
     }
     // Another process may be writing this line.
     thread::sleep(Duration::from_millis(1));
-    Ok(end(file)? == found)
+    Ok(end(file)? == before)
 }
 
-/// Returns the last byte, and where it is.
+/// Returns the last byte, and its offset.
 fn end(file: &mut File) -> io::Result<(u64, [u8; 1])> {
     let mut last = [0];
     let position = file.seek(SeekFrom::End(-1))?;

@@ -18,25 +18,25 @@ use crate::runner::{DropReason, HookRun};
 pub(super) const LONGEST_TEXT: usize = 4 * 1024;
 pub(super) const LONGEST_REASON: usize = 1024;
 
-/// How much of a text is searched for secrets before it is cut to its final length, so that no secret is cut
-/// in two and partly shown.
-const LONGEST_SOUGHT: usize = 8 * 1024;
+/// The most bytes of a text that are searched for secrets before it is cut to its final length, so that no secret is
+/// cut in two and partly shown.
+const LONGEST_SEARCHED: usize = 8 * 1024;
 
-/// A record of what happened to a hook.
+/// A record of the run of a hook.
 pub(super) struct Note {
-    /// In seconds since 1970.
+    /// The seconds since 1970.
     time: f64,
     event: EventType,
     tool: Option<String>,
     session: Option<String>,
     hook: Arc<Hook>,
     queued: Duration,
-    /// The fields that say how it ended.
+    /// The fields that describe the end of the hook.
     ended: Vec<Field>,
     reason: Option<String>,
 }
 
-/// A field of a line. One that is `null` is left out.
+/// A field of a line. A `null` is left out.
 type Field = (&'static str, Value);
 
 impl Note {
@@ -64,7 +64,7 @@ impl Note {
     }
 
     fn new(run: &HookRun<'_>, ended: Vec<Field>, reason: Option<&str>) -> Self {
-        let text = |text: Option<&str>| text.map(|text| within(text, LONGEST_SOUGHT).to_owned());
+        let text = |text: Option<&str>| text.map(|text| within(text, LONGEST_SEARCHED).to_owned());
         Self {
             time: now(),
             event: run.event.event_type.clone(),
@@ -84,7 +84,7 @@ impl Note {
         let text = |text: &str| Value::from(cut_to(text, LONGEST_TEXT));
         let source = hook.source().map(ToString::to_string);
         let reason = self.reason.as_deref();
-        // In the order in which people look for them.
+        // The fields are in the order in which people look for them.
         let mut fields = vec![
             ("time", self.time.into()),
             ("event", text(self.event.as_str())),
@@ -109,13 +109,13 @@ impl Note {
 
 /// Returns a text for the file, cut and with the secrets of its hook masked. Every text of a hook goes through this function.
 pub(super) fn text_of_hook(text: &str, longest: usize, hook: &Hook, redactor: &Redactor) -> String {
-    let sought = without_half_a_value(within(text, LONGEST_SOUGHT), hook);
-    let is_less = sought.len() < text.len();
-    let shown = cut(hook.masked(redactor, sought).into_owned(), longest);
-    if is_less && !shown.ends_with(CUT) {
-        shown + CUT
+    let searched = without_half_a_value(within(text, LONGEST_SEARCHED), hook);
+    let is_less = searched.len() < text.len();
+    let kept = cut(hook.masked(redactor, searched).into_owned(), longest);
+    if is_less && !kept.ends_with(CUT) {
+        kept + CUT
     } else {
-        shown
+        kept
     }
 }
 
@@ -150,7 +150,7 @@ pub(super) fn within(text: &str, most: usize) -> &str {
 /// values, and not even the beginning of a value may be shown.
 fn without_half_a_value<'a>(text: &'a str, hook: &Hook) -> &'a str {
     // A character has at most four bytes, so a shorter text was not cut.
-    if text.len() + 4 <= LONGEST_SOUGHT {
+    if text.len() + 4 <= LONGEST_SEARCHED {
         return text;
     }
     let begun = |value: &String| {
@@ -172,7 +172,7 @@ fn cut(text: String, most: usize) -> String {
     within(&text, most - CUT.len()).to_owned() + CUT
 }
 
-/// The duration in seconds, rounded to microseconds.
+/// Returns the duration in seconds, rounded to microseconds.
 fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e6
 }

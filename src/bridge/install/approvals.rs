@@ -1,5 +1,5 @@
-//! Which handlers an agent runs of those in its file: Codex runs none that its user has not approved, and says so to programs
-//! that speak with its `app-server`.
+//! The handlers of an agent's file that the agent runs: Codex runs only those that its user has approved, and reports which ones
+//! these are to clients of its `app-server`.
 //!
 //! The protocol is that of `codex-rs/app-server-protocol` in <https://github.com/openai/codex>: JSON-RPC without the member
 //! `jsonrpc`, one message a line. The digest of an approval is the one that Codex itself reports.
@@ -17,10 +17,10 @@ use serde_json::{Map, Value, json};
 use super::child::BoundedChild;
 use crate::json;
 
-/// How long Codex may take for its answers.
+/// The time limit for the answers of Codex.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// How long Codex may take for its end.
+/// The time that Codex has to end.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// The most bytes of its answers.
@@ -46,7 +46,7 @@ struct Listed {
     is_on: bool,
 }
 
-/// Whether Codex runs handlers.
+/// The answer of Codex to the question whether it runs handlers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
     All,
@@ -72,7 +72,7 @@ impl Approvals {
     /// Asks Codex for the handlers in this file.
     ///
     /// # Errors
-    /// If Codex is not there or does not answer.
+    /// If Codex is not installed or does not answer.
     pub(crate) fn read(user: &User<'_>, file: &Path) -> Result<Self, String> {
         let request = ("hooks/list", json!({"cwds": [user.home, user.here]}));
         let answer = asked(user, request)?;
@@ -116,10 +116,10 @@ impl Approvals {
         handlers.filter(|handler| commands.contains(&*handler.command))
     }
 
-    /// Approves those with these commands, and no other. Returns whether Codex runs them then.
+    /// Approves the handlers with these commands, and no others. Returns whether Codex then runs them.
     ///
     /// # Errors
-    /// If Codex does not take it.
+    /// If Codex does not accept the approval.
     pub(crate) fn approve(
         &self,
         user: &User<'_>,
@@ -171,7 +171,7 @@ fn asked(user: &User<'_>, (method, params): (&str, Value)) -> Result<Value, Stri
     let answers = answers_of(&mut process.child);
     let mut stdin = process.child.stdin.take();
     for message in messages {
-        // If the process does not read, its answer is missing, which is an error below.
+        // A process that does not read gives no answer, which is an error below.
         let _ = stdin.as_mut().map(|stdin| writeln!(stdin, "{message}"));
     }
     let answer = answer_to(2, &answers);

@@ -1,11 +1,11 @@
-//! A process that is started for an answer, and ends in time with all that it has started.
+//! A process that is started for an answer. It and all its children end in time.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often `end` checks whether the process has ended.
+/// The interval at which `end` checks whether the process has ended.
 const TICK: Duration = Duration::from_millis(10);
 
 /// A process, in a group of its own on Unix. Dropping it kills the group.
@@ -26,7 +26,7 @@ impl BoundedChild {
         })
     }
 
-    /// Waits for its end at most this long, and then kills what is left of the group. Returns how it has ended by itself.
+    /// Waits at most this long for the process, and then kills the rest of the group. Returns the status if the process ended by itself.
     pub(crate) fn end(mut self, longest: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + longest;
         while !self.has_ended() {

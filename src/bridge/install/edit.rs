@@ -1,8 +1,8 @@
 //! Adds handlers to the text of an agent's settings, and removes them again: every other byte stays.
 //!
-//! An added handler is the last item of its list or object, with the white space of the item that was last: Codex knows handlers by
-//! their place, so those of the user must keep theirs. A removal finds where it began and ended. What begins directly behind a
-//! bracket was added to an empty list or object of the user, which stays.
+//! An added handler is the last item of its list or object, with the white space of the item that was last: Codex identifies
+//! handlers by their place, so those of the user must keep theirs. A removal finds where the addition began and ended. An item
+//! directly after a bracket was added to an empty list or object of the user, which stays.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use super::program;
 use crate::compat::Agent;
 use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node};
 
-/// Why a text cannot be edited safely.
+/// The reason why a text cannot be edited safely.
 #[derive(Debug)]
 pub(crate) struct Mistake {
-    /// The byte at which it begins.
+    /// The byte at which the mistake begins.
     pub(crate) place: usize,
     pub(crate) message: String,
 }
@@ -29,7 +29,7 @@ type Splice = (Range<usize>, String);
 /// Returns the text with these handlers of the agent's events, in place of others of this program.
 ///
 /// # Errors
-/// If it cannot be edited safely.
+/// If the text cannot be edited safely.
 pub(crate) fn install(
     agent: &Agent,
     text: &str,
@@ -45,7 +45,7 @@ pub(crate) fn install(
 /// Returns the text without handlers of this program.
 ///
 /// # Errors
-/// If it cannot be edited safely.
+/// If the text cannot be edited safely.
 pub(crate) fn uninstall(agent: &Agent, text: &str) -> Result<String, Mistake> {
     edited(agent, text.to_owned(), |settings| {
         let own = settings.own.first()?;
@@ -66,10 +66,10 @@ pub(crate) fn registered(agent: &Agent, text: &str) -> Result<Vec<(String, Value
     Ok(own.collect())
 }
 
-/// Whether the agent reads a text, and runs the handlers of this program for each call.
+/// Checks that the agent reads a text, and runs the handlers of this program for each call.
 ///
 /// # Errors
-/// If it does not.
+/// If the agent does not.
 pub(crate) fn usable(agent: &Agent, text: &str) -> Result<(), Mistake> {
     if agent.reads_plain_json
         && let Err(error) = json::parse::<Value>(text)
@@ -148,7 +148,7 @@ struct Settings<'t> {
 struct Own {
     event: String,
     value: Option<Value>,
-    /// The mistake, if a matcher keeps it from some calls.
+    /// The mistake, if a matcher excludes some calls.
     narrowed: Option<Mistake>,
     /// The places of the handler: in the list of a group, in that of an event, in the object of events, in the whole.
     levels: [Level; 4],
@@ -201,9 +201,9 @@ impl<'t> Settings<'t> {
 
     /// Returns the next change until this handler is the only one of its event; none if it is.
     fn towards(&self, event: &str, handler: &str) -> Option<Vec<Splice>> {
-        let wanted: Option<Value> = json::read(handler).ok();
+        let value: Option<Value> = json::read(handler).ok();
         let own: Vec<_> = self.own.iter().filter(|own| own.event == event).collect();
-        let is_wanted = |own: &&&Own| own.value == wanted;
+        let is_wanted = |own: &&&Own| own.value == value;
         let kept = own.iter().find(is_wanted).or(own.first());
         let Some(kept) = kept else {
             return Some(vec![self.with(event, handler)]);
@@ -213,7 +213,7 @@ impl<'t> Settings<'t> {
             return Some(self.without(other));
         }
         let range = kept.levels[0].range();
-        (kept.value != wanted).then(|| vec![(range, handler.to_owned())])
+        (kept.value != value).then(|| vec![(range, handler.to_owned())])
     }
 
     /// Adds a handler in a group of its own.
@@ -276,7 +276,7 @@ impl<'t> Settings<'t> {
         self.cut(levels.find(is_last).unwrap_or(at_root))
     }
 
-    /// Whether a list or an object with one item was added with it.
+    /// Returns whether a list or an object with one item was added with the item.
     fn was_added(&self, level: &Level) -> bool {
         let Range { start, end } = level.range();
         let before = &self.text[level.container.start + 1..start];
@@ -317,7 +317,7 @@ impl<'t> Settings<'t> {
         comma.into_iter().chain([removed(from..end)]).collect()
     }
 
-    /// Returns the place of the comma behind an item.
+    /// Returns the place of the comma after an item.
     fn comma(&self, mut at: usize) -> Option<usize> {
         loop {
             let rest = &self.text[at..];

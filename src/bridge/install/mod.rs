@@ -77,7 +77,7 @@ impl Registration {
         let mut seen = HashSet::new();
         let directories =
             env::split_paths(&path).filter(|directory| seen.insert(directory.clone()));
-        // In a relative directory, and in one of a project, a model could put a program.
+        // A model could put a program into a relative directory or one of a project.
         let project = project_of_here(&home);
         let is_kept = |directory: &PathBuf| {
             let real = directory.canonicalize();
@@ -177,10 +177,10 @@ impl Registration {
     }
 }
 
-/// Returns the script that runs the program, and blocks if the program ends in another way than it should. At the end of a turn a
-/// block lets the agent go on for ever, and elsewhere it blocks nothing. A shell takes an empty file for a script that has succeeded.
-/// Where only JSON blocks, exit code 2 without any is not ours, and the output of a program that was killed must not stand before
-/// the script's own JSON.
+/// Returns the script that runs the program, and blocks if the program ends abnormally. Some events get no block: at the end of a
+/// turn it would let the agent continue for ever, and elsewhere it has no effect. A shell treats an empty file as a script that has
+/// succeeded. If only JSON blocks, exit code 2 without JSON is not ours, and the script's own JSON must not follow the output of
+/// a program that was killed.
 fn script(agent: &Agent, event: &Event) -> String {
     const RUN: &str = r#""$0" "$@""#;
     let (run, pass, end) = if event.effect == Effect::Nothing || event.is_stop() {
@@ -197,7 +197,7 @@ fn script(agent: &Agent, event: &Event) -> String {
     format!(r#"if [ -s "$0" ]; then {run}; else (exit 3); fi; {pass}; {DID_NOT_RUN} >&2; {end}"#)
 }
 
-/// Returns the root of the repository of the current directory; none if the home directory lies in it.
+/// Returns the root of the repository of the current directory; none if the home directory is in it.
 fn project_of_here(home: &Path) -> Option<PathBuf> {
     let here = env::current_dir().ok()?.canonicalize().ok()?;
     let mut above = here.ancestors();
@@ -225,7 +225,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Returns the program that a command of an agent's settings starts, if the command is one of ours and nothing else: alone, in
-/// our script, or before `|| exit 2`. The only place that decides what `uninstall` removes.
+/// our script, or before `|| exit 2`. This function alone decides which handlers `uninstall` removes.
 pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
     Some(words_of(agent, command)?.swap_remove(0).into())
 }
@@ -267,7 +267,7 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
     is_ours.then(|| own.iter().map(|word| (*word).to_owned()).collect())
 }
 
-/// Whether a program has this program's name.
+/// Returns whether a program has this program's name.
 fn is_called_so(program: &Path) -> bool {
     let name = program.file_name();
     [PROGRAM, "forge-hooks.exe"]
@@ -282,8 +282,8 @@ fn word_of(token: &Token<'_>) -> Option<String> {
     }
 }
 
-/// Returns an event of the agent that is blocked without any hook, and what the agent writes of it: a file is written that
-/// decides.
+/// Returns an event of the agent that is blocked without any hook, and the input that the agent writes: a tool writes a file
+/// that decides.
 pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
     let events = agent.events().iter();
     let mut guards = events.filter(|event| event.ours() == Some("tool:pre_execute"));

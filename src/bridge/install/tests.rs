@@ -1,4 +1,4 @@
-//! What `install` writes, and that `uninstall` gives back each byte.
+//! `install` adds handlers, and `uninstall` restores each byte.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn value_of(text: &str) -> Value {
     json::Node::new(&tree).value().unwrap()
 }
 
-/// The settings without the handlers of this program, and without what is empty then and was not before.
+/// The settings without the handlers of this program, and without the lists and objects that this makes empty.
 fn without_own(agent: &Agent, mut settings: Value, before: &Value) -> Value {
     let Some(events) = settings.get_mut("hooks").and_then(Value::as_object_mut) else {
         return settings;
@@ -284,7 +284,7 @@ fn what_cannot_be_edited_safely_is_refused() {
             assert_eq!(mistake.place, place, "{text}: {mistake:?}");
         }
     }
-    // What is not an event may be anything.
+    // A key that is not an event may have any value.
     let text = r#"{"hooks": {"enabled": true, "notifications": {}}, "x": {"a": 1, "a": 1}}"#;
     check(GEMINI, text, &[]);
 }
@@ -339,7 +339,7 @@ fn what_people_have_changed_since_stays() {
     let own = handlers(CLAUDE);
     let handler = &own.iter().find(|(event, _)| *event == "Stop").unwrap().1;
     for (text, expected) in [
-        // Beside the handler, its group, its event, and all events.
+        // A person added something beside the handler, its group, its event, or the object of all events.
         (
             r#"{"hooks": {"Stop": [{"hooks": [OWN, {"command": "a"}]}]}}"#,
             r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}]}]}}"#,
@@ -391,7 +391,7 @@ fn settings_that_keep_the_agent_from_running_it_are_refused() {
         (CODEX, "{\n  \"a\": 1, // b\n}".to_owned(), Some(2)),
         (CODEX, format!("\u{FEFF}{}", with(codex, "")), Some(0)),
         (CLAUDE, format!("// a\n{}", with(claude, "")), None),
-        // For Copilot CLI, no call matches it.
+        // Copilot CLI matches no call with it.
         (CLAUDE, with(claude, r#""matcher": "", "#), Some(38)),
         (CLAUDE, with(claude, r#""matcher": "*", "#), None),
         (CLAUDE, with(claude, r#""matcher": "Bash", "#), Some(38)),

@@ -1,11 +1,11 @@
-//! `fire --dry-run`: which hooks would run, in order, and for each other hook why not; and why no hook ran.
+//! `fire --dry-run`: shows the hooks that would run, in order, and the reason why each other hook would not; and why no hook ran.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::cli::entries::{Entry, FAILS, headline, inherited, left_out_of, title};
-use crate::cli::files::shown;
+use crate::cli::files::display_path;
 use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
 use crate::executor::{Explanation, Omission};
@@ -20,7 +20,7 @@ pub(crate) struct DryRunOutput<'a> {
     disabled_by: Option<&'a str>,
     /// The hooks of the event in the order in which they would run, then the others.
     hooks: Vec<Entry>,
-    /// The lines that say where hooks were looked for, if there is no hooks file.
+    /// The lines with the places of hooks, if there is no hooks file.
     #[serde(skip)]
     nothing_found: Vec<String>,
 }
@@ -85,7 +85,7 @@ impl fmt::Display for DryRunOutput<'_> {
     }
 }
 
-/// Returns what a user should know of a hook that runs.
+/// Returns notes for the user about a hook that runs.
 fn settings(hook: &Hook, event: &HookEvent) -> String {
     let mut state = if hook.answers() {
         "answers, without a process".to_owned()
@@ -120,7 +120,7 @@ fn settings(hook: &Hook, event: &HookEvent) -> String {
 /// The most hooks that are named.
 const MOST_NAMED: usize = 5;
 
-/// Says why no hook ran, in lines. Empty if no hook is for the event, and none nearly is.
+/// Says why no hook ran, in lines. Empty if no hook matches the event or a similar one.
 pub(super) fn why_none(
     event: &HookEvent,
     explained: &[Explanation],
@@ -135,7 +135,7 @@ pub(super) fn why_none(
     let mut problems = report.problems.iter();
     if let Some(error) = problems.find(|problem| problem.severity == Severity::Error) {
         let mut lines = reasons(event, &left_out);
-        let path = shown(&error.path);
+        let path = display_path(&error.path);
         lines.push(format!("`{path}` has errors, so its hooks may be missing"));
         lines.push("fix: fix the errors above".to_owned());
         return lines;
@@ -150,7 +150,7 @@ pub(super) fn why_none(
     lines
 }
 
-/// Says why hooks do not run that are for this event, or nearly.
+/// Says why hooks for this event, or for a similar one, do not run.
 fn reasons(event: &HookEvent, explained: &[Explanation]) -> Vec<String> {
     let mut lines = Vec::new();
     for explanation in explained {
@@ -164,7 +164,7 @@ fn reasons(event: &HookEvent, explained: &[Explanation]) -> Vec<String> {
     lines
 }
 
-/// Returns a hint if only the name of the tool differs, and that nearly agrees, as `Bash` and `bash`.
+/// Returns a hint if a hook differs only in the name of the tool, and the names are similar, as `Bash` and `bash`.
 fn nearest_tool(event: &HookEvent, explanation: &Explanation) -> Option<String> {
     let Some(Omission::Mismatch(mismatches)) = &explanation.omission else {
         return None;

@@ -116,7 +116,7 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, CommandEr
     json::read(&text).map_err(failed)
 }
 
-/// Says which key of an event is unknown, if one is.
+/// Returns an error if a key of an event is unknown.
 pub(crate) fn unknown_key(fields: &Map<String, Value>) -> Option<String> {
     let key = fields.keys().find(|key| !KEYS.contains(&key.as_str()))?;
     let mut names = KEYS.iter();

@@ -20,7 +20,7 @@ use crate::{FireOptions, HookEvent, HookResult, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use pass::FirePass;
 
-/// How long the last lines of the recorded events are waited for.
+/// The time that the program waits for the last lines of the recorded events.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// What `forge-hooks fire --json` prints.

@@ -39,8 +39,8 @@ pub(super) fn load(
     Ok((event, context.load_as(agent, &named.concat())?))
 }
 
-/// Appends what hooks have set for the session to the file that this program's own environment names, as a session of
-/// the agent has one.
+/// Appends the variables that hooks have set for the session to the file that this program's own environment names, as in a
+/// session of the agent.
 pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), CommandError> {
     let named = agent.env_file().and_then(std::env::var_os);
     let Some(path) = named.filter(|path| !path.is_empty()) else {

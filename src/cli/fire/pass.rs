@@ -11,24 +11,24 @@ use crate::cli::{CommandError, Context, Terminal};
 use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Trace};
 
-/// How often the spinner turns and an interrupt is checked.
+/// The interval at which the spinner turns and an interrupt is checked.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Practically unlimited: every hook has its own deadline.
 const NO_DEADLINE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How an event is fired.
+/// The options with which an event is fired.
 pub(crate) struct FirePass<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) hooks: &'a Hooks,
     pub(crate) options: FireOptions,
-    /// Whether nothing is shown.
+    /// True if nothing is shown.
     pub(crate) is_silent: bool,
     /// The trace that records the events.
     pub(crate) trace: Option<Trace>,
 }
 
-/// An event and what came of it.
+/// An event and its outcome.
 pub(crate) struct Pass {
     pub(crate) event: Arc<HookEvent>,
     pub(crate) outcome: Outcome,
@@ -130,9 +130,9 @@ fn execute(
             Some((original, first)) => second_pass((original, first), (&event, outcome)),
             None => first_pass(&event, outcome),
         };
-        // Without a receiver, the program is about to end.
+        // The receiver is gone when the program is about to end.
         let _ = notes.send(Note::Outcome(Box::new(outcome)));
-        // Waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or
+        // The shutdown waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or
         // forever if they ignore the end of their input.
         let _ = executor.shutdown(NO_DEADLINE);
         let _ = notes.send(Note::Over);

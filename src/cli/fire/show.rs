@@ -1,4 +1,4 @@
-//! Output for the user: each hook as it ends, and what the host would do.
+//! Output for the user: each hook as it ends, and the reaction of a host.
 
 use std::io;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::{
     Decision, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable, printable_lines,
 };
 
-/// Shows what happens, unless it is silent.
+/// Shows the run of an event, unless it is silent.
 pub(super) struct Show<'a, 'io> {
     terminal: &'a mut Terminal<'io>,
     is_silent: bool,
-    /// Whether hooks have not yet changed the event.
+    /// True if hooks have not yet changed the event.
     is_first: bool,
     event: Arc<HookEvent>,
     can_block: bool,
@@ -80,13 +80,13 @@ impl<'a, 'io> Show<'a, 'io> {
         }
     }
 
-    /// Shows what has happened to a hook, and whether a signal was received.
+    /// Shows a step of a hook, and whether a signal was received.
     pub(super) fn note(&mut self, note: Option<Note>) -> io::Result<()> {
         match note {
             Some(Note::Started(hook)) => self.spinner.add(hook),
             Some(Note::Ended(result)) => self.ended(*result)?,
             Some(Note::Outcome(outcome)) => {
-                // Only after the end of all hooks is it known which ones did not run.
+                // The hooks that did not run are known only after the end of all hooks.
                 let is_stopped = outcome
                     .results()
                     .iter()
@@ -213,7 +213,7 @@ impl<'a, 'io> Show<'a, 'io> {
         text
     }
 
-    /// Says what the host would do, and why.
+    /// Shows the reaction of a host, and the reason.
     fn conclusion(&self, outcome: &Outcome) -> String {
         let (style, decision) = match self.interrupted {
             Some(_) => (Style::WARNING, interruption(outcome)),
@@ -277,7 +277,7 @@ impl<'a, 'io> Show<'a, 'io> {
     }
 }
 
-/// Says which texts of all hooks together the model does not get whole.
+/// Notes the combined texts of all hooks that are too long for the model.
 fn cut_for_model(outcome: &Outcome) -> Vec<String> {
     let context = texts([outcome], |output| output.additional_context.as_deref());
     let feedback = texts([outcome], |output| output.feedback.as_deref());
@@ -308,7 +308,7 @@ fn objection(result: &HookResult, reason: &str, rest: &str) -> (Style, String) {
     }
 }
 
-/// Returns the reason of a hook without the path of its file, which stands beside it.
+/// Returns the reason of a hook without the path of its file, which is shown beside it.
 fn without_place<'a>(reason: &'a str, hook: &Hook) -> &'a str {
     let path = hook.source().map(|source| source.path.to_string_lossy());
     let rest = path.and_then(|path| reason.strip_prefix(&format!("{}:", printable(&path))));

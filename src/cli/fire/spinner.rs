@@ -1,6 +1,6 @@
 //! A line at the bottom of a terminal that shows which hooks run, and for how long.
 //!
-//! Does not know the other output; code that prints clears the line first.
+//! Does not know the other output: code that prints clears the line first.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const TURNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧
 /// Erases the line.
 const CLEAR: &str = "\r\x1b[2K";
 
-/// A wrapped line could not be erased. So in a narrow terminal, the end of the line is not visible.
+/// The line does not wrap, since a wrapped line could not be erased. In a narrow terminal, its end is not visible.
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 

@@ -27,7 +27,7 @@ pub(crate) enum Id {
     Text(String),
 }
 
-/// What is read from an object: of a list, the fields would be read in their order.
+/// A value that is read from an object only. serde would also read the fields from a list, in their order.
 pub(super) struct Object<T>(pub(super) T);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {

@@ -23,10 +23,10 @@ use outbox::Outbox;
 use server::{News, Server};
 pub(crate) use vocabulary::declare;
 
-/// How often a signal, the death of the host and a changed report are looked for.
+/// The interval at which a signal, the end of the host and a changed report are checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How long the last lines of the recorded events are waited for.
+/// The time that the program waits for the last lines of the recorded events.
 const LAST_LINES: Duration = Duration::from_millis(400);
 
 pub(crate) fn run(
@@ -51,7 +51,7 @@ pub(crate) fn run(
     let closed = sender.clone();
     start(move || {
         write();
-        // Without a receiver, the program is about to end.
+        // The receiver is gone when the program is about to end.
         let _ = closed.send(News::OutputClosed);
     })?;
     // A host that sends faster than its requests are handled waits.
@@ -106,7 +106,7 @@ fn parent() -> u32 {
     std::os::unix::process::parent_id()
 }
 
-/// Outside of Unix, only the end of the input shows that the host has ended.
+/// The end of the input alone shows that the host has ended outside of Unix.
 #[cfg(not(unix))]
 fn parent() -> u32 {
     0

@@ -1,6 +1,6 @@
-//! The notifications for a host that asks for them: each hook that starts or ends, and a changed report.
+//! Sends notifications to a host that asks for them: each hook that starts or ends, and a changed report.
 //!
-//! Is called by the threads that run hooks.
+//! The threads that run hooks call it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! The output of `serve`: one thread, and a queue of lines with a limit. Adding a line never waits.
 //!
-//! Does not know what a request is for.
+//! Does not know the meaning of requests.
 
 use std::fs::File;
 use std::io::Write;
@@ -25,7 +25,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Creates it, and what its thread does: it writes until the host does not read any more.
+    /// Returns the outbox, and the function of its thread: it writes until the host stops reading.
     pub(super) fn new(mut output: File) -> (Self, impl FnOnce() + Send + 'static) {
         let (lines, waiting) = unbounded::<Vec<u8>>();
         let unsent = Arc::new(AtomicUsize::new(0));
@@ -45,7 +45,7 @@ impl Outbox {
         self.unsent.load(Ordering::SeqCst)
     }
 
-    /// Whether no further fire may be accepted.
+    /// Returns whether no further fire may be accepted.
     pub(super) fn is_full(&self) -> bool {
         self.unsent() >= MOST_UNSENT
     }
@@ -54,12 +54,12 @@ impl Outbox {
         self.unsent() == 0
     }
 
-    /// Whether the host sends requests and reads nothing.
+    /// Returns whether the host sends requests and reads nothing.
     pub(super) fn is_flooded(&self) -> bool {
         self.unsent() >= 2 * MOST_UNSENT
     }
 
-    /// Adds a response; without an id, to a line that has none that can be read.
+    /// Adds a response. It has no id if the id of the request could not be read.
     pub(super) fn answer(&self, id: Option<&Id>, answer: Result<impl Serialize, Refusal>) {
         let error = match answer {
             Ok(result) => {
@@ -84,14 +84,14 @@ impl Outbox {
 
     fn add(&self, line: Vec<u8>) {
         self.unsent.fetch_add(line.len(), Ordering::SeqCst);
-        // Without a receiver, the program is about to end.
+        // The receiver is gone when the program is about to end.
         let _ = self.lines.send(line);
     }
 }
 
 fn line_of(body: Body<'_, impl Serialize>) -> Vec<u8> {
     let jsonrpc = Version::Two;
-    // Cannot fail: all keys are texts.
+    // Serializing cannot fail: all keys are texts.
     let mut line = serde_json::to_vec(&Outgoing { jsonrpc, body }).unwrap_or_default();
     line.push(b'\n');
     line

@@ -1,6 +1,6 @@
-//! The state of `serve`: what each request does, and the fires that have no response yet.
+//! The state of `serve`: handles each request, and keeps the fires that have no response yet.
 //!
-//! Belongs to one thread. What happens on others arrives as [`News`]; only notifications of hooks are sent from there.
+//! Belongs to one thread. Events on other threads arrive as [`News`]. Only notifications of hooks are sent from those threads.
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
@@ -34,12 +34,12 @@ use crate::{
 /// The most bytes of requests for fires that have no response yet.
 const MOST_OPEN: usize = 64 * 1024 * 1024;
 
-/// How long the last responses may take to be written. With the time to end the hooks, less than a second.
+/// The time limit for writing the last responses. Together with the time to end the hooks, it is less than a second.
 const LAST_WRITES: Duration = Duration::from_millis(400);
 
 const LONGEST_SHUTDOWN: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often it is checked whether the last responses are written.
+/// The interval at which the last responses are checked: whether they are written.
 const TICK: Duration = Duration::from_millis(2);
 
 /// An event on another thread.
@@ -55,7 +55,7 @@ pub(super) enum News {
 pub(super) struct Server {
     hooks: Hooks,
     report: Arc<LoadReport>,
-    /// Has the executor. Dropping it writes the end of the user's trace.
+    /// Owns the executor. Dropping it writes the end of the user's trace.
     engine: Hooks,
     pub(super) outbox: Outbox,
     notifier: Arc<Notifier>,
@@ -66,7 +66,7 @@ pub(super) struct Server {
     worker: Worker,
     /// The requests that the worker has not yet answered.
     asked: HashSet<Id>,
-    /// Whether the host has asked for notifications; none before `initialize`. They begin with the response.
+    /// True if the host has asked for notifications; none before `initialize`. Notifications begin with the response.
     is_notified: Option<bool>,
     ending: Option<Ending>,
 }
@@ -90,11 +90,11 @@ struct Ending {
     /// The id of the request; none once it has its response.
     id: Option<Id>,
     is_drained: bool,
-    /// How long the host may still read.
+    /// The time until which the host may still read.
     until: Instant,
 }
 
-/// A request that is not answered by its result: the error.
+/// The error of a request that has no result.
 type Answered = Result<(), Refusal>;
 
 impl Server {
@@ -116,7 +116,7 @@ impl Server {
         let engine = context.engine(&hooks, executor);
         let sender = news.clone();
         let answered = move |id, answer| {
-            // Without a receiver, the program is about to end.
+            // The receiver is gone when the program is about to end.
             let _ = sender.send(News::Answered(id, answer));
         };
         Ok(Self {
@@ -142,7 +142,7 @@ impl Server {
         }
     }
 
-    /// Handles an event on another thread. Returns whether to go on.
+    /// Handles an event on another thread. Returns whether to continue.
     pub(super) fn handle_news(&mut self, news: News) -> bool {
         match news {
             News::Ended(id) => self.advance(&id),
@@ -164,7 +164,7 @@ impl Server {
         self.notifier.set(self.is_notified == Some(true));
     }
 
-    /// Whether a `shutdown` is done, and the host has read its response.
+    /// Returns whether a `shutdown` is done, and the host has read its response.
     pub(super) fn has_ended(&mut self) -> bool {
         let Some(ending) = &mut self.ending else {
             return false;
@@ -214,7 +214,7 @@ impl Server {
         answered.map_err(|refusal| (Some(id), refusal))
     }
 
-    /// A notification has no response, so one that is not known is ignored.
+    /// Ignores an unknown notification, since a notification has no response.
     fn notification(&mut self, message: &Incoming<'_>) {
         if message.method == "$/cancelRequest"
             && let Ok(Cancel { id }) = message.params()
@@ -275,8 +275,8 @@ impl Server {
             .map_err(|reason| Code::Params.refuses(reason))?;
         if let Some(Object(agent)) = params.agent {
             if agent.agent_type.is_empty() {
-                let words = "`agent.type` is empty, expected the type of a subagent";
-                return Err(Code::Params.refuses(words));
+                let message = "`agent.type` is empty, expected the type of a subagent";
+                return Err(Code::Params.refuses(message));
             }
             event = event.of_agent(&agent.agent_type, agent.id.as_deref());
         }
@@ -290,7 +290,7 @@ impl Server {
         self.submit(id, event, params.options.0.into(), size, None)
     }
 
-    /// Reads an event. What is probably a typo is refused, since guards would not see the event.
+    /// Reads an event. Refuses a name that is probably a typo, since guards would not see the event.
     fn event(&self, event: Map<String, Value>) -> Result<HookEvent, String> {
         if let Some(reason) = unknown_key(&event) {
             return Err(format!("{reason}; put other values into `data`"));
@@ -336,7 +336,7 @@ impl Server {
         Ok(())
     }
 
-    /// If the hooks of a fire have ended, responds, or fires the event once more, with their changes.
+    /// Responds to a fire whose hooks have ended, or fires the event once more with their changes.
     fn advance(&mut self, id: &Id) {
         let Some(fire) = self.fires.get_mut(id) else {
             return;
@@ -402,7 +402,7 @@ struct FireWaker(Id, Sender<News>);
 
 impl Wake for FireWaker {
     fn wake(self: Arc<Self>) {
-        // Without a receiver, the program is about to end.
+        // The receiver is gone when the program is about to end.
         let _ = self.1.send(News::Ended(self.0.clone()));
     }
 }

@@ -1,5 +1,5 @@
-//! The file in which a host of `serve` declares its events and tools: the form of `events --json`, and what other agents
-//! call the tools.
+//! The file in which a host of `serve` declares its events and tools: in the form of `events --json`, with the names of the tools
+//! in other agents.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ struct Key {
     _variable: IgnoredAny,
 }
 
-/// Declares what is in the file. `others` are the agents whose hooks run too.
+/// Declares the events and tools of the file. `others` are the agents whose hooks also run.
 pub(crate) fn declare(
     file: &Path,
     builder: HooksBuilder,

@@ -1,6 +1,6 @@
-//! The requests that read files, which may take long: one after the other, on a thread of their own.
+//! Handles the requests that read files, which may take long: one after the other, on a thread of its own.
 //!
-//! Does not know how an answer is sent.
+//! Does not know how answers are sent.
 
 use crossbeam_channel::{Sender, bounded};
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(super) enum Task {
 pub(super) struct Worker(Sender<(Id, Task)>);
 
 impl Worker {
-    /// Starts the thread. `messages` returns what to show the user about these hooks.
+    /// Starts the thread. `messages` returns the lines about these hooks to show the user.
     pub(super) fn start(
         hooks: Hooks,
         messages: impl Fn(&Hooks) -> Vec<String> + Send + 'static,
@@ -88,7 +88,7 @@ fn answer_with(result: impl Serialize) -> Answer {
     serde_json::to_value(result).map_err(|error| Code::Failed.refuses(error.to_string()))
 }
 
-/// Returns what a person must decide on; nothing while a hooks file has errors, which the report shows.
+/// Returns the hooks that a person must decide on; nothing while a hooks file has errors, which the report shows.
 fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
     let review = hooks.review()?;
     let waiting = review.filter(|review| review.report.is_ok() && !review.is_approved());
@@ -100,7 +100,7 @@ fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
     Ok(block.into_iter().collect())
 }
 
-/// Approves what has this digest now, and nothing else.
+/// Approves the hooks if they have this digest now.
 fn approve(hooks: &Hooks, params: &Approve) -> Result<(), Refusal> {
     let mut is_asked = false;
     let is_approved = hooks.approve_with(|approval| {

@@ -1,6 +1,6 @@
-//! `trace --check`: what a host forgot, as its recorded events show it.
+//! `trace --check`: finds the mistakes of a host in its recorded events, such as a missing end of a session.
 //!
-//! Compares events only with each other: runs and reads no hooks.
+//! Compares events only with each other. Runs and reads no hooks.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,10 +10,10 @@ use super::recorded::{Record, Recorded};
 use crate::trace::{ASK, SECOND_PASS, UPDATES};
 use crate::{Decision, HookEvent};
 
-/// What a host forgot.
+/// An event that a host forgot to fire.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Forgotten {
-    /// The line of the event that shows it, counted from 1.
+    /// The line of the event that shows the mistake, counted from 1.
     pub(super) line: usize,
     pub(super) what: String,
     pub(super) fix: &'static str,
@@ -25,23 +25,23 @@ const CHECK_BEFORE: &str = "fire `permission:check` before a permission is grant
 const END_SESSION: &str = "fire `session:end` when the session ends, also after an error";
 const END_TURN: &str = "fire `agent:stop` when the agent has answered, or `user:interrupt` when its user interrupts it";
 
-/// A session; of an event without one, the process of its host.
+/// A session. An event without one belongs to the process of its host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Session {
     Named(String),
     Of(u64),
 }
 
-/// Of the agents of a session, the session's own has no name.
+/// An agent of a session; none for the session's own agent.
 type Agent = Option<String>;
 
-/// What allows a call: its session, the name of the event, and what tells it from others.
+/// The key of a call: its session, the name of the event that allows it, and the id of the call.
 type Call = (Session, &'static str, Option<String>);
 
-/// What is open at some event of the trace.
+/// The calls, sessions and turns that are open at some event of the trace.
 #[derive(Default)]
 struct Open {
-    /// How many calls were allowed and have not ended.
+    /// The number of calls that were allowed and have not ended.
     allowed: HashMap<Call, usize>,
     /// The lines at which sessions began.
     sessions: BTreeMap<Session, usize>,
@@ -50,7 +50,7 @@ struct Open {
     forgotten: Vec<Forgotten>,
 }
 
-/// Returns what the host forgot, in the order of the lines.
+/// Returns the mistakes of the host, in the order of the lines.
 pub(super) fn forgotten(record: &Record) -> Vec<Forgotten> {
     let mut open = Open::default();
     for recorded in record.events() {
@@ -79,7 +79,7 @@ impl Open {
                 self.needs("tool:pre_execute", recorded, FIRE_BEFORE);
             }
             "permission:granted" => self.needs("permission:check", recorded, CHECK_BEFORE),
-            // An agent that goes on with a session, or has made it shorter, says so again.
+            // An agent fires this event again when it resumes a session or has made it shorter.
             "session:start" => drop(self.sessions.entry(session.clone()).or_insert(line)),
             "session:end" => {
                 self.sessions.remove(&session);
@@ -94,7 +94,7 @@ impl Open {
             }
             "user:prompt_submit" if is_allowed(recorded) => self.begin_turn(recorded),
             "user:interrupt" => drop(self.turns.remove(&session)),
-            // Also a blocked one: the host may let the agent stop all the same, after too many.
+            // A blocked stop counts too: the host may let the agent stop in spite of it, after too many.
             "agent:stop" | "agent:stop_failure" | "llm:error" => self.end_turn(recorded),
             _ => {}
         }
@@ -124,7 +124,7 @@ impl Open {
         }
     }
 
-    /// Takes the event that allows this one.
+    /// Consumes the event that allows this one, or notes that the host forgot it.
     fn needs(&mut self, name: &'static str, recorded: &Recorded, fix: &'static str) {
         let call = (session_of(recorded), name, recorded.call.clone());
         match self.allowed.get_mut(&call) {
@@ -144,7 +144,7 @@ impl Open {
         }
     }
 
-    /// Notes what began at this line and had not ended when it should have.
+    /// Notes a session or a turn that began at this line and had not ended when it should have.
     fn no_end(&mut self, what: &str, session: &Session, line: usize, fix: &'static str) {
         let of = match session {
             Session::Named(id) if what == "session" => format!(" `{id}`"),
@@ -171,8 +171,7 @@ fn session_of(recorded: &Recorded) -> Session {
     }
 }
 
-/// Returns whether the host may do what the event announces, and not what hooks have changed it to: then it fires the changed event,
-/// which may be allowed.
+/// Returns whether the event is allowed as it is. If hooks have changed it, the host fires the changed event, which may be allowed.
 fn is_allowed(recorded: &Recorded) -> bool {
     let is_first = recorded.was(UPDATES) && !recorded.was(SECOND_PASS);
     let is_asked = recorded.was(ASK) || recorded.event.event_type.as_str() == "permission:check";
@@ -184,7 +183,7 @@ fn is_allowed(recorded: &Recorded) -> bool {
     may_be && !(is_first && is_changed(recorded))
 }
 
-/// Returns whether hooks have changed what the event announces: an answer may repeat what is there already.
+/// Returns whether hooks have changed the event's input: an answer may repeat the values that are there already.
 fn is_changed(recorded: &Recorded) -> bool {
     let Some(update) = &recorded.decided.updated_input else {
         return false;

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::traced::{Entry, Traced};
 
-/// The lanes of one host: hooks that ran at the same time are in different ones.
+/// The lanes of one host: hooks that ran at the same time are in different lanes.
 #[derive(Default)]
 struct Lanes {
-    /// When each hook ends, and its lane.
+    /// The end of each running hook, with its lane.
     running: BinaryHeap<Reverse<(u64, u32)>>,
     free: BinaryHeap<Reverse<u32>>,
     count: u32,
@@ -37,7 +37,7 @@ pub(super) fn of(traced: &Traced) -> Value {
             "args": entry,
         }));
     }
-    // Speedscope expects a time in these, too.
+    // Speedscope expects a time in these entries, too.
     let named = |what, host: u64, lane: u32, name: String| json!({"ph": "M", "ts": 0, "pid": host, "tid": lane, "name": what, "args": {"name": name}});
     for (host, lanes) in hosts {
         events.push(named("process_name", host, 0, format!("host {host}")));
@@ -52,7 +52,7 @@ pub(super) fn of(traced: &Traced) -> Value {
 impl Lanes {
     /// Returns the first lane in which nothing runs at this time.
     fn take(&mut self, start: u64, took: u64) -> u32 {
-        // Not one that ends at this very time: Speedscope would show the one within the other.
+        // A lane whose hook ends at this very time is not free: Speedscope would show the next hook within it.
         while self
             .running
             .peek()
@@ -70,7 +70,7 @@ impl Lanes {
     }
 }
 
-/// When a hook started; a line has the time of its end.
+/// Returns the start of a hook: a line has the time of its end.
 fn start(entry: &Entry) -> u64 {
     micros(entry.number("time") - entry.number("duration"))
 }

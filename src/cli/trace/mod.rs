@@ -1,4 +1,4 @@
-//! `trace`: shows a trace of hooks that a host wrote: as a table, or in the Trace Event Format; and what a host forgot.
+//! `trace`: shows a trace of hooks that a host wrote, as a table or in the Trace Event Format; and the mistakes of the host.
 
 mod check;
 mod chrome;
@@ -13,8 +13,7 @@ use crate::cli::args::Trace;
 use crate::cli::files;
 use crate::cli::{CommandError, Done, Exit, Style, Terminal, counted};
 use check::Forgotten;
-use recorded::Record;
-pub(crate) use recorded::Recorded;
+pub(crate) use recorded::{Record, Recorded};
 use traced::{Traced, read_from};
 
 pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
@@ -24,9 +23,9 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     let cannot = |error| files::cannot_read(&args.file.to_string_lossy(), error);
     let traced = read(&args.file, terminal).map_err(cannot)?;
     if traced.entries.is_empty() && traced.broken > 0 {
-        let words = format!("`{}` is not a trace", args.file.display());
+        let message = format!("`{}` is not a trace", args.file.display());
         let fix = "name a trace: a file with one JSON object per line";
-        return Err(CommandError::new(words).with_fix(fix));
+        return Err(CommandError::new(message).with_fix(fix));
     }
     if args.chrome {
         terminal.json(&chrome::of(&traced))?;
@@ -60,14 +59,14 @@ pub(crate) fn read_events(
     let record = opened(file, terminal).and_then(recorded::read_from);
     let record = record.map_err(cannot)?;
     if record.is_empty() && record.broken > 0 {
-        let words = format!("`{}` is not a trace", file.display());
+        let message = format!("`{}` is not a trace", file.display());
         let fix = "name a trace: a file with one JSON object per line";
-        return Err(CommandError::new(words).with_fix(fix));
+        return Err(CommandError::new(message).with_fix(fix));
     }
     if record.is_empty() {
-        let words = format!("found no events in `{}`", file.display());
+        let message = format!("found no events in `{}`", file.display());
         let fix = "record them: with `--trace-events FILE` of `fire`, `serve` and `install`, or as a host with `Trace::events`";
-        return Err(CommandError::new(words).with_fix(fix));
+        return Err(CommandError::new(message).with_fix(fix));
     }
     Ok(record)
 }
@@ -86,15 +85,15 @@ fn check(file: &Path, terminal: &mut Terminal<'_>) -> Done {
             "{missing}: what was recorded there may be what is missing"
         )?;
     }
-    let words = match forgotten.len() {
+    let result = match forgotten.len() {
         0 => Style::GOOD.paint("nothing was forgotten"),
         forgotten => Style::BAD.paint(format!("{forgotten} forgotten")),
     };
-    let line = format!("{}: {words}", counted(record.len(), "event"));
+    let line = format!("{}: {result}", counted(record.len(), "event"));
     terminal.end(Exit::fine_if(forgotten.is_empty()), line)
 }
 
-/// Says which lines of a record are missing.
+/// Counts the lines of a record that are missing.
 pub(crate) fn missing(record: &Record) -> String {
     let counts = [
         (record.left_out, "left out before these"),
@@ -102,8 +101,8 @@ pub(crate) fn missing(record: &Record) -> String {
         (record.broken, "unreadable"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let words: Vec<_> = counts
+    let parts: Vec<_> = counts
         .map(|(count, what)| format!("{} {what}", counted(count, "line")))
         .collect();
-    words.join(", ")
+    parts.join(", ")
 }

@@ -1,4 +1,4 @@
-//! The events of a trace, as they were read: what was fired, and what its hooks had decided.
+//! The events of a trace, as they were read: each fired event, with the decision of its hooks.
 //!
 //! Reads leniently, as [`traced`](super::traced) does, and keeps as much. A file may come from anywhere: nothing in it is a path
 //! or a command for this program, and the values of one line at a time are in memory.
@@ -34,14 +34,14 @@ pub(crate) struct Recorded {
     /// The number of its line, counted from 1.
     pub(crate) line: usize,
     pub(crate) event: HookEvent,
-    /// What tells its call from others; none without a tool.
+    /// The id of the event's call; none without a tool.
     pub(crate) call: Option<String>,
     /// The process of its host.
     pub(crate) host: u64,
     pub(crate) can_block: bool,
-    /// The values that were too large.
+    /// The names of the values that were too large.
     left_out: Vec<String>,
-    /// How the host had fired it.
+    /// The options with which the host had fired the event.
     how: Vec<String>,
     pub(crate) decided: Decided,
     /// The hook that had decided.
@@ -130,7 +130,7 @@ impl Record {
     /// Returns the events, of which each is read from its line when its turn comes.
     pub(crate) fn events(&self) -> impl Iterator<Item = Recorded> {
         let lines = self.lines.iter();
-        // Each was read once, to know that it can be.
+        // Each line was read once already, so it is valid.
         lines.filter_map(|(number, text)| Some(Recorded::new(*number, json::read(text).ok()?)))
     }
 }
@@ -157,12 +157,12 @@ impl Recorded {
         }
     }
 
-    /// Returns whether the host had fired it so.
+    /// Returns whether the host had fired the event with this option.
     pub(crate) fn was(&self, how: &str) -> bool {
-        self.how.iter().any(|word| word == how)
+        self.how.iter().any(|flag| flag == how)
     }
 
-    /// Returns why an event that can be blocked cannot be fired again as it was; none if it can.
+    /// Returns the reason why an event that can be blocked cannot be fired again as it was; none if it can.
     pub(crate) fn objection(&self) -> Option<String> {
         if !self.left_out.is_empty() {
             let names = self.left_out.join("`, `");

@@ -14,7 +14,7 @@ pub(super) fn of(traced: &Traced) -> String {
     let rows = traced
         .entries
         .iter()
-        .map(|entry| (shown(entry.kind).1, row(entry)));
+        .map(|entry| (name_and_style(entry.kind).1, row(entry)));
     let rows: Vec<_> = [head].into_iter().chain(rows).collect();
     let widths: [usize; 6] = std::array::from_fn(|column| {
         let widths = rows.iter().map(|(_, row)| row[column].chars().count());
@@ -30,7 +30,7 @@ pub(super) fn of(traced: &Traced) -> String {
     table + &sum(traced) + "\n"
 }
 
-fn shown(kind: Kind) -> (&'static str, Style) {
+fn name_and_style(kind: Kind) -> (&'static str, Style) {
     match kind {
         Kind::Allow => ("allowed", Style::PLAIN),
         Kind::Ask => ("asked", Style::WARNING),
@@ -42,9 +42,9 @@ fn shown(kind: Kind) -> (&'static str, Style) {
     }
 }
 
-/// Says how many lines there are, and how many of each kind that is noted.
+/// Counts the lines, and those of each kind that is listed.
 fn sum(traced: &Traced) -> String {
-    let mut words = vec![counted(traced.entries.len(), "line")];
+    let mut parts = vec![counted(traced.entries.len(), "line")];
     for kind in [
         Kind::Block,
         Kind::Ask,
@@ -58,16 +58,16 @@ fn sum(traced: &Traced) -> String {
             .iter()
             .filter(|entry| entry.kind == kind)
             .count();
-        words.extend((count > 0).then(|| format!("{count} {}", shown(kind).0)));
+        parts.extend((count > 0).then(|| format!("{count} {}", name_and_style(kind).0)));
     }
     for (count, what) in [
         (traced.left_out, "left out before these"),
         (traced.lost, "lost by the host"),
         (traced.broken, "unreadable"),
     ] {
-        words.extend((count > 0).then(|| format!("{} {what}", counted(count, "line"))));
+        parts.extend((count > 0).then(|| format!("{} {what}", counted(count, "line"))));
     }
-    words.join(", ")
+    parts.join(", ")
 }
 
 fn line(row: &[String; 6], widths: [usize; 6]) -> String {
@@ -84,14 +84,14 @@ fn row(entry: &Entry) -> [String; 6] {
         Kind::Dropped => String::new(),
         _ => format!("{:.1} ms", entry.number("duration") * 1e3),
     };
-    // Only what takes long (a start) or should be rare (a replacement, a one-shot run).
+    // The table shows only those that take long (a start) or should be rare (a replacement, a one-shot run).
     let resident = match &*first_line(&["resident"]) {
         "" | "kept" => String::new(),
         how => format!("resident {}", how.replace('_', "-")),
     };
     let failure = first_line(&["failure", "dropped"]);
     let mut why = vec![failure, first_line(&["reason"]), resident];
-    why.retain(|words| !words.is_empty());
+    why.retain(|part| !part.is_empty());
     let is_background = entry.fields.get("background") == Some(&true.into());
     let background = if is_background { " &" } else { "" };
     let event = format!("{} {}", text(&["event"]), text(&["tool"]));
@@ -99,7 +99,7 @@ fn row(entry: &Entry) -> [String; 6] {
     [
         clock(entry.number("time")),
         took,
-        shown(entry.kind).0.to_owned(),
+        name_and_style(entry.kind).0.to_owned(),
         narrow(event.trim_end()),
         narrow(&hook),
         why.join(": "),

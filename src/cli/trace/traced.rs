@@ -18,7 +18,7 @@ pub(super) const MOST_ENTRIES: usize = 100_000;
 /// The most bytes of all lines that are kept.
 pub(super) const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The most bytes of a line. No line of a trace is longer: masks and escapes make what is kept of an event a few times longer.
+/// The most bytes of a line. No line of a trace is longer: masks and escapes make the kept data of an event a few times longer.
 const LONGEST_LINE: usize = 2 * 1024 * 1024;
 
 /// A trace, as far as it can be read.
@@ -35,7 +35,7 @@ pub(super) struct Traced {
     pub(super) bytes: u64,
 }
 
-/// What happened to one hook: the keys of its line, with printable texts.
+/// The run of one hook: the keys of its line, with printable texts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Entry {
     #[serde(flatten)]
@@ -55,9 +55,9 @@ pub(super) enum Kind {
     /// The host had to ask its user.
     Ask,
     Block,
-    /// It failed, and did not block.
+    /// The hook failed, and did not block.
     Failed,
-    /// It would have asked, if it were enforced.
+    /// The hook would have asked, if it were enforced.
     #[serde(rename = "would_ask")]
     WouldAsk,
     #[serde(rename = "would_block")]
@@ -105,7 +105,7 @@ impl Traced {
         if let Some(lost) = fields.get("lost").and_then(Value::as_u64) {
             self.lost = self.lost.saturating_add(lost);
         } else if fields.contains_key(FIRED) {
-            // A line of an event, not of a hook.
+            // This is the line of an event, not of a hook.
         } else if fields.get("time").is_some_and(Value::is_number) {
             self.keep(Entry::new(fields, line.len() as u64));
         } else {
