@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::compat::Agent;
-use crate::files::{self, Links, NewFile, append};
+use crate::files::{self, NewFile, PathRule, append};
 use crate::json;
 use crate::named::of_text;
 
@@ -114,7 +114,7 @@ impl Session {
             .join(format!("{STOPS}{}", of_text(format!("{event} {agent}"))));
         let count = || -> io::Result<u64> {
             self.create()?;
-            let mut file = append(&path, Links::Refused)?;
+            let mut file = append(&path, PathRule::RefuseLinks)?;
             file.write_all(b".")?;
             Ok(file.metadata()?.len())
         };

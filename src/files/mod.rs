@@ -19,7 +19,7 @@ pub(crate) use regular::{is_executable, open};
 pub(crate) use there::{
     create_directory, dangling_directory, dangling_link, is_missing, is_there, to_nothing,
 };
-pub(crate) use write::{Links, append, copy_to_new, empty};
+pub(crate) use write::{PathRule, append, copy_to_new, empty};
 #[cfg(feature = "cli")]
 pub(crate) use write::{create_new, create_private, remove, remove_old};
 

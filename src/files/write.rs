@@ -11,16 +11,18 @@ use std::path::Path;
 #[cfg(feature = "cli")]
 use std::time::{Duration, SystemTime};
 
-/// Whether a link at the end of a path is followed. Links above it always are.
+/// The files that may be at the end of a path. Links above it are always followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Links {
-    Followed,
-    Refused,
-    /// The content is private: a link is refused, and so is a file that is not the user's own, or that another user can read.
+pub(crate) enum PathRule {
+    /// A link is followed.
+    FollowLinks,
+    /// A link is an error.
+    RefuseLinks,
+    /// The content is private: a link is an error, and so is a file that is not the user's own, or that another user can read.
     Private,
 }
 
-impl Links {
+impl PathRule {
     /// Returns the rule for a path that is the value of an environment variable.
     ///
     /// # Errors
@@ -39,9 +41,9 @@ impl Links {
             .iter()
             .any(|directory| path.parent() == Some(Path::new(directory)));
         Ok(if is_device && cfg!(unix) {
-            Self::Followed
+            Self::FollowLinks
         } else {
-            Self::Refused
+            Self::RefuseLinks
         })
     }
 }
@@ -51,19 +53,19 @@ impl Links {
 ///
 /// # Errors
 /// If the path is anything but a file or a device such as `/dev/null`, or is a link that is not followed.
-pub(crate) fn append(path: &Path, links: Links) -> io::Result<File> {
+pub(crate) fn append(path: &Path, rule: PathRule) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    open(path, links, options)
+    open(path, rule, options)
 }
 
 /// Removes the content of a file that exists. The errors are those of [`append`].
-pub(crate) fn empty(path: &Path, links: Links) -> io::Result<()> {
+pub(crate) fn empty(path: &Path, rule: PathRule) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).truncate(true);
-    open(path, links, options).map(drop)
+    open(path, rule, options).map(drop)
 }
 
 /// Creates a file. Never follows a link: anything that exists is an error.
@@ -124,23 +126,23 @@ pub(crate) fn copy_to_new(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn open(path: &Path, links: Links, mut options: OpenOptions) -> io::Result<File> {
+fn open(path: &Path, rule: PathRule, mut options: OpenOptions) -> io::Result<File> {
     // The type is checked before the path is opened, because opening some types fails with another error.
-    let metadata = match links {
-        Links::Followed => path.metadata(),
-        Links::Refused | Links::Private => path.symlink_metadata(),
+    let metadata = match rule {
+        PathRule::FollowLinks => path.metadata(),
+        PathRule::RefuseLinks | PathRule::Private => path.symlink_metadata(),
     };
     if let Some(other) = metadata.ok().and_then(|there| special(there.file_type())) {
         return Err(io::Error::other(other));
     }
-    add_flags(&mut options, links);
+    add_flags(&mut options, rule);
     let file = options.open(path)?;
     // A link, which Windows opens, may have replaced the file meanwhile.
     let metadata = file.metadata()?;
     if metadata.is_symlink() {
         return Err(io::Error::other(LINK));
     }
-    if links == Links::Private {
+    if rule == PathRule::Private {
         check_private(&metadata).map_err(io::Error::other)?;
     }
     Ok(file)
@@ -179,20 +181,20 @@ fn check_private(metadata: &Metadata) -> Result<(), String> {
 const LINK: &str = "it is a link, expected a file; name the file itself";
 
 #[cfg(unix)]
-fn add_flags(options: &mut OpenOptions, links: Links) {
+fn add_flags(options: &mut OpenOptions, rule: PathRule) {
     use std::os::unix::fs::OpenOptionsExt;
-    let of_links = match links {
-        Links::Followed => 0,
-        Links::Refused | Links::Private => libc::O_NOFOLLOW,
+    let flags_of_links = match rule {
+        PathRule::FollowLinks => 0,
+        PathRule::RefuseLinks | PathRule::Private => libc::O_NOFOLLOW,
     };
-    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | of_links);
+    options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | flags_of_links);
 }
 
 #[cfg(windows)]
-fn add_flags(options: &mut OpenOptions, links: Links) {
+fn add_flags(options: &mut OpenOptions, rule: PathRule) {
     use std::os::windows::fs::OpenOptionsExt;
     use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_OPEN_REPARSE_POINT;
-    if links != Links::Followed {
+    if rule != PathRule::FollowLinks {
         options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
     }
 }

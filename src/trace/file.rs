@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use crate::files::{Links, append, create_directory, empty};
+use crate::files::{PathRule, append, create_directory, empty};
 
 /// The largest size of a file, and the number of older files that are kept.
 #[derive(Debug, Clone, Copy)]
@@ -24,34 +24,30 @@ pub(super) struct Limits {
 pub(super) struct TraceFile {
     /// The path without links: the file itself is renamed, not a link.
     pub(super) path: PathBuf,
-    links: Links,
+    rule: PathRule,
     limits: Limits,
 }
 
 impl TraceFile {
     /// Creates the file and its parent directories, if they are missing.
-    pub(super) fn create(path: &Path, links: Links, limits: Limits) -> io::Result<Self> {
+    pub(super) fn create(path: &Path, rule: PathRule, limits: Limits) -> io::Result<Self> {
         if let Some(directory) = path.parent() {
             create_directory(directory)?;
         }
-        append(path, links)?;
+        append(path, rule)?;
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        Ok(Self {
-            path,
-            links,
-            limits,
-        })
+        Ok(Self { path, rule, limits })
     }
 
     /// Appends a line, which includes its line break. Creates a file that has vanished, but not its directory: if that
     /// was removed, the trace is not wanted.
     pub(super) fn append(&self, line: &str) -> io::Result<()> {
         self.check_place()?;
-        let mut file = append(&self.path, self.links)?;
+        let mut file = append(&self.path, self.rule)?;
         let old = file.metadata()?;
         if old.len() > 0 && old.len().saturating_add(line.len() as u64) > self.limits.bytes {
             self.move_away()?;
-            file = append(&self.path, self.links)?;
+            file = append(&self.path, self.rule)?;
             // The new file gets the permissions of the old one. Only its owner can set them.
             let _ = file.set_permissions(old.permissions());
         }
@@ -72,7 +68,11 @@ impl TraceFile {
     /// # Errors
     /// If the directory of a private file is now behind a link, which could lead into the project.
     fn check_place(&self) -> io::Result<()> {
-        let Some(parent) = self.path.parent().filter(|_| self.links == Links::Private) else {
+        let Some(parent) = self
+            .path
+            .parent()
+            .filter(|_| self.rule == PathRule::Private)
+        else {
             return Ok(());
         };
         if parent.canonicalize()? == parent {
@@ -87,7 +87,7 @@ impl TraceFile {
     fn move_away(&self) -> io::Result<()> {
         let older = self.limits.older;
         if older == 0 {
-            return empty(&self.path, self.links);
+            return empty(&self.path, self.rule);
         }
         let is_free = |number: &usize| self.numbered(*number).symlink_metadata().is_err();
         let last = (1..older).find(is_free).unwrap_or(older);

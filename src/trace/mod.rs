@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::files::Links;
+use crate::files::PathRule;
 use crate::hook::Route;
 use crate::outcome::HookResult;
 use crate::redact::Redactor;
@@ -303,7 +303,7 @@ impl TraceBuilder {
     /// If the file cannot be opened for writing, if it is a directory, a pipe, a socket or a disk, if it lies in a directory of
     /// [`outside_of`](Self::outside_of), if others could read its [events](Self::events), or if no thread can be started.
     pub fn build(self) -> Result<Trace, TraceError> {
-        let links = self.links();
+        let rule = self.rule();
         let path = if self.is_of_variable {
             self.path.clone()
         } else {
@@ -313,9 +313,9 @@ impl TraceBuilder {
         if self.has_events {
             limits.bytes = limits.bytes.clamp(SIZES_WITH_EVENTS.0, SIZES_WITH_EVENTS.1);
         }
-        let created = links.and_then(|links| {
+        let created = rule.and_then(|rule| {
             check_outside(&path, &self.outside_of)?;
-            TraceFile::create(&path, links, limits)
+            TraceFile::create(&path, rule, limits)
         });
         let file = match created {
             Ok(file) => file,
@@ -343,14 +343,14 @@ impl TraceBuilder {
         })
     }
 
-    /// Returns how the file is opened.
-    fn links(&self) -> io::Result<Links> {
+    /// Returns the rule for the path of the file.
+    fn rule(&self) -> io::Result<PathRule> {
         if self.has_events {
-            Ok(Links::Private)
+            Ok(PathRule::Private)
         } else if self.is_of_variable {
-            Links::of_variable(&self.path)
+            PathRule::of_variable(&self.path)
         } else {
-            Ok(Links::Followed)
+            Ok(PathRule::FollowLinks)
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::cli::context::existing;
 use crate::cli::error::placed_json_words;
 use crate::cli::{CommandError, Context, Terminal};
 use crate::compat::{Agent, EventError};
-use crate::files::{Links, append};
+use crate::files::{PathRule, append};
 use crate::json;
 use crate::{HookEvent, HookResult, Hooks};
 
@@ -48,8 +48,8 @@ pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), CommandEr
     };
     let path = Path::new(&path);
     let keep = |bytes: &[u8]| -> io::Result<()> {
-        let links = Links::of_variable(path)?;
-        append(path, links)?.write_all(bytes)
+        let rule = PathRule::of_variable(path)?;
+        append(path, rule)?.write_all(bytes)
     };
     let results = pass.outcome.results().iter().chain(&pass.background);
     let mut files = results.filter_map(HookResult::env_file);
