@@ -19,13 +19,19 @@ pub(crate) struct Bases {
     of_all: Option<Sandbox>,
 }
 
+/// The sandbox of all hooks of a test, with all rights: in builds with this flag, each test shows what a sandbox changes.
+fn of_tests() -> Option<Sandbox> {
+    if cfg!(forge_hooks_confined) && std::env::var_os("FORGE_HOOKS_TEST_CONFINED").is_some() {
+        return Some(Sandbox::new().writing(["/"]).with_network());
+    }
+    None
+}
+
 impl Bases {
     pub(crate) fn new(of_all: Option<Sandbox>) -> Self {
-        // With this flag of the build, each test shows what a sandbox with all rights changes.
-        let in_tests = || Sandbox::new().writing(["/"]).with_network();
         Self {
             known: Mutex::default(),
-            of_all: of_all.or_else(|| cfg!(forge_hooks_confined).then(in_tests)),
+            of_all: of_all.or_else(of_tests),
         }
     }
 
