@@ -42,7 +42,7 @@ pub(crate) fn json_of<T: DeserializeOwned>(path: &Path) -> Result<T, String> {
 
 /// Returns the error of a text above the limit.
 pub(crate) fn too_large() -> io::Error {
-    io::Error::other("it is larger than 16 MiB")
+    io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20))
 }
 
 /// Returns a path as it is shown.

@@ -11,8 +11,8 @@ use super::known_elsewhere::{help_for_key, is_condition_elsewhere, program_of_ev
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
-    Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, keys, nearest_key,
-    place_of,
+    Fault, Hook, HookError, HookSource, KeyError, LARGEST_TOGETHER, LIKE_A_KEY, Unusable, is_key,
+    keys, nearest_key, place_of,
 };
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::lint::{self, Host};
@@ -164,7 +164,10 @@ impl Reader<'_> {
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
         let read = Hook::read(entry).and_then(|hook| self.compiled(hook, entry));
         if entry.get("when").is_some() && self.file.loaded.allowance.is_spent() {
-            let message = "the conditions up to here take more than 16 MiB when compiled, the limit for all files of one owner";
+            let message = format!(
+                "the conditions up to here take more than {} MiB when compiled, the limit for all files of one owner",
+                LARGEST_TOGETHER >> 20
+            );
             return Err(Problem::error("", message).at(entry.first()));
         }
         let mut unknown = Vec::new();

@@ -153,9 +153,11 @@ fn load_file(
     let (message, form) = match file.content {
         Content::Nothing => return None,
         Content::Settings(form) | Content::Plugin(form) if is_full && files::is_there(&path) => {
-            let message =
-                "the file is left out: the project has more than 16 MiB of files with hooks";
-            (message.to_owned(), Some(form))
+            let most = MOST_BYTES >> 20;
+            let message = format!(
+                "the file is left out: the project has more than {most} MiB of files with hooks"
+            );
+            (message, Some(form))
         }
         Content::Settings(form) => {
             let loaded = checks.nothing(&path, owner, false);

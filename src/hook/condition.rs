@@ -25,7 +25,7 @@ const LONGEST: usize = 64 * 1024;
 const LARGEST: usize = 256 * 1024;
 
 /// The most bytes that all compiled expressions of one owner's files may take together.
-const LARGEST_TOGETHER: usize = 16 * 1024 * 1024;
+pub(crate) const LARGEST_TOGETHER: usize = 16 * 1024 * 1024;
 
 /// The most bytes that the expressions of one owner's files may take which are compiled when they are first tested. They are
 /// not part of `LARGEST_TOGETHER`.

@@ -31,7 +31,7 @@ pub use crate::entry::{
 pub(crate) use canonical::canonical;
 pub(crate) use compared::{Budget, Compared};
 pub use condition::Condition;
-pub(crate) use condition::{Allowance, Lazy};
+pub(crate) use condition::{Allowance, LARGEST_TOGETHER, Lazy};
 pub use definition::Hook;
 pub(crate) use definition::{ApprovalCheck, ScriptCheck};
 pub(crate) use entry::{Unusable, in_order, is_key, keys, nearest_key, place_of};

@@ -155,8 +155,8 @@ fn the_names_in_json_stay() {
     let failures = "exit signal timed_out not_found not_executable not_started no_working_dir no_sandbox event_too_large \
         arguments_not_mapped misconfigured invalid_answer no_answer status_lost panicked circular approval_lost not_taken \
         cancelled";
-    let named = FailureKind::ALL.iter().map(|it| it.as_str());
-    assert!(named.eq(failures.split_whitespace()));
+    let named: Vec<_> = FailureKind::ALL.iter().map(|it| it.as_str()).collect();
+    assert_eq!(named, failures.split_whitespace().collect::<Vec<_>>());
     assert_eq!(FailureKind::TimedOut.to_string(), "timed_out");
     let named = Decision::ALL.iter().map(|it| it.as_str());
     assert!(named.eq(["allow", "ask", "block"]));

@@ -114,7 +114,8 @@ pub(super) const LONGEST_LINE: usize = 16 * 1024 * 1024;
 /// Returns the text of a line.
 pub(super) fn text_of(line: &[u8]) -> Result<Readable<'_>, Refusal> {
     if line.len() > LONGEST_LINE {
-        return Err(Code::NotARequest.refuses("a line has more than 16 MiB"));
+        let message = format!("a line has more than {} MiB", LONGEST_LINE >> 20);
+        return Err(Code::NotARequest.refuses(message));
     }
     let text = str::from_utf8(line).map_err(|error| Code::NotJson.refuses(error.to_string()))?;
     Ok(json::readable(text))
