@@ -49,10 +49,19 @@ pub(super) fn check_own(
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<Problem> {
     let start = start_of(hook.command(), directory)?;
-    let message = match beginning(hook, &start, checks_start) {
-        Ok(text) => name_elsewhere(hook, &text?)?,
+    let text = match beginning(hook, &start, checks_start) {
+        Ok(text) => text?,
         Err(problem) => return Some(problem),
     };
+    if text.is_empty() {
+        // Shells and interpreters treat it as a program that succeeds.
+        let message = format!(
+            "`{}` is empty: it checks nothing",
+            shortened(&start.script?)
+        );
+        return Some(Problem::warning(start.key, message));
+    }
+    let message = name_elsewhere(hook, &text)?;
     let message = format!("in `{}`: {message}", shortened(&start.script?));
     Some(Problem::warning(start.key, message).with_help(ABOUT_NAMES))
 }

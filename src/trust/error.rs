@@ -25,7 +25,9 @@ pub enum TrustError {
     )]
     TooLarge,
     /// A hook tried to approve hooks.
-    #[error("hooks cannot be approved from within a hook (`{0}` is set)")]
+    #[error(
+        "hooks cannot be approved, and approvals cannot be withdrawn, from within a hook (`{0}` is set)"
+    )]
     WithinHook(String),
     /// The store cannot be used: it cannot be read, or another user could have written it. All approvals count
     /// as lost: the project's hooks fail, and block what they could have blocked.

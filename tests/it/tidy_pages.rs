@@ -9,11 +9,11 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// The words behind ` -- ` of each `cargo test`, without options.
+/// The words behind ` -- ` of each `cargo test`, and of each `filtered` of `.ci/run`, without options.
 fn filters(text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let text = lines.collect::<Vec<_>>().join("\n").replace("\\\n", " ");
-    let command = Regex::new(r"cargo [^\n`]*?\btest [^\n`]*?-- ([^\n`]+)").unwrap();
+    let command = Regex::new(r"(?:cargo [^\n`]*?\btest|filtered) [^\n`]*?-- ([^\n`]+)").unwrap();
     let words = command.captures_iter(&text).flat_map(|command| {
         let words = command.get(1).unwrap().as_str().split_whitespace();
         words.map(str::to_owned).collect::<Vec<_>>()

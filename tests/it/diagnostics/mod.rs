@@ -61,7 +61,8 @@ fn a_script_that_cannot_run_is_reported() {
     world.script("crlf.sh", "#!/bin/sh\r\nexit 0\r\n");
     world.script("wrong.sh", "#!/usr/bin/no-such-shell\n");
     world.script("crlf.py", "#!/usr/bin/env python3\r\nprint(1)\r\n");
-    world.script("my hooks/guard.sh", "");
+    world.script("my hooks/guard.sh", "exit 0\n");
+    world.script("empty.sh", "");
     world.script("env.sh", "#!/usr/bin/env pyhton3\n");
     world.write("plain.sh", "exit 0\n");
     let of_claude = "import json, sys\njson.load(sys.stdin)['tool_input']\n";
