@@ -72,6 +72,9 @@ const TOO_LONG: &str = "it is longer than what is kept of the output";
 const BEYOND_LIMITS: &str =
     "it is nested deeper than 128 levels, or has a number that cannot be represented";
 
+/// The note on a guard without a reason, in agents that need one.
+const NEEDS_A_REASON: &str = "exit code 2 blocks only with a reason on standard error";
+
 /// Reads how a hook ended. The answer's output is set, if only to nothing.
 pub(super) fn read(
     agent: &Agent,
@@ -215,8 +218,7 @@ impl Reader<'_> {
     fn read_exit_code_2(&mut self) {
         let reason = nonblank(self.stderr);
         if reason.is_none() && self.is(Parsing::Strict) {
-            let message = "exit code 2 blocks only with a reason on standard error";
-            return self.answer.warnings.push(message.to_owned());
+            return self.answer.warnings.push(NEEDS_A_REASON.to_owned());
         }
         match self.event.effect {
             Effect::Nothing => return,
@@ -260,6 +262,9 @@ impl Reader<'_> {
             127 => "a command was not found",
             code if misses_its_script(code, self.stderr) => {
                 "the interpreter did not find the script"
+            }
+            2 if self.is(Parsing::Tolerant) && !blocks && !self.answer.replaces_exit_code => {
+                return Some(NEEDS_A_REASON.to_owned());
             }
             0 | 2 => return None,
             ..0 => "a signal ended it",

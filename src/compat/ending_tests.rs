@@ -101,6 +101,8 @@ claude PostToolUse 0 output: "x" <- OWN "updatedMCPToolOutput": "x"}}
 codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x"}}
 codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x", "-": 1}}
 gemini BeforeTool 2 allow <- {"decision": "allow"}
+gemini BeforeTool 2 block: no <- no
+gemini BeforeTool 2 failed 2; diagnostic <- 
 gemini BeforeTool 0 input: {"a":1} <- {"hookSpecificOutput": {"tool_input": {"a": 1}}}
 gemini BeforeAgent 0 stop: enough <- {"continue": false, "reason": "enough"}
 gemini BeforeTool 0 block: no; stop: no <- {"continue": false, "decision": "deny", "reason": "no"}
