@@ -149,6 +149,21 @@ fn the_page_of_the_agents_has_each_tool() {
     }
 }
 
+/// A row that leaves one of these out would have that of Claude Code.
+#[cfg(feature = "cli")]
+#[test]
+fn agents_under_which_hooks_run_share_no_name() {
+    for (index, agent) in BRIDGED.into_iter().enumerate() {
+        for other in &BRIDGED[..index] {
+            assert_ne!(agent.name, other.name);
+            assert_ne!(agent.title, other.title);
+            assert_ne!(agent.files[0], other.files[0], "{agent}, {other}");
+            assert_ne!(agent.moved_by, other.moved_by, "{agent}, {other}");
+            assert_ne!(agent.set_for_tools, other.set_for_tools, "{agent}, {other}");
+        }
+    }
+}
+
 #[test]
 fn the_pages_and_the_golden_inputs_have_each_agent() {
     let program = include_str!("../../docs/program.md");
