@@ -1,4 +1,5 @@
-//! The agents whose hooks this crate runs. Another agent is another value; what it does not say is as in Claude Code.
+//! The agents whose hooks this crate runs, and the lists of all agents. Another agent is another value; what it does not say is
+//! as in Claude Code.
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use super::agent::{
     Agent, EVENT, Event, Field, HandlerApproval, Pairs, Parsing, REFUSED, Refused, SPECIFIC,
     Specific, TOOL_NAME, UsualShell, Variable, Words, tool,
 };
+use super::copilot::COPILOT;
 
 // Parts of the rows below.
 pub(super) const TOOL: Option<&str> = Some(TOOL_NAME);
@@ -63,8 +65,11 @@ const REQUEST: Specific = Specific {
     reason: Some("message"), input: Some("updatedInput"), ..SPECIFIC
 };
 
-/// All agents.
+/// The agents whose hooks hosts run.
 pub const AGENTS: [&Agent; 3] = [CLAUDE, CODEX, GEMINI];
+
+/// The agents under which this program runs hooks.
+pub(crate) const BRIDGED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
 
 /// The tool that applies a patch, which may be for many files.
 pub(crate) const APPLY_PATCH: &str = "apply_patch";

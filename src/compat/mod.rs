@@ -4,8 +4,8 @@
 //! finds the input of its own agent and answers as its agent expects: [what runs and what
 //! differs](crate::docs::other_agents).
 //!
-//! No other module names an agent: it gives each hook a `Protocol`, and `other_agents` reads its
-//! files, a source of hooks like hooks.json.
+//! Outside of this module, only `bridge`, `lint` and `other_agents` name an agent: each hook has a `Protocol`, and
+//! `other_agents` reads the files, a source of hooks like hooks.json.
 
 mod agent;
 mod agents;
@@ -38,7 +38,6 @@ pub use agent::Agent;
 pub(crate) use agent::Tool;
 pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
-pub(crate) use copilot::BRIDGED;
 #[cfg(feature = "cli")]
 pub(crate) use copilot::COPILOT;
 pub use input::EventError;
