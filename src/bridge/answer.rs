@@ -620,6 +620,7 @@ mod tests {
         context: &str,
     ) {
         let is_request = event.specific.within.is_some();
+        // The test has lists of its own, since it checks the rows of dialect.rs: an agent that can ask before a tool is here too.
         let is_before = is_one_of(
             (agent, event),
             "claude PreToolUse, gemini BeforeTool, copilot PreToolUse",

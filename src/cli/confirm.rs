@@ -3,16 +3,14 @@
 use std::io::{BufRead, BufReader, Read};
 
 use crate::cli::{CommandError, Context, Terminal};
-
-/// Variables that agents set for the commands of their tools.
-const BELOW_AGENTS: [&str; 4] = ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"];
+use crate::compat::BRIDGED;
 
 /// Refuses to run as a command of an agent, whose model would decide for the person.
 pub(crate) fn refuse_below_an_agent(
     context: &Context<'_>,
     command: &str,
 ) -> Result<(), CommandError> {
-    let mut variables = BELOW_AGENTS.iter();
+    let mut variables = BRIDGED.iter().map(|agent| agent.set_for_tools);
     let Some(variable) = variables.find(|name| std::env::var_os(name).is_some()) else {
         return Ok(());
     };

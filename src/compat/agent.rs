@@ -52,6 +52,12 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) approval: Option<HandlerApproval>,
+    /// The variable that the agent sets for the commands of its tools.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program refuses to run below an agent")
+    )]
+    pub(crate) set_for_tools: &'static str,
     /// Whether it reads no file with comments or a byte order mark.
     #[cfg_attr(
         not(feature = "cli"),

@@ -63,7 +63,7 @@ const REQUEST: Specific = Specific {
     reason: Some("message"), input: Some("updatedInput"), ..SPECIFIC
 };
 
-/// All agents.
+/// The agents whose hooks hosts run.
 pub const AGENTS: [&Agent; 3] = [CLAUDE, CODEX, GEMINI];
 
 /// The tool that applies a patch, which may be for many files.
@@ -84,6 +84,7 @@ pub(super) const CLAUDE_CODE: Agent = Agent {
     ],
     manifest: ".claude-plugin",
     moved_by: ("CLAUDE_CONFIG_DIR", ".claude"),
+    set_for_tools: "CLAUDECODE",
     approval: None,
     reads_plain_json: false,
     version: None,
@@ -266,6 +267,7 @@ pub const CODEX: &Agent = &Agent {
     also_decides: &[],
     manifest: ".codex-plugin",
     moved_by: ("CODEX_HOME", ".codex"),
+    set_for_tools: "CODEX_THREAD_ID",
     approval: Some(HandlerApproval {
         program: "codex",
         by_hand: "approve them in `/hooks`: before that Codex runs none of them, and does not say so",
@@ -388,6 +390,7 @@ pub const GEMINI: &Agent = &Agent {
     also_decides: &[],
     manifest: "gemini-extension.json",
     moved_by: ("GEMINI_CLI_HOME", ""),
+    set_for_tools: "GEMINI_CLI",
     approval: None,
     reads_plain_json: false,
     all_off: Some(("hooksConfig.enabled", false)),

@@ -44,6 +44,7 @@ pub(crate) const COPILOT: &Agent = &Agent {
         ".github/extensions", ".github/hooks",
     ],
     moved_by: ("COPILOT_HOME", ".copilot"),
+    set_for_tools: "COPILOT_CLI",
     reads_plain_json: true,
     version: Some(1),
     bare_patches: true,

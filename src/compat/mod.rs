@@ -4,8 +4,8 @@
 //! finds the input of its own agent and answers as its agent expects: [what runs and what
 //! differs](crate::docs::other_agents).
 //!
-//! No other module names an agent: it gives each hook a `Protocol`, and `other_agents` reads its
-//! files, a source of hooks like hooks.json.
+//! Outside of this module, only `bridge`, `lint` and `other_agents` name an agent: each hook has a `Protocol`, and
+//! `other_agents` reads the files, a source of hooks like hooks.json.
 
 mod agent;
 mod agents;

@@ -149,6 +149,60 @@ fn the_page_of_the_agents_has_each_tool() {
     }
 }
 
+/// A row that leaves one of these out would have that of Claude Code.
+#[cfg(feature = "cli")]
+#[test]
+fn agents_under_which_hooks_run_share_no_name() {
+    for (index, agent) in BRIDGED.into_iter().enumerate() {
+        for other in &BRIDGED[..index] {
+            assert_ne!(agent.name, other.name);
+            assert_ne!(agent.title, other.title);
+            assert_ne!(agent.files[0], other.files[0], "{agent}, {other}");
+            assert_ne!(agent.moved_by, other.moved_by, "{agent}, {other}");
+            assert_ne!(agent.set_for_tools, other.set_for_tools, "{agent}, {other}");
+        }
+    }
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn the_pages_and_the_tests_have_each_agent_under_which_hooks_run() {
+    let readme = include_str!("../../README.md");
+    let page = include_str!("../../docs/agents.md");
+    let inputs = include_str!("../../tests/it/golden/agents_inputs.txt");
+    let tests = include_str!("../../tests/it/agents/mod.rs");
+    let sessions = include_str!("../../tests/it/agents/sessions.rs");
+    let heads: Vec<_> = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.contains("Claude Code | "))
+        .collect();
+    assert!(!heads.is_empty());
+    for agent in BRIDGED {
+        let (title, name) = (agent.title, agent.name);
+        assert!(readme.contains(title), "README.md has no {title}");
+        let has_no_column = |head: &&&str| !head.contains(&format!("| {title} |"));
+        assert_eq!(heads.iter().find(has_no_column), None, "{title}");
+        assert!(
+            page.contains(agent.moved_by.0),
+            "docs/agents.md has no {}",
+            agent.moved_by.0
+        );
+        assert!(
+            inputs.contains(&format!("\n@ {name} ")),
+            "agents_inputs.txt has no {name}"
+        );
+        assert!(
+            tests.contains(&format!("name: {name:?},")),
+            "AGENTS in mod.rs has no {name}"
+        );
+        let variable = format!("{:?}", agent.set_for_tools);
+        assert!(
+            sessions.contains(&variable),
+            "sessions.rs has no {variable}"
+        );
+    }
+}
+
 #[test]
 fn the_pages_and_the_golden_inputs_have_each_agent() {
     let program = include_str!("../../docs/program.md");

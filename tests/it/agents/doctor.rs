@@ -5,21 +5,15 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
+use super::{AGENTS, for_all};
 use crate::program::{Printed, User};
-
-const AGENTS: [(&str, &str); 4] = [
-    ("claude", "home/.claude/settings.json"),
-    ("codex", "home/.codex/hooks.json"),
-    ("gemini", "home/.gemini/settings.json"),
-    ("copilot", "home/.copilot/hooks/forge-hooks.json"),
-];
 
 fn registered() -> User {
     let user = User::new();
     fs::create_dir_all(user.path("home")).unwrap();
     user.has_hooks(&json!([{"event": "tool:pre_execute", "command": "true"}]));
     user.has_codex();
-    let installed = user.run(&["install", "claude", "codex", "gemini", "copilot", "--yes"]);
+    let installed = user.run(&for_all("install"));
     assert_eq!(installed.status, 0, "{installed:?}");
     user
 }
@@ -62,7 +56,7 @@ fn hooks_that_cannot_run_are_found() {
         // The guard is registered all the same.
         assert_eq!(
             printed.out.matches("a probe is blocked").count(),
-            4,
+            AGENTS.len(),
             "{printed:?}"
         );
     };
@@ -144,8 +138,9 @@ fn a_registration_that_does_not_work_has_a_fix() {
             &|text| with(text, &crashes),
         ),
     ];
-    for ((agent, file), (problem, fix, change)) in all_of(&AGENTS, &table) {
-        let printed = user.after(agent, file, change);
+    for (agent, (problem, fix, change)) in all_of(&AGENTS, &table) {
+        let (agent, file) = (agent.name, format!("home/{}", agent.file));
+        let printed = user.after(agent, &file, change);
         let has_both =
             printed.out.contains(problem) && printed.out.contains(&format!("fix: {fix}"));
         assert!(
@@ -201,13 +196,9 @@ fn what_codex_does_not_run_is_found() {
 #[test]
 fn settings_that_a_variable_moves_are_found() {
     let user = registered();
-    for (agent, variable) in [
-        ("claude", "CLAUDE_CONFIG_DIR"),
-        ("codex", "CODEX_HOME"),
-        ("gemini", "GEMINI_CLI_HOME"),
-        ("copilot", "COPILOT_HOME"),
-    ] {
-        let mut moved = user.command(&["doctor", agent]);
+    for agent in AGENTS {
+        let (variable, _) = agent.moved_by;
+        let mut moved = user.command(&["doctor", agent.name]);
         let moved = moved.env(variable, user.path("moved")).output().unwrap();
         let moved = user.printed(moved);
         assert_eq!(moved.status, 1);
@@ -232,42 +223,42 @@ fn a_switch_that_turns_hooks_off_is_found() {
     for (agent, file, key, value, shown) in [
         (
             "claude",
-            AGENTS[0].1,
+            "home/.claude/settings.json",
             "disableAllHooks",
             json!(true),
             "`disableAllHooks` is true",
         ),
         (
             "gemini",
-            AGENTS[2].1,
+            "home/.gemini/settings.json",
             "hooksConfig",
             json!({"enabled": false}),
             "`hooksConfig.enabled` is false",
         ),
         (
             "gemini",
-            AGENTS[2].1,
+            "home/.gemini/settings.json",
             "hooksConfig",
             json!({"disabled": ["forge-hooks"]}),
             "`hooksConfig.disabled` has `forge-hooks`",
         ),
         (
             "gemini",
-            AGENTS[2].1,
+            "home/.gemini/settings.json",
             "hooksConfig",
             json!({"enabled": "false", "disabled": []}),
             "`hooksConfig.enabled` is \"false\"",
         ),
         (
             "gemini",
-            AGENTS[2].1,
+            "home/.gemini/settings.json",
             "hooksConfig",
             json!({"enabled": true, "disabled": ["${X:-forge-hooks}"]}),
             "`hooksConfig.disabled` has `${X:-forge-hooks}`",
         ),
         (
             "claude",
-            AGENTS[0].1,
+            "home/.claude/settings.json",
             "env",
             json!({"A": "1", "BASH_ENV": "/tmp/x"}),
             "sets `BASH_ENV` for hooks",

@@ -7,25 +7,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::{AGENTS, for_all};
 use crate::program::{PROGRAM, Printed, User};
 use crate::support::is_missing;
-
-const AGENTS: [(&str, &str, &str, &str); 4] = [
-    ("claude", ".claude/settings.json", "PreToolUse", "Stop"),
-    ("codex", ".codex/hooks.json", "PreToolUse", "Stop"),
-    (
-        "gemini",
-        ".gemini/settings.json",
-        "BeforeTool",
-        "AfterAgent",
-    ),
-    (
-        "copilot",
-        ".copilot/hooks/forge-hooks.json",
-        "PreToolUse",
-        "Stop",
-    ),
-];
 
 impl User {
     /// One who has a home and a directory for configuration.
@@ -81,22 +65,23 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
     }
     let mut install = Command::new(&program);
     user.set(&mut install);
-    install.args(["install", "claude", "codex", "gemini", "copilot", "--yes"]);
+    install.args(for_all("install"));
     assert!(install.output().unwrap().status.success());
     fs::remove_file(&program).unwrap();
     let shells = ["sh", "bash", "dash", "zsh", "fish"];
     let shells = shells.into_iter().filter(|shell| !is_missing(shell));
     let shells: Vec<_> = shells.collect();
     let check = |mode: &str, at_tool: i32, at_end: i32| {
-        for (agent, file, before, stop) in AGENTS {
+        for agent in AGENTS {
+            let (before, stop) = (agent.before, agent.stop);
             for (event, expected) in [(before, at_tool), (stop, at_end)] {
-                let command = user.command_in(file, event);
+                let command = user.command_in(agent.file, event);
                 for shell in &shells {
                     let ended = user.runs(shell, &command, mode, "{}");
-                    let is_json_alone = agent == "copilot" && event == before;
+                    let is_json_alone = agent.name == "copilot" && event == before;
                     let is_broken = !["0", "2"].contains(&mode) || mode == "2" && is_json_alone;
                     // Elsewhere, exit code 2 says it all.
-                    let is_json = is_broken && agent == "copilot" && event == before;
+                    let is_json = is_broken && agent.name == "copilot" && event == before;
                     let expected_out = if is_json { DENIED } else { "" };
                     assert_eq!(ended.out, expected_out, "{shell} {event} {mode}");
                     assert_eq!(ended.status, expected, "{shell} {event} {mode}: {ended:?}");
@@ -138,21 +123,17 @@ fn a_call_through_a_registered_command_is_guarded() {
         &json!([{"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "*sudo*"},
         "answer": {"decision": "block", "reason": "no sudo"}}]),
     );
-    let printed = user.run(&["install", "claude", "codex", "gemini", "copilot", "--yes"]);
+    let printed = user.run(&for_all("install"));
     assert_eq!((printed.status, &*printed.err), (0, ""), "{printed:?}");
     let approved = printed.out.matches(": approved in Codex").count();
     assert_eq!(approved, 1, "{printed:?}");
-    assert_eq!(user.files_at_home().len(), 4);
-    for (agent, file, event, _) in AGENTS {
-        let tool = if agent == "gemini" {
-            "run_shell_command"
-        } else {
-            "Bash"
-        };
-        let command = user.command_in(file, event);
+    assert_eq!(user.files_at_home().len(), AGENTS.len());
+    for agent in AGENTS {
+        let event = agent.before;
+        let command = user.command_in(agent.file, event);
         let calls = |shell: &str| {
             let input = json!({"session_id": "s", "cwd": user.project(), "hook_event_name": event,
-                "tool_name": tool, "tool_input": {"command": shell}});
+                "tool_name": agent.shell, "tool_input": {"command": shell}});
             user.runs("sh", &command, "", &input.to_string())
         };
         let blocked = calls("sudo ls");
@@ -352,10 +333,9 @@ fn a_program_that_is_killed_says_nothing_before_the_block() {
 #[test]
 fn what_was_not_there_before_is_not_there_after() {
     let user = User::with_home();
-    let agents = ["claude", "codex", "gemini", "copilot"];
-    let run = |command| user.run(&[&[command], &agents[..], &["--yes"]].concat());
+    let run = |command| user.run(&for_all(command));
     assert_eq!(run("install").status, 0);
-    assert_eq!(user.files_at_home().len(), 4);
+    assert_eq!(user.files_at_home().len(), AGENTS.len());
     let removed = run("uninstall");
     assert_eq!(
         (removed.status, user.files_at_home().len()),
@@ -473,15 +453,11 @@ fn install_and_uninstall_are_for_a_person() {
 
 #[test]
 fn settings_that_a_variable_moves_are_not_written() {
-    for (agent, name, usual) in [
-        ("claude", "CLAUDE_CONFIG_DIR", "home/.claude"),
-        ("codex", "CODEX_HOME", "home/.codex"),
-        ("gemini", "GEMINI_CLI_HOME", "home"),
-        ("copilot", "COPILOT_HOME", "home/.copilot"),
-    ] {
+    for agent in AGENTS {
+        let (name, usual) = agent.moved_by;
         let user = User::with_home();
         let install = |directory: &str| {
-            let mut install = user.command(&["install", agent, "--yes"]);
+            let mut install = user.command(&["install", agent.name, "--yes"]);
             let value = user.path(directory);
             user.printed(install.env(name, value).output().unwrap())
         };

@@ -15,6 +15,67 @@ use serde_json::{Value, json};
 
 use crate::program::{Printed, User};
 
+/// What tests of each agent have to know of it.
+struct Agent {
+    name: &'static str,
+    /// Its file with the registered commands, below the home directory.
+    file: &'static str,
+    /// Its event before a tool.
+    before: &'static str,
+    /// Its event at the end of a turn.
+    stop: &'static str,
+    /// Its tool that runs a shell command.
+    shell: &'static str,
+    /// The variable that moves its files, and its usual value.
+    moved_by: (&'static str, &'static str),
+}
+
+/// The agents under which hooks run. A test beside the agents' rows finds one that is not here.
+const AGENTS: [Agent; 4] = [
+    Agent {
+        name: "claude",
+        file: ".claude/settings.json",
+        before: "PreToolUse",
+        stop: "Stop",
+        shell: "Bash",
+        moved_by: ("CLAUDE_CONFIG_DIR", "home/.claude"),
+    },
+    Agent {
+        name: "codex",
+        file: ".codex/hooks.json",
+        before: "PreToolUse",
+        stop: "Stop",
+        shell: "Bash",
+        moved_by: ("CODEX_HOME", "home/.codex"),
+    },
+    Agent {
+        name: "gemini",
+        file: ".gemini/settings.json",
+        before: "BeforeTool",
+        stop: "AfterAgent",
+        shell: "run_shell_command",
+        moved_by: ("GEMINI_CLI_HOME", "home"),
+    },
+    Agent {
+        name: "copilot",
+        file: ".copilot/hooks/forge-hooks.json",
+        before: "PreToolUse",
+        stop: "Stop",
+        shell: "Bash",
+        moved_by: ("COPILOT_HOME", "home/.copilot"),
+    },
+];
+
+/// The arguments that run a command for all agents without a question.
+fn for_all(command: &str) -> Vec<&str> {
+    let names = AGENTS.iter().map(|agent| agent.name);
+    [command]
+        .into_iter()
+        .chain(names)
+        .chain(["--yes"])
+        .collect()
+}
+
 impl User {
     /// The command that is registered for an event of an agent.
     pub(crate) fn registered(&self, agent: &str, event: &str) -> Command {

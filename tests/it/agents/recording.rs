@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
+use super::{AGENTS, for_all};
 use crate::program::User;
 
 const FILE: &str = "../events.jsonl";
@@ -87,8 +88,8 @@ impl User {
 #[test]
 fn what_install_registers_records() {
     let user = with_guard();
-    for agent in ["claude", "codex", "gemini", "copilot"] {
-        user.installs(agent);
+    for agent in AGENTS {
+        user.installs(agent.name);
     }
     for (shell, decision) in [("sudo ls", "block"), ("ls", "allow")] {
         user.runs_as_registered(shell);
@@ -106,7 +107,7 @@ fn what_install_registers_records() {
             .read("home/.claude/settings.json")
             .contains("--trace-events")
     );
-    let removed = user.run(&["uninstall", "claude", "codex", "gemini", "copilot", "--yes"]);
+    let removed = user.run(&for_all("uninstall"));
     assert_eq!(removed.status, 0, "{removed:?}");
     assert!(!user.path("home/.claude/settings.json").exists());
 }
