@@ -1,19 +1,19 @@
-//! Why a text is not JSON, or a value in it cannot be used.
+//! The reason why a text is not JSON, or a value in it cannot be used.
 
 use std::ops::Range;
 
-/// One mistake in a text. Its reader adds what it knows: the file, and how severe the mistake is.
+/// One mistake in a text. The reader of the text adds the file and the severity.
 #[derive(Debug)]
 pub(crate) struct Fault {
     /// The key of the value; empty for the whole text.
     pub(crate) key: String,
-    /// Its bytes in the text.
+    /// The bytes of the value in the text.
     pub(crate) place: Range<usize>,
     /// The mistake, including what was expected and what was found.
     pub(crate) message: String,
     /// The next step, if the message does not contain it.
     pub(crate) help: Option<String>,
-    /// Whether a limit of this crate is exceeded: another program may have read the text.
+    /// True if the text exceeds a limit of this crate: another program may have read it.
     pub(crate) is_limit: bool,
 }
 

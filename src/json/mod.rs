@@ -1,4 +1,4 @@
-//! JSON texts: how one is read, as a tree of values with their places, and why one cannot be read.
+//! JSON texts: reading one as a tree of values with their places, and the reasons why one cannot be read.
 //!
 //! Knows nothing of hooks. Each JSON text that comes from outside (a file, an event, an answer, a case) passes
 //! [`readable`].

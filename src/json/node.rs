@@ -68,7 +68,7 @@ impl<'t, 'a> Node<'t, 'a> {
         Self { key: "", ..self }
     }
 
-    /// The bytes of the value in its text; empty if it has none.
+    /// Returns the bytes of the value in its text; empty if it has none.
     pub(crate) fn range(&self) -> Range<usize> {
         match self.form {
             Form::Tree(tree) => span(tree),
@@ -76,7 +76,7 @@ impl<'t, 'a> Node<'t, 'a> {
         }
     }
 
-    /// The place that a message shows: of an object or a list its first byte.
+    /// Returns the place that a message shows: of an object or a list its first byte.
     pub(crate) fn place(&self) -> Range<usize> {
         let range = self.range();
         match self.form {
@@ -85,13 +85,13 @@ impl<'t, 'a> Node<'t, 'a> {
         }
     }
 
-    /// The first byte of the value: the place of a key that is missing in it.
+    /// Returns the first byte of the value: the place of a key that is missing in it.
     pub(crate) fn first(&self) -> Range<usize> {
         let Range { start, end } = self.range();
         start..end.min(start + 1)
     }
 
-    /// Returns the value of a key, which may be `null`. If the key occurs twice, the last value.
+    /// Returns the value of a key, which may be `null`. If the key occurs twice, returns the last value.
     pub(crate) fn member(&self, key: &str) -> Option<Self> {
         match self.form {
             Form::Tree(_) => {
@@ -254,7 +254,7 @@ impl<'t, 'a> Node<'t, 'a> {
         }
     }
 
-    /// The type of the value, for messages.
+    /// Returns the type of the value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.form {
             Form::Tree(ast::Value::NullKeyword(_)) | Form::Value(Value::Null) => "null",
@@ -277,7 +277,7 @@ mod tests {
     use super::super::tree::parse_object;
     use super::*;
 
-    /// What a reader of an entry sees of a value, without its place.
+    /// Returns the view that a reader of an entry has of a value, without its place.
     fn seen(node: Node<'_, '_>) -> String {
         let members = node.members();
         let members: Vec<_> = members

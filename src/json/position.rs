@@ -20,9 +20,9 @@ pub struct Position {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct TextRange {
-    /// Its first character.
+    /// The position of the first character.
     pub start: Position,
-    /// The position after its last character.
+    /// The position after the last character.
     pub end: Position,
 }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use jsonc_parser::ParseStringErrorKind;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
 
-/// The place of an error.
+/// Returns the place of an error.
 pub(super) fn range(error: &ParseError) -> Range<usize> {
     use ParseErrorKind as Kind;
     let range = error.range();
@@ -49,7 +49,7 @@ pub(super) fn description(error: &ParseError, text: &str) -> String {
     description.to_owned()
 }
 
-/// Returns whether a list ends here while an object in it is open, behind a value of the object.
+/// Returns whether a list ends here while an object in it is open, after a value of the object.
 fn is_open(text: &str, at: usize) -> bool {
     let (before, rest) = text.split_at(at);
     rest.starts_with(']') && !before.trim_end().ends_with(['{', ','])
@@ -61,7 +61,7 @@ fn in_lower_case(text: &str) -> String {
     first.chain(characters).collect()
 }
 
-/// Explains the mistake that people make most often where JSON cannot be read, from what stands there.
+/// Explains the most common mistake behind the text that cannot be read at this place.
 pub(super) fn help(text: &str, range: &Range<usize>) -> Option<&'static str> {
     let before = &text[..range.start];
     let character = text[range.start..].chars().next();

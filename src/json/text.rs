@@ -1,4 +1,4 @@
-//! What precedes the reading of every JSON text, so that texts of all programs are read alike.
+//! The first step of reading any JSON text, so that texts of all programs are read alike.
 //!
 //! Some programs write a byte order mark before a text (PowerShell), and half of a surrogate pair where they have cut a
 //! string within a character (`JSON.stringify` in JavaScript, `json.dumps` in Python). RFC 8259 (sections 8.1 and 8.2) leaves
@@ -30,7 +30,7 @@ pub(crate) fn values<'a, T: Deserialize<'a>>(
 }
 
 /// A JSON text without a byte order mark before it, and with U+FFFD in place of each half of a surrogate pair. Apart from
-/// the mark, each byte has kept its place.
+/// the mark, all bytes keep their places.
 #[derive(Debug)]
 pub(crate) struct Readable<'a> {
     text: Cow<'a, str>,
@@ -46,7 +46,7 @@ impl Deref for Readable<'_> {
     }
 }
 
-/// Returns the text as JSON is read from it.
+/// Returns the text from which JSON is read.
 pub(crate) fn readable(text: &str) -> Readable<'_> {
     let (text, skipped) = without_mark(text);
     let text = without_halves(text);
@@ -64,7 +64,7 @@ fn without_mark(text: &str) -> (&str, usize) {
 /// The number of bytes of an escape such as `\ud83d`.
 const ESCAPE: usize = 6;
 
-/// Replaces halves of surrogate pairs by as many bytes.
+/// Replaces each half of a surrogate pair by a text of the same length.
 fn without_halves(text: &str) -> Cow<'_, str> {
     let mut replaced = String::new();
     let mut copied = 0;
@@ -91,7 +91,7 @@ fn without_halves(text: &str) -> Cow<'_, str> {
     replaced.into()
 }
 
-/// The bytes of a backslash and the character behind it, which may be a backslash.
+/// Returns the bytes of a backslash and the character after it, which may be a backslash.
 fn after_backslash(text: &str, at: usize) -> usize {
     let next = text[at + 1..].chars().next();
     1 + next.map_or(0, char::len_utf8)
@@ -103,7 +103,7 @@ enum Half {
     Second,
 }
 
-/// Returns which half of a pair is escaped at this place, if one is.
+/// Returns the half of a pair that is escaped at this place, if there is one.
 fn surrogate_at(text: &str, at: usize) -> Option<Half> {
     let digits = text.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {

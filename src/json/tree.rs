@@ -1,7 +1,7 @@
 //! Reads a JSON text as a tree of values, each with its place.
 //!
-//! `jsonc-parser` reads the text. What it accepts beyond JSON with comments and trailing commas is refused here.
-//! Knows nothing of hooks.
+//! `jsonc-parser` reads the text. This module refuses the syntax that the parser accepts beyond JSON with comments and
+//! trailing commas. Knows nothing of hooks.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::printable::grouped;
 /// The most bytes of a text.
 pub(crate) const LARGEST_TEXT: u64 = 1024 * 1024;
 
-/// The deepest nesting of a text: what is in it is also written into other files, whose readers have such a limit.
+/// The deepest nesting of a text. Its values are also written into other files, whose readers have such a limit.
 pub(crate) const DEEPEST: usize = 100;
 
 /// The most values and keys of a text: a tree takes a hundred times the memory of its text.
@@ -25,7 +25,7 @@ pub(crate) const MOST_VALUES: usize = 100_000;
 /// The fault of a text that is not an object.
 pub(crate) const NOT_AN_OBJECT: &str = "expected an object with a list `hooks`";
 
-/// Says that a text exceeds [`LARGEST_TEXT`].
+/// Returns the message that a text exceeds [`LARGEST_TEXT`].
 pub(crate) fn too_large() -> String {
     format!("the file is larger than {} MiB", LARGEST_TEXT >> 20)
 }
@@ -41,7 +41,7 @@ pub(crate) fn parse_object(text: &str) -> Result<JsonTree<'_>, Fault> {
         Ok(tree) if tree.as_object().is_none() => {
             Err(not_an_object(text, Node::new(&tree).place()))
         }
-        // YAML, TOML, a script.
+        // The text is YAML, TOML or a script.
         Err(_) if text[start..].starts_with(is_other) => {
             let first = text[start..].chars().next().map_or(0, char::len_utf8);
             Err(not_an_object(text, start..start + first))
@@ -98,11 +98,11 @@ pub(crate) fn parse_options() -> ParseOptions {
     }
 }
 
-/// What is limited in a text.
+/// The counters for the limits of a text.
 #[derive(Default)]
 struct Counted {
     levels: usize,
-    /// One of a comma, a colon and an opening bracket is before each value and each key.
+    /// The number of commas, colons and opening brackets: one of them precedes each value and each key.
     values: usize,
 }
 
@@ -127,8 +127,9 @@ impl Counted {
     }
 }
 
-/// Checks what the parser accepts and JSON does not: control characters in strings, and other white space between tokens.
-/// Counts levels and values, also behind a mistake: the parser reads on. Of a text that is not JSON, the parser finds the mistake.
+/// Refuses text that the parser accepts but JSON does not: control characters in strings, and other white space between
+/// tokens. Counts levels and values, also after a mistake, since the parser reads on. If a text is not JSON, the parser
+/// finds the mistake.
 fn check(text: &str) -> Result<(), Fault> {
     let mut scanner = Scanner::new(text, &ScannerOptions::default());
     let mut checked = Ok(());
