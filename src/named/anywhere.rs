@@ -1,6 +1,6 @@
-//! Which files a hook's entry names anywhere on the system: what decides what the hook does, wherever it lies.
+//! The files that a hook's entry names anywhere on the system: those that determine the hook's behavior, wherever they are.
 //!
-//! The rule is that of approvals, which look only within a project. Does not know why it is asked.
+//! The rule is that of approvals, which look only within a project. Does not know the purpose of the lookup.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::look::{Lookup, Named, has_ending};
 use crate::hook::{Hook, Words, is_glob};
 
-/// Where the system's own programs lie, which belong to no hook.
+/// The directories of the system's own programs, which belong to no hook.
 const SYSTEM_PROGRAMS: [&str; 6] = [
     "/bin/",
     "/sbin/",
@@ -21,17 +21,17 @@ const SYSTEM_PROGRAMS: [&str; 6] = [
 /// The files that a hook's entry names.
 #[derive(Debug, Default)]
 pub(crate) struct NamedAnywhere {
-    /// The files that exist, and the links that lead to them: scripts, what interpreters run, `inputs`.
+    /// The files that exist, and the links that lead to them: scripts, files that interpreters run, `inputs`.
     pub(crate) existing: Vec<PathBuf>,
-    /// What has the name of a script, and may be created.
+    /// Paths that have the name of a script, and that a tool may create.
     pub(crate) possible: Vec<PathBuf>,
 }
 
-/// Returns the value of a variable that hooks inherit.
+/// A function that returns the value of a variable that hooks inherit.
 pub(crate) type GetVariable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// Returns the files that a hook names now. `host_dir` is where a hook begins that is of no project, without links. Programs
-/// that are found through `PATH`, and those of the system, do not count.
+/// Returns the files that a hook names now. A hook of no project begins in `host_dir`, a path without links. Programs that
+/// are found through `PATH`, and those of the system, do not count.
 pub(crate) fn named_anywhere(
     hook: &Hook,
     host_dir: &Path,
@@ -59,7 +59,7 @@ pub(super) fn named_by_command(hook: &Hook, host_dir: &Path) -> Vec<PathBuf> {
     }
     let places = Places::of(hook, host_dir);
     let words = words_of(hook, &places, &|name| std::env::var_os(name));
-    // A look at files takes longer than reading the words.
+    // Looking at files takes longer than reading the words.
     let runs_word = words.runs.iter().any(|run| !run.words.is_empty());
     if !runs_word && !words.names.iter().any(|name| may_be_path(name)) {
         return Vec::new();
@@ -78,7 +78,7 @@ fn may_be_path(name: &str) -> bool {
     name.contains('/') || cfg!(windows) && name.contains('\\') || has_ending(Path::new(name))
 }
 
-/// Where the names of a hook begin.
+/// The directories at which the names of a hook begin.
 struct Places {
     /// The base directory without links, as a lookup needs it.
     base: PathBuf,
@@ -145,7 +145,7 @@ fn value_of(
         return Some(own.clone());
     }
     match name {
-        // Each directory in which the word is looked up.
+        // `.` is resolved against each directory in which the word is looked up.
         "PWD" => Some(".".to_owned()),
         "HOME" => text(home::home_dir()?),
         name if name.ends_with("_WORKING_DIR") && hook.protocol().is_none() => {
@@ -162,7 +162,7 @@ fn value_of(
     }
 }
 
-/// Returns where the words lead that are names of scripts, in these directories.
+/// Returns the targets of those words that are names of scripts, in these directories.
 fn possible(words: &Words, starts: [&PathBuf; 2]) -> Vec<PathBuf> {
     let is_script = |name: &str| has_ending(Path::new(name)) && !name.contains(char::is_whitespace);
     let runs = words.runs.iter().flat_map(|run| &run.words);

@@ -15,10 +15,10 @@ use hmac_sha256::Hash;
 use super::stamp::{Stamp, is_past};
 use crate::files;
 
-/// The most files with a known content. With more, all are read again.
+/// The most files whose content is known. Beyond that, all are read again.
 const MOST_KNOWN: usize = 20_000;
 
-/// Returns the SHA-256 of a file. Gets the metadata of the path itself, which is no link.
+/// Returns the SHA-256 of a file. `metadata` is that of the path itself, which is not a link.
 pub(crate) fn digest(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
     static CONTENTS: LazyLock<Contents> = LazyLock::new(Contents::default);
     CONTENTS.digest(path, metadata)
@@ -69,7 +69,7 @@ impl Contents {
     }
 }
 
-/// Reads no more than one byte beyond the length that the file had: it may be growing.
+/// Reads at most one byte beyond the length that the file had, since it may be growing.
 fn read(file: &File, length: u64) -> io::Result<Arc<str>> {
     let mut hash = Hash::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -91,7 +91,7 @@ const LONGEST_COPY: u64 = 64 * 1024;
 pub(crate) struct Copies(Vec<(String, PathBuf, Vec<u8>)>);
 
 impl Copies {
-    /// Reads these files below a root, without those that are too long.
+    /// Reads these files below a root, except for those that are too long.
     pub(crate) fn of<'n>(root: &Path, names: impl IntoIterator<Item = &'n String>) -> Self {
         let mut copies = Vec::new();
         for name in names {
@@ -105,7 +105,7 @@ impl Copies {
         Self(copies)
     }
 
-    /// Returns the name of a file whose digest is not the one that is known.
+    /// Returns the name of a file whose digest is not the known one.
     pub(crate) fn differs<'n>(&self, known: impl Fn(&str) -> Option<&'n str>) -> Option<&str> {
         let mut copies = self.0.iter();
         let differs = |content: &[u8], name: &str| {
@@ -115,7 +115,7 @@ impl Copies {
         copy.map(|(name, ..)| &**name)
     }
 
-    /// Returns the name of a file that is not as it was.
+    /// Returns the name of a file that differs from its copy.
     pub(crate) fn changed(&self) -> Option<&str> {
         let is_same = |path: &Path, copy: &[u8]| beginning(path).is_ok_and(|now| now == copy);
         let copy = self.0.iter().find(|(_, path, copy)| !is_same(path, copy));
@@ -123,7 +123,7 @@ impl Copies {
     }
 }
 
-/// Reads one byte more than a copy may have.
+/// Reads one byte more than the limit of a copy.
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     files::open(path)?
@@ -132,7 +132,7 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Whether a file starts with `#!`.
+/// Returns whether a file starts with `#!`.
 pub(super) fn has_mark(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     files::open(path)?.take(2).read_to_end(&mut start)?;
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    /// A file whose content was kept as if its stamp were settled.
+    /// Keeps a content for a file as if the file's stamp were settled.
     fn kept(contents: &Contents, path: &Path) {
         let later = SystemTime::now() + Duration::from_secs(10);
         let metadata = path.metadata().unwrap();
@@ -184,7 +184,7 @@ mod tests {
         let before = digest();
         fs::write(&path, "two").unwrap();
         assert_ne!(digest(), before);
-        // The same holds if something was kept for its stamp, and if its time is in the past.
+        // The file is also read if a content was kept for its stamp, and if its time is in the past.
         kept(&contents, &path);
         assert_ne!(&*digest(), "kept");
         let past = SystemTime::now() - Duration::from_secs(1000);

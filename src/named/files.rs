@@ -1,6 +1,6 @@
-//! Which files a hook's command names: the scripts among its words, and what its interpreters may run.
+//! The files that a hook's command names: the scripts among its words, and the files that its interpreters may run.
 //!
-//! Finding too much is harmless. Does not know why it is asked.
+//! Finding too many files is harmless. Does not know the purpose of the lookup.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -33,13 +33,13 @@ struct Command<'a> {
     look: Look<'a>,
     /// The directories in which words are looked up, below the root or outside of it.
     starts: Vec<PathBuf>,
-    /// The files that it names and that are no scripts.
+    /// The files that the command names and that are not scripts.
     data: Vec<String>,
-    /// Whether it names something below the root.
+    /// True if the command names something below the root.
     names_something: bool,
-    /// The first files that it names and that count.
+    /// The first files that the command names and that count.
     files: Vec<String>,
-    /// The links that lead to these, by their paths below the root.
+    /// The links that lead to these files, by their paths below the root.
     links: Vec<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ impl Command<'_> {
         let paths: Vec<PathBuf> = named.flat_map(|name| places(name, lookup.root)).collect();
         let mut next = 0;
         while let Some(start) = self.starts.get(next).cloned() {
-            // The command may have gone there.
+            // The command may have changed to this directory.
             self.look.tree.set_working_dir(lookup.root.join(&start));
             if next > 0 {
                 // `python3 DIRECTORY` runs this file.
@@ -92,8 +92,8 @@ impl Command<'_> {
         }
     }
 
-    /// Adds what an interpreter may run, script or data: the words behind it, up to the first file that does not stand in or
-    /// behind an option. Returns whether it may run any file that the command names.
+    /// Adds the files that an interpreter may run, script or data: the words after it, up to the first file that is neither
+    /// in an option nor after one. Returns whether the interpreter may run any file that the command names.
     fn add_run(&mut self, run: &Run) -> bool {
         let (mut has_file, mut may_be_any) = (false, false);
         for word in &run.words {
@@ -122,7 +122,8 @@ impl Command<'_> {
                     let resolved = self.look.tree.find(&start, &path);
                     match &resolved.end {
                         End::At(_, metadata) => is_within |= metadata.is_file(),
-                        // `/opt/guard.py` is the file that runs, also without an ending. A path in `/proc` may lead to any file.
+                        // `/opt/guard.py` is the file that runs, also without an extension. A path in `/proc` may lead to
+                        // any file.
                         End::Outside(real) => {
                             let is_plain = at == 0 && path.has_root();
                             is_outside |= is_plain && !real.starts_with("/proc");
@@ -146,7 +147,7 @@ impl Command<'_> {
         (is_outside || is_within, is_within)
     }
 
-    /// Looks up one word in a directory. A shell's `cd a/..` does not follow links, programs do.
+    /// Looks up one word in a directory. A shell's `cd a/..` does not follow links; programs do.
     fn look_up(&mut self, start: &Path, path: &Path) {
         let mut ways = vec![path.to_owned()];
         if path.components().any(|part| part == Component::ParentDir) {
@@ -182,7 +183,7 @@ impl Command<'_> {
             End::Outside(real) if real == Path::new("/proc") => {
                 return self.look.note("places below `/proc` are not looked at");
             }
-            // `cd ..` leads there.
+            // `cd ..` leads to this directory.
             End::Outside(real) if self.look.tree.root.starts_with(real) => real,
             _ => return,
         };
@@ -211,7 +212,7 @@ impl Command<'_> {
         }
     }
 
-    /// Adds what is covered besides the command's words, and says what else a person should know.
+    /// Adds the files that are covered besides the command's words, and other notes for a person.
     fn finish(mut self) -> Named {
         self.look.directories_and_inputs();
         for name in self.data {
@@ -233,7 +234,7 @@ impl Command<'_> {
     }
 }
 
-/// Returns the paths to look up for a word. What begins with `/` may be the rest of a name: `("sh " d "/guard")`.
+/// Returns the paths to look up for a word. A word that begins with `/` may be the rest of a name: `("sh " d "/guard")`.
 fn places(word: &str, root: &Path) -> Vec<PathBuf> {
     let path = Path::new(word);
     let mut places = vec![path.to_owned()];

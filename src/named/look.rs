@@ -1,6 +1,6 @@
-//! Which files count, and what they hold: a script or a file of any kind, those in given directories, those of `inputs`.
+//! The files that count, and their content: a script or a file of any kind, those in given directories, those of `inputs`.
 //!
-//! Knows no commands, and does not know why it is asked.
+//! Knows no commands, and does not know the purpose of the lookup.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::Metadata;
@@ -17,8 +17,8 @@ use crate::files;
 use crate::globs::{PathGlob, with_slashes};
 use crate::hook::Words;
 
-/// The most files and bytes of the scripts of one directory. They are looked at before each run; more are no
-/// directory of hooks, but for example a `node_modules`.
+/// The most files, and the most bytes, of the scripts of one directory. They are looked at before each run. A directory with
+/// more files is not one of hooks, but for example a `node_modules`.
 const MOST_FILES: usize = 1000;
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// The most bytes of all files of an entry: reading them takes about a second.
@@ -27,7 +27,7 @@ pub(crate) const TOO_MUCH: &str = "the files of this entry have more than 256 Mi
 /// The most `inputs`, each of which can be such a directory.
 const MOST_INPUTS: usize = 100;
 
-/// The extensions of files that are scripts whatever their content.
+/// The extensions of files that are scripts regardless of their content.
 const ENDINGS: &[&str] = &[
     "awk", "bash", "bat", "bats", "cjs", "clj", "cmd", "coffee", "com", "csh", "cts", "dart",
     "dash", "dll", "dylib", "egg", "el", "exe", "exs", "fish", "gawk", "go", "groovy", "hs", "jar",
@@ -37,8 +37,8 @@ const ENDINGS: &[&str] = &[
     "vbs", "wasm", "whl", "zip", "zsh",
 ];
 
-/// Files by their names below the root: the digest of a file's content, or of a link's text; or why there is none. The
-/// name of a directory whose files are not known ends with `/`.
+/// Files by their names below the root: the digest of a file's content, or of a link's text; or the reason why there is no
+/// digest. The name of a directory whose files are not known ends with `/`.
 pub(crate) type Files = BTreeMap<String, Result<Arc<str>, String>>;
 
 /// The files that a hook names. Default: none.
@@ -47,49 +47,49 @@ pub(crate) struct Named {
     pub(crate) files: Files,
     /// The names of the first of those files that the words of the command name.
     pub(crate) of_command: Vec<String>,
-    /// The links that lead to these.
+    /// The links that lead to these files.
     pub(crate) links_of_command: Vec<PathBuf>,
-    /// What else a person should know.
+    /// Other notes for a person.
     pub(crate) notes: Vec<String>,
-    /// The stamps of what was looked at: if none has changed, neither have `files`.
+    /// The stamps of the files and directories that were looked at: if none has changed, neither have `files`.
     pub(crate) seen: Stamps,
-    /// How often a file or a directory was looked at.
+    /// The number of looks at a file or a directory.
     pub(crate) looks: usize,
 }
 
-/// Returns the digest of a file with this metadata.
+/// A function that returns the digest of a file with this metadata.
 pub(crate) type Digest<'a> = dyn Fn(&Path, &Metadata) -> io::Result<Arc<str>> + 'a;
 
-/// How the names of a hook are looked up.
+/// The rules by which the names of a hook are looked up.
 pub(crate) struct Lookup<'a> {
-    /// Nothing outside of it is opened. Without links.
+    /// The root, without links. No file outside of it is opened.
     pub(crate) root: &'a Path,
-    /// Where relative names begin, below the root.
+    /// The directory at which relative names begin, below the root.
     pub(crate) base: &'a Path,
     pub(crate) working_dir: &'a Path,
     /// The words of the hook's command.
     pub(crate) words: &'a Words,
-    /// What is looked at, whatever the hook names.
+    /// The paths that are looked at, independent of the hook's names.
     pub(crate) places: Vec<PathBuf>,
-    /// The directories whose scripts count, whatever the hook names.
+    /// The directories whose scripts count, independent of the hook's names.
     pub(crate) directories: Vec<PathBuf>,
-    /// Whether a directory, by its name, is not looked at.
+    /// True if a directory with this name is not looked at.
     pub(crate) is_skipped: &'a dyn Fn(&str) -> bool,
-    /// The digest of a file. None: nothing is read, and there is no limit of bytes.
+    /// The function for the digest of a file. None: nothing is read, and there is no limit of bytes.
     pub(crate) digest: Option<&'a Digest<'a>>,
 }
 
-/// Which files of a directory count.
+/// The files of a directory that count.
 pub(super) enum Wanted {
     Scripts,
     All,
-    /// Those whose names below the root match.
+    /// The files whose names below the root match.
     Like(PathGlob),
 }
 
 /// One way to look at a directory.
 struct Way {
-    /// Ends with `/`: the name under which it is said that the directory is too large.
+    /// The name that a message shows if the directory is too large. Ends with `/`.
     name: String,
     wanted: Wanted,
     /// The directory's name below the root, with the links that were followed.
@@ -108,13 +108,13 @@ impl Way {
     }
 }
 
-/// The files that were found, and what was looked at for them.
+/// The files that were found, and the places that were looked at for them.
 pub(super) struct Look<'a> {
     pub(super) tree: PathTree<'a>,
     lookup: &'a Lookup<'a>,
     inputs: &'a [String],
     excluded: Vec<PathGlob>,
-    /// How many more bytes may be read.
+    /// The number of bytes that may still be read.
     left: u64,
     pub(super) files: Files,
     notes: Vec<String>,
@@ -154,7 +154,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Adds the files of the directories that count whatever the hook names, and of its `inputs`.
+    /// Adds the files of the directories that count independent of the hook's names, and of its `inputs`.
     pub(super) fn directories_and_inputs(&mut self) {
         for directory in &self.lookup.directories {
             let resolved = self.tree.find(Path::new(""), directory);
@@ -198,7 +198,7 @@ impl<'a> Look<'a> {
         !self.excluded.is_empty() && path.ancestors().any(|path| is_one(&name_of(path)))
     }
 
-    /// Adds what `inputs` names: a file or a directory; else, where nothing has this name, the files that match it.
+    /// Adds the files that `inputs` names: a file or a directory; else, if nothing has this name, the files that match it.
     fn input(&mut self, input: &str) {
         let name = plain(input);
         let label = format!("inputs: {name}/");
@@ -226,7 +226,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Returns where the files begin that match a pattern, and which these are. None if it is no pattern.
+    /// Returns the directory of the files that match a pattern, and the way to look at it. None if the name is not a
+    /// pattern.
     fn like(&self, base: &Path, pattern: &str, name: String) -> Option<(Resolved, Way)> {
         let like = plain(pattern);
         let is_fixed = |part: &&str| !part.contains(['*', '?', '[']);
@@ -259,7 +260,7 @@ impl<'a> Look<'a> {
 
     fn insert(&mut self, resolved: &Resolved) {
         for (link, text) in &resolved.links {
-            // No content of a file has such a digest.
+            // No content of a file has a digest of this form.
             let digest = format!("link:{}", of_text(text.as_os_str().as_encoded_bytes()));
             self.files.insert(name_of(link), Ok(digest.into()));
         }
@@ -292,9 +293,8 @@ impl<'a> Look<'a> {
         digest.map_err(|error| format!("cannot be read: {error}"))
     }
 
-    /// Returns whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing
-    /// counts when the script appears.
-    /// `reached` is its name below the root, with the links that were followed.
+    /// Returns whether this counts: a regular file of the wanted kind, or a link. A link to a script that is missing counts
+    /// when the script appears. `reached` is its name below the root, with the links that were followed.
     fn takes(&self, resolved: &Resolved, reached: &str, wanted: &Wanted) -> bool {
         let mut links = resolved.links.iter().map(|(link, _)| link);
         if links.any(|link| self.is_excluded(link)) {
@@ -309,7 +309,7 @@ impl<'a> Look<'a> {
                 Wanted::Like(pattern) => pattern.matches(reached),
                 Wanted::Scripts => self.is_script(resolved, real, metadata),
             },
-            // No other kind of file is opened.
+            // Files of other kinds are not opened.
             End::At(_, metadata) => metadata.is_dir() && !resolved.links.is_empty(),
         }
     }
@@ -322,8 +322,8 @@ impl<'a> Look<'a> {
             || has_mark(&self.lookup.root.join(real)).unwrap_or(true)
     }
 
-    /// Adds the files below a directory, or says why it is not covered. Of what is no directory, adds the file. Returns
-    /// whether there is anything.
+    /// Adds the files below a directory, or a note on why it is not covered. If the path is not a directory, adds the file.
+    /// Returns whether there is anything.
     fn directory(&mut self, resolved: &Resolved, way: &Way) -> bool {
         let real = match &resolved.end {
             End::At(real, metadata) if metadata.is_dir() => real,
@@ -347,7 +347,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Returns the files below a directory, each directory once.
+    /// Returns the files below a directory, looking at each directory once.
     fn below(&self, start: &Resolved, way: &Way) -> Result<Vec<Resolved>, String> {
         let too_large = || {
             "it has more than 1,000 files or 16 MiB: list smaller directories, or patterns"
@@ -399,13 +399,13 @@ impl<'a> Look<'a> {
 
 /// The directories that were looked at, each once.
 struct Visits {
-    /// Where names must match, each is looked at by each of its names: a link may give it another one.
+    /// True if a directory is looked at under each of its names. Where names must match, a link may give it another one.
     by_name: bool,
     seen: HashSet<PathBuf>,
 }
 
 impl Visits {
-    /// Returns the directories above those in this one; None if it was looked at before.
+    /// Returns the directories above those in this one; None if the directory was looked at before.
     fn enter(&mut self, directory: &Path, mut above: Vec<PathBuf>) -> Option<Vec<PathBuf>> {
         if !self.by_name {
             return self.seen.insert(directory.to_owned()).then_some(above);
@@ -443,13 +443,13 @@ fn plain(input: &str) -> String {
     }
 }
 
-/// Returns whether a link on the way has the name of a script: who runs it does not see what it leads to.
+/// Returns whether a link on the way has the name of a script: a caller of the link does not see its target.
 fn is_named_as_script(resolved: &Resolved) -> bool {
     resolved.links.iter().any(|(link, _)| has_ending(link))
 }
 
-/// Returns whether a file is there that is no script, by its permissions and content, and whose name has an ending of
-/// other files.
+/// Returns whether the path is a file that is not a script, by its permissions and content, and whose name has an extension
+/// of other files.
 pub(crate) fn is_data(path: &Path) -> bool {
     let is_plain = |metadata: &Metadata| metadata.is_file() && !files::is_executable(metadata);
     let is_there = path

@@ -1,5 +1,5 @@
-//! What a hook names: the files behind the words of its command, behind its interpreters and its `inputs`, where their paths
-//! lead, and whether they have changed. Approvals, kept processes and `Hooks::decides` ask the same questions here.
+//! The files that a hook names: by the words of its command, by its interpreters and its `inputs`; the targets of their
+//! paths, and their changes. Approvals, kept processes and `Hooks::decides` all use this module.
 
 mod anywhere;
 mod content;

@@ -1,8 +1,8 @@
-//! Whether the files that a hook's command names have changed since the hook was loaded: the user, or a tool, may have
-//! changed them.
+//! The check whether the files that a hook's command names have changed since the hook was loaded. The user, or a tool, may
+//! have changed them.
 //!
-//! Compares times and stamps, so no file is opened. Of most hooks that are loaded none runs, so the files are looked for
-//! before the first run.
+//! The check compares times and stamps, so it opens no file. Most hooks that are loaded never run, so the files are looked
+//! for before the first run.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,20 +16,20 @@ use crate::hook::{Hook, ScriptCheck};
 #[derive(Debug)]
 struct Scripts {
     loaded: SystemTime,
-    /// None before the first run. Replaced as a whole: files are looked at without the lock.
+    /// The scripts; None before the first run. Replaced as a whole: files are looked at without the lock.
     files: Mutex<Option<Arc<[Script]>>>,
 }
 
 #[derive(Debug)]
 struct Script {
     path: PathBuf,
-    /// The stamp when it was first looked at, or when a change was last reported; none if it was missing.
+    /// The stamp at the first look, or when a change was last reported; none if the file was missing.
     then: Option<Stamp>,
-    /// Whether it had changed before the first look.
+    /// True if the file had changed before the first look.
     is_new: bool,
 }
 
-/// Returns what compares the scripts of a hook that is loaded now. Where the system has no time of the last change that no
+/// Returns the check of the scripts of a hook that is loaded now. On a system without a time of the last change that no
 /// program can set, no change is noticed.
 pub(crate) fn scripts_since(loaded: SystemTime) -> Arc<dyn ScriptCheck> {
     let files = Mutex::default();
@@ -92,7 +92,7 @@ impl ScriptCheck for Scripts {
         });
         let now: Arc<[Script]> = now.collect();
         let mut known = self.files();
-        // Another thread tells it.
+        // If another thread has noticed the change, that thread reports it.
         let is_first = known
             .as_ref()
             .is_some_and(|known| Arc::ptr_eq(known, &files));

@@ -1,4 +1,4 @@
-//! What tells that a file has not changed, without its content. Knows no hook, and opens no file.
+//! The stamp of a file, which shows that the file has not changed, without its content. Knows no hook, and opens no file.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,12 +9,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A file that has changed within this time may change again without another stamp: some file systems keep
 /// times in steps of two seconds. (Git has the same rule for its index.)
 const RACY: i64 = 2;
-/// With so many files of one directory, each is found faster from the open directory.
+/// The number of files of one directory from which on each is found faster from the open directory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const MANY: usize = 8;
 
-/// What tells that a file has not changed. None where the system has no time of the last change (`ctime`), which
-/// no program can set.
+/// The stamp of a file, which shows that it has not changed. None on a system without a time of the last change (`ctime`),
+/// which no program can set.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stamp {
     device: u64,
@@ -58,7 +58,7 @@ impl Stamp {
         None
     }
 
-    /// The same, but of directories the place alone: others change what is in them.
+    /// Creates the stamp of a path. A directory's stamp has only its identity, since other programs change its content.
     pub(super) fn of_place(metadata: &Metadata) -> Option<Self> {
         let stamp = Self::of(metadata)?;
         Some(if metadata.is_dir() {
@@ -77,7 +77,7 @@ impl Stamp {
         }
     }
 
-    /// Returns whether something has this stamp still.
+    /// Returns whether the file is unchanged since this stamp was taken.
     fn is_of(&self, now: Self) -> bool {
         match self.changed {
             NEVER => *self == now.place(),
@@ -85,12 +85,12 @@ impl Stamp {
         }
     }
 
-    /// Returns whether something has changed after this time, as the system noted it.
+    /// Returns whether the file has changed after this time, by the system's clock.
     pub(super) fn is_newer(&self, time: SystemTime) -> bool {
         self.changed > time_of(time)
     }
 
-    /// The time of the last change.
+    /// Returns the time of the last change.
     pub(super) fn newest(&self) -> Time {
         self.modified.max(self.changed)
     }
@@ -98,10 +98,10 @@ impl Stamp {
 
 /// Seconds and nanoseconds since 1970.
 type Time = (i64, i64);
-/// The time of a place, which does not count.
+/// The time in the stamp of a place, which is ignored.
 const NEVER: Time = (0, 0);
 
-/// Returns whether a change now gets another time than this one.
+/// Returns whether a change that happens now gets another time than this one.
 pub(super) fn is_past((seconds, nanos): Time, now: SystemTime) -> bool {
     (seconds.saturating_add(RACY), nanos) <= time_of(now)
 }
@@ -111,11 +111,11 @@ fn time_of(time: SystemTime) -> Time {
     (since.as_secs() as i64, i64::from(since.subsec_nanos()))
 }
 
-/// What was looked at, with stamps; None where there was nothing.
+/// The places that were looked at, with stamps; None for a place without a file.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps(Vec<Directory>);
 
-/// What was looked at in one directory.
+/// The places that were looked at in one directory.
 #[derive(Debug)]
 struct Directory {
     path: PathBuf,
@@ -146,12 +146,12 @@ impl Stamps {
         self.0.iter().map(|directory| directory.entries.len()).sum()
     }
 
-    /// Returns whether all has the stamps that it had.
+    /// Returns whether all places still have their stamps.
     pub(crate) fn are_same(&self) -> bool {
         cfg!(unix) && self.0.iter().all(Directory::is_same)
     }
 
-    /// Returns None if a file may have changed after it was looked at, without getting another stamp.
+    /// Returns None if a file may have changed after the look without a change of its stamp.
     pub(crate) fn settled(self, begun: SystemTime) -> Option<Settled> {
         let entries = self.0.iter().flat_map(|directory| &directory.entries);
         let stamps = entries.filter_map(|(_, stamp)| stamp.as_ref());
@@ -194,7 +194,7 @@ impl Directory {
     }
 }
 
-/// Stamps that no change leaves as they are.
+/// Stamps that any later change also changes.
 #[derive(Debug)]
 pub(crate) struct Settled {
     stamps: Stamps,
@@ -202,7 +202,7 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// Returns whether all is as it was. If the clock was set back, no one knows.
+    /// Returns whether nothing has changed. False if the clock was set back: the stamps then prove nothing.
     pub(crate) fn is_unchanged(&self) -> bool {
         is_past(self.newest, SystemTime::now()) && self.stamps.are_same()
     }

@@ -1,5 +1,5 @@
-//! Where paths lead, resolved link by link as the system does. What is outside of the root is never opened: of it, only
-//! links are read. A link of a clone may lead out of it, and so may `/proc/self/cwd`, which needs no link in the clone.
+//! The targets of paths, resolved link by link as the system does. Files outside of the root are never opened; only links
+//! there are read. A link of a clone may lead out of it, and so may `/proc/self/cwd`, which needs no link in the clone.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -10,9 +10,9 @@ use std::path::{Component, Path, PathBuf};
 
 use super::stamp::{Stamp, Stamps};
 
-/// The most files, links and directories that one check looks at: that takes about 100 ms.
+/// The most files, links and directories that one check looks at, which takes about 100 ms.
 const MOST_LOOKS: usize = 100_000;
-/// Linux follows no more (ELOOP).
+/// The most links that Linux follows (ELOOP).
 const MOST_LINKS: usize = 40;
 
 /// Follows a path from a project's root.
@@ -20,7 +20,7 @@ pub(crate) fn follow_within(root: &Path, path: &Path) -> End {
     PathTree::at(root).find(Path::new(""), path).end
 }
 
-/// Where a path leads.
+/// The end of a path, and the way to it.
 #[derive(Debug)]
 pub(super) struct Resolved {
     /// The links on the way, by their paths below the root, with their texts. A link outside of the project has its
@@ -38,19 +38,19 @@ impl Resolved {
 #[derive(Debug, Clone)]
 pub(crate) enum End {
     Missing,
-    /// This place outside of the project, where nothing need be.
+    /// The place is outside of the project. It may not exist.
     Outside(PathBuf),
-    /// The path below the root, without links.
+    /// The file exists: its path below the root, without links.
     At(PathBuf, Metadata),
 }
 
-/// A project, and what was looked at on the way to its files.
+/// A project, and the places that were looked at on the way to its files.
 pub(super) struct PathTree<'a> {
     pub(super) root: &'a Path,
-    /// What `/proc/self/cwd` is for the hook.
+    /// The target of `/proc/self/cwd` for the hook.
     working_dir: RefCell<PathBuf>,
     seen: RefCell<BTreeMap<PathBuf, Option<Stamp>>>,
-    /// How many more times it may be looked at.
+    /// The number of looks that are left.
     left: Cell<usize>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> PathTree<'a> {
         self.working_dir.replace(path);
     }
 
-    /// What was looked at.
+    /// Returns the stamps of the places that were looked at.
     pub(super) fn into_stamps(self) -> Stamps {
         Stamps::of(self.seen.into_inner())
     }
@@ -89,7 +89,7 @@ impl<'a> PathTree<'a> {
         Resolved { links, end }
     }
 
-    /// How often it was looked at.
+    /// Returns the number of looks.
     pub(super) fn looks(&self) -> usize {
         MOST_LOOKS - self.left.get()
     }
@@ -109,7 +109,7 @@ impl<'a> PathTree<'a> {
         metadata
     }
 
-    /// Returns the names in a directory, sorted, at most so many. The directory is unchanged while no name is added.
+    /// Returns the names in a directory, sorted, at most `most`. The directory is unchanged as long as no name is added.
     pub(super) fn names_in(&self, directory: &Path, most: usize) -> io::Result<Vec<OsString>> {
         let path = self.root.join(directory);
         let stamp = Stamp::of(&path.symlink_metadata()?);
@@ -117,7 +117,7 @@ impl<'a> PathTree<'a> {
         let names = names.map(|entry| Ok(entry?.file_name()));
         let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
         self.left.set(self.left.get().saturating_sub(names.len()));
-        // What is beyond a limit is the same each time.
+        // If the names are sorted, those beyond a limit are the same each time.
         names.sort_unstable();
         self.seen.borrow_mut().insert(path, stamp);
         Ok(names)
@@ -136,7 +136,7 @@ impl<'a> PathTree<'a> {
             }
             real.push(part);
             if real == Path::new("/proc") {
-                // Each name in it leads elsewhere for another process.
+                // For another process, each name in `/proc/self` leads elsewhere.
                 match own_place(&mut todo).as_deref().and_then(OsStr::to_str) {
                     Some("cwd") => self.enter(&self.working_dir.borrow(), &mut real, &mut todo),
                     Some("root") => real = PathBuf::from("/"),
@@ -206,8 +206,8 @@ fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
     path.strip_prefix(directory).ok()
 }
 
-/// Returns the rest of a path within a directory. A path has more than one text here: in other letter case, and with `\\?\`
-/// before it, as `canonicalize` returns it.
+/// Returns the rest of a path within a directory. On Windows, a path can be written in several ways: in other letter case,
+/// and with `\\?\` before it, as `canonicalize` returns it.
 #[cfg(windows)]
 fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
     let plain = |part: Component<'_>| {
@@ -226,7 +226,8 @@ fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
     Some(parts.as_path())
 }
 
-/// Takes what stands behind `/proc/self`: `cwd`, `root`. What is left again, as `fd` in `/dev/fd/..`, does not count.
+/// Takes the name after `/proc/self`: `cwd` or `root`. A name that `..` leaves again, such as `fd` in `/dev/fd/..`, does not
+/// count.
 fn own_place(todo: &mut Vec<OsString>) -> Option<OsString> {
     let own = todo.pop()?;
     if own != "self" && own != "thread-self" {
