@@ -1,6 +1,6 @@
-//! Whether a hook may start: the one place that asks.
+//! The check whether a hook may start. No other module makes this check.
 //!
-//! Knows nothing of the event, but for how deep the hooks above it are nested.
+//! Knows nothing of the event, except how deep the hooks above it are nested.
 
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use crate::hook::Hook;
 use crate::process::Confinement;
 use crate::protocol::Naming;
 
-/// What a hook that may run does.
+/// The first step of a hook that may run.
 #[derive(Debug)]
 pub(super) enum Admitted {
     /// The hook starts a process.
@@ -20,13 +20,13 @@ pub(super) enum Admitted {
         working_dir: PathBuf,
         confinement: Option<Confinement>,
     },
-    /// The answer of the hook stands in its entry.
+    /// The answer of the hook is in its entry.
     Answer(Box<HookOutput>),
 }
 
 /// Checks whether a hook may start: right before each start, and once more for a kept process whose event has waited for its
-/// turn. `naming` knows the hooks above this host, `working_dir` is the executor's, `bases` are where sandboxes begin. The
-/// approval comes first: no failure policy ignores a lost one.
+/// turn. `naming` knows the hooks above this host, `working_dir` is the executor's, and `bases` are the directories at which
+/// sandboxes begin. The approval comes first: no failure policy ignores a lost one.
 ///
 /// # Errors
 /// If the hook must not start. It then fails with this failure.
@@ -52,12 +52,12 @@ pub(super) fn admit(
     })
 }
 
-/// Checks that what a person has approved is unchanged.
+/// Checks that the approved content is unchanged.
 fn approved(hook: &Hook) -> Result<(), Failure> {
     let Some(approval) = hook.approval() else {
         return Ok(());
     };
-    // The check reads files of a project, in whatever state they are.
+    // The check reads files of a project, which may be in any state.
     let lost = catch_unwind(AssertUnwindSafe(|| approval.lost(hook)));
     let panicked = |_| Some("the check of the hook's approval panicked".to_owned());
     match lost.unwrap_or_else(panicked) {
@@ -73,7 +73,7 @@ fn working_dir_of(hook: &Hook, of_executor: Option<&Path>) -> Result<(PathBuf, P
     let absolute = own.filter(|path| path.is_absolute());
     let base = match (hook.base_dir().or(of_executor), absolute) {
         (Some(base), _) => base.to_owned(),
-        // Nothing is relative to this base.
+        // No path is relative to this base.
         (None, Some(path)) => path.ancestors().last().unwrap_or(path).to_owned(),
         (None, None) => std::env::current_dir().map_err(|error| {
             let why = match error.kind() {

@@ -1,6 +1,7 @@
 //! Detects commands that need no shell: a path and plain words, where a shell would only execute the file.
 //!
-//! Knows which characters mean nothing to a shell, and what a shell changes in the environment; executes nothing.
+//! Knows the characters without a meaning for a shell, and the changes that a shell makes to the environment. Executes
+//! nothing.
 
 use std::path::Path;
 

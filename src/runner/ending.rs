@@ -1,4 +1,4 @@
-//! What the end of a process means for a hook, and its output as text.
+//! The end of a process, as it concerns a hook, and its output as text.
 //!
 //! Knows nothing of answers.
 
@@ -13,12 +13,12 @@ use crate::hook::Hook;
 use crate::outcome::{End, HookResult, Residency, Trail, exit_failure};
 use crate::process::{self, Captured, Finished, Spec, StartErrorKind};
 
-/// How a run ended.
+/// The end of a run.
 pub(super) struct Ran {
     pub(super) finished: Finished,
     /// A failure that the end of the process does not show.
     pub(super) failure: Option<Failure>,
-    /// How the event reached the process of a resident hook.
+    /// The way in which the event reached the process of a resident hook.
     pub(super) residency: Option<Residency>,
 }
 
@@ -31,7 +31,7 @@ impl Ran {
         }
     }
 
-    /// Adds why the interpreter of a script was not found, which a shell reports as a missing file.
+    /// Adds the reason why the interpreter of a script was not found, which a shell reports as a missing file.
     pub(super) fn explained(mut self, spec: &Spec<'_>, command: &HookCommand) -> Self {
         let script = || match spec.direct.first() {
             Some(path) => Some((*path).to_owned()),
@@ -39,7 +39,7 @@ impl Ran {
         };
         if let process::End::Exited(127) = self.finished.end
             && let Some(script) = script()
-            // Without `./`, because people read this path.
+            // The path has no `./`, because people read it.
             && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
             && let Some(why) = process::interpreter_problem(&script, spec.working_dir)
         {
@@ -50,7 +50,7 @@ impl Ran {
     }
 }
 
-/// Returns the script that a command for the shell names behind `~/`.
+/// Returns the script that a command for the shell names after `~/`.
 fn in_home(command: &HookCommand) -> Option<String> {
     let HookCommand::Shell { text, .. } = command else {
         return None;
@@ -60,7 +60,8 @@ fn in_home(command: &HookCommand) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// Returns how the hook ended, and the failure if there is one. `not_started` says why a shell could not start a command.
+/// Returns the end of the hook, and the failure if there is one. `not_started` returns the reason why a shell could not
+/// start a command.
 fn end_and_failure(
     end: &process::End,
     timeout: Duration,
@@ -105,7 +106,7 @@ fn end_and_failure(
     (end, Some(Failure::new(kind, error)))
 }
 
-/// Returns the result of a hook whose process ended so, in this directory, before its answer is read.
+/// Returns the result of a hook whose process ended in this way, in this directory, before its answer is read.
 pub(super) fn result_of(
     hook: &Arc<Hook>,
     ran: Ran,
@@ -213,7 +214,7 @@ fn error_line(stderr: &str) -> Option<&str> {
         .or_else(|| lines().find(|line| !line.is_empty()))
 }
 
-/// The usual cause: `ssh` or `sudo` asking for a password.
+/// The cause of most stopped processes: `ssh` or `sudo` asks for a password.
 const STOPPED: &str =
     ", stopped by a signal: it tried to use the terminal, which a hook does not have";
 

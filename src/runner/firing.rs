@@ -1,4 +1,4 @@
-//! One event while its hooks run: what all of them receive.
+//! One event while its hooks run: the data that all of them receive.
 //!
 //! Knows nothing of threads.
 
@@ -41,7 +41,7 @@ impl Fired<'_> {
     }
 }
 
-/// What cancels an event.
+/// The cancellation of an event.
 pub(crate) trait Cancellation: Send + Sync {
     /// Returns the flag that a run waits for.
     fn flag(&self) -> &Cancel;
@@ -54,7 +54,7 @@ pub(crate) struct Firing<'a> {
     pub(crate) event: Fired<'a>,
     /// The event as the host has fired it, if a hook has replaced it since.
     original: Option<Fired<'a>>,
-    /// Whether hooks may block the event.
+    /// True if hooks may block the event.
     pub(crate) can_block: bool,
     /// The failure of all hooks, if the event's data is nested too deep.
     pub(crate) too_deep: Option<Failure>,
@@ -62,9 +62,9 @@ pub(crate) struct Firing<'a> {
     pub(crate) cancel: Arc<dyn Cancellation>,
     /// The host's own number of the event.
     pub(crate) tag: Option<u64>,
-    /// How long the event has waited for a thread.
+    /// The time that the event has waited for a thread.
     pub(crate) queued: Duration,
-    /// What the host does with answers.
+    /// The host's way of handling answers.
     pub(crate) handles: Handles,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Firing<'a> {
         }
     }
 
-    /// Makes the event one that several threads can use.
+    /// Converts the event into one that several threads can use.
     pub(crate) fn into_shared(self) -> Firing<'static> {
         Firing {
             event: Fired::Shared(self.event.to_shared()),

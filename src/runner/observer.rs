@@ -1,6 +1,7 @@
-//! Observers: called for each hook that starts, ends, or is dropped, and for each event that has its outcome.
+//! Observers: their methods are called for each hook that starts, ends, or is dropped, and for each event that has its
+//! outcome.
 //!
-//! Catches their panics. Knows nothing of how a hook is run.
+//! Catches their panics. Does not know how a hook is run.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
@@ -61,12 +62,12 @@ pub trait Observer: Send + Sync {
         let _ = run;
     }
 
-    /// A hook has ended, or could not run.
+    /// Called when a hook has ended, or could not run.
     fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
         let _ = (run, result);
     }
 
-    /// A hook for an event that was fired will not run.
+    /// Called when a hook for an event that was fired will not run.
     ///
     /// Not called for hooks that did not run because a hook before them failed (the outcome shows these), nor
     /// for a drop that an observer causes during `on_drop` (which is only logged).
@@ -74,35 +75,37 @@ pub trait Observer: Send + Sync {
         let _ = (run, reason);
     }
 
-    /// An event has its outcome, whether it has hooks or not. Only called if [`wants_events`](Observer::wants_events) returns
-    /// true.
+    /// Called when an event has its outcome, whether it has hooks or not, if [`wants_events`](Observer::wants_events)
+    /// returns true.
     ///
-    /// It is called on the thread that fires the event, or runs its hooks, before the host gets the outcome. Not called for an
-    /// event that [`submit`](crate::HookExecutor::submit) refuses, nor for one that an observer fires: neither has an outcome.
+    /// The call is on the thread that fires the event, or runs its hooks, before the host gets the outcome. An event that
+    /// [`submit`](crate::HookExecutor::submit) refuses, and one that an observer fires, have no outcome, so this is not
+    /// called for them.
     fn on_event(&self, fired: &FiredEvent<'_>) {
         let _ = fired;
     }
 
-    /// Returns whether [`on_event`](Observer::on_event) is called; asked once, when the observer is added. Default: false. An
-    /// executor none of whose observers wants events makes no call and no copy of their results.
+    /// Returns whether [`on_event`](Observer::on_event) is called. This is asked once, when the observer is added. Default:
+    /// false. An executor without observers that want events makes no call and no copy of their results.
     fn wants_events(&self) -> bool {
         false
     }
 }
 
-/// How a host fires an event: what of its [`FireOptions`](crate::FireOptions), and of its executor, decides with the hooks.
+/// The way in which a host fires an event: the parts of its [`FireOptions`](crate::FireOptions), and of its executor, that
+/// decide together with the hooks.
 // Each is a switch of its own.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct How {
-    /// It asks its user: [`handles_ask`](crate::FireOptions::handles_ask).
+    /// The host asks its user: [`handles_ask`](crate::FireOptions::handles_ask).
     pub handles_ask: bool,
-    /// It applies changes: [`applies_updates`](crate::FireOptions::applies_updates).
+    /// The host applies changes: [`applies_updates`](crate::FireOptions::applies_updates).
     pub applies_updates: bool,
     /// Hooks have changed the event, and it is fired once more: [`second_pass`](crate::FireOptions::second_pass).
     pub is_second_pass: bool,
-    /// All hooks run at once: [`parallel`](crate::FireOptions::parallel).
+    /// All hooks run in parallel: [`parallel`](crate::FireOptions::parallel).
     pub parallel: bool,
     /// A failure skips the hooks after it: [`stop_on_failure`](crate::FireOptions::stop_on_failure).
     pub stop_on_failure: bool,
@@ -141,11 +144,11 @@ impl<T: Observer + ?Sized> Observer for Arc<T> {
 pub struct FiredEvent<'a> {
     /// The event as the host has fired it.
     pub event: &'a HookEvent,
-    /// The hooks that it has, also those that have not run.
+    /// The hooks of the event, including those that have not run.
     pub hooks: &'a [Arc<Hook>],
-    /// What its hooks have decided together.
+    /// The joint decision of its hooks.
     pub outcome: &'a Outcome,
-    /// How the host fires it.
+    /// The way in which the host fires it.
     pub how: How,
     /// The host's own number of the event: [`FireOptions::tag`](crate::FireOptions::tag).
     pub tag: Option<u64>,
@@ -161,19 +164,19 @@ pub struct HookRun<'a> {
     pub fired: &'a HookEvent,
     /// The hook. [`Hook::background`] says whether it runs in the background.
     pub hook: &'a Arc<Hook>,
-    /// Whether hooks can block the event, as [`Outcome::can_block`](crate::Outcome::can_block).
+    /// True if hooks can block the event, as [`Outcome::can_block`](crate::Outcome::can_block).
     pub can_block: bool,
-    /// How long the event, or the background hook, has waited for a thread. Zero for a blocking call.
+    /// The time that the event, or the background hook, has waited for a thread. Zero for a blocking call.
     pub queued: Duration,
     /// The host's own number of the event: [`FireOptions::tag`](crate::FireOptions::tag).
     pub tag: Option<u64>,
 }
 
 named! {
-    /// Why a hook did not run.
+    /// The reason why a hook did not run.
     #[non_exhaustive]
     pub enum DropReason {
-        /// Its event was cancelled before its turn, or its executor was dropped.
+        /// The hook's event was cancelled before the hook's turn, or its executor was dropped.
         Cancelled = "cancelled",
         /// The queue was full. The host may fire the event again.
         Busy = "busy",
@@ -217,7 +220,7 @@ impl Observers {
         self.all.push(observer);
     }
 
-    /// Returns whether an observer wants the events that are fired here. One that an observer fires has no outcome.
+    /// Returns whether an observer wants the events that are fired here. An event that an observer fires has no outcome.
     pub(crate) fn want_events(&self) -> bool {
         !self.of_events.is_empty() && Where::may_fire()
     }
@@ -234,7 +237,7 @@ impl Observers {
         each(&self.all, |observer| observer.on_drop(run, reason));
     }
 
-    /// Reports an event. What an observer fires meanwhile is refused.
+    /// Reports an event. An event that an observer fires meanwhile is refused.
     pub(crate) fn fired(&self, fired: &FiredEvent<'_>) {
         let _entered = Where::Run.enter();
         each(&self.of_events, |observer| observer.on_event(fired));

@@ -1,4 +1,4 @@
-//! Logs what a hook writes and how it ends. The level depends on how bad it is.
+//! Logs the output of a hook and its end. The level depends on the severity.
 //!
 //! Every text goes through the redactor, with the values of the hook's own `env`; then invisible
 //! characters are written as escapes. This happens only if the level is enabled.
@@ -36,7 +36,7 @@ impl Reporter {
 
     /// Logs a warning for the author of a hook, once for each hook.
     pub(crate) fn diagnose_once(&self, hook: &Hook, message: &str) {
-        // What follows a colon differs from run to run.
+        // The text after a colon differs from run to run.
         let kind = message.split(": ").next().unwrap_or_default().to_owned();
         let is_new = self.logged.lock().is_ok_and(|mut logged| {
             logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), kind))

@@ -33,7 +33,7 @@ const LONGEST_DEFAULT: Duration = Duration::from_secs(600);
 /// The time that the end of a run may take beyond its deadline and its grace period.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// What every run depends on: the settings, the observers, and the log.
+/// The parts that every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
 pub(crate) struct Runner {
     pub(crate) native: Native,
@@ -136,13 +136,13 @@ impl Runner {
         result
     }
 
-    /// Returns what the hook needs to start.
+    /// Returns the values that the hook needs to start.
     fn admit(&self, hook: &Hook) -> Result<Admitted, Failure> {
         let naming = self.native.naming();
         admit(hook, naming, self.working_dir.as_deref(), &self.bases)
     }
 
-    /// Returns whether the hook may run, for people. Looks at files, as before a start.
+    /// Returns whether the hook may run, for people. Checks files, as before a start.
     #[cfg(feature = "cli")]
     pub(crate) fn standing_of(&self, hook: &Hook) -> Standing {
         match self.admit(hook) {
@@ -151,7 +151,7 @@ impl Runner {
         }
     }
 
-    /// Returns the result of a hook whose answer stands in its entry.
+    /// Returns the result of a hook whose answer is in its entry.
     fn answer(&self, firing: &Firing<'_>, hook: &Arc<Hook>, output: HookOutput) -> HookResult {
         let result = HookResult::of(Arc::clone(hook), End::Answered, None);
         let reading = Reading {
@@ -161,7 +161,7 @@ impl Runner {
         self.answered(firing, result, Some(reading))
     }
 
-    /// Adds to a result what the protocol has read of the hook's end, as far as the hook may do it.
+    /// Adds to a result the protocol's reading of the hook's end, within the limits of `may`.
     fn answered(
         &self,
         firing: &Firing<'_>,
@@ -181,7 +181,7 @@ impl Runner {
         result
     }
 
-    /// Starts what the protocol asks for, waits for its end, and lets the protocol read that.
+    /// Starts the program that the protocol requests, waits for its end, and lets the protocol read that.
     fn run_process(
         &self,
         firing: &Firing<'_>,
@@ -224,8 +224,8 @@ impl Runner {
         Ok(result)
     }
 
-    /// Adds to a result that a script of the hook has changed. A change that the user does not see, since the hook blocks or
-    /// fails, is reported again at the next run.
+    /// Adds to a result a note that a script of the hook has changed. If the user does not see the note, since the hook
+    /// blocks or fails, it is added again at the next run.
     fn report_change(&self, result: &mut HookResult, name: &str) {
         let change = format!("its script `{name}` has changed since the hooks were loaded");
         let change = self.reporter.without_secrets(&result.hook, &change);
@@ -243,7 +243,7 @@ impl Runner {
         }
     }
 
-    /// Runs the process, or sends the event to the one that is kept.
+    /// Runs the process, or sends the event to the kept one.
     fn execute(
         &self,
         firing: &Firing<'_>,
@@ -327,8 +327,8 @@ fn exit(result: &HookResult, gap: Option<usize>) -> Exit<'_> {
     }
 }
 
-/// Returns what the hook has written to its file. A file that the hook has put in its place is ignored: opening
-/// it could block forever.
+/// Returns the variables that the hook has written to its file. A file that the hook has put in its place is ignored:
+/// opening it could block forever.
 fn read_env_file(file: NamedTempFile) -> Option<EnvFile> {
     let mut bytes = Vec::new();
     let mut limited = file.as_file().take(LARGEST_ENV_FILE as u64 + 1);

@@ -1,6 +1,6 @@
-//! What confines a hook, with the places of the paths that its sandboxes name.
+//! The confinement of a hook, with the places of the paths that its sandboxes name.
 //!
-//! Knows paths as texts, not how they are opened, nor how a process is confined.
+//! Knows paths as texts. Does not know how they are opened, or how a process is confined.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -10,12 +10,12 @@ use crate::entry::{Failure, FailureKind, Sandbox};
 use crate::hook::Hook;
 use crate::process::{Confinement, Place, Reach, directory_problem, identity_of};
 
-/// The directories that no hook has chosen, in which paths of sandboxes begin, and what confines all hooks.
+/// The directories, not chosen by a hook, at which paths of sandboxes begin, and the confinement of all hooks.
 #[derive(Debug)]
 pub(crate) struct Bases {
-    /// The real paths of the directories as they were when they were first seen: a hook may put a link in the place of one.
+    /// The real paths of the directories, as of the first look: a hook may replace one with a link.
     known: Mutex<BTreeMap<PathBuf, Arc<Path>>>,
-    /// Confines each hook, besides its own sandbox.
+    /// The sandbox that confines each hook, besides its own.
     of_all: Option<Sandbox>,
 }
 
@@ -35,7 +35,7 @@ impl Bases {
         }
     }
 
-    /// Returns the real path of a directory, as it was when the directory was first seen.
+    /// Returns the real path of a directory, as of the first look at the directory.
     pub(crate) fn real(&self, directory: &Path) -> Arc<Path> {
         let directory = &std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,7 +43,7 @@ impl Bases {
             return Arc::clone(real);
         }
         // The lock is not held here: a file system may take long to answer. If the directory does not exist, the part of its
-        // path that exists is resolved: what is created later has no link.
+        // path that exists is resolved: a part that is created later has no link.
         let mut ancestors = directory.ancestors();
         let real = ancestors.find_map(|above| {
             let rest = directory.strip_prefix(above).ok()?;
@@ -55,7 +55,7 @@ impl Bases {
         Arc::clone(first.or_insert_with(|| Arc::from(real)))
     }
 
-    /// Returns what the hook may reach; none if it is in no sandbox. The hook's own `working_dir` begins at `base`.
+    /// Returns the access of the hook; none if it is in no sandbox. The hook's own `working_dir` begins at `base`.
     ///
     /// # Errors
     /// If no sandbox is possible, and for a path that does not exist, has a link, or leads elsewhere.
@@ -88,7 +88,7 @@ impl Bases {
         });
         let own_dir = own_dir.transpose().map_err(failure)?;
         let (mut layers, mut network) = (Vec::new(), true);
-        // A project must not choose what a path of the host means.
+        // A project must not choose the meaning of a path of the host.
         let of_host = hook.host_sandbox().map(|sandbox| (sandbox, paths.limit));
         let own = hook.sandbox().map(|sandbox| (sandbox, working_dir));
         let of_all = of_all.map(|sandbox| (sandbox, working_dir));
@@ -104,7 +104,7 @@ impl Bases {
     }
 }
 
-/// What the paths of a hook's sandboxes mean.
+/// The rules by which the paths of a hook's sandboxes are resolved.
 struct Paths<'a> {
     bases: &'a Bases,
     /// The project's root, or the working directory of a hook without one: the path as it is configured, and its real path.
@@ -114,7 +114,7 @@ struct Paths<'a> {
 }
 
 impl Paths<'_> {
-    /// Returns what a sandbox reaches whose relative paths begin at `start`.
+    /// Returns the access that a sandbox allows whose relative paths begin at `start`.
     fn reach(&self, sandbox: &Sandbox, start: &Path) -> Result<Reach, String> {
         let all = |key: &str, paths: &[String]| {
             let places = paths.iter().map(|path| {
@@ -163,7 +163,8 @@ impl Paths<'_> {
         Ok(place)
     }
 
-    /// Returns the place of a whole path: below the project's root or, without a link from where the user can write, below `/`.
+    /// Returns the place of a whole path: below the project's root or, without a link from the first directory that the user
+    /// can write, below `/`.
     fn below(&self, whole: &Path, name: String) -> Place {
         let whole = without_dots(whole);
         let (configured, real) = &self.project;
@@ -199,13 +200,13 @@ fn opened(mut place: Place) -> Result<Place, String> {
     Ok(place)
 }
 
-/// Returns a whole path in which `..` is resolved by the text, which is right for a path without links.
+/// Returns a whole path in which `..` is resolved by its text, which is right for a path without links.
 fn without_dots(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut whole = PathBuf::new();
     for component in path.components() {
         match component {
-            // Above `/` is `/`.
+            // The parent of `/` is `/`.
             Component::ParentDir => drop(whole.pop()),
             Component::CurDir => {}
             other => whole.push(other),

@@ -1,8 +1,8 @@
-//! Explains the exit codes 126 and 127, with which a shell, `env` or `timeout` says that it could not start a command:
-//! which command, and why.
+//! Explains the exit codes 126 and 127, by which a shell, `env` or `timeout` reports that it could not start a command: the
+//! command, and the reason.
 //!
-//! Reads what it wrote to standard error, and looks at the file that it names. Without such a line, the command may have
-//! been started, and have ended with this code itself.
+//! Reads the text that the shell wrote to standard error, and checks the file that it names. Without such a line, the
+//! command may have been started, and have ended with this code itself.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const LONGEST_COMMAND: usize = 100;
 /// The exit code of `cmd` if it does not find a command. No command ends with it by itself.
 const NOT_FOUND_BY_CMD: i32 = 9009;
 
-/// Why a command could not be started.
+/// The reason why a command could not be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
     NotFound,
@@ -25,7 +25,7 @@ enum Cause {
     Other(&'static str),
 }
 
-/// The texts that a shell writes behind the name of a command, and what they mean. The system's messages are the same on all
+/// The texts that a shell writes after the name of a command, and their causes. The system's messages are the same on all
 /// Unix systems.
 const CAUSES: [(&str, Cause); 15] = [
     ("command not found", Cause::NotFound),
@@ -33,7 +33,7 @@ const CAUSES: [(&str, Cause); 15] = [
     ("No such file or directory", Cause::NotFound),
     ("required file not found", Cause::NotFound),
     ("Permission denied", Cause::NoPermission),
-    // For a directory, dash reports a missing permission, and only bash says this.
+    // For a directory, dash reports a missing permission. Only bash writes this text.
     ("Is a directory", Cause::NoPermission),
     ("Exec format error", Cause::NoFormat),
     (
@@ -70,8 +70,8 @@ const CAUSES: [(&str, Cause); 15] = [
     ),
 ];
 
-/// Describes which command could not be started, where and why. `command` is the hook's, which is named if the shell has
-/// named none.
+/// Describes the command that could not be started, with the place and the reason. `command` is the hook's, which is named
+/// if the shell has named none.
 pub(super) fn not_started(command: &str, stderr: &str, directory: &Path, code: i32) -> String {
     let started_in = printable(&directory.display().to_string());
     let not_found = |name: &str| {
@@ -117,12 +117,12 @@ fn shortened(command: &str) -> String {
     printable(&start)
 }
 
-/// Describes what is wrong with the file that a shell could not execute, if the command is a path.
+/// Describes the problem with the file that a shell could not execute, if the command is a path.
 fn of_file(name: &str, cause: Cause, directory: &Path) -> Option<String> {
     if !name.contains('/') {
         return None;
     }
-    // Without `./`, because people read this path.
+    // The path has no `./`, because people read it.
     let file: PathBuf = directory.join(name).components().collect();
     let problem = match cause {
         Cause::NotFound => interpreter_problem(&file, directory),
@@ -145,7 +145,7 @@ fn last_complaint(stderr: &str) -> Option<(&str, Cause)> {
     })
 }
 
-/// Returns the name in front of the cause. bash writes more in between, `env` and `timeout` put quotes around it.
+/// Returns the name before the cause. bash writes more in between, `env` and `timeout` put quotes around it.
 fn named_before<'a>(line: &'a str, cause: &str) -> Option<&'a str> {
     let mut rest = line.strip_suffix(cause)?.strip_suffix(": ")?;
     for more in [": cannot execute", ": cannot execute binary file"] {
@@ -162,7 +162,7 @@ fn named_before<'a>(line: &'a str, cause: &str) -> Option<&'a str> {
         return Some(name);
     };
     let (before, quoted) = name.strip_suffix(*close)?.split_once(*open)?;
-    // `ls` writes `cannot access 'x'`, which is no command.
+    // `ls` writes `cannot access 'x'`. That is not a command.
     matches!(before, "" | "failed to run command ").then_some(quoted)
 }
 

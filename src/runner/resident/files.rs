@@ -1,4 +1,4 @@
-//! The files from which a process was started, as they were then. If one has changed, a new process is needed,
+//! The files from which a process was started, with their state at that time. If one has changed, a new process is needed,
 //! so that no hook continues in an old form.
 //!
 //! Compares sizes and times, not content: content is checked by the approval.
@@ -12,8 +12,8 @@ use crate::process::{Spec, program_of};
 /// The most files from which a process is kept: all of them are checked before each event.
 const MOST: usize = 1000;
 
-/// Returns the stamps of the program, of each word of the command that could be a file, of what its interpreters run, and of
-/// the hook's `inputs`. None if the files cannot be determined, or if there are too many.
+/// Returns the stamps of the program, of each word of the command that could be a file, of the files that its interpreters
+/// run, and of the hook's `inputs`. None if the files cannot be determined, or if there are too many.
 pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
     let words = Words::of(hook, &|name| {
         let own = hook.env().get(name).cloned();

@@ -1,9 +1,9 @@
-//! Hooks with a kept process: which process gets an event, whether it can still be used, and when the hook runs
-//! without one.
+//! Hooks with a kept process: the process for an event, the checks whether it can still be used, and the reasons to run a
+//! hook without one.
 //!
-//! A process handles one event at a time; an event waits for it no longer than the hook's timeout. Nothing is
-//! tried twice: an event that has reached a process is never sent to another one. Knows slots (`slots.rs`) and
-//! processes, not how a line is sent.
+//! A process handles one event at a time; an event waits for it no longer than the hook's timeout. Nothing is tried twice:
+//! an event that has reached a process is never sent to another one. Knows slots (`slots.rs`) and processes. Does not know
+//! how a line is sent.
 
 mod files;
 mod slots;
@@ -37,7 +37,7 @@ const OLDEST: Duration = Duration::from_secs(60 * 60);
 /// A process is ended after this time without an event.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);
 
-/// The kept processes of an executor's hooks. Dropping it ends them, without waiting for their end.
+/// The kept processes of an executor's hooks. Dropping this value ends them, without waiting for their end.
 #[derive(Debug)]
 pub(crate) struct Residents {
     slots: Slots,
@@ -241,12 +241,12 @@ fn invalid(why: impl Into<String>) -> Failure {
     Failure::new(FailureKind::InvalidAnswer, why)
 }
 
-/// Returns how the exchange ended, and the failure if the end alone does not show it.
+/// Returns the end of the exchange, and the failure if the end alone does not show it.
 fn describe_broken(broken: Broken, stderr: &Captured) -> (End, Option<Failure>) {
     let why = match broken {
         Broken::TimedOut { stopped } => return (End::TimedOut { stopped }, None),
         Broken::Cancelled => return (End::Cancelled, None),
-        // The command was not found or could not be executed: reported as in a run for one event.
+        // A command that was not found or could not be executed is reported as in a run for one event.
         Broken::Ended(end @ End::Exited(126 | 127)) => return (end, None),
         Broken::Ended(end) => {
             let failure = without_answer(&end, stderr);

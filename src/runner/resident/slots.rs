@@ -1,6 +1,6 @@
-//! The slots of hooks: which event has its turn, and the idle process.
+//! The slots of hooks. A slot knows the event that has its turn, and the idle process.
 //!
-//! Starts and ends no process. A slot that is not in the list any more keeps none: its hook was removed.
+//! Starts and ends no process. A slot that is no longer in the list keeps no process: its hook was removed.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::process::{Cancel, Confinement, End, Resident, Spec};
 /// The most processes that are kept at once, including busy ones.
 const MOST: usize = 16;
 
-/// With this number of slots, those without any state are removed.
+/// The number of slots from which on those without any state are removed.
 const MANY_SLOTS: usize = 256;
 
-/// How often a waiting event checks for a cancellation.
+/// The interval at which a waiting event checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A process, and the files from which it was started.
@@ -42,13 +42,13 @@ pub(super) struct Slot {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The events in their order. The first one has its turn.
+    /// The events in their order. The first event has its turn.
     events: VecDeque<u64>,
     next: u64,
-    /// The event with the turn has a process, or is about to start one.
+    /// True if the event with the turn has a process, or is about to start one.
     is_busy: bool,
     idle: Option<Kept>,
-    /// The previous process had to be ended.
+    /// True if the previous process had to be ended.
     replaces: bool,
 }
 
@@ -152,7 +152,7 @@ impl Slots {
         idle_of(self.lock().take().iter().flatten(), |_| true)
     }
 
-    /// Lets all idle processes be idle for this much longer.
+    /// Makes all idle processes count as idle for this much longer.
     #[cfg(test)]
     pub(super) fn grow_old(&self, by: Duration) {
         for slot in self.lock().iter().flatten() {
@@ -174,7 +174,7 @@ fn idle_of<'a>(
         .collect()
 }
 
-/// The place of one event among those of its hook. Dropping it gives it up.
+/// The place of one event among those of its hook. Dropping this value gives up the place.
 #[derive(Debug)]
 pub(super) struct Turn {
     slot: Arc<Slot>,
@@ -182,7 +182,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Waits behind earlier events for the same hook. The error is the end of an event whose turn does not come.
+    /// Waits for earlier events of the same hook. The error is the end of an event whose turn does not come.
     pub(super) fn wait(slot: Arc<Slot>, spec: &Spec<'_>, deadline: Instant) -> Result<Self, End> {
         let turn = Self::new(slot);
         let mut state = turn.slot.lock();
