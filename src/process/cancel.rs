@@ -34,8 +34,8 @@ impl Cancel {
 
     /// Requests the end. Returns whether this is the first request.
     pub(crate) fn request(&self) -> bool {
-        // `wake` creates the pipe first and then reads the flag. The fences of both make it certain that one of the two
-        // threads sees what the other has done: that the lock is set is known without any such order.
+        // `wake` creates the pipe first and then reads the flag. The fences of both ensure that one of the two threads sees
+        // the change of the other. That the lock is set is known without such an order.
         let is_first = !self.requested.swap(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         #[cfg(unix)]

@@ -36,7 +36,7 @@ impl Captured {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The place within the kept bytes where others were left out; none if all were kept.
+    /// Returns the place within the kept bytes where others were left out; none if all were kept.
     pub(crate) fn gap(&self) -> Option<usize> {
         (self.omitted() > 0).then_some(self.head.len())
     }

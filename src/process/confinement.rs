@@ -1,18 +1,18 @@
-//! What a confined process may reach, and why there may be no such process.
+//! The files and directories that a confined process may access, and the error if a process cannot be confined.
 //!
-//! Knows files and directories, not how the kernel is told.
+//! Does not know how the kernel enforces them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a process may reach, besides a temporary directory of its own. The threads of this program are never confined.
+/// The access of a process, besides a temporary directory of its own. The threads of this program are never confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(windows, allow(dead_code))]
 pub(crate) struct Confinement {
-    /// The layers, each of which narrows what the others leave.
+    /// The layers, each of which narrows the access that the others allow.
     pub(crate) layers: Vec<Reach>,
-    /// Whether the process may open network sockets.
+    /// True if the process may open network sockets.
     pub(crate) network: bool,
     /// The working directory, if the hook has chosen it.
     pub(crate) working_dir: Option<Place>,
@@ -38,29 +38,31 @@ pub(crate) struct Reach {
 ///
 /// A user who can write a directory can put a link into it, and so choose where a path that another user has written leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-// Not used where no process can be confined.
+// This type is not used if no process can be confined.
 #[allow(dead_code)]
 pub(crate) struct Place {
     /// The setting that names the place, for messages.
     pub(crate) name: String,
-    /// The real path of a directory below which the rule begins; `/`: the rule begins where the user can write.
+    /// The real path of a directory below which the rule begins. For `/`, the rule begins at the first directory that the
+    /// user can write.
     pub(crate) base: PathBuf,
     /// The path below the base, without `..`.
     pub(crate) below: PathBuf,
-    /// The real path of the project's root. The rule also begins there: others may have put links into it.
+    /// The real path of the project's root, at which the rule also begins: other people may have put links into the project.
     pub(crate) project: Option<Arc<Path>>,
-    /// The device and the number of the file, if it was opened before: a kept process reaches what was there when it was started.
+    /// The device and the number of the file, if it was opened before: a kept process accesses the file that existed when it
+    /// was started.
     pub(crate) identity: Option<(u64, u64)>,
 }
 
 /// Error confining a process, which was therefore not started.
 #[derive(Debug)]
-// Not used where no process can be confined.
+// This type is not used if no process can be confined.
 #[allow(dead_code)]
 pub(crate) enum Refused {
     /// No process can be confined in this way on this system.
     Here(String),
-    /// One of its places cannot be opened.
+    /// One of the process's places cannot be opened.
     Place(String),
 }
 

@@ -16,7 +16,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 #[derive(Debug)]
 pub(crate) struct Environment<'a> {
     inherited: Inherited<'a>,
-    /// Replaces the inherited `PATH` if that cannot be inherited as it is.
+    /// The `PATH` that replaces the inherited one, if that cannot be inherited as it is.
     #[cfg(unix)]
     safe_path: Option<OsString>,
     set: Vec<(Cow<'a, str>, Cow<'a, str>)>,
@@ -39,7 +39,7 @@ impl Inherited<'_> {
     }
 }
 
-/// Returns the value of a variable: the last one, as a process has it.
+/// Returns the value of a variable: the last one, as the process sees it.
 pub(crate) fn last_value(variables: &[(OsString, OsString)], name: &str) -> Option<OsString> {
     let mut variables = variables.iter().rev();
     let set = variables.find(|(set, _)| set == name);
@@ -64,7 +64,7 @@ impl<'a> Environment<'a> {
         self.set.iter().any(|(set, _)| set == name)
     }
 
-    /// Adds the variables to the command. `variable` is added before those that were set, which win.
+    /// Adds the variables to the command. `variable` is added first, so that the variables that were set have priority.
     pub(super) fn apply_to(&self, command: &mut Command, variable: (&str, &OsStr)) {
         match &self.inherited {
             Inherited::AllBut(names) => {

@@ -1,7 +1,7 @@
 //! Runs one command until it ends or its deadline passes.
 //!
-//! Knows processes, pipes and time; does not know what a hook is. docs/gotchas.md describes what goes
-//! wrong with child processes, and what this module does about it.
+//! Knows processes, pipes and time. Does not know what a hook is. docs/gotchas.md describes the problems of child processes,
+//! and how this module handles them.
 //!
 //! The thread that calls [`run`] owns the child. Only this thread signals the child, and only before it
 //! has reaped it, so that a signal never reaches another process that has got the same process id.
@@ -41,8 +41,8 @@ pub(crate) use unix::{
 #[cfg(windows)]
 pub(crate) use windows::{command_interpreter, identity_of, sandbox_support};
 
-/// How long [`run`] waits for the rest of the output of a process that has ended, if another process
-/// still holds the output open. Also how long it waits for a killed process to be gone.
+/// The time that [`run`] waits for the rest of the output of a process that has ended, if another process still holds the
+/// output open. Also the time that it waits for a killed process to be gone.
 const LINGER: Duration = Duration::from_millis(250);
 
 /// The largest environment variable that a process can be given, as `NAME=value`, in bytes.
@@ -74,7 +74,7 @@ pub(crate) struct Spec<'a> {
     /// The number of bytes that are kept of standard output, and of standard error.
     pub(crate) output_limit: usize,
     pub(crate) cancel: Option<&'a Cancel>,
-    /// What the process may reach. None: all that this process can reach.
+    /// The access of the process. None: the same access as that of this process.
     pub(crate) confinement: Option<Confinement>,
 }
 
@@ -99,24 +99,23 @@ pub(crate) struct Finished {
     pub(crate) output_held_open: bool,
 }
 
-/// How the process ended.
+/// The way in which the process ended.
 #[derive(Debug)]
 pub(crate) enum End {
     Exited(i32),
     #[cfg_attr(windows, allow(dead_code))]
     Signaled(i32),
-    /// `stopped`: the process was stopped (`SIGSTOP`, a read from the terminal), and so could not end.
+    /// `stopped`: the process was stopped (`SIGSTOP`, a read from the terminal), and therefore could not end.
     TimedOut {
         stopped: bool,
     },
     Cancelled,
-    /// It ended, but its exit status was lost: other code in the host has taken it.
+    /// The process ended, but its exit status was lost: other code in the host has taken it.
     StatusLost,
     NotStarted(StartError),
 }
 
-/// Runs a command to its end. Returns within `timeout` + `kill_grace` + 250 ms, whatever the
-/// command does.
+/// Runs a command to its end. Returns within `timeout` + `kill_grace` + 250 ms, regardless of the command's behavior.
 pub(crate) fn run(spec: &Spec<'_>) -> Finished {
     let started = Instant::now();
     if spec.cancel.is_some_and(Cancel::is_requested) {

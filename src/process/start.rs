@@ -19,7 +19,7 @@ pub(crate) enum StartErrorKind {
     NotFound,
     NotExecutable,
     NoWorkingDir,
-    /// The process was to be confined, which is not possible here.
+    /// The process had to be confined, which is not possible on this system.
     NoSandbox,
     Other,
 }
@@ -34,7 +34,8 @@ fn is_executable(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Returns whether a process can have this working directory. For a directory, the permission to execute is that to enter it.
+/// Returns whether a process can have this working directory. For a directory, the execute permission is the permission to
+/// enter it.
 #[cfg(unix)]
 fn can_be_entered(directory: &Path) -> bool {
     is_executable(directory)
@@ -45,9 +46,10 @@ fn can_be_entered(_directory: &Path) -> bool {
     true
 }
 
-/// Error of a confined process that ended before it was to execute its program. All other errors of a start come from that step.
+/// Error of a confined process that ended before the step that executes its program. All other errors of a start come from
+/// that step.
 #[derive(Debug, thiserror::Error)]
-// Not used where no process can be confined.
+// This type is not used if no process can be confined.
 #[allow(dead_code)]
 pub(crate) enum Unprepared {
     #[error("{0}")]
@@ -143,7 +145,7 @@ fn outside_of_what_is_read(program: &Path) -> String {
     )
 }
 
-/// Returns why no process can have this working directory; none if one can.
+/// Returns the reason why no process can have this working directory; none if one can.
 pub(crate) fn directory_problem(directory: &Path) -> Option<String> {
     let what = match directory.metadata() {
         Err(error) => not_found(directory, &error),
@@ -175,7 +177,7 @@ fn is_no_format(error: &io::Error) -> bool {
     error.raw_os_error() == Some(number)
 }
 
-/// Returns why a program that exists may not be executed, as far as its file and its interpreter say.
+/// Returns the reason why a program that exists may not be executed, if its file and its interpreter show one.
 pub(crate) fn permission_problem(program: &Path, working_dir: &Path) -> Option<String> {
     let display = program.display();
     if program.is_dir() {
@@ -238,7 +240,7 @@ fn beginning(file: &Path) -> Option<Vec<u8>> {
     Some(start)
 }
 
-/// Returns the text behind `#!` in the first line of a script.
+/// Returns the text after `#!` in the first line of a script.
 fn interpreter_line(script: &Path) -> Option<String> {
     let start = beginning(script)?;
     let line = start
@@ -248,7 +250,7 @@ fn interpreter_line(script: &Path) -> Option<String> {
     std::str::from_utf8(line).ok().map(str::to_owned)
 }
 
-/// Describes what is wrong with the interpreter that a script names after `#!` in its first line.
+/// Describes the problem with the interpreter that a script names after `#!` in its first line.
 pub(crate) fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<String> {
     let line = interpreter_line(script)?;
     let display = script.display();

@@ -1,6 +1,6 @@
-//! The temporary directory of one process: created for it, and removed with all that it has left there.
+//! The temporary directory of one process: created for it, and removed with all files that it has left there.
 //!
-//! Removing follows no links, does not recurse, and has limits: what is there was chosen by the process.
+//! Removing follows no links, does not recurse, and has limits, since the process has chosen the content.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use crate::logging::warn;
 use crate::process::Refused;
 
-/// The limits of removing: the most levels of directories, and the most entries. What is below or beyond them stays.
+/// The limits of removing: the most levels of directories, and the most entries. Everything beyond the limits stays.
 const MOST_LEVELS: usize = 64;
 const MOST_ENTRIES: usize = 10_000;
 /// The most entries that are removed before the hook's result is returned, which takes less than a millisecond: the host may
@@ -27,8 +27,8 @@ const AT_ONCE: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Temporary(Arc<Place>);
 
-/// The place of the directory. Another process of the user may put something else there at any time, so the opened directories
-/// count, not their paths.
+/// The place of the directory. Another process of the user may replace it at any time, so the opened directories count, not
+/// their paths.
 #[derive(Debug)]
 struct Place {
     parent: OwnedFd,
@@ -56,7 +56,7 @@ impl Temporary {
         &self.0.path
     }
 
-    // Only a sandbox needs it, and only some systems have one.
+    // Only a sandbox needs the directory, and only some systems have sandboxes.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) fn directory(&self) -> &OwnedFd {
         &self.0.directory
@@ -115,7 +115,7 @@ impl Place {
         })
     }
 
-    /// Removes the directory and what is below it. Returns whether all of it is gone: there are limits.
+    /// Removes the directory and its content. Returns whether all of it is gone, since there are limits.
     ///
     /// # Errors
     /// The first error ends the removal.
@@ -134,14 +134,14 @@ impl Place {
     }
 }
 
-/// Opens the directory without the right to read it, where the system has that.
+/// Opens the directory without the permission to read it, if the system supports that.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const ONLY_A_PLACE: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const ONLY_A_PLACE: OFlags = OFlags::RDONLY;
 
-/// Returns the real path of the system's directory for temporary files, as it was before the first hook was confined: one may
-/// have the right to replace it.
+/// Returns the real path of the system's directory for temporary files, as it was before the first hook was confined: a
+/// confined hook may have the permission to replace it.
 fn parent_path() -> io::Result<&'static Path> {
     static PARENT: OnceLock<PathBuf> = OnceLock::new();
     if let Some(parent) = PARENT.get() {
@@ -208,8 +208,8 @@ impl Level {
     }
 }
 
-/// Lets this user read a directory. Linux changes the mode of the opened directory, so never that of a link that has taken its
-/// place.
+/// Gives this user the permission to read a directory. Linux changes the mode of the opened directory, so it never changes
+/// the mode of a link that has taken its place.
 fn unlock(above: impl AsFd, name: &CStr) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -225,7 +225,7 @@ fn unlock(above: impl AsFd, name: &CStr) -> rustix::io::Result<()> {
     }
 }
 
-/// Removes what is in a directory. Returns whether all of it is gone: there are limits.
+/// Removes the content of a directory. Returns whether all of it is gone, since there are limits.
 ///
 /// # Errors
 /// The first error ends the removal.

@@ -1,9 +1,8 @@
 //! The runner on Windows: `wait-timeout` for the end of the process, a thread for each pipe, and a job
 //! object for the process tree.
 //!
-//! Anonymous pipes cannot be waited for together with a process, so each has its thread. A process is
-//! assigned to its job right after its start; what it starts before that is not in the job
-//! (docs/gotchas.md).
+//! Anonymous pipes cannot be waited for together with a process, so each has its thread. A process is assigned to its job
+//! right after its start. A process that it starts before that is not in the job (docs/gotchas.md).
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -27,7 +26,7 @@ use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 use super::start::{StartError, explain};
 use super::{Args, Cancel, Captured, End, Finished, LINGER, Place, Refused, Spec};
 
-/// How often the wait checks for a cancellation.
+/// The interval at which the wait checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Returns the error that no process can be confined.
@@ -48,12 +47,12 @@ pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartEr
     run_program(spec, &program, started).map_err(|error| explain(error, &program, spec))
 }
 
-/// Returns the program. A path is relative to the working directory, as on Unix: `Command` would begin at the host's.
+/// Returns the program. A path is relative to the working directory, as on Unix. `Command` would begin at the host's.
 fn program_of(spec: &Spec<'_>) -> PathBuf {
     let name = Path::new(&spec.program);
     match name.components().count() {
         0 | 1 => name.to_owned(),
-        // Without `./`, because people read this path.
+        // The path has no `./`, because people read it.
         _ => spec.working_dir.join(name).components().collect(),
     }
 }
@@ -64,7 +63,7 @@ fn run_program(spec: &Spec<'_>, program: &Path, started: Instant) -> io::Result<
     job.take_in(&child);
     let finished = attend(&mut child, &job, spec, started);
     if finished.is_err() {
-        // A pipe has no thread: the process must not run on unattended.
+        // A pipe has no thread, and the process must not run on unattended.
         job.terminate(&mut child);
     }
     finished
@@ -74,7 +73,7 @@ fn attend(child: &mut Child, job: &Job, spec: &Spec<'_>, started: Instant) -> io
     let pid = child.id();
     if let (Some(mut stdin), Some(bytes)) = (child.stdin.take(), spec.stdin) {
         let bytes = bytes.to_vec();
-        // Ends when all is written or the process has closed its end. A hook does not have to read its input.
+        // The thread ends when all is written or the process has closed its end. A hook does not have to read its input.
         spawn_thread(move || drop(stdin.write_all(&bytes)))?;
     }
     let stdout = Output::collect(child.stdout.take(), spec.output_limit)?;
@@ -236,7 +235,7 @@ impl Job {
     }
 }
 
-/// The path of `cmd` in the system directory: neither a variable nor the working directory can change it.
+/// Returns the path of `cmd` in the system directory: neither a variable nor the working directory can change it.
 pub(crate) fn command_interpreter() -> PathBuf {
     let mut directory = [0_u16; 260];
     let size = u32::try_from(directory.len()).unwrap_or(0);

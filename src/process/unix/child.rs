@@ -1,9 +1,9 @@
 //! The leader of a hook's process group, until it is reaped: takes its exit status, and ends it with its tree.
 //!
-//! A tree is the group and the descendants that have left it. Every end of one is [`Leader::signal_tree`].
+//! A tree is the group and the descendants that have left it. [`Leader::signal_tree`] is the only function that ends a tree.
 //!
-//! On Linux a pidfd reports its end. Without a pidfd, the process must be looked at from time to time. Nothing
-//! here handles a signal: a handler for SIGCHLD would be shared with the host (docs/gotchas.md).
+//! On Linux, a pidfd reports the end of the process. Without a pidfd, the process must be checked from time to time. This
+//! module handles no signal: a handler for SIGCHLD would be shared with the host (docs/gotchas.md).
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,13 +29,13 @@ static LEFTOVERS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 pub(super) struct Leader {
     pid: Pid,
-    /// Whether it was reaped: from then on its id is free.
+    /// True if the process was reaped: from then on its id is free.
     is_reaped: bool,
-    /// Whether other code in the host, or the system, has reaped it: from then on its id may be another group's.
+    /// True if other code in the host, or the system, has reaped the process: from then on its id may be another group's.
     is_lost: AtomicBool,
-    /// The descendants that have left the group, as far as they were searched for.
+    /// The descendants that have left the group, as of the last search.
     outside: Outside,
-    /// Readable when the process has ended.
+    /// The pidfd, which is readable once the process has ended.
     pub(super) pidfd: Option<OwnedFd>,
 }
 
@@ -86,7 +86,7 @@ impl Leader {
         }
     }
 
-    /// Returns whether its id may be that of another process.
+    /// Returns whether the process's id may be that of another process.
     fn is_free(&self) -> bool {
         let _ = self.has_ended();
         self.is_reaped || self.is_lost.load(Ordering::Relaxed)
@@ -124,7 +124,7 @@ impl Leader {
         }
     }
 
-    /// Returns whether nothing of the tree is left for certain. Only the process itself may not be reaped yet.
+    /// Returns whether certainly nothing of the tree is left. Only the process itself may not be reaped yet.
     pub(super) fn tree_is_gone(&self) -> bool {
         // The group comes last: all of `/proc` must be read to check it.
         self.has_ended() && self.outside.is_gone() && tree::group_is_gone(self.pid)
@@ -139,7 +139,7 @@ impl Leader {
     /// delayed, for example when the host is traced: the tracer gets it first.
     pub(super) fn reap(&mut self, patience: Duration) -> End {
         let is_reaped = std::mem::replace(&mut self.is_reaped, true);
-        // The id may be that of another process of the host by now.
+        // The id may by now be that of another process of the host.
         if is_reaped || self.is_lost.load(Ordering::Relaxed) {
             return End::StatusLost;
         }
@@ -173,7 +173,7 @@ impl Drop for Leader {
     }
 }
 
-/// Opens a pidfd. None if the system has none, or refuses it.
+/// Opens a pidfd. Returns None if the system has none, or refuses it.
 fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
     #[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
     return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();

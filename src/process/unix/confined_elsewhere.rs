@@ -1,4 +1,4 @@
-//! Replaces `confined` on systems where no process can be confined: such a process is not started.
+//! Replaces `confined` on systems where no process can be confined: a process that must be confined is not started.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -47,8 +47,8 @@ fn start_path<T>(
 }
 
 /// Returns whether this is an error of `execve` that a shell reports with its own message and exit code, or that it handles
-/// (ENOEXEC: a script without `#!`). E2BIG is not, because the shell would get the same environment, and neither is a lack of
-/// what any start needs (memory, processes, descriptors).
+/// (ENOEXEC: a script without `#!`). E2BIG is not, because the shell would get the same environment. A lack of the resources
+/// that any start needs (memory, processes, descriptors) is not one either.
 fn is_for_the_shell(error: &io::Error) -> bool {
     matches!(
         Errno::from_io_error(error),

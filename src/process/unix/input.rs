@@ -1,7 +1,7 @@
 //! The standard input of a process: a pipe whose writing end does not block.
 //!
-//! As much as the pipe holds (64 KiB on Linux) is written before the process starts. Nearly every event
-//! fits, so that usually nothing is left to write while the process runs.
+//! The bytes that fit into the pipe (64 KiB on Linux) are written before the process starts. Nearly every event fits, so
+//! that usually nothing is left to write while the process runs.
 
 use std::io::{self, PipeReader, PipeWriter};
 
@@ -31,7 +31,7 @@ pub(super) fn filled(bytes: &[u8]) -> io::Result<(PipeReader, Option<Rest<'_>>)>
     Ok((reader, (!left.is_empty()).then_some((writer, left))))
 }
 
-/// Writes what fits, and returns what is left. Must be called only while the reading end is open here.
+/// Writes the bytes that fit, and returns the rest. Must be called only while the reading end is open here.
 fn write_unread<'a>(to: &PipeWriter, bytes: &'a [u8]) -> &'a [u8] {
     match rustix::io::write(to, bytes) {
         Ok(count) => &bytes[count..],
@@ -41,7 +41,7 @@ fn write_unread<'a>(to: &PipeWriter, bytes: &'a [u8]) -> &'a [u8] {
     }
 }
 
-/// Writes what fits, and returns what is left: nothing if the process has closed its end.
+/// Writes the bytes that fit, and returns the rest: nothing if the process has closed its end.
 ///
 /// Suppresses the SIGPIPE that a write to a broken pipe raises: it would end a host that does not ignore
 /// it, such as one whose `main` is not Rust's. The host's handlers stay unchanged: SIGPIPE is blocked in

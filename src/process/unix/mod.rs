@@ -102,7 +102,7 @@ struct Running<'a> {
     phase: Phase,
     /// The latest end of the current phase.
     until: Instant,
-    /// The process has ended; it is not reaped yet.
+    /// True if the process has ended. It is not reaped yet.
     ended: bool,
     waiter: Waiter,
     /// The temporary directory, which is removed at the end of the run.
@@ -110,13 +110,13 @@ struct Running<'a> {
     temporary: Option<Temporary>,
 }
 
-/// One of the process's outputs. Without a descriptor it is at its end.
+/// One of the process's outputs. The descriptor is None once the output is at its end.
 struct Pipe {
     from: Option<OwnedFd>,
     captured: Captured,
 }
 
-/// One thing that a turn of the loop waits for.
+/// A source of events that a turn of the loop waits for.
 #[derive(Clone, Copy)]
 enum Source {
     Stdin,
@@ -198,7 +198,7 @@ impl<'a> Running<'a> {
         self.until = Instant::now() + longest;
     }
 
-    /// Ends the grace period. Harmless if no process is left: the unreaped leader keeps the group's id.
+    /// Ends the grace period. If no process is left, this is harmless: the unreaped leader keeps the group's id.
     fn force(&mut self, why: Cut) {
         self.leader.signal_tree(&[Signal::KILL]);
         self.enter(Phase::Killed(why), LINGER);
@@ -299,8 +299,8 @@ impl Pipe {
         self.from.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads what is available. Must only be called after `poll` has reported data: the descriptor is
-    /// blocking. No other thread reads from it.
+    /// Reads the available data. Must only be called after `poll` has reported data: the descriptor is blocking. No other
+    /// thread reads from it.
     fn read(&mut self) {
         let Some(from) = &self.from else { return };
         let mut buffer = [MaybeUninit::<u8>::uninit(); 32 * 1024];

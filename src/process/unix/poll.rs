@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-/// The length of a wait if something must be looked at that no descriptor reports: of the first wait, and of the longest.
+/// The length of a wait if the caller must check something that no descriptor reports: of the first wait, and of the
+/// longest.
 const SHORTEST: Duration = Duration::from_micros(500);
 const LONGEST: Duration = Duration::from_millis(10);
 
-/// A descriptor to wait for, if it is open, and what its owner calls it.
+/// A descriptor to wait for, if it is open, and its owner's name for it.
 pub(super) type Source<'a, T> = (T, Option<BorrowedFd<'a>>, PollFlags);
 
-/// Waits for descriptors. Its waits are short after something has happened, and then become longer, so that the caller can look
-/// at what no descriptor reports.
+/// Waits for descriptors. The waits are short after an event, and then become longer, so that the caller can check
+/// conditions that no descriptor reports.
 #[derive(Debug)]
 pub(super) struct Waiter {
     pause: Duration,
@@ -24,8 +25,8 @@ impl Waiter {
         Self { pause: SHORTEST }
     }
 
-    /// Waits until a source is ready or the time is over, and returns the sources that are ready. `looks`: the
-    /// caller must look at something that no source reports, so the wait may be shorter.
+    /// Waits until a source is ready or the time is over, and returns the sources that are ready. `looks`: the caller must
+    /// check something that no source reports, so the wait may be shorter.
     pub(super) fn wait<'a, T>(
         &mut self,
         sources: impl IntoIterator<Item = Source<'a, T>>,

@@ -24,7 +24,7 @@ pub(crate) fn program_of(name: &OsStr, spec: &Spec<'_>) -> Option<PathBuf> {
     if name.as_encoded_bytes().contains(&b'/') {
         return Some(match Path::new(name) {
             path if path.is_absolute() => path.to_owned(),
-            // Without `./`, because people read this path.
+            // The path has no `./`, because people read it.
             path => spec.working_dir.join(path).components().collect(),
         });
     }
@@ -37,7 +37,8 @@ fn find_on_path(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
         .map(|directory| directory.join(name))
         .filter(|file| file.is_file())
         .collect();
-    // As in execvp, the first executable file counts. If none is executable, the first file, so that its error explains why.
+    // As in execvp, the first executable file counts. If none is executable, the first file is chosen, so that its error
+    // explains why.
     let chosen = candidates
         .iter()
         .find(|file| is_executable(file))

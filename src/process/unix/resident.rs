@@ -1,6 +1,6 @@
 //! A process that is kept for many events: it answers each line on its standard input with one line.
 //!
-//! Knows lines, not what they contain. Its states:
+//! Knows lines, not their content. The states of the process:
 //!
 //! ```text
 //! cold ── started for an event ──> busy ── answered ──> idle ── next event ──> busy
@@ -10,7 +10,7 @@
 //!                                   └── anything else: KILL ──────────────────────────────────────────────────> gone
 //! ```
 //!
-//! The process belongs to the thread that has the value, or to the slot: so it never has two owners.
+//! The process belongs to the thread that has the value, or to the slot, so that it never has two owners.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
@@ -37,7 +37,7 @@ pub(crate) struct Resident {
     /// The temporary directory, which is removed together with the process.
     #[allow(dead_code)]
     temporary: Option<Temporary>,
-    /// The input. None once the process is to end.
+    /// The input. None once the process must end.
     stdin: Option<PipeWriter>,
     stdout: OwnedFd,
     /// Standard error. None once it is at its end.
@@ -54,7 +54,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) cancel: Option<&'a Cancel>,
     /// The most bytes that an answer may have.
     pub(crate) answer_limit: usize,
-    /// How many bytes of standard error are kept.
+    /// The number of bytes of standard error that are kept.
     pub(crate) stderr_limit: usize,
 }
 
@@ -86,7 +86,7 @@ struct Talk<'a> {
     left: &'a [u8],
     answer: Vec<u8>,
     stderr: Captured,
-    /// The time at which its output ended. It cannot answer any more, and gets a moment to end.
+    /// The time at which the process's output ended. The process cannot answer any more, and gets a moment to end.
     output_ended: Option<Instant>,
     waiter: Waiter,
 }
@@ -117,7 +117,7 @@ impl Resident {
         self.started.elapsed()
     }
 
-    /// Returns the number of events that it has answered.
+    /// Returns the number of events that the process has answered.
     pub(crate) fn events(&self) -> u32 {
         self.events
     }
@@ -130,7 +130,7 @@ impl Resident {
     /// be killed.
     pub(crate) fn exchange(&mut self, event: &Exchange<'_>) -> (Result<Vec<u8>, Broken>, Captured) {
         if self.events > 0 {
-            // What was written since the last answer belongs to no event.
+            // Text that was written since the last answer belongs to no event.
             self.read_stderr(&mut Captured::default());
         }
         let mut talk = Talk {
@@ -153,7 +153,7 @@ impl Resident {
 
     fn answer_to(&mut self, talk: &mut Talk<'_>) -> Result<Vec<u8>, Broken> {
         loop {
-            // All that it wrote before its end is read after this.
+            // After this check, all output that the process wrote before its end is read.
             let ended = self.has_ended();
             self.write(talk);
             self.read_stderr(&mut talk.stderr);
@@ -190,12 +190,12 @@ impl Resident {
         Ok(())
     }
 
-    /// Returns whether it has written anything without having got an event.
+    /// Returns whether the process has written anything without having received an event.
     fn has_written(&self) -> bool {
         matches!(rustix::io::read(&self.stdout, &mut [0; 1]), Ok(1..))
     }
 
-    /// Sends what fits. A process that has closed its input may still answer, and may end.
+    /// Sends the bytes that fit. A process that has closed its input may still answer, and may end.
     fn write(&self, talk: &mut Talk<'_>) {
         if let Some(stdin) = self.stdin.as_ref().filter(|_| !talk.left.is_empty()) {
             talk.left = input::write_some(stdin, talk.left);
@@ -235,7 +235,7 @@ impl Resident {
 
     fn read_stderr(&mut self, captured: &mut Captured) {
         let mut buffer = [0; 16 * 1024];
-        // A hook may write without end: the loop must do other work in between.
+        // A hook may write without end, so the loop must do other work in between.
         for _ in 0..8 {
             let Some(stderr) = &self.stderr else { return };
             match rustix::io::read(stderr, &mut buffer) {
@@ -266,7 +266,7 @@ impl Resident {
         talk.waiter.wait(sources, left, looks);
     }
 
-    /// Kills the rest of its tree and takes its exit status.
+    /// Kills the rest of the process's tree and takes its exit status.
     fn take_end(&mut self, patience: Duration) -> End {
         self.leader.signal_tree(&[Signal::KILL]);
         self.leader.reap(patience)
@@ -277,7 +277,7 @@ impl Resident {
         let _ = self.take_end(LINGER);
     }
 
-    /// Ends processes that are idle, all at once: each sees the end of its input, and gets time to end by itself.
+    /// Ends idle processes, all at once: each sees the end of its input, and gets time to end by itself.
     pub(crate) fn end_all(mut processes: Vec<Self>) {
         for process in &mut processes {
             process.leader.find_outside();

@@ -15,8 +15,8 @@ use super::input::{self, Rest};
 use crate::process::temporary::Temporary;
 use crate::process::{Args, Spec};
 
-/// Allows one start at a time on systems that cannot create a pipe close-on-exec in one step: there, two threads that
-/// start processes at the same time would pass each other's pipes on to them.
+/// Allows one start at a time on systems that cannot create a pipe close-on-exec in one step. There, two threads that start
+/// processes at the same time would pass each other's pipes on to them.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Builds the command: the program and its arguments.

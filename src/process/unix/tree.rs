@@ -62,8 +62,8 @@ impl Outside {
     }
 }
 
-/// Returns whether no process of the group is alive for certain. The leader, which has ended and is not reaped yet,
-/// does not count.
+/// Returns whether certainly no process of the group is alive. The leader, which has ended and is not reaped yet, does not
+/// count.
 pub(super) fn group_is_gone(leader: Pid) -> bool {
     members(leader).is_some_and(|members| members.iter().all(Process::is_dead))
 }
@@ -110,7 +110,7 @@ fn below(mut known: HashSet<i32>, all: &[Process]) -> Vec<&Process> {
 }
 
 impl Process {
-    /// Reads one process. None if no process has this id.
+    /// Reads one process. Returns None if no process has this id.
     fn read(pid: i32) -> io::Result<Option<Self>> {
         match std::fs::read(format!("/proc/{pid}/stat")) {
             Ok(stat) => Ok(Self::parse(pid, &String::from_utf8_lossy(&stat))),
@@ -154,7 +154,7 @@ impl Process {
         })
     }
 
-    /// Returns whether it has ended and is waiting to be reaped.
+    /// Returns whether the process has ended and is waiting to be reaped.
     fn is_dead(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
@@ -169,7 +169,8 @@ impl Process {
         self.now().is_some_and(|now| !now.is_dead())
     }
 
-    /// Returns whether it still has its parent: reading `/proc` takes time, and its id may have been reused meanwhile.
+    /// Returns whether the process still has its parent: reading `/proc` takes time, and its id may have been reused
+    /// meanwhile.
     fn is_as_before(&self) -> bool {
         self.now().is_some_and(|now| now.parent == self.parent)
     }
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn descendants_come_parents_first() {
-        // The last two are each other's parents, as two reads at different times may show them.
+        // The last two are each other's parents, which two reads at different times may show.
         let all = [
             (9, 8),
             (3, 2),

@@ -1,5 +1,5 @@
-//! Replaces `tree.rs` on systems without Linux's `/proc`: only the hook's process group is ended, and what is left
-//! of it cannot be seen, so that the whole grace period is waited for.
+//! Replaces `tree.rs` on systems without Linux's `/proc`. Only the hook's process group is ended. The rest of the tree is
+//! invisible, so the whole grace period is waited for.
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 

@@ -1,4 +1,4 @@
-//! What a confined process may ask of the kernel besides files, as a program for seccomp.
+//! The requests that a confined process may make to the kernel, besides those for files, as a program for seccomp.
 //!
 //! <https://docs.kernel.org/userspace-api/seccomp_filter.html> Rules about arguments are compiled by a library; lists of calls,
 //! which it makes twice as long, are not.
@@ -24,7 +24,8 @@ const LISTXATTRAT: i64 = 465;
 const REMOVEXATTRAT: i64 = 466;
 const FCHMODAT2: i64 = 452;
 
-/// The newest command of `fcntl` that is known here (F_SET_FILE_RW_HINT). The next ones give delegations, which are leases.
+/// The newest command of `fcntl` that is known here (F_SET_FILE_RW_HINT). The next commands are about delegations, which are
+/// leases.
 const NEWEST_FCNTL: u64 = 1038;
 
 /// Requests of `ioctl` that put text into a terminal: TIOCSTI, TIOCLINUX.
@@ -100,7 +101,7 @@ const NEVER: &[i64] = &[
     libc::SYS_fspick,
 ];
 
-/// Calls that change mode, owner, times and attributes, which Landlock does not know.
+/// Calls that change mode, owner, times and attributes, which Landlock does not check.
 const ATTRIBUTES: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -131,8 +132,8 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_futimesat,
 ];
 
-/// Calls that read the attributes of a file, which Landlock does not know. They fail as on a file system without attributes: `ls`
-/// and `cp` make them.
+/// Calls that read the attributes of a file, which Landlock does not check. They fail as on a file system without
+/// attributes, since `ls` and `cp` make them.
 const READ_ATTRIBUTES: &[i64] = &[
     libc::SYS_getxattr,
     libc::SYS_lgetxattr,
@@ -144,7 +145,7 @@ const READ_ATTRIBUTES: &[i64] = &[
     LISTXATTRAT,
 ];
 
-/// Calls that say which files other processes use.
+/// Calls that report the files that other processes use.
 const WATCHES: &[i64] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_inotify_init,
@@ -158,14 +159,14 @@ const WATCHES: &[i64] = &[
 #[derive(Clone, Copy)]
 pub(super) struct Rights {
     pub(super) network: bool,
-    /// Whether there is a place that the process may write.
+    /// True if there is a place that the process may write.
     pub(super) writes: bool,
-    /// Whether the process may read all that its user can read.
+    /// True if the process may read all files that its user can read.
     pub(super) reads_all: bool,
 }
 
 impl Rights {
-    /// Returns a number below 8 that differs for all rights.
+    /// Returns a number below 8 that differs for all combinations of rights.
     fn number(self) -> usize {
         let flags = [self.network, self.writes, self.reads_all];
         flags
@@ -184,8 +185,8 @@ pub(super) fn program(rights: Rights) -> io::Result<&'static BpfProgram> {
 
 type Made = Result<BpfProgram, String>;
 
-/// Joins programs to one, and lists of calls in as few instructions as there can be, since the kernel takes longer than for
-/// all the rest of a start to prepare it. What one part lets pass, the next one checks.
+/// Joins programs into one, and encodes lists of calls in as few instructions as possible, since the kernel takes longer to
+/// prepare the program than for all the rest of a start. If one part allows a call, the next part checks it.
 fn made(rights: Rights) -> Made {
     let mut all = newest_calls();
     let rules = refused(rights.network).map_err(|error| error.to_string())?;
@@ -211,8 +212,8 @@ fn calls(calls: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> + '_ {
         .flat_map(move |call| answer_if(EQUALS, number(call), answer))
 }
 
-/// Compiles a program that refuses calls with these arguments, and goes on to what follows it for the others. Kills a program
-/// of another architecture.
+/// Compiles a program that refuses calls with these arguments, and continues with the next part for the others. Kills a
+/// program of another architecture.
 fn compiled(rules: Rules) -> Made {
     let program = || {
         let architecture = std::env::consts::ARCH.try_into()?;
@@ -277,7 +278,7 @@ fn newest_calls() -> BpfProgram {
     program
 }
 
-/// Lets only some requests of `ioctl` pass, and all other calls. It must be the last part of a program.
+/// Allows only some requests of `ioctl`, and all other calls. It must be the last part of a program.
 fn requests(writes: bool) -> BpfProgram {
     let ioctl = u32::try_from(libc::SYS_ioctl).unwrap_or(u32::MAX);
     let set = if writes { SECCOMP_RET_ALLOW } else { error(0) };

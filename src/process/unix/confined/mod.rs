@@ -1,9 +1,10 @@
 //! Starts a confined process: it confines itself between its creation and `execve`, by Landlock and seccomp.
 //!
-//! No thread of this program is ever confined: the process could read this program's memory through one that is, as both
-//! were in the same domain of Landlock. Nor is the program copied (`fork`), which takes long if it has much memory. So the
-//! process begins in this program's memory, on a stack of its own (`CLONE_VM`), while the calling thread waits (`CLONE_VFORK`);
-//! it makes system calls with what was prepared before, and nothing else: no allocation, no lock, no panic.
+//! No thread of this program is ever confined: through such a thread, the process could read this program's memory, since
+//! both would be in the same domain of Landlock. The program is not copied (`fork`) either, which takes long if it has much
+//! memory. So the process begins in this program's memory, on a stack of its own (`CLONE_VM`), while the calling thread
+//! waits (`CLONE_VFORK`). It makes system calls with values that were prepared before, and does nothing else: no allocation,
+//! no lock, no panic.
 
 mod filter;
 mod places;
@@ -82,16 +83,16 @@ pub(super) struct Start {
     args: Vec<CString>,
     environment: Vec<CString>,
     working_dir: CString,
-    /// The opened working directory, if its path could lead elsewhere meanwhile.
+    /// The opened working directory, if its path may lead elsewhere by the time of the start.
     directory: Option<OwnedFd>,
     rulesets: Vec<OwnedFd>,
     filter: Option<libc::sock_fprog>,
-    /// A path at which no process may create a device, although its user could.
+    /// A path at which no process may create a device, even if its user could.
     forbidden: Option<CString>,
     capabilities: Option<Capabilities>,
 }
 
-/// All that the new process reads, and the place where it writes what failed.
+/// The data that the new process reads, and the place where it writes the step that failed.
 struct Plan<'a> {
     start: &'a Start,
     args: *const *const c_char,
@@ -151,7 +152,7 @@ impl Start {
         })
     }
 
-    /// Sets what the process may reach.
+    /// Sets the access of the process.
     pub(super) fn within(
         mut self,
         confinement: &Confinement,
@@ -164,7 +165,7 @@ impl Start {
             let rules = ruleset::ruleset(layer, temporary.directory())?;
             self.rulesets.push(above_standard(rules)?);
         }
-        // A filter knows no layers: what one of them refuses is refused.
+        // A filter has no layers: it refuses a call that any layer refuses.
         let mut layers = confinement.layers.iter();
         let program = filter::program(Rights {
             network: confinement.network,
@@ -222,7 +223,7 @@ impl Start {
     }
 }
 
-/// A process that was created, with its output, and the step at which it has ended if there is one.
+/// A process that was created, with its output, and the step at which it has ended, if there is one.
 struct Begun {
     pid: Pid,
     stdout: PipeReader,
@@ -253,7 +254,7 @@ impl Step {
 }
 
 impl Capabilities {
-    /// Returns what is left of this thread's capabilities, if it has more than a process may keep.
+    /// Returns the capabilities of this thread that are left, if it has more than a process may keep.
     fn to_drop() -> Option<Self> {
         let mut own = Self {
             header: [CAPABILITY_VERSION_3, 0],
@@ -272,7 +273,7 @@ impl Capabilities {
     }
 }
 
-/// Creates the process, and returns once it has executed its program or has ended.
+/// Creates the process. Returns once the process has executed its program or has ended.
 fn clone_of(plan: &mut Plan<'_>) -> io::Result<Pid> {
     let mut stack = Box::<[u8]>::new_uninit_slice(STACK);
     // The first free byte above the stack, at a multiple of 16.
@@ -365,8 +366,9 @@ unsafe fn try_to_confine(plan: &Plan<'_>) -> Result<(), (Step, c_int)> {
             refuses(Trying("seccomp"), tried, libc::EPERM)?;
         }
         if let Some(path) = &start.forbidden {
-            // Landlock is asked before the privilege is. Without it, this would be another error, or another `/dev/null`. (A
-            // device with the number 0, which needs no privilege, is one that some kernels always allow: seen in 6.12.117.)
+            // Landlock checks the call before the privilege is checked. Without Landlock, this would be another error, or
+            // another `/dev/null`. (A device with the number 0, which needs no privilege, is one that some kernels always
+            // allow: seen in 6.12.117.)
             let (call, mode) = (libc::SYS_mknodat, libc::S_IFCHR | 0o600);
             let tried = libc::syscall(call, libc::AT_FDCWD, path.as_ptr(), mode, NULL_DEVICE);
             refuses(Trying("Landlock"), tried, libc::EACCES)?;

@@ -1,8 +1,8 @@
 //! Opens the places of a sandbox without following a link that a process of the user could have put there.
 //!
 //! Directories that the user cannot write may be links (`/home` is one on some systems). From the first directory that the
-//! user can write, the kernel resolves the rest of the path in one step, without links: nothing can be put in between a check
-//! and the opening. Root can write each directory, so for root no whole path has a link.
+//! user can write, the kernel resolves the rest of the path in one step, without links, so that nothing can change between a
+//! check and the opening. Root can write each directory, so for root no whole path has a link.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -22,7 +22,7 @@ use crate::process::{Place, Refused};
 /// The most links that are followed, as many as the kernel follows.
 const MOST_LINKS: usize = 40;
 
-/// Returns the device and the number of a place; none if it cannot be known now, for want of descriptors.
+/// Returns the device and the number of a place; none if they cannot be read now because descriptors are exhausted.
 ///
 /// # Errors
 /// If the place cannot be opened by the rule.
@@ -134,8 +134,8 @@ impl Walk {
         }
     }
 
-    /// Returns whether the user decides what is in the directory, since the user can write it or may change its mode; or
-    /// whether others do, since it is the project's root.
+    /// Returns whether the user decides the content of the directory, by writing it or by changing its mode, or other people
+    /// do, since it is the project's root.
     fn is_of_user(&self) -> rustix::io::Result<bool> {
         let status = fstat(&self.directory)?;
         if Some(identity(&status)) == self.project
@@ -143,7 +143,7 @@ impl Walk {
         {
             return Ok(true);
         }
-        // A descriptor of this kind is no place for `faccessat` itself, but `.` in it is.
+        // `faccessat` does not accept a descriptor of this kind itself, but accepts `.` in it.
         let access = accessat(&self.directory, c".", Access::WRITE_OK, AtFlags::EACCESS);
         Ok(access.is_ok())
     }
@@ -227,7 +227,7 @@ impl Stopped {
         })
     }
 
-    /// Returns the first link in what was to be opened without links, and where it leads.
+    /// Returns the first link in the part that had to be opened without links, and its target.
     fn link(&self) -> Option<(PathBuf, PathBuf)> {
         let mut at = self.at.clone();
         self.rest.components().find_map(|component| {

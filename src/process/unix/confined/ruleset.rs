@@ -1,4 +1,4 @@
-//! What a confined process may do with files, as rules of Landlock.
+//! The operations on files that a confined process may perform, as rules of Landlock.
 //!
 //! <https://docs.kernel.org/userspace-api/landlock.html> Three system calls and one table of rights: a crate for them would
 //! bring five.
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::{places, refused_by_a_filter};
 use crate::process::{Place, Reach, Refused};
 
-/// The version without which there is no sandbox (Linux 6.2): it is the first that knows truncation.
+/// The version without which there is no sandbox (Linux 6.2): it is the first that can restrict truncation.
 const NEEDED: c_long = 3;
 
 // Rights, as in `linux/landlock.h`.
@@ -28,7 +28,7 @@ const TRUNCATE: u64 = 1 << 14;
 /// All rights up to that of truncation.
 const ALL: u64 = (1 << 15) - 1;
 const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
-/// All rights except that to create devices, which would let a process write what they stand for.
+/// All rights except the one to create devices, which would let a process write to them.
 const WRITE: u64 = ALL & !READ & !MAKE_CHAR & !MAKE_BLOCK;
 /// The right to make requests of devices, which exists since version 5 (Linux 6.10).
 const IOCTL_DEV: u64 = 1 << 15;
@@ -40,7 +40,7 @@ const SCOPES: u64 = 3;
 const VERSION: c_long = 1;
 const PATH_BENEATH: c_long = 1;
 
-/// The places that programs need to run, in a sandbox whose `read` lists what may be read.
+/// The places that programs need to run, in a sandbox whose `read` lists the readable places.
 const SYSTEM: [&str; 18] = [
     "/usr",
     "/bin",
@@ -71,7 +71,7 @@ const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// `struct landlock_ruleset_attr`. An older kernel accepts what it does not know if it is zero.
+/// `struct landlock_ruleset_attr`. An older kernel accepts fields that it does not know if they are zero.
 #[repr(C)]
 struct Attributes {
     files: u64,
@@ -86,11 +86,11 @@ struct Beneath {
     place: i32,
 }
 
-/// The variable that caps the version that is used, to test older kernels. A release build does not read it. A version that is
-/// too old is refused, so the cap cannot take away what every sandbox has.
+/// The variable that caps the version that is used, to test older kernels. A release build does not read it. A version that
+/// is too old is refused, so the cap cannot remove a restriction that every sandbox has.
 const CAP: &str = "FORGE_HOOKS_TEST_LANDLOCK";
 
-/// Returns the kernel's version of Landlock, or why it is not enough.
+/// Returns the kernel's version of Landlock, or the reason why it is not sufficient.
 pub(super) fn version() -> Result<c_long, String> {
     static VERSION_USED: LazyLock<Result<c_long, String>> = LazyLock::new(|| {
         let call = libc::SYS_landlock_create_ruleset;
@@ -167,7 +167,7 @@ pub(super) fn ruleset(layer: &Reach, temporary: &OwnedFd) -> io::Result<OwnedFd>
     Ok(rules)
 }
 
-/// Opens a place of the system, which may be a link. None if it does not exist or the user may not look there.
+/// Opens a place of the system, which may be a link. Returns None if it does not exist or the user may not access it.
 fn open_as_usual(place: &str) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match openat2(CWD, place, flags, Mode::empty(), ResolveFlags::empty()) {
@@ -177,7 +177,7 @@ fn open_as_usual(place: &str) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Returns the error with what has failed. A lack of resources that any start needs is not an error of the sandbox.
+/// Returns an error that names the failed step. A lack of resources that any start needs is not an error of the sandbox.
 fn unless_short(error: Errno, what: String) -> io::Error {
     if places::is_shortage(error) {
         return error.into();
@@ -185,7 +185,7 @@ fn unless_short(error: Errno, what: String) -> io::Error {
     io::Error::other(Refused::Here(format!("{what}: {}", io::Error::from(error))))
 }
 
-/// Adds the rights on a place and what is below it.
+/// Adds the rights on a place and its content.
 fn allow(rules: &OwnedFd, opened: &OwnedFd, rights: u64) -> io::Result<()> {
     let is_of_files = rights & !OF_FILES == 0;
     let is_whole = is_of_files || FileType::from_raw_mode(fstat(opened)?.st_mode).is_dir();
