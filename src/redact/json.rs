@@ -9,11 +9,11 @@ use super::{Redactor, names};
 /// The depth that `serde_json` reads. A value from another source may be deeper than the stack allows.
 const DEEPEST: usize = 128;
 
-/// What is masked.
+/// The rules for masking.
 #[derive(Clone, Copy)]
 pub(super) struct Masks<'a> {
     pub(super) redactor: &'a Redactor,
-    /// Values that are masked wherever they stand.
+    /// Values that are masked anywhere.
     pub(super) secrets: &'a [&'a str],
 }
 
@@ -45,7 +45,7 @@ fn object(masks: Masks<'_>, members: &Map<String, Value>, depth: usize) -> Value
     members.collect()
 }
 
-/// Masks a list. It may be a command's arguments: `["--token", "x"]`.
+/// Masks a list. It may hold a command's arguments: `["--token", "x"]`.
 fn list(masks: Masks<'_>, items: &[Value], depth: usize) -> Value {
     let mut before = "";
     let items = items.iter().map(|item| {

@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-/// A pattern that is compiled when it is first used. Tests show that all compile.
+/// A pattern that is compiled when it is first used. Tests show that all patterns compile.
 type Lazy = LazyLock<Option<Regex>>;
 
 macro_rules! pattern {
@@ -30,7 +30,7 @@ use pattern;
 /// The most bytes that a compiled pattern may take. The time of a search grows with its size.
 const LARGEST_PATTERN: usize = 1 << 20;
 
-/// How often a text is searched: a mask can make another part of the text look like a secret's place.
+/// The most times that a text is searched: a mask can make another part of the text look like a secret's place.
 const MOST_PASSES: usize = 3;
 
 /// Masks secrets in text that is shown: logs, traces, errors.
@@ -43,7 +43,7 @@ pub struct Redactor {
 
 #[derive(Clone, Default)]
 struct Rules {
-    /// Whether the default rules are off.
+    /// True if the default rules are off.
     off: bool,
     names: Vec<Regex>,
     patterns: Vec<Regex>,
@@ -70,8 +70,8 @@ impl Redactor {
 
     /// Creates a redactor without the default rules.
     ///
-    /// It masks only what [`with_secret_key`](Self::with_secret_key) and [`with_pattern`](Self::with_pattern) add,
-    /// and ignores the values given to [`text_with`](Self::text_with).
+    /// It masks only the values that [`with_secret_key`](Self::with_secret_key) and [`with_pattern`](Self::with_pattern)
+    /// select, and ignores the values given to [`text_with`](Self::text_with).
     #[must_use]
     pub fn off() -> Self {
         let mut off = Self::default();
@@ -79,7 +79,7 @@ impl Redactor {
         off
     }
 
-    /// Also masks the values of this key.
+    /// Adds a secret key: its values are masked too.
     ///
     /// Case, `-`, `_`, `.` and spaces do not matter: `seat number` also matches `SEAT_NUMBER` and `seatNumber`,
     /// but not the end of `old_seat_number`. A name without a letter or digit is ignored.
@@ -94,10 +94,10 @@ impl Redactor {
         self
     }
 
-    /// Also masks what this regular expression matches, in the syntax of the crate `regex`.
+    /// Adds a regular expression, in the syntax of the crate `regex`: its matches are masked too.
     ///
-    /// If a group named `secret` takes part in the match, only that group is masked. Of Unicode, `\w`, `\d`, `\s` and
-    /// letter case are supported, but not `\p{..}`.
+    /// If a group named `secret` takes part in the match, only that group is masked. Unicode is supported for `\w`, `\d`,
+    /// `\s` and letter case, but `\p{..}` is not.
     ///
     /// # Errors
     /// If it is not a regular expression, or if it takes more than 1 MiB when compiled.
@@ -138,7 +138,7 @@ impl Redactor {
         masked
     }
 
-    /// The patterns of names.
+    /// Returns the patterns of names.
     fn names(&self) -> impl Iterator<Item = &Regex> {
         let default = names::SECRET.as_ref().filter(|_| !self.rules.off);
         default.into_iter().chain(&self.rules.names)
@@ -161,8 +161,8 @@ impl Redactor {
 
     /// Returns the JSON value with its secrets masked.
     ///
-    /// Masks everything under a secret key except `null`, `true` and `false`, and in all other strings
-    /// what [`text`](Self::text) masks. A part that is nested deeper than 128 levels is masked as a whole.
+    /// Masks everything under a secret key except `null`, `true` and `false`, and in all other strings the places that
+    /// [`text`](Self::text) masks. A part that is nested deeper than 128 levels is masked as a whole.
     #[must_use]
     pub fn value(&self, value: &Value) -> Value {
         self.value_with(value, &[])
@@ -190,7 +190,7 @@ impl fmt::Debug for Redactor {
 }
 
 fn find_pattern(pattern: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
-    // Most texts have no secret, and groups are allocated.
+    // Most texts have no secret, and finding groups allocates memory.
     if !pattern.is_match(text) {
         return;
     }
@@ -200,8 +200,8 @@ fn find_pattern(pattern: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Masks each place once, even if several rules have found parts of it. A mask that is already in the text
-/// is also a place, so that a rule which finds a part of it does not mask it again.
+/// Masks each place once, even if several rules have found parts of it. A mask that is already in the text is also a place,
+/// so that a rule which finds a part of it does not mask it again.
 fn mask(text: &str, mut spans: Vec<Range<usize>>) -> Cow<'_, str> {
     let masks = text.match_indices(Redactor::MASK);
     spans.extend(masks.map(|(at, mask)| at..at + mask.len()));

@@ -1,4 +1,4 @@
-//! Finds values by their names. A name is secret if it ends with a word that says so: `db_password`, `apiKey`.
+//! Finds values by their names. A name is secret if its last word says so: `db_password`, `apiKey`.
 //!
 //! ```text
 //! name=value  name: value  "name": "value"  ['name'] => 'value'  --name value  <name>value</name>
@@ -10,7 +10,7 @@ use regex::Regex;
 
 use super::{Lazy, pattern};
 
-/// Plurals are absent: `tokens` and `cookies` are mostly counted.
+/// The words at the end of a secret name. Plurals are absent: `tokens` and `cookies` are mostly counted.
 pub(super) static SECRET: Lazy = pattern!(
     r#"(?ix-u)(?:(?:api|access|private|secret|signing|encryption|account|master|shared|auth|ssh|session|subscription
     |license|admin|service|functions|app|client)[-_.\ ]?key|(?-i:[A-Z0-9]_(?:KEY|PAT))
@@ -18,10 +18,10 @@ pub(super) static SECRET: Lazy = pattern!(
     |(?:\b|_)(?:pass|auth|otp|psk)|[?&](?:key|sig)|[?&][a-z-]*signature)(?:[-_.]?(?:data|base|prod|test|[0-9]+))?\b"#
 );
 static PUBLIC: Lazy = pattern!("(?:PUBLIC|PRIMARY|FOREIGN|CACHE|SORT)_KEY$");
-/// Names that are also words in messages: `auth: started`.
+/// Names that are also ordinary words in messages: `auth: started`.
 static MESSAGE: Lazy = pattern!("^(?i-u:pass|auth)$");
 
-/// What is between a name and its value; `"name": "API_KEY", "value": ` too.
+/// The text between a name and its value, including `"name": "API_KEY", "value": `.
 static LINK: Lazy = pattern!(
     r#"(?x-u)^(?::\ [A-Za-z&][\w.<>]*\ =\ |\\*["']?\]?[\ \t]*(?::=|=>|[:=])[\ \t]*
     |\\*["']?[\s,]*\\*["']?(?i:value)\\*["']?[\ \t]*[:=][\ \t]*)"#
@@ -33,7 +33,7 @@ static HEADER: Lazy = pattern!(r"(?i-u:authorization|cookie)$");
 static LINE: Lazy = pattern!(r#"^(?:="[^"\r\n]*"|[^\r\n\\"'`])*"#);
 static WORD: Lazy = pattern!(r#"^[^\s"'`\\&;|<>]+"#);
 
-/// A value from another place, no value, or code.
+/// A text that is not a secret: a value from another place, no value, or code.
 static NO_SECRET: Lazy = pattern!(
     r#"(?xs)^(?:\$[A-Za-z_]\w*|\$[\{(].*|%\w+%|\{.*|<.*>?|\W{0,3}|[*.]*|\[redacted\].*|(?:process\.env|var|secrets)\..*
     |(?i:null|none|nil|undefined|true|false|yes|no|on|off|enabled|disabled|required|optional|all|is|any|basic|bearer
@@ -58,7 +58,7 @@ pub(super) fn find(names: &Regex, text: &str, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Returns whether a name as a whole is one of these.
+/// Returns whether the whole name matches one of these.
 pub(super) fn is_name(names: &Regex, name: &str) -> bool {
     let quoted = format!("\"{name}\"");
     let mut occurrences = names.find_iter(&quoted);
@@ -66,14 +66,14 @@ pub(super) fn is_name(names: &Regex, name: &str) -> bool {
         && !(is_default(names) && matches(&PUBLIC, name))
 }
 
-/// Returns whether these are the default names: a name that a host has added has no exceptions.
+/// Returns whether these are the default names. The names that a host has added have no exceptions.
 fn is_default(names: &Regex) -> bool {
     SECRET
         .as_ref()
         .is_some_and(|default| std::ptr::eq(default, names))
 }
 
-/// The place of the value of the name that ends here.
+/// Returns the place of the value of the name that ends here.
 fn value(names: &Regex, text: &str, name_end: usize) -> Option<Range<usize>> {
     let behind = &text[name_end..];
     let (link, option) = (length_of(&LINK, behind), length_of(&OPTION_LINK, behind));
@@ -114,14 +114,14 @@ fn value(names: &Regex, text: &str, name_end: usize) -> Option<Range<usize>> {
     Some(start..start + value.len())
 }
 
-/// `--token x`, `("Authorization", "x")`, `PASSWORD 'x'`
+/// Returns whether the value is the argument of an option: `--token x`, `("Authorization", "x")`, `PASSWORD 'x'`.
 fn takes_option(head: &str, name: &str, value: &str) -> bool {
     let is_call = head.ends_with("(\"") || head.ends_with("('");
     let is_upper = !name.contains(|c: char| c.is_ascii_lowercase());
     name.starts_with('-') || (is_call || is_upper) && value.starts_with(['"', '\''])
 }
 
-/// `token = props.token`, `--api-key API_KEY`
+/// Returns whether the value repeats the name: `token = props.token`, `--api-key API_KEY`.
 fn is_same(name: &str, value: &str) -> bool {
     let (name, value) = (name.to_ascii_lowercase(), value.to_ascii_lowercase());
     name.rsplit(['_', '-']).next() == value.rsplit(['.', '_']).next()
@@ -131,13 +131,13 @@ fn behind_scheme(text: &str, start: usize) -> usize {
     start + length_of(&SCHEME, &text[start..])
 }
 
-/// The quote that ends this text, with the backslashes that escape it within another string: `"`, `\"`.
+/// Returns the quote that ends this text, with the backslashes that escape it within another string: `"`, `\"`.
 fn quote_at_end(text: &str) -> Option<&str> {
     let before = text.strip_suffix(['"', '\''])?.trim_end_matches('\\');
     Some(&text[before.len()..])
 }
 
-/// The length of the string that this quote closes, or of the rest of the line.
+/// Returns the length of the string that this quote closes, or of the rest of the line.
 fn string_len(text: &str, quote: &str) -> usize {
     let (escapes, mut before) = (quote.len() - 1, 0);
     for (at, byte) in text.bytes().enumerate() {
@@ -159,7 +159,7 @@ fn matches(pattern: &Lazy, text: &str) -> bool {
     pattern.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// The length of the match at the beginning of this text.
+/// Returns the length of the match at the beginning of this text.
 fn length_of(pattern: &Lazy, text: &str) -> usize {
     let secret = pattern.as_ref().and_then(|regex| regex.find(text));
     secret.map_or(0, |secret| secret.len())

@@ -4,7 +4,7 @@
 
 use super::{Lazy, pattern};
 
-/// The group `secret` is masked.
+/// The patterns of secrets. If one has a group `secret`, only this group is masked.
 pub(super) static SHAPES: [Lazy; 8] = [
     // `postgres://me:[hunter2]@host`
     pattern!(r#"://[^\s/?#@:"'<>]*:(?<secret>[^\s/"'<>]+)@"#),
@@ -15,7 +15,7 @@ pub(super) static SHAPES: [Lazy; 8] = [
     pattern!(r"hooks\.slack\.com/services/(?<secret>[A-Za-z0-9_/+-]{8,})"),
     pattern!(r"webhooks/[0-9]+/(?<secret>[A-Za-z0-9_-]{16,})"),
     pattern!(r"(?-u)\b[Bb]earer[ \t]+(?<secret>[A-Za-z._~+/-]*[0-9][\w.~+/=-]*)"),
-    // Up to the end of the text, if the key is cut off.
+    // The match ends with the text, if the end of the key is missing.
     pattern!(
         r"(?s)(?<secret>-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z ]*-----|\z))"
     ),

@@ -1,4 +1,4 @@
-//! Secrets whose value is known. Knows nothing of names and shapes.
+//! Secrets whose values are known. Knows nothing of names and shapes.
 
 use std::ops::Range;
 
