@@ -1,4 +1,4 @@
-//! An alternative of a pattern, and why it does not match an event.
+//! An alternative of a pattern, and the reason why it does not match an event.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::globs::Glob;
 /// An alternative: parts that must all match.
 #[derive(Clone)]
 pub(crate) struct Alternative {
-    /// The whole name alone; or category and action, and then perhaps the tool.
+    /// The parts: the whole name alone; or category and action, optionally followed by the tool.
     pub(crate) parts: Box<[Part]>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Part {
 #[derive(Clone)]
 pub(crate) struct Name {
     pub(crate) text: Box<str>,
-    /// None for a name, and for `*`, which needs no comparison.
+    /// The compiled glob. None for a name, and for `*`, which needs no comparison.
     pub(super) glob: Option<Box<Glob>>,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for PatternPart {
 }
 
 impl Alternative {
-    /// The first part that does not match, with the event's text for it. Allocates nothing.
+    /// Returns the first part that does not match, with the event's text for it. Allocates nothing.
     pub(super) fn difference<'a>(
         &self,
         event: &'a EventType,
@@ -84,7 +84,7 @@ impl Alternative {
         known.any(|known| self.matches_type(known))
     }
 
-    /// The tool's part. None: any tool, or none, matches.
+    /// Returns the tool's part. None: any tool, or none, matches.
     pub(crate) fn tool(&self) -> Option<&Part> {
         self.parts
             .last()

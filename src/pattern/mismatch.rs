@@ -1,5 +1,4 @@
-//! Explains why a pattern or a condition does not match an event, so that users can find out why their hook
-//! does not run.
+//! Explains why a pattern or a condition does not match an event, so that users can find out why a hook does not run.
 
 use std::fmt;
 
@@ -7,7 +6,7 @@ use super::EventPattern;
 use super::alternative::{Alternative, PatternPart};
 use crate::events::HookEvent;
 
-/// Why one alternative of a pattern, or one condition of a hook, does not match an event.
+/// The reason why one alternative of a pattern, or one condition of a hook, does not match an event.
 ///
 /// See [`EventPattern::mismatches`] and [`Hook::mismatches`](crate::Hook::mismatches).
 ///
@@ -47,9 +46,9 @@ impl fmt::Display for Mismatch {
 }
 
 impl EventPattern {
-    /// Returns why this event does not match.
+    /// Returns the reasons why this event does not match.
     ///
-    /// For each alternative, the first part that does not match. Empty if the event matches.
+    /// There is one reason for each alternative: its first part that does not match. Empty if the event matches.
     ///
     /// ```
     /// use forge_hooks::pattern::{EventPattern, PatternPart};

@@ -62,7 +62,7 @@ impl PatternError {
         self.column
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern's source text.
     pub(crate) fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -72,9 +72,8 @@ impl EventPattern {
     /// Parses a pattern, like [`str::parse`].
     ///
     /// # Errors
-    /// If an alternative or a segment is empty, if a glob is malformed, or if a category or an action has a
-    /// capital letter, which no event has. The error contains the position. Also if the pattern is longer than
-    /// 64 KiB.
+    /// If an alternative or a segment is empty, if a glob is malformed, if a category or an action has a capital letter,
+    /// which no event has, or if the pattern is longer than 64 KiB. The error contains the position.
     pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
         let source = pattern.into();
         match parse::alternatives(&source) {
@@ -90,7 +89,7 @@ impl EventPattern {
         }
     }
 
-    /// The alternatives, in the pattern's order.
+    /// Returns the alternatives, in the pattern's order.
     pub(crate) fn alternatives(&self) -> &[Alternative] {
         &self.alternatives
     }
@@ -100,13 +99,13 @@ impl EventPattern {
         Self::new(event_type.as_str()).unwrap_or_else(|_| Self::any())
     }
 
-    /// Returns a pattern that matches what either of the two matches.
+    /// Returns a pattern that matches each event that one of the two matches.
     pub(crate) fn or(&self, other: &Self) -> Self {
         let both = format!("{}, {}", self.as_str(), other.as_str());
         Self::new(both).unwrap_or_else(|_| Self::any())
     }
 
-    /// The pattern `*`.
+    /// Returns the pattern `*`.
     pub(crate) fn any() -> Self {
         let any = Alternative { parts: [].into() };
         Self {
@@ -121,7 +120,7 @@ impl EventPattern {
         Self::new(parse::without_capitals(pattern)?).ok()
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern's source text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.source

@@ -1,13 +1,13 @@
-//! Reads the text of a pattern; the grammar stands in `mod`.
+//! Reads the text of a pattern; the grammar is in `mod`.
 //!
-//! Does not know what a pattern is matched with.
+//! Does not know the texts that a pattern is matched with.
 
 use std::borrow::Cow;
 
 use super::alternative::{Alternative, Name, Part, PatternPart};
 use crate::globs::Glob;
 
-/// A position in the pattern, in bytes, and what is wrong there.
+/// A position in the pattern, in bytes, and the mistake there.
 pub(super) type PlacedMessage = (usize, Cow<'static, str>);
 
 const NAME_EXPECTED: &str = "expected a name or a glob";
@@ -31,7 +31,7 @@ pub(super) fn alternatives(source: &str) -> Result<Vec<Alternative>, PlacedMessa
     Ok(alternatives)
 }
 
-/// Says behind which separator a name is missing.
+/// Names the separator after which a name is missing.
 fn placed_after(source: &str, (at, message): PlacedMessage) -> PlacedMessage {
     match source[..at].trim_end().chars().next_back() {
         Some(before) if message == NAME_EXPECTED => {
@@ -74,7 +74,7 @@ fn refuse_capitals(piece: Piece<'_>) -> Result<(), PlacedMessage> {
     Err((event.start + at, message))
 }
 
-/// The part of an alternative that describes the event: everything except the tool.
+/// Returns the part of an alternative that describes the event: everything except the tool.
 fn event_of(piece: Piece<'_>) -> Piece<'_> {
     let end = match split(piece, ':').get(2) {
         Some(tool) => tool.start - 1 - piece.start,
