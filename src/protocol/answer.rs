@@ -1,6 +1,6 @@
 //! Reads an answer, one JSON object that is all of a hook's standard output, and writes one.
 //!
-//! Knows the types of the keys, from their table; not what they do.
+//! Knows the types of the keys, from their table. Does not know their effects.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -21,16 +21,16 @@ use crate::printable::{printable, shortened};
 pub(crate) struct ParsedOutput {
     /// The answer. None if the output is text.
     pub(crate) output: Option<HookOutput>,
-    /// The answer as it was written.
+    /// The answer in the form in which the hook wrote it.
     pub(crate) answer: Option<Map<String, Value>>,
-    /// Reasons why it does not block although it was probably meant to.
+    /// The reasons why the answer does not block although it was probably intended to.
     pub(crate) warnings: Vec<String>,
     /// Further notes for the author of the hook.
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads what a hook has written. `gap` is the place where bytes were left out, if any were. If the hook is strict,
-/// anything but an answer or nothing is an error. The error says why the output is an invalid answer.
+/// Reads the output of a hook. `gap` is the place where bytes were left out, if any were. If the hook is strict, any output
+/// but an answer, or none, is an error. The error says why the output is an invalid answer.
 pub(crate) fn read(
     output: &[u8],
     gap: Option<usize>,
@@ -124,7 +124,7 @@ fn ignored_keys(mut names: impl ExactSizeIterator<Item = String>) -> Option<Stri
     (!named.is_empty()).then_some(note)
 }
 
-/// Reads the keys that stand in one place, and in the places within it.
+/// Reads the keys that are in one place, and in the places within it.
 fn read_members(
     Members(members): Members<'_>,
     place: Place,
@@ -229,10 +229,10 @@ fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Opt
     }
 }
 
-/// The members of an answer that are no keys.
+/// The members of an answer that are not keys.
 #[derive(Default)]
 struct Others {
-    /// Notes on names that are probably typos, or keys that stand in the wrong place.
+    /// Notes on names that are probably typos, or on keys in the wrong place.
     typos: Vec<String>,
     /// The names of the other members, made printable.
     ignored: Vec<String>,
@@ -241,9 +241,10 @@ struct Others {
 impl Others {
     /// Records a member that is not read. A member that seems to decide is an error.
     fn check(&mut self, name: &str, value: &RawValue, place: Place) -> Result<(), String> {
-        /// How similar a key must be: a wrong suggestion would make the answer of a strict hook invalid.
+        /// The least similarity to a key at which it is suggested. A wrong suggestion would make the answer of a strict hook
+        /// invalid.
         const LIKE_A_TYPO: f64 = 0.9;
-        /// Names that answers have, without a meaning here.
+        /// Names that occur in answers, without a meaning here.
         const WITHOUT_MEANING: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
         let within = if place == Place::Top {
             Within::Answer
@@ -275,7 +276,7 @@ fn unknown_key(name: &str, intended: &str) -> String {
     format!("`{name}` is not a known key; did you mean `{intended}`?")
 }
 
-/// Serializes as a hook writes it, with only the keys that are set.
+/// Serializes the answer in the form in which a hook writes it, with only the keys that are set.
 impl Serialize for HookOutput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -283,7 +283,7 @@ fn an_invalid_answer_is_explained() {
     ] {
         assert_eq!(answer(text.as_bytes()), Err(why.to_owned()), "{text}");
     }
-    // These values are no decisions, so the names are not typos of keys that decide.
+    // These values are not decisions, so the names are not typos of keys that decide.
     for text in [
         "{\"decisions\": 3}",
         "{\"descision\": \"maybe\"}",

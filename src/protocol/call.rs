@@ -1,6 +1,6 @@
-//! One run of a hook on an event, as its protocol sees it.
+//! One run of a hook on an event, from the view of its protocol.
 //!
-//! Does not know what a protocol does with it.
+//! Does not know the protocol's use of it.
 
 use std::fmt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::events::HookEvent;
 pub(crate) struct Call<'a> {
     pub(crate) event: &'a HookEvent,
     pub(crate) hook: CalledHook<'a>,
-    /// Whether hooks can block the event.
+    /// True if hooks can block the event.
     pub(crate) can_block: bool,
     /// The absolute working directory of the hook: its `working_dir`, resolved against its project's root or the host's directory.
     pub(crate) working_dir: &'a Path,

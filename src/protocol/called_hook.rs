@@ -1,4 +1,4 @@
-//! What a protocol sees of the hook that it starts.
+//! The protocol's view of the hook that it starts.
 
 use crate::entry::{HookCommand, Options};
 
@@ -9,10 +9,10 @@ pub(crate) struct CalledHook<'a> {
     pub(crate) options: &'a Options,
     /// The hook's fingerprint, by which a host below it recognizes the hook.
     pub(crate) fingerprint: u64,
-    /// Whether the hook runs because a person has approved it: it may use nothing that the approval does not cover.
+    /// True if the hook runs because a person has approved it: it may use nothing that the approval does not cover.
     pub(crate) is_approved: bool,
-    /// Whether the hook runs in a sandbox.
+    /// True if the hook runs in a sandbox.
     pub(crate) is_confined: bool,
-    /// Whether the hook has another protocol than that of hooks.json.
+    /// True if the hook has another protocol than that of hooks.json.
     pub(crate) is_of_other_agent: bool,
 }

@@ -1,7 +1,7 @@
 //! Prevents hooks that would run themselves endlessly: a variable lists the hooks that have started
 //! a program.
 //!
-//! Knows the names and the format of the variable; not how a process is started.
+//! Knows the names and the format of the variable. Does not know how a process is started.
 
 use crate::process::Environment;
 use crate::profile::HOOK_CHAIN;
@@ -42,7 +42,7 @@ impl HookChain {
 
     fn parse(text: &str) -> Vec<String> {
         let above = text.split(SEPARATOR).filter(|part| !part.is_empty());
-        // A manipulated chain may be long, and what is beyond the limit makes no difference.
+        // A manipulated chain may be long, and the part beyond the limit makes no difference.
         above.take(NESTING_LIMIT).map(str::to_owned).collect()
     }
 

@@ -1,15 +1,16 @@
-//! A net under hooks that print what they have received: an answer that allows, changes or adds something is refused if
-//! the event says so itself.
+//! A safety net for hooks that print their input: an answer that allows, changes or adds something is refused if the event
+//! contains the same text.
 //!
-//! It catches a hook that prints its input back. It is no promise: there are more ways to change a text than can be
-//! listed, so what an answer may do stands in the hook's entry.
+//! It catches a hook that prints its input. It guarantees nothing: there are more ways to change a text than can be listed,
+//! so the effects that an answer may have are in the hook's entry.
 
 use serde_json::{Map, Value};
 
 use crate::events::HookEvent;
 
-/// Checks that no member of the answer which does more than to stop something (`widens`) stands in the event. A member stands
-/// there if the letters of its name and its value follow each other in the event. Only letters of ASCII count, in any case.
+/// Checks that the event contains no member of the answer which does more than stop something (`widens`). The event contains
+/// a member if the letters of its name and its value follow each other in the event. Only letters of ASCII count, in any
+/// case.
 pub(crate) fn check_echo(
     event: &HookEvent,
     answer: &Map<String, Value>,

@@ -1,10 +1,11 @@
 //! Decides whether output that is not one JSON object is a hook's log, or an answer with a mistake.
 //!
 //! Text is not searched for an answer to follow: a model chooses a tool's arguments, and so could write the answer of a hook
-//! that logs them. What looks like an answer on lines of its own is invalid, and blocks, since the hook may have meant to deny;
-//! behind a word on its line it is text, since that is how hooks log. Each byte is read a fixed number of times.
+//! that logs them. Text that looks like an answer on lines of its own is invalid, and blocks, since the hook may have
+//! intended to deny. After a word on its line it is text, since hooks log in this form. Each byte is read a fixed number of
+//! times.
 //!
-//! Knows which names decide, not what they mean. Reads no grammar but JSON's.
+//! Knows the names that decide. Does not know their effects. Reads no grammar but JSON's.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,7 +25,7 @@ const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
 const ALL: &str =
     "an answer must be all that a hook writes to its standard output; write logs to standard error";
 
-/// Removes what does not count around an answer: white space and byte order marks.
+/// Removes the characters around an answer that have no meaning: white space and byte order marks.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
 }
@@ -66,11 +67,11 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Tex
 /// A note on text that has a key of an answer.
 pub(super) struct TextNote {
     pub(super) note: String,
-    /// Whether the text was probably meant to block or to ask.
+    /// True if the text was probably intended to block or to ask.
     pub(super) refuses: bool,
 }
 
-/// Returns the output without what disguises an answer: codes of a terminal, and invisible characters.
+/// Returns the output without the characters that disguise an answer: codes of a terminal, and invisible characters.
 fn plain(output: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(output);
     if text.chars().all(|c| is_printable(c) || is_line_break(c)) {
@@ -112,7 +113,7 @@ fn is_quote(c: char) -> bool {
     )
 }
 
-/// Returns whether a character may stand around an answer that is alone on its lines.
+/// Returns whether a character may be around an answer that is alone on its lines.
 fn is_opening(c: char) -> bool {
     let is_bracket = matches!(c, '[' | ']' | '(' | ')' | '@' | '&' | '%' | ';' | ',');
     c.is_whitespace() || c == char::REPLACEMENT_CHARACTER || is_bracket || is_quote(c)
@@ -128,7 +129,7 @@ fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// Checks text that begins with a brace: whole objects and nothing else are a log.
+/// Checks text that begins with a brace. Text of whole objects and nothing else is a log.
 fn check_objects(text: &str) -> Result<(), String> {
     let mut objects = json::values::<Map<String, Value>>(text);
     let mut end = 0;
@@ -147,7 +148,7 @@ fn check_objects(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks JSON that begins at `start`, and is no answer.
+/// Checks JSON that begins at `start`, and is not an answer.
 fn check_value(value: &Value, text: &str, start: usize) -> Result<(), String> {
     // A program may have encoded its answer as JSON twice.
     if let Value::String(inner) = value {
@@ -165,7 +166,7 @@ fn found_key(name: &str, text: &str, at: usize) -> String {
     format!("found `{name}` {place}: {ALL}")
 }
 
-/// Checks each line that begins as an answer does, and the lines after one that is not whole.
+/// Checks each line that begins in the form of an answer, and the lines after one that is not whole.
 fn check_lines(text: &str) -> Result<(), String> {
     let mut is_open = false;
     let mut start = 0;
@@ -191,12 +192,12 @@ fn check_lines(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A name that stands in a text as a key does.
+/// A name in a text, in the place of a key.
 struct TextKey<'a> {
     name: &'a str,
     at: usize,
     is_quoted: bool,
-    /// The text behind the name, which begins with the value if the name has one.
+    /// The text after the name, which begins with the value if the name has one.
     value: &'a str,
 }
 
@@ -205,7 +206,7 @@ impl TextKey<'_> {
         self.value.starts_with([':', '='])
     }
 
-    /// Returns the value behind the name, and the first word of the value.
+    /// Returns the value after the name, and the first word of the value.
     fn value_and_word(&self) -> (&str, &str) {
         let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
         let value = self.value.trim_start_matches(is_between);
@@ -213,7 +214,7 @@ impl TextKey<'_> {
         (value, word.unwrap_or_default())
     }
 
-    /// Returns whether it is a key that decides, with a value that blocks or asks.
+    /// Returns whether the key decides, with a value that blocks or asks.
     fn refuses(&self) -> bool {
         let (_, word) = self.value_and_word();
         match deciding(self.name) {
@@ -235,8 +236,8 @@ impl TextKey<'_> {
     }
 }
 
-/// Returns the names in a part of a text that stand in quotes of any kind, or after `{`, `,`, `;` or `:` and before `:`
-/// or `=`.
+/// Returns the names in a part of a text that are in quotes of any kind, or after `{`, `,`, `;` or `:` and before `:` or
+/// `=`.
 fn keys_in(text: &str, part: Range<usize>) -> impl Iterator<Item = TextKey<'_>> {
     let mut at = part.start;
     let mut names = text[part].split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));

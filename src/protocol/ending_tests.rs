@@ -1,4 +1,4 @@
-//! Tests of what is an answer, what is text, and what is an answer with a mistake: outputs as hooks write them.
+//! Tests of output as hooks write it: answers, text, and answers with a mistake.
 
 use proptest::prelude::*;
 use proptest::string::string_regex;
@@ -9,7 +9,7 @@ use crate::events::{EventType, HookEvent};
 use crate::growth::assert_linear;
 use crate::thorough::random_cases;
 
-/// Describes what is read of an output: the answer, `text`, a note on text, or `invalid: why`.
+/// Describes the reading of an output: the answer, `text`, a note on text, or `invalid: why`.
 fn describe(output: &[u8], gap: Option<usize>) -> String {
     match read(output, gap, false) {
         Ok(ParsedOutput {
@@ -31,7 +31,7 @@ fn is_text(output: &str) -> bool {
     !description.starts_with("invalid") && !description.starts_with('{')
 }
 
-/// Outputs that deny and are no answers.
+/// Returns outputs that deny and are not answers.
 fn denials() -> impl Iterator<Item = String> {
     let rows = include_str!("denials.txt").lines();
     rows.filter(|row| !row.starts_with('#')).map(|row| {
@@ -44,7 +44,7 @@ fn denials() -> impl Iterator<Item = String> {
     })
 }
 
-/// Outputs of programs, each behind its name.
+/// Returns outputs of programs, each with its name before it.
 fn logs() -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = include_str!("logs.txt").split("=== ").skip(1);
     rows.map(|row| row.split_once('\n').unwrap())
@@ -136,7 +136,7 @@ fn what_ordinary_hooks_write_is_text() {
     }
 }
 
-/// The tool's arguments, while a model writes code, JSON or the page about answers.
+/// Arguments of a tool by which a model writes code, JSON or the page about answers.
 #[test]
 fn a_logger_of_arguments_writes_text() {
     for content in [
@@ -286,7 +286,7 @@ fn of_cut_output_nothing_is_an_answer() {
     );
 }
 
-/// A hook that redacts must not let an output pass that it meant to replace.
+/// A hook that redacts must not let an output pass that it intended to replace.
 #[test]
 fn a_redactor_answers_with_known_keys_alone() {
     let strict = |output: &str| read(output.as_bytes(), None, true).is_ok();
@@ -375,7 +375,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A block on lines of its own is never overlooked, whatever stands around it.
+    /// A block on lines of its own is never overlooked, independent of the text around it.
     #[test]
     fn a_block_never_passes(
         before in "([^{}]|\\{ |\\} ?|\\{\\}|\\{\"a\" ?)*", after in ".*"

@@ -1,6 +1,6 @@
 //! The event as environment variables: one rule, and its exceptions.
 //!
-//! Knows the content of a variable and whether it fits; not how a process is started.
+//! Knows the content of a variable and whether it fits. Does not know how a process is started.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,7 +37,8 @@ impl HookEvent {
         self.to_env_for(&AppProfile::default())
     }
 
-    /// Like [`to_env`](HookEvent::to_env), with the names of another profile beside those with `FORGE_`.
+    /// Returns the variables as [`to_env`](HookEvent::to_env) does, with the names of another profile beside those with
+    /// `FORGE_`.
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
         let names = Names::new(profile.clone());
@@ -94,7 +95,7 @@ fn json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Removes NUL, which no variable can contain.
+/// Removes NUL, which a variable cannot contain.
 fn without_nul(value: String) -> String {
     if value.contains('\0') {
         value.replace('\0', "\u{FFFD}")
@@ -106,8 +107,8 @@ fn without_nul(value: String) -> String {
 /// The names of the variables that the engine has set for a hook, separated by blanks.
 const HOOK_VARIABLES: &str = "FORGE_HOOK_VARIABLES";
 
-/// The variable by which a hook knows that its event was recorded and is fired only for a comparison. No other hook gets the
-/// variable, since a guard may allow more where it is set.
+/// The variable that tells a hook that its event was recorded and is fired only for a comparison. No other hook gets the
+/// variable, since a guard may allow more if it is set.
 const REPLAY: &str = "FORGE_REPLAY";
 
 /// The most bytes of this list: on Linux, a variable has at most 128 KiB.
@@ -128,7 +129,7 @@ pub(crate) struct Naming {
     replacement: Option<Vec<(OsString, OsString)>>,
     chain: HookChain,
     disabled_by: Option<String>,
-    /// Whether the events are recorded ones.
+    /// True if the events are recorded ones.
     replays: bool,
 }
 
@@ -188,7 +189,7 @@ impl Naming {
         &self.chain
     }
 
-    /// Returns the variables that a hook inherits from the host; never those of an event.
+    /// Returns the variables that a hook inherits from the host, but never those of an event.
     fn inherited<'a>(&'a self, hook: CalledHook<'_>) -> Inherited<'a> {
         let rule = hook.options.inherit.as_ref().or(self.inherit.as_ref());
         let passes = |(name, _): &(OsString, OsString)| {
@@ -209,8 +210,8 @@ impl Naming {
         }
     }
 
-    /// Returns the environment of a hook: what it inherits, what its protocol sets, and its own variables, which
-    /// have priority, except over the list of variables and the chain.
+    /// Returns the environment of a hook: the variables that it inherits, those that its protocol sets, and its own
+    /// variables, which have priority, except over the list of variables and the chain.
     ///
     /// # Errors
     /// If the name of a variable is invalid.
@@ -239,7 +240,7 @@ impl Naming {
         let set = self.listed(&variables);
         let mut environment = Environment::new(self.inherited(hook), variables);
         if hook.is_approved {
-            // A `.pyc` beside a script is covered as the script is, and must not appear.
+            // A `.pyc` file beside a script is covered as the script is, and must not appear.
             environment.set("PYTHONDONTWRITEBYTECODE", "1");
         }
         for (name, value) in &hook.options.env {
@@ -253,7 +254,7 @@ impl Naming {
         Ok(environment)
     }
 
-    /// Returns the names of these variables. Very many are listed by their prefixes.
+    /// Returns the names of these variables. If there are very many, it lists their prefixes instead.
     fn listed(&self, variables: &Variables<'_>) -> String {
         let names = variables.iter().map(|(name, _)| &**name);
         let set = joined(names.clone());
@@ -284,7 +285,7 @@ impl Naming {
         working_dir: &'a Path,
         variables: &mut Variables<'a>,
     ) {
-        // Otherwise Python would keep its answers in a buffer.
+        // Without this, Python would keep its answers in a buffer.
         variables.push(("PYTHONUNBUFFERED".into(), "1".into()));
         self.add_directory(working_dir, variables);
         for name in prefixed(self.profile(), "RESIDENT") {
@@ -300,7 +301,7 @@ impl Naming {
 
 /// Returns the variables that no hook inherits.
 fn not_passed_on() -> Vec<String> {
-    // A filter for nothing would cost each hook 2,000 instructions.
+    // A filter without an effect would cost each hook 2,000 instructions.
     let replay = std::env::var_os(REPLAY).map(|_| REPLAY.to_owned());
     set_above().into_iter().chain(replay).collect()
 }

@@ -1,4 +1,4 @@
-//! What a protocol exchanges with the engine: what to start, and how it has ended.
+//! The values that a protocol exchanges with the engine: the program to start, and its end.
 //!
 //! Knows no hook and no format.
 
@@ -11,12 +11,12 @@ use tempfile::NamedTempFile;
 
 use crate::process::Args;
 
-/// Why a hook's protocol does not match an event.
+/// The reason why a hook's protocol does not match an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProtocolMismatch<'a> {
     /// The setting that does not match, such as `matcher`.
     pub(crate) key: &'a str,
-    /// Its value.
+    /// The value of the setting.
     pub(crate) expected: &'a str,
     /// The event's value.
     pub(crate) found: Option<&'a str>,
@@ -33,9 +33,9 @@ pub(crate) struct Launch<'a> {
     pub(crate) stdin: Option<Cow<'a, [u8]>>,
     /// The time limit of a hook without its own. Default: the executor's.
     pub(crate) timeout: Option<Duration>,
-    /// Whether the hook's command may be executed without its shell.
+    /// True if the hook's command may be executed without its shell.
     pub(crate) may_be_direct: bool,
-    /// The id of the event on standard input: the process is kept for other events.
+    /// The id of the event on standard input, if the process is kept for other events.
     pub(crate) id: Option<String>,
     /// A file that the hook may write, for the variables of the session.
     pub(crate) env_file: Option<NamedTempFile>,
@@ -57,7 +57,7 @@ impl Launch<'_> {
     }
 }
 
-/// How a hook's process has ended, and what it wrote.
+/// The end of a hook's process, and its output.
 #[derive(Clone, Copy)]
 pub(crate) struct Exit<'a> {
     /// The exit code; None if a signal ended it.
@@ -72,13 +72,13 @@ pub(crate) struct Exit<'a> {
     pub(crate) gap: Option<usize>,
 }
 
-/// How hooks of one protocol run together on an event. Default: one after the other, as registered, in one order with the
-/// hooks of hooks.json.
+/// The way in which hooks of one protocol run together on an event. Default: one after the other, as registered, in one
+/// order with the hooks of hooks.json.
 #[derive(Debug, Default)]
 pub(crate) struct Grouping {
-    /// Whether the hooks run all at once, with the other hooks whose protocols have the same name, after the hooks that run
+    /// True if the hooks run in parallel, with the other hooks whose protocols have the same name, after the hooks that run
     /// in order. If several hooks change one value, the change of the last hook counts. A hook that
-    /// [withholds](crate::FailurePolicy::Withhold) runs in order all the same.
+    /// [withholds](crate::FailurePolicy::Withhold) still runs in order.
     pub(crate) in_parallel: bool,
     /// The deduplication key: of the hooks of this protocol that share it and differ in their events alone, only the first runs.
     pub(crate) once_for: Option<String>,

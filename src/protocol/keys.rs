@@ -1,5 +1,5 @@
-//! The keys of an answer, a row each. Reading, writing and checking an answer follow from these rows; the schema and
-//! docs/protocol.md are compared with them.
+//! The keys of an answer, a row each. Reading, writing and checking an answer follow from these rows. Tests compare the
+//! schema and docs/protocol.md with them.
 //!
 //! Knows no text and no hook.
 
@@ -24,9 +24,9 @@ pub(super) enum Place {
 /// The field that a key sets, and so the type of the key's value. `null` sets nothing.
 pub(super) enum Field<'a> {
     Decision(&'a mut Option<Decision>),
-    /// A blank text sets nothing.
+    /// A text. A blank text sets nothing.
     Text(&'a mut Option<String>),
-    /// The field becomes true if the value is this one.
+    /// A flag. The field becomes true if the value is this one.
     Flag(&'a mut bool, bool),
     Object(&'a mut Option<Map<String, Value>>),
     /// Any value but `null`.
@@ -54,9 +54,9 @@ impl Field<'_> {
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(super) places: &'static [Place],
-    /// Whether an answer without this key could let something pass that the hook meant to prevent.
+    /// True if an answer without this key could let something pass that the hook intended to prevent.
     pub(crate) decides: bool,
-    /// The word of `may` that the key needs, if it does more than to stop something.
+    /// The word of `may` that the key needs, if it does more than stop something.
     pub(crate) word: Option<May>,
     pub(super) field: fn(&mut HookOutput) -> Field<'_>,
 }
@@ -186,7 +186,7 @@ pub(super) enum Deciding {
     SlipOf(&'static str),
 }
 
-/// Returns whether a name is that of a key which decides, or a typo of one. Knows only the keys at the top.
+/// Returns the key that decides, if a name is such a key or a typo of one. Knows only the keys at the top.
 pub(super) fn deciding(name: &str) -> Option<Deciding> {
     let mut keys = keys_of(Place::Top).filter(|key| key.decides);
     if let Some(key) = keys.clone().find(|key| key.name == name) {
@@ -196,10 +196,10 @@ pub(super) fn deciding(name: &str) -> Option<Deciding> {
     Some(Deciding::SlipOf(slip.name))
 }
 
-/// Returns whether a name is probably a typo of a key: one letter is missing, added, changed or swapped, or only case and marks
-/// differ.
+/// Returns whether a name is probably a typo of a key: one letter is missing, added, changed or swapped, or only case and
+/// marks differ.
 pub(crate) fn is_slip(name: &str, key: &str) -> bool {
-    // The lengths exclude most names without a look at their letters.
+    // The lengths exclude most names without comparing their letters.
     if name.len() + 1 < key.len() || name.len() > 2 * key.len() {
         return false;
     }
@@ -238,7 +238,7 @@ pub(super) fn is_decision(word: &str) -> bool {
         .any(|(known, _)| known.eq_ignore_ascii_case(word.trim()))
 }
 
-/// Returns whether a key with its value, which is no answer, was probably meant to block or to ask.
+/// Returns whether a key with its value, which is not an answer, was probably intended to block or to ask.
 pub(super) fn is_refusal(name: &str, value: &Value) -> bool {
     const REFUSING: [&str; 4] = ["block", "blocked", "deny", "denied"];
     const ALLOWING: [&str; 4] = ["allow", "allowed", "approve", "approved"];
@@ -249,14 +249,14 @@ pub(super) fn is_refusal(name: &str, value: &Value) -> bool {
     }
 }
 
-/// The place in which a decision is looked for.
+/// The place in which a decision is searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Within {
-    /// A member of an answer that is no key.
+    /// A member of an answer that is not a key.
     Answer,
-    /// A member of `hookSpecificOutput` that is no key.
+    /// A member of `hookSpecificOutput` that is not a key.
     Specific,
-    /// JSON that is no answer.
+    /// JSON that is not an answer.
     Text,
 }
 

@@ -1,6 +1,7 @@
-//! Leaves in an answer what the hook may do (`may`): whatever text a hook prints, it stops an operation at most.
+//! Limits an answer to the effects that the hook may have (`may`). Without a word, any text that a hook prints stops an
+//! operation at most.
 //!
-//! Knows the keys that need a word, not how a hook gets it.
+//! Knows the keys that need a word. Does not know where a hook gets it.
 
 use serde_json::Value;
 
@@ -9,8 +10,9 @@ use super::keys::{Field, KEYS, Place, keys_of};
 use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
 
-/// Removes from an answer what the hook may not do. `may` returns why the hook may not, and what to do about it. A change that
-/// the hook may not make invalidates the answer; anything else is left out, and reported to the user.
+/// Removes from an answer the effects that the hook may not have. `may` returns the reason why the hook may not, and the
+/// next step. A change that the hook may not make invalidates the answer; any other part is left out, and reported to the
+/// user.
 pub(crate) fn limit(
     reading: &mut Reading,
     event: &HookEvent,
@@ -34,7 +36,7 @@ pub(crate) fn limit(
         }
         take((key.field)(output));
         let message = format!("{}: {why}", word.without());
-        // An `allow` is often meant as "no objection", and still counts as that.
+        // An `allow` is often intended as "no objection", and still counts as that.
         match word {
             May::Grant => reading.notes.push(message),
             _ => reading.unused.push(message),

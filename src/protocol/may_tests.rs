@@ -1,4 +1,5 @@
-//! Tests of what an answer may do: what a hook prints does no more than to stop something, whatever an event says.
+//! Tests of the effects that an answer may have: the output of a hook does no more than stop something, independent of the
+//! event.
 
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
@@ -13,7 +14,7 @@ use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
 use crate::thorough::random_cases;
 
-/// Returns what is left of an output for a hook that has these words, or why it is invalid.
+/// Returns the rest of an output for a hook that has these words, or the reason why it is invalid.
 fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, String> {
     let parsed = read(output.as_bytes(), None, false)?;
     let mut reading = Reading {
@@ -34,7 +35,7 @@ fn left(output: &str, event: &HookEvent, words: &[May]) -> Result<HookOutput, St
     }
 }
 
-/// Returns whether an answer does no more than to stop something.
+/// Returns whether an answer does no more than stop something.
 fn stops_at_most(output: &HookOutput, event: &HookEvent) -> bool {
     let adds = output.additional_context.is_some() || output.feedback.is_some();
     let changes = output.updated_input.is_some() || output.updated_output.is_some();
@@ -169,7 +170,7 @@ fn an_input_that_is_printed_back_is_refused() {
     }
 }
 
-/// Prints as dash's `echo` does.
+/// Returns the text that dash's `echo` prints.
 fn echoed(text: &str) -> String {
     let mut printed = String::new();
     let mut rest = text.chars().peekable();
@@ -206,7 +207,7 @@ fn echoed(text: &str) -> String {
     printed
 }
 
-/// Returns what a hook may print of a value: it, or a part of it, as JSON or, if it is a text, as it is.
+/// Returns the texts that a hook may print from a value: the value, or a part of it, as JSON or, if it is a text, as it is.
 fn printed(value: &Value) -> Vec<String> {
     let mut all = vec![value.to_string(), format!("{value:#}")];
     if let Value::String(text) = value {
@@ -224,7 +225,7 @@ fn printed(value: &Value) -> Vec<String> {
     all
 }
 
-/// Checks that what a hook prints of an event does no more than to stop something.
+/// Checks that any text that a hook prints from an event does no more than stop something.
 fn check_prints(event: &HookEvent) -> Result<(), TestCaseError> {
     let whole: Value = serde_json::from_str(&event.to_json()).unwrap();
     for text in printed(&whole) {
@@ -245,7 +246,7 @@ fn check_prints(event: &HookEvent) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns the values that a model may put in the place of a value.
+/// Returns the values that a model may choose in place of a value.
 fn choices() -> Vec<Value> {
     let mut choices = Vec::new();
     for answer in [
@@ -335,7 +336,7 @@ fn any_answer() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(random_cases(10_000)))]
 
-    /// Each key is tried with each event: alone, behind text, on lines, from two arguments.
+    /// Each key is tried with each event: alone, after text, on lines, from two arguments.
     #[test]
     fn a_printed_answer_stops_something_at_most(
         answer in any_answer(), at in any::<prop::sample::Index>(), kind in 0..4

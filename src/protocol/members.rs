@@ -1,4 +1,4 @@
-//! A JSON object as it is written: a map would lose a key that occurs twice.
+//! A JSON object in its written form: a map would lose a key that occurs twice.
 //!
 //! Knows no key.
 
@@ -9,7 +9,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The members of a JSON object as they are written. A key may occur twice.
+/// The members of a JSON object in their written order. A key may occur twice.
 pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

@@ -1,5 +1,5 @@
-//! What a hook receives, and how its answer is read: `interface` is what every protocol can do, `native` the protocol of
-//! hooks.json.
+//! The input of a hook, and the reading of its answer: `interface` is what every protocol implements, `native` is the
+//! protocol of hooks.json.
 //!
 //! A hook of hooks.json receives the event in its environment and, as JSON, on standard input. It answers with its exit
 //! code, and JSON on standard output: docs/protocol.md.

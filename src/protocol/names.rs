@@ -1,7 +1,6 @@
 //! The names of an event's variables for a host.
 //!
-//! Knows names, not values. The names for the built-in events are created once for each profile, not
-//! for each event.
+//! Knows names, but not values. The names for the built-in events are created once for each profile, not for each event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ const SHORT_NAMES: [(&str, &str); 4] = [
     ("TOOL_RESULT", "TOOL_RESULT"),
 ];
 
-/// Returns the names after a `%` in a command for `cmd`, in capitals: it ignores case.
+/// Returns the names after a `%` in a command for `cmd`, in capitals, since `cmd` ignores case.
 pub(super) fn variables_in(text: &str) -> impl Iterator<Item = String> {
     let in_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
     let after_marks = text.split('%').skip(1);
@@ -113,8 +112,8 @@ impl Names {
         &self.of_event
     }
 
-    /// Returns the names for an event's data, with their keys. A key that cannot be a name, or that
-    /// has the same name as another key, is left out: no hook can rely on which of two would win. docs/protocol.md lists these keys.
+    /// Returns the names for an event's data, with their keys. A key that cannot be a name, or that has the same name as
+    /// another key, is left out: a hook could not rely on either of the two. docs/protocol.md lists these keys.
     pub(super) fn of_data<'e>(
         &self,
         data: &'e Map<String, Value>,
@@ -164,8 +163,8 @@ impl Names {
     }
 }
 
-/// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. So a
-/// hook that reads `FORGE_TOOL_NAME` works in every host.
+/// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. Because of
+/// the first one, a hook that reads `FORGE_TOOL_NAME` works in every host.
 pub(super) fn prefixed<'a>(
     profile: &'a AppProfile,
     name: &'a str,

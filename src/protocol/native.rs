@@ -43,7 +43,7 @@ impl Protocol for Native {
     }
 
     fn prepare<'a>(&'a self, call: &Call<'a>) -> Result<Launch<'a>, Failure> {
-        /// The number of variables that most hooks do not exceed. They take less than a kibibyte: for a larger allocation
+        /// A number of variables that most hooks do not exceed. They take less than a kibibyte: for a larger allocation
         /// glibc goes through all free memory, which costs as much as the rest of this function.
         const USUAL: usize = 20;
         let is_of_event = |name: &str| self.naming.can_be_of_event(name);
@@ -70,7 +70,7 @@ impl Protocol for Native {
     }
 
     fn read(&self, call: &Call<'_>, exit: &Exit<'_>) -> Reading {
-        // Whatever a hook writes that redacts the output of a tool is meant to replace it.
+        // Any output of a hook that redacts the output of a tool is intended to replace it.
         let redacts = call.hook.options.on_failure == FailurePolicy::Withhold;
         let is_strict = redacts && exit.code == Some(0);
         let read = read(exit.stdout_bytes, exit.gap, is_strict);
@@ -97,7 +97,7 @@ impl Protocol for Native {
     }
 }
 
-/// Returns a note if the answer allows what the exit code does not.
+/// Returns a note if the answer allows and the exit code does not.
 fn contradiction(exit: &Exit<'_>, parsed: &ParsedOutput) -> Option<String> {
     let code = exit.code.filter(|code| *code != 0)?;
     let output = parsed.output.as_ref()?;

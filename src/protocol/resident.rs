@@ -1,7 +1,7 @@
 //! The protocol of resident hooks: the event and the answer are one line each, with an id.
 //!
-//! Knows lines, not processes. The id distinguishes the answer to this event from other text on the
-//! same output, for example from a program that the hook has started.
+//! Knows lines, but not processes. The id distinguishes the answer to this event from other text on the same output, for
+//! example from a program that the hook has started.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -43,14 +43,13 @@ pub(crate) fn event_line(json: &[u8], id: &str) -> Vec<u8> {
     line
 }
 
-/// Returns whether the bytes are U+2028 or U+2029, which occur only in strings of JSON: Node's
-/// `readline` treats them as line ends.
+/// Returns whether the bytes are U+2028 or U+2029, which occur only in strings of JSON. Node's `readline` treats them as
+/// line ends.
 fn ends_a_line_for_some(bytes: &[u8]) -> bool {
     matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9])
 }
 
-/// Checks that this is the answer to the event with this id: one JSON object on one line. The error
-/// describes what is wrong.
+/// Checks that this is the answer to the event with this id: one JSON object on one line. The error describes the problem.
 pub(crate) fn check_answer(output: &[u8], id: &str) -> Result<(), String> {
     let line = str::from_utf8(output).map_err(|_| "its answer is not UTF-8".to_owned())?;
     let line = json::readable(line);
