@@ -1,5 +1,5 @@
-//! The canonical text of a JSON value, independent of the order of its keys and the form of its numbers, and the short
-//! number that is made of it. Digests and fingerprints are made from it.
+//! The canonical text of a JSON value, independent of the order of its keys and the form of its numbers, and its short hash.
+//! Digests and fingerprints are made from it.
 //!
 //! `serde_json`'s own text depends on its features, which any crate of a host's program can switch on.
 

@@ -1,7 +1,7 @@
-//! The values of one event, as the conditions of its hooks compare them: what their tests may still cost, and the forms of
+//! The values of one event, as the conditions of its hooks compare them: the remaining cost of their tests, and the forms of
 //! paths, made once for all hooks.
 //!
-//! Asks the system where paths lead, but only for a value that a glob is compared with. Knows no conditions.
+//! Asks the system for the targets of paths, but only for a value that a glob is compared with. Knows no conditions.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -20,7 +20,7 @@ const MOST_FOR_AN_EVENT: usize = 128 * 1024 * 1024;
 /// The most values of one event that are looked up as paths.
 const MOST_PATHS: usize = 100;
 
-/// What the conditions of all hooks may still cost for one event.
+/// The remaining cost that the conditions of all hooks may have for one event.
 #[derive(Debug)]
 pub(crate) struct Budget(Cell<usize>);
 
@@ -31,8 +31,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Returns whether this text may be searched by an expression of this size. Once too much was asked for, nothing is
-    /// left.
+    /// Returns whether this text may be searched by an expression of this size. Once a search has exceeded the budget,
+    /// nothing is left.
     pub(super) fn takes(&self, text: &str, size: usize) -> bool {
         let left = self.0.get().checked_sub(text.len() * size);
         self.0.set(left.unwrap_or_default());
@@ -45,13 +45,13 @@ impl Budget {
 pub(super) enum AsPath {
     /// Each form of the path.
     Forms(Rc<Forms>),
-    /// It is not known which file it names.
+    /// The file that the value names is not known.
     Unclear,
-    /// Too many others were looked up for the event.
+    /// Too many other values were looked up for the event.
     TooMany,
 }
 
-/// The values of one event while its hooks are looked for.
+/// The values of one event while its hooks are selected.
 #[derive(Debug)]
 pub(crate) struct Compared<'e> {
     pub(super) event: &'e HookEvent,
@@ -66,7 +66,7 @@ pub(crate) struct Compared<'e> {
 }
 
 impl<'e> Compared<'e> {
-    /// `working_dir` is the executor's. Default: the host's.
+    /// Creates the values. `working_dir` is the executor's. Default: the host's.
     pub(crate) fn new(event: &'e HookEvent, working_dir: Option<&'e Path>) -> Self {
         Self {
             event,
@@ -102,7 +102,7 @@ impl<'e> Compared<'e> {
         as_path
     }
 
-    /// Returns where relative paths begin, and what the root is.
+    /// Returns the directories at which the paths of the event begin, with this root.
     fn places(&self, root: Option<&Path>) -> Option<Rc<Places>> {
         let key = root.unwrap_or(Path::new(""));
         let mut all = self.places.borrow_mut();

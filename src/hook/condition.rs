@@ -66,8 +66,8 @@ pub enum Condition {
     Not(Box<Self>),
 }
 
-/// The number of bytes that further compiled expressions may take. None is left when an expression has been refused since
-/// too little was left: no other one is compiled then.
+/// The number of bytes that further compiled expressions may take. Once an expression has been refused because too little
+/// was left, nothing is left: no further one is compiled then.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     now: AtomicUsize,
@@ -78,7 +78,7 @@ pub(crate) struct Allowance {
 impl Default for Allowance {
     fn default() -> Self {
         Self {
-            // One more, so that exactly all is not too much.
+            // One more, so that using exactly the whole allowance is not too much.
             now: AtomicUsize::new(LARGEST_TOGETHER + 1),
             later: AtomicUsize::new(LARGEST_LATER),
         }
@@ -125,7 +125,7 @@ impl Condition {
             .member("regex")
             .filter(|_| value.members().count() == 1);
         let given = match regex.map(|regex| (regex.text(), regex.kind())) {
-            // What `"\b"` is in JSON: the expression would never match.
+            // In JSON, `"\b"` is a backspace: the expression would never match.
             Some((Some(text), _)) if text.contains('\u{8}') => {
                 return Err(HookError::key(key, BACKSPACE).at(value));
             }
@@ -178,8 +178,8 @@ impl Condition {
         Ok(flags.to_owned() + &each.join("|"))
     }
 
-    /// Returns a condition within `not` as a regular expression. One that matches a part of a value would spare a hook
-    /// whatever else the value has.
+    /// Returns a condition within `not` as a regular expression. An expression that matches a part of a value would skip a
+    /// hook, regardless of the rest of the value.
     fn expression_of_all(&self) -> Result<String, String> {
         match self {
             Self::Not(_) => Err("`not` within `not`: remove both".to_owned()),
@@ -222,14 +222,14 @@ impl Condition {
         }
     }
 
-    /// Compiles the condition, or returns why it cannot be used.
+    /// Compiles the condition, or returns the reason why it cannot be used.
     fn compile(&self, allowance: &Allowance) -> Result<Compiled, String> {
         let expression = self.expression()?;
         let (size, built) = match expression.len() {
             ..=LONGEST if !allowance.is_spent() => built(&expression),
             _ => (0, Err(TOO_LARGE.to_owned())),
         };
-        // Finding out that an expression is too large takes as long as compiling it, so it is charged too.
+        // Detecting that an expression is too large takes as long as compiling it, so it is charged too.
         allowance.charge(size);
         if allowance.is_spent() {
             return Err(NOTHING_LEFT.to_owned());
@@ -249,7 +249,7 @@ struct Compiled {
 }
 
 impl Condition {
-    /// Returns whether a value matches, in these forms: in any of them. What is within `not` must match all of them,
+    /// Returns whether a value matches, in these forms: in any of them. A condition within `not` must match all of them,
     /// since each may be the name by which the file is used.
     fn is_met(&self, regex: &Regex, forms: &[&str]) -> bool {
         let mut forms = forms.iter();
@@ -263,8 +263,8 @@ impl Condition {
         }
     }
 
-    /// Returns whether a value surely matches: in each of these forms. An answer that grants something must not hold
-    /// for another name of a file that its condition excludes.
+    /// Returns whether a value surely matches: in each of these forms. An answer that grants something must not apply to
+    /// another name of a file that its condition excludes.
     fn is_surely_met(&self, regex: &Regex, forms: &[&str]) -> bool {
         let mut forms = forms.iter();
         match self {
@@ -273,13 +273,13 @@ impl Condition {
                 !forms.any(|form| matches_somehow(regex, form))
             }
             Self::Regex(_) => forms.all(|form| regex.is_match(form)),
-            // One that matches a part of the value leaves a doubt.
+            // An expression that matches a part of the value leaves a doubt.
             Self::Not(_) => !forms.any(|form| regex.is_match(form)),
         }
     }
 }
 
-/// Returns whether a path matches as it is, or with `/` for `\`: only on Windows that is surely a separator.
+/// Returns whether a path matches as it is, or with `/` for `\`: only on Windows is `\` surely a separator.
 fn matches_somehow(regex: &Regex, path: &str) -> bool {
     regex.is_match(&with_slashes(path)) || !cfg!(windows) && regex.is_match(path)
 }
@@ -360,8 +360,8 @@ impl Lazy {
         self.compiled.get_or_init(compile)
     }
 
-    /// Returns why the condition cannot be used. Compiles it only if that is not known otherwise: most conditions are never
-    /// tested by a program that fires one event.
+    /// Returns the reason why the condition cannot be used. Compiles it only if that is not known otherwise: most conditions
+    /// are never tested by a program that fires one event.
     pub(super) fn check(&self, allowance: &Allowance) -> Option<&str> {
         if !self.is_compiled() && self.condition.can_wait(allowance) {
             return None;
@@ -369,19 +369,19 @@ impl Lazy {
         self.fault(allowance)
     }
 
-    /// Compiles the condition if it is not compiled yet, and returns why it cannot be used.
+    /// Compiles the condition if it is not compiled yet, and returns the reason why it cannot be used.
     pub(crate) fn fault(&self, allowance: &Allowance) -> Option<&str> {
         self.compiled(allowance).as_ref().err().map(String::as_str)
     }
 
-    /// Tests the condition on a value in these forms; None if it is too long, or nothing is left for it. A condition that
-    /// cannot be used counts as matched, so that a guard runs; the hook then fails. Conditions that are not compiled yet are
-    /// compiled now.
+    /// Tests the condition on a value in these forms. Returns None if the value is too long, or exceeds the budget. A
+    /// condition that cannot be used counts as matched, so that a guard runs; the hook then fails. Conditions that are not
+    /// compiled yet are compiled now.
     pub(crate) fn test(&self, forms: &[&str], budget: &Budget) -> Option<bool> {
         self.tested(forms, budget, Condition::is_met)
     }
 
-    /// Tests whether the condition surely holds.
+    /// Tests whether the condition surely matches.
     pub(super) fn test_surely(&self, forms: &[&str], budget: &Budget) -> Option<bool> {
         self.tested(forms, budget, Condition::is_surely_met)
     }
@@ -409,13 +409,13 @@ impl Lazy {
         self.compiled.get().is_some()
     }
 
-    /// The reason why the condition cannot be used, if compiling it has failed.
+    /// Returns the reason why the condition cannot be used, if compiling it has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.compiled.get()?.as_ref().err().map(String::as_str)
     }
 }
 
-/// Names the keys of an object that is no condition.
+/// Describes the keys of an object that is not a condition.
 fn other_keys(value: Node<'_, '_>) -> String {
     let names: Vec<_> = value
         .members()
@@ -445,7 +445,7 @@ fn list_of_globs<'t, 'a: 't>(
     globs.collect()
 }
 
-/// Formats as `git *`, `git *, hg *` or `regex \bsudo\b`.
+/// Formats the condition as `git *`, `git *, hg *` or `regex \bsudo\b`.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -561,7 +561,7 @@ mod tests {
         assert_eq!(test(&git, &longest), Some(false));
         assert_eq!(test(&git, &(longest.clone() + "-")), None);
         assert_eq!(test(&slow, &longest), Some(false));
-        // One is as large as sixteen others, and what a value needs is no more there for the next one.
+        // One expression is as large as sixteen others, and uses up the budget that the next one needs.
         for (lazy, most) in [(&git, 8..=16), (&slow, 1..=2)] {
             let budget = Budget::default();
             let tested = (0..20).take_while(|_| lazy.test(&[&longest], &budget).is_some());
@@ -587,7 +587,7 @@ mod tests {
             assert!(refused(r"\w{2000}").unwrap().contains("256 KiB"));
         }
         assert_eq!(refused(r"\w{2000}").as_deref(), Some(NOTHING_LEFT));
-        // Nor is anything compiled after that.
+        // After that, nothing else is compiled.
         assert_eq!(refused("a").as_deref(), Some(NOTHING_LEFT));
         assert!(allowance.is_spent());
     }
@@ -613,7 +613,7 @@ mod tests {
             let reason = regex(text).check(&allowance).map(str::to_owned);
             assert!(reason.is_some_and(|reason| reason.contains(why)), "{text}");
         }
-        // Only so many wait; the others are compiled, and charged.
+        // Only this number of expressions wait. The others are compiled, and charged.
         let largest = || regex(r"\w");
         let waiting = (0..1000).take_while(|_| {
             let lazy = largest();

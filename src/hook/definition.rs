@@ -1,6 +1,6 @@
-//! A hook: its events, its command, its settings. A plain value, except for what compares it with its approval.
+//! A hook: its events, its command, its settings. A plain value, except for the check that compares it with its approval.
 //!
-//! Does no I/O and does not know how a hook is run; its form in hooks.json is in `entry.rs`.
+//! Does no I/O and does not know how a hook is run. Its form in hooks.json is in `entry.rs`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,21 +25,21 @@ use crate::printable::{beginning, printable, shortened};
 use crate::protocol::{Grouping, Protocol, words_of};
 use crate::redact::Redactor;
 
-/// What a person has approved, compared with what is there now. `trust` implements it, since this module does no I/O.
+/// The check that compares the approved content with the current one. `trust` implements it, since this module does no I/O.
 pub(crate) trait ApprovalCheck: fmt::Debug + RefUnwindSafe + Send + Sync {
-    /// Returns why the approval of this hook is lost; none if all is as it was approved. Reads files. Called on the thread
-    /// that would run the hook, right before each run.
+    /// Returns the reason why the approval of this hook is lost; none if everything is as it was approved. Reads files.
+    /// Called on the thread that would run the hook, right before each run.
     fn lost(&self, hook: &Hook) -> Option<String>;
 }
 
-/// The files that the command of a hook names, compared with what they were when it was loaded. `named` implements it, since
-/// this module does no I/O.
+/// The check of the files that the command of a hook names, which compares them with their state when the hook was loaded.
+/// `named` implements it, since this module does no I/O.
 pub(crate) trait ScriptCheck: fmt::Debug + RefUnwindSafe + Send + Sync {
-    /// Returns the name of a file that has changed since the load, or since a change was last told. Looks at each file.
-    /// `host_dir` is where a hook begins that is of no project, if it is not the current directory.
+    /// Returns the name of a file that has changed since the load, or since a change was last reported. Looks at each file.
+    /// A hook of no project begins in `host_dir`, if it does not begin in the current directory.
     fn changed(&self, hook: &Hook, host_dir: Option<&Path>) -> Option<String>;
 
-    /// Notes that the user is told of the change. False if another thread has noted it.
+    /// Records that the change is reported to the user. Returns false if another thread has recorded it.
     fn is_told(&self) -> bool;
 }
 
@@ -64,24 +64,24 @@ pub(crate) trait ScriptCheck: fmt::Debug + RefUnwindSafe + Send + Sync {
 pub struct Hook {
     pub(super) settings: Arc<Settings>,
     pub(super) source: Option<HookSource>,
-    /// Shared by the hooks of a file.
+    /// The base directory, which the hooks of a file share.
     pub(super) base_dir: Option<Arc<Path>>,
     /// The check of a project's hook that was approved.
     pub(super) approval: Option<Arc<dyn ApprovalCheck>>,
     /// The check of a hook of the user or the administrator.
     pub(super) scripts: Option<Arc<dyn ScriptCheck>>,
-    /// Whether conditions are not tested.
+    /// True if conditions are not tested.
     pub(super) matches_by_pattern: bool,
-    /// The host's own limits for it, besides its own ones.
+    /// The host's own limits for the hook, besides its own ones.
     pub(super) host_sandbox: Option<Arc<Sandbox>>,
     pub(super) is_system: bool,
-    /// The condition that an event does not surely meet: a hook that is chosen for it only stops something then.
+    /// The condition that an event does not surely meet. The hook that is chosen for the event then only stops something.
     pub(super) doubt: Option<Arc<str>>,
-    /// Computed when it is first needed.
+    /// The fingerprint, computed when it is first needed.
     pub(super) fingerprint: OnceLock<u64>,
 }
 
-/// What an entry of hooks.json sets. Hooks with equal settings are equal.
+/// The settings of an entry of hooks.json. Hooks with equal settings are equal.
 #[derive(Clone, PartialEq)]
 pub(super) struct Settings {
     pub(super) pattern: EventPattern,
@@ -90,20 +90,20 @@ pub(super) struct Settings {
     pub(super) enabled: bool,
     pub(super) options: Options,
     pub(super) protocol: Option<Arc<OwnProtocol>>,
-    /// Keys of hooks.json that this version does not know: kept for saving.
+    /// Keys of hooks.json that this version does not know. They are kept for saving.
     pub(super) unknown: Map<String, Value>,
-    /// For a placeholder hook, and for one whose approval is lost for good: the failure with which it fails.
+    /// The failure with which the hook fails: for a placeholder hook, and for one whose approval is lost for good.
     pub(super) refusal: Option<Failure>,
 }
 
 impl Settings {
-    /// Returns whether the answer stands in the entry.
+    /// Returns whether the answer is in the entry.
     pub(super) fn answers(&self) -> bool {
         matches!(self.command, HookCommand::Answer(_))
     }
 
-    /// Removes settings without an effect: those of a process if there is none, and observing where the host does not
-    /// wait, or where the output of a tool is withheld.
+    /// Removes settings without an effect: those of a process if there is none, and observing if the host does not wait, or
+    /// the output of a tool is withheld.
     pub(super) fn leave_out_useless(&mut self) {
         if self.answers() {
             self.options = Options {
@@ -135,7 +135,7 @@ impl Settings {
     }
 }
 
-/// A protocol that is not that of hooks.json, with what it said of itself when it was set.
+/// A protocol other than that of hooks.json, with the properties that it had when it was set.
 #[derive(Debug)]
 pub(super) struct OwnProtocol {
     pub(super) definition: Value,
@@ -175,8 +175,8 @@ impl Hook {
     }
 
     /// Creates a hook that starts no process: it gives this answer on each event that it matches. The answer needs no
-    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) does not surely hold, it only stops:
-    /// a change makes it invalid, and the rest is left out. It has no settings of a process, such as a timeout.
+    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) does not surely hold, it only stops: a
+    /// change makes it invalid, and the rest is left out. The hook has no settings of a process, such as a timeout.
     ///
     /// ```
     /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor, HookOutput};
@@ -229,19 +229,19 @@ impl Hook {
         let nothing = HookCommand::Program(Vec::new());
         let mut settings = Settings::new(EventPattern::any(), nothing);
         settings.refusal = Some(Failure::new(FailureKind::Misconfigured, reason));
-        // It may replace a hook that withholds output. On other events, this policy blocks.
+        // The placeholder may replace a hook that withholds output. On other events, this policy blocks.
         settings.options.on_failure = FailurePolicy::Withhold;
         Self::of(settings)
     }
 
-    /// Makes a change. Every setter uses it or `set`, since a changed hook has another fingerprint.
+    /// Makes a change. Every setter uses this method or `set`, since a changed hook has another fingerprint.
     pub(super) fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self.fingerprint = OnceLock::new();
         self
     }
 
-    /// Changes the settings, and leaves out what cannot be together.
+    /// Changes the settings, and removes those that cannot be combined.
     pub(super) fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
         self.with(|hook| {
             let settings = Arc::make_mut(&mut hook.settings);
@@ -250,7 +250,7 @@ impl Hook {
         })
     }
 
-    /// Makes messages name nothing but the file, without its directories, and the line of the hook's entry.
+    /// Makes messages name only the file, without its directories, and the line of the hook's entry.
     pub(crate) fn without_entry_text(self) -> Self {
         let mut place = "a hooks file of the project".to_owned();
         if let Some(HookSource { path, line, .. }) = &self.source {
@@ -273,53 +273,53 @@ impl Hook {
         self.set(|settings| settings.pattern = pattern)
     }
 
-    /// Makes the hook fail on each event that it matches: it was approved, and its approval is lost for good.
+    /// Makes the hook fail on each event that it matches, because its approval is lost for good.
     pub(crate) fn with_lost_approval(self, why: impl Into<String>) -> Self {
         let failure = Failure::new(FailureKind::ApprovalLost, why);
         self.set(|settings| settings.refusal = Some(failure))
     }
 
-    /// Makes the pattern alone decide which events the hook matches: its conditions and its protocol's are not tested.
+    /// Makes the pattern alone decide whether the hook matches an event: its conditions and its protocol's are not tested.
     pub(crate) fn matching_by_pattern(self) -> Self {
         self.with(|hook| hook.matches_by_pattern = true)
     }
 
-    /// Sets what compares the hook with its approval before each run.
+    /// Sets the check that compares the hook with its approval before each run.
     pub(crate) fn with_approval(self, approval: Arc<dyn ApprovalCheck>) -> Self {
         self.with(|hook| hook.approval = Some(approval))
     }
 
-    /// What compares the hook with its approval, if it runs because of one.
+    /// Returns the check that compares the hook with its approval, if it runs because of one.
     pub(crate) fn approval(&self) -> Option<&dyn ApprovalCheck> {
         self.approval.as_deref()
     }
 
-    /// Sets what compares its scripts with what they were when it was loaded.
+    /// Sets the check that compares the hook's scripts with their state when it was loaded.
     pub(crate) fn with_scripts(self, scripts: Arc<dyn ScriptCheck>) -> Self {
         self.with(|hook| hook.scripts = Some(scripts))
     }
 
-    /// What compares its scripts with what they were when it was loaded.
+    /// Returns the check that compares the hook's scripts with their state when it was loaded.
     pub(crate) fn scripts(&self) -> Option<&dyn ScriptCheck> {
         self.scripts.as_deref()
     }
 
-    /// Adds limits that the hook cannot widen. Not part of its entry.
+    /// Adds limits that the hook cannot widen. They are not part of its entry.
     pub(crate) fn with_host_sandbox(self, sandbox: Arc<Sandbox>) -> Self {
         self.with(|hook| hook.host_sandbox = Some(sandbox))
     }
 
-    /// The host's limits.
+    /// Returns the host's limits.
     pub(crate) fn host_sandbox(&self) -> Option<&Sandbox> {
         self.host_sandbox.as_deref()
     }
 
-    /// Returns all that confines the hook: the host's limits, then its own.
+    /// Returns all sandboxes of the hook: the host's limits, then its own.
     pub(crate) fn sandboxes(&self) -> impl Iterator<Item = &Sandbox> {
         self.host_sandbox().into_iter().chain(self.sandbox())
     }
 
-    /// Returns what the hook's sandboxes let it reach, in words; none if it is in no sandbox.
+    /// Returns a description of the access that the hook's sandboxes allow; none if it is in no sandbox.
     pub(crate) fn reach(&self) -> Option<String> {
         let layers: Vec<_> = self.sandboxes().map(ToString::to_string).collect();
         match &layers[..] {
@@ -331,7 +331,8 @@ impl Hook {
         }
     }
 
-    /// Returns what its answer may do besides stopping an operation, in words; none if that is nothing.
+    /// Returns a description of the effects that the hook's answer may have besides stopping an operation; none if there are
+    /// none.
     pub(crate) fn may_in_words(&self) -> Option<String> {
         let words = match self.command() {
             HookCommand::Answer(answer) => {
@@ -355,7 +356,7 @@ impl Hook {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
-    /// Returns which input a hook may change that may change the input.
+    /// Returns a description of the input that the hook may change, for a hook that may change the input.
     fn input_in_words(&self) -> &'static str {
         let matches = |event_type| self.pattern().matches_type(&event_type);
         let others = matches(EventType::ToolPreExecute) || matches(EventType::UserPromptSubmit);
@@ -376,30 +377,30 @@ impl Hook {
         self.with(|hook| hook.base_dir = Some(path.into()))
     }
 
-    /// The time limit of a run: the hook's own, else the default of
-    /// [`HookExecutorBuilder::default_timeout`](crate::HookExecutorBuilder::default_timeout). An executor may have
-    /// another one; see [`Hook::own_timeout`].
+    /// Returns the time limit of a run: the hook's own, else the default of
+    /// [`HookExecutorBuilder::default_timeout`](crate::HookExecutorBuilder::default_timeout). An executor may have another
+    /// one; see [`Hook::own_timeout`].
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The file of the hook; none for a hook that the host has created.
+    /// Returns the file of the hook; none for a hook that the host has created.
     #[must_use]
     pub fn source(&self) -> Option<&HookSource> {
         self.source.as_ref()
     }
 
-    /// The directory against which a relative working directory is resolved, if the hook has one: its
-    /// project's root.
+    /// Returns the directory against which a relative working directory is resolved, if the hook has one: its project's
+    /// root.
     #[must_use]
     pub fn base_dir(&self) -> Option<&Path> {
         self.base_dir.as_deref()
     }
 
-    /// The reason why the hook cannot be used. For a placeholder hook, what is wrong with the entry that it
-    /// replaces, see [`HookConfig::load_into`](crate::HookConfig::load_into); else what is wrong with a
-    /// condition. None for a hook whose approval is lost.
+    /// Returns the reason why the hook cannot be used. For a placeholder hook, this is the problem with the entry that it
+    /// replaces, see [`HookConfig::load_into`](crate::HookConfig::load_into); otherwise the problem with a condition. None
+    /// for a hook whose approval is lost.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         match self.settings.refusal.as_ref() {
@@ -409,13 +410,13 @@ impl Hook {
         }
     }
 
-    /// What is wrong with a condition or with the protocol.
+    /// Returns the problem with a condition or with the protocol.
     fn fault(&self) -> Option<&str> {
         let of_when = self.settings.when.as_ref().and_then(|when| when.refusal());
         of_when.or_else(|| self.protocol_fault())
     }
 
-    /// Compiles the conditions that are not compiled yet: one on a missing value has not been tested.
+    /// Compiles the conditions that are not compiled yet. A condition on a missing value has not been tested.
     pub(crate) fn compile_conditions(&self) {
         if let Some(when) = &self.settings.when {
             when.compile();
@@ -425,7 +426,7 @@ impl Hook {
     /// Checks whether the hook can be started on any event, apart from its approval.
     ///
     /// # Errors
-    /// If it is a placeholder, if its approval is lost for good, or if a condition cannot be used.
+    /// If the hook is a placeholder, if its approval is lost for good, or if a condition cannot be used.
     pub(crate) fn usable(&self) -> Result<(), Failure> {
         if let Some(refusal) = &self.settings.refusal {
             return Err(refusal.clone());
@@ -436,13 +437,13 @@ impl Hook {
         })
     }
 
-    /// Returns whether the hook fails on every event, as far as that is known without looking at files.
+    /// Returns whether the hook fails on every event, as far as that is known without checking files.
     pub(crate) fn is_refused(&self) -> bool {
         self.settings.refusal.is_some()
     }
 
-    /// The label that people see: the name, else the description, else the first line of the command, or its program;
-    /// at most the first 80 characters.
+    /// Returns the label that people see: the name, else the description, else the first line of the command, or its
+    /// program; at most the first 80 characters.
     #[must_use]
     pub fn label(&self) -> &str {
         let label = match (self.name(), self.description()) {
@@ -453,7 +454,7 @@ impl Hook {
         beginning(label)
     }
 
-    /// The label for the user and the model: without secrets, and in printable characters.
+    /// Returns the label for the user and the model: without secrets, and in printable characters.
     pub(crate) fn shown_label(&self) -> String {
         printable(&self.masked(&Redactor::default(), self.label()))
     }
@@ -463,7 +464,7 @@ impl Hook {
         redactor.text_with(text, self.env().values().map(String::as_str))
     }
 
-    /// What a person recognizes its command by; of a hook without one, the pattern.
+    /// Returns the text by which a person recognizes the hook's command; for a hook without a command, the pattern.
     fn first_words(&self) -> &str {
         let first = self.command().texts().first();
         let line = first.and_then(|text| text.trim().lines().next());
@@ -484,44 +485,44 @@ macro_rules! getters {
 }
 
 getters! {
-    /// The text of the pattern.
+    /// Returns the text of the pattern.
     event_pattern -> &str = |settings| settings.pattern.as_str();
-    /// The parsed pattern.
+    /// Returns the parsed pattern.
     pattern -> &EventPattern = |settings| &settings.pattern;
-    /// The command of the hook.
+    /// Returns the command of the hook.
     command -> &HookCommand = |settings| &settings.command;
-    /// The hook's own timeout, if it has one.
+    /// Returns the hook's own timeout, if it has one.
     own_timeout -> Option<Duration> = |settings| settings.options.timeout;
-    /// The working directory of the command, as it was given.
+    /// Returns the working directory of the command, as it was given.
     working_dir -> Option<&Path> = |settings| settings.options.working_dir.as_deref();
-    /// The command's own environment variables.
+    /// Returns the command's own environment variables.
     env -> &BTreeMap<String, String> = |settings| &settings.options.env;
     /// Returns whether the hook runs at all.
     enabled -> bool = |settings| settings.enabled;
-    /// The short name, if it has one.
+    /// Returns the short name, if the hook has one.
     name -> Option<&str> = |settings| settings.options.name.as_deref();
-    /// The description. Default: empty.
+    /// Returns the description. Default: empty.
     description -> &str = |settings| &settings.options.description;
-    /// The meaning of a failure.
+    /// Returns the meaning of a failure.
     on_failure -> FailurePolicy = |settings| settings.options.on_failure;
-    /// Returns whether something follows from what the hook does. A hook that withholds or runs in the background
-    /// counts as enforced.
+    /// Returns whether the hook's decision has an effect. A hook that withholds or runs in the background counts as
+    /// enforced.
     enforce -> bool = |settings| settings.options.enforce != Some(false);
-    /// What its answer may do besides stopping an operation.
+    /// Returns the effects that the hook's answer may have besides stopping an operation.
     may -> &[May] = |settings| &settings.options.may;
-    /// The command's standard input.
+    /// Returns the command's standard input.
     stdin -> Stdin = |settings| settings.options.stdin;
-    /// Where the command looks for the event's values.
+    /// Returns the place in which the command looks for the event's values.
     reads -> Reads = |settings| settings.options.reads;
     /// Returns whether the hook is started without waiting for it.
     background -> bool = |settings| settings.options.background;
     /// Returns whether the hook's process is kept for many events.
     resident -> bool = |settings| settings.options.resident;
-    /// The files that an approval covers besides the scripts that the entry names.
+    /// Returns the files that an approval covers besides the scripts that the entry names.
     inputs -> &[String] = |settings| &settings.options.inputs;
-    /// What the hook may reach, if it is in a sandbox of its own.
+    /// Returns the sandbox of the hook, if it has one of its own.
     sandbox -> Option<&Sandbox> = |settings| settings.options.sandbox.as_ref();
-    /// The variables of the host's own environment that are passed on, if the hook lists them.
+    /// Returns the variables of the host's own environment that are passed on, if the hook lists them.
     inherit -> Option<&[String]> = |settings| settings.options.inherit.as_deref();
 }
 
@@ -569,14 +570,14 @@ setters! {
     };
     /// Sets the meaning of a failure. Default: it blocks.
     with_on_failure(policy: FailurePolicy) = |settings| settings.options.on_failure = policy;
-    /// Sets whether something follows from what the hook does. If not, it runs and stops nothing: its result says what it
-    /// [would](crate::HookResult::would) decide, and its changes, its context and its messages are not used. An
-    /// approval that is lost and an entry that cannot be used block all the same. Has no effect on a hook that
+    /// Sets whether the hook's decision has an effect. If not, the hook runs and stops nothing: its result contains the
+    /// decision that it [would](crate::HookResult::would) make, and its changes, its context and its messages are not used.
+    /// A lost approval and an entry that cannot be used still block. Has no effect on a hook that
     /// [withholds](FailurePolicy::Withhold) or runs in the [background](Self::with_background). Default: true.
     with_enforce(enforce: bool) = |settings| settings.options.enforce = (!enforce).then_some(false);
-    /// Sets what the hook's answer may do besides stopping an operation. Default: nothing. Without its word, a change of the
-    /// input or the output makes the answer invalid; context, an `allow` and the end of a turn are left out, with a note
-    /// in [`HookResult::diagnostics`](crate::HookResult::diagnostics).
+    /// Sets the effects that the hook's answer may have besides stopping an operation. Default: none. Without its word, a
+    /// change of the input or the output makes the answer invalid; context, an `allow` and the end of a turn are left out,
+    /// with a note in [`HookResult::diagnostics`](crate::HookResult::diagnostics).
     with_may(words: impl IntoIterator<Item = May>) = |settings| {
         settings.options.may = words.into_iter().collect();
     };
@@ -585,19 +586,19 @@ setters! {
         settings.options.stdin = stdin;
         settings.options.resident &= stdin == Stdin::Json;
     };
-    /// Sets where the command looks for the event's values. Default: in its environment.
+    /// Sets the place in which the command looks for the event's values. Default: its environment.
     with_reads(reads: Reads) = |settings| settings.options.reads = reads;
-    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no
-    /// result of it: an [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an
-    /// executor run at once, others wait for their turn. The hook's timeout applies to it too.
+    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no result of it: an
+    /// [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an executor run in parallel, others
+    /// wait for their turn. The hook's timeout applies to it too.
     with_background() = |settings| {
         settings.options.background = true;
         settings.options.resident = false;
     };
-    /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and
-    /// answers with one line. Such a hook must answer each event, also when it is run for one event only, and
-    /// receives no variables of the event. It reads its standard input, and cannot run in the
-    /// [background](Self::with_background). docs/resident.md has examples.
+    /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and answers with one
+    /// line. Such a hook must answer each event, even when it is run for one event only, and receives no variables of the
+    /// event. It reads its standard input, and cannot run in the [background](Self::with_background). docs/resident.md has
+    /// examples.
     with_resident() = |settings| {
         settings.options.resident = true;
         settings.options.background = false;
@@ -609,7 +610,7 @@ setters! {
     with_inputs(inputs: impl IntoIterator<Item: Into<String>>) = |settings| {
         settings.options.inputs = inputs.into_iter().map(Into::into).collect();
     };
-    /// Confines the hook: see [`Sandbox`]. Default: it may reach all that the user can.
+    /// Confines the hook: see [`Sandbox`]. Default: it has the same access as the user.
     with_sandbox(sandbox: Sandbox) = |settings| settings.options.sandbox = Some(sandbox);
     /// Sets the shell that runs the command. Has no effect on a hook made with [`Hook::program`].
     with_shell(chosen: Shell) = |settings| {

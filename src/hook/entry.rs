@@ -1,6 +1,6 @@
 //! A hook's entry in hooks.json: reading it strictly, with all its errors at once, and writing it without defaults.
 //!
-//! Knows one entry, not the file around it; its keys are in `keys`.
+//! Knows one entry, but not the file around it. The keys of the entry are in `keys`.
 
 use std::ops::Range;
 
@@ -38,12 +38,12 @@ pub(crate) fn in_order(entry: &Map<String, Value>) -> impl Iterator<Item = (&str
     known.chain(members.filter(|(key, _)| !is_key(key)))
 }
 
-/// Returns the key that an unknown one is probably a typo of.
+/// Returns the key of which an unknown key is probably a typo.
 pub(crate) fn nearest_key(unknown: &str) -> Option<&'static str> {
     nearest(unknown, keys(), LIKE_A_KEY)
 }
 
-/// An entry that cannot be used: why, and what could be read of it.
+/// An entry that cannot be used: the reasons, and the part of it that could be read.
 pub(crate) struct Unusable {
     /// The reasons, at least one.
     pub(crate) faults: Vec<Fault>,
@@ -51,7 +51,7 @@ pub(crate) struct Unusable {
 }
 
 impl Unusable {
-    /// The entry of a hook that can be read, and cannot be used all the same.
+    /// Creates the value for the entry of a hook that can be read, but cannot be used.
     pub(crate) fn of(hook: &Hook, faults: Vec<Fault>) -> Self {
         let entry = hook.settings.entry();
         Self { faults, entry }
@@ -69,8 +69,8 @@ impl Unusable {
         self.entry.options.name.as_deref()
     }
 
-    /// The policy, if it can be read. Of a hook in the background that does not withhold, it is to continue, since it
-    /// cannot block.
+    /// Returns the policy, if it can be read. For a hook in the background that does not withhold, it is to continue, since
+    /// such a hook cannot block.
     pub(crate) fn policy(&self) -> Option<FailurePolicy> {
         let options = &self.entry.options;
         let is_illegible = self.faults.iter().any(|fault| match &fault.error {
@@ -92,8 +92,8 @@ impl Hook {
         self.settings.to_json()
     }
 
-    /// The fingerprint of the hook's definition and base directory, the same in every program. If two hooks
-    /// have the same fingerprint, neither runs below the other.
+    /// Returns the fingerprint of the hook's definition and base directory, the same in every program. If two hooks have the
+    /// same fingerprint, neither runs below the other.
     pub(crate) fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| {
             let definition = canonical(&self.to_json());
@@ -103,7 +103,7 @@ impl Hook {
         })
     }
 
-    /// Reads an entry of hooks.json. Required are `event`, and one of `command` and `args`.
+    /// Reads an entry of hooks.json. The keys `event`, and one of `command` and `args`, are required.
     ///
     /// # Errors
     /// When a key is missing or its value cannot be used: the error contains the key, and what was expected
@@ -126,7 +126,7 @@ impl Hook {
             faults.push(HookError::NotAnObject { found }.in_place(entry.first()));
         }
         let mut read = keys::read(entry, &mut faults);
-        // An entry that was meant to answer blocks while it cannot.
+        // An entry with an answer blocks while it cannot be used.
         read.options.background &= entry.get("answer").is_none();
         let unknown = unknown_keys(entry, &mut faults);
         let settings = settings(entry, &read, unknown, &mut faults);
@@ -161,7 +161,7 @@ impl Settings {
 
     fn to_json(&self) -> Value {
         let mut known = self.entry();
-        // The unknown keys first, so that none can hide a setting.
+        // The unknown keys come first, so that none can hide a setting.
         let mut entry = self.unknown.clone();
         for key in &KEYS {
             let value = (key.field)(&mut known).value_if_set();
@@ -173,7 +173,7 @@ impl Settings {
     }
 }
 
-/// Returns the keys that this version does not know: they are kept.
+/// Returns the keys that this version does not know. They are kept.
 fn unknown_keys(entry: Node<'_, '_>, faults: &mut Vec<Fault>) -> Map<String, Value> {
     let mut unknown = Map::new();
     for Member { key, value, .. } in entry.members().filter(|member| !is_key(member.key)) {
@@ -296,14 +296,14 @@ fn check_keys(
     }
 }
 
-/// Returns the key that a misspelled one was meant to be, if that says what the hook does.
+/// Returns the intended key of a misspelled one, if the key sets what the hook runs.
 fn misspelled_command(entry: Node<'_, '_>) -> Option<&'static str> {
     let mut unknown = entry.members().filter(|member| !is_key(member.key));
     let key = unknown.find_map(|member| nearest_key(member.key))?;
     ["command", "args", "answer"].contains(&key).then_some(key)
 }
 
-/// Reports keys beside an answer that only a process could have.
+/// Reports keys beside an answer that only a process can have.
 fn refuse_keys_of_processes(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
     for key in KEYS.iter().filter(|key| key.is_of_process) {
         if let Some(value) = entry.get(key.name) {
@@ -316,7 +316,7 @@ fn refuse_keys_of_processes(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Reports texts that are never meant.
+/// Reports texts that are never intended.
 fn check_texts(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
     let inherited = texts_of(entry, "inherit");
     for (key, value) in inherited.filter(|(key, _)| key != "inherit") {
@@ -334,12 +334,13 @@ fn check_texts(entry: Node<'_, '_>, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Why a key cannot be used.
+/// Returns the reason why a key cannot be used beside another one.
 fn beside(other: &str) -> String {
     format!("the value cannot be used together with `{other}`: remove one of the two")
 }
 
-/// The place of a value, such as `env`, `args[1]` or `when./path`; of one that is missing, the beginning of the entry.
+/// Returns the place of a value, such as `env`, `args[1]` or `when./path`. For a missing value, returns the beginning of the
+/// entry.
 pub(crate) fn place_of(entry: Node<'_, '_>, path: &str) -> Range<usize> {
     let value = match (path.split_once('.'), path.split_once('[')) {
         (Some((object, name)), _) => entry.get(object).and_then(|object| object.member(name)),

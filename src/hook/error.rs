@@ -28,10 +28,10 @@ pub enum HookError {
     },
 }
 
-/// How similar a key or a value must be to a known one to count as a typo of it.
+/// The least similarity to a known key or value at which an unknown one counts as a typo of it.
 pub(crate) const LIKE_A_KEY: f64 = 0.8;
 
-/// Why a backspace is refused: it is never meant, and a guard that searches for it guards nothing.
+/// The reason why a backspace is refused: it is never intended, and a guard that searches for it guards nothing.
 pub(super) const BACKSPACE: &str =
     "`\\b` is a backspace in JSON: for the word boundary of an expression write `\\\\b`";
 
@@ -43,7 +43,7 @@ impl HookError {
         Self::Key(Box::new(KeyError::new(key, message)))
     }
 
-    /// The key of the error; empty for the whole entry.
+    /// Returns the key of the error; empty for the whole entry.
     pub(crate) fn key_path(&self) -> &str {
         match self {
             Self::Key(error) => &error.key,
@@ -60,7 +60,7 @@ impl HookError {
         Fault { error: self, place }
     }
 
-    /// Creates the error of a value. What is expected may be `one of` some names in backquotes.
+    /// Creates the error of a value. `expected` may be `one of` some names in backquotes.
     pub(super) fn unexpected(key: impl Into<String>, expected: &str, found: &str) -> Self {
         let names = expected.strip_prefix("one of ").unwrap_or_default();
         let names = names.split('`').skip(1).step_by(2);
@@ -75,11 +75,11 @@ impl HookError {
     }
 }
 
-/// An error of an entry, and where it is.
+/// An error of an entry, with its place.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) error: HookError,
-    /// The bytes of the text; empty for an entry that is in none.
+    /// The bytes of the text; empty for an entry that is not in a text.
     pub(crate) place: Range<usize>,
 }
 

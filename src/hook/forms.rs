@@ -1,7 +1,7 @@
-//! The forms of a path that a glob is compared with: one file has many spellings, and a guard must see through them.
+//! The forms of a path that a glob is compared with: one file has many spellings, and a guard must recognize all of them.
 //!
-//! Knows the rules of systems for names; `links` asks this system where links lead. Does not know globs, nor what the text
-//! is for. Does not change case. Hard links, mounts, `~` and variables stay what they are.
+//! Knows the rules of systems for names; `links` asks this system for the targets of links. Does not know globs, or the
+//! purpose of the text. Does not change case. Does not resolve hard links, mounts, `~` and variables.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::globs::with_slashes;
 /// The longest path, in bytes, that is looked up. No file is opened by a longer one.
 pub(super) const LONGEST_PATH: usize = 4096;
 
-/// What stands before a path for which Windows keeps its own rules.
+/// The prefixes of paths for which Windows has special rules.
 const DEVICES: [&str; 3] = ["//?/", "//./", "/??/"];
 
 /// The rules of a system for the names of files.
@@ -42,19 +42,19 @@ impl System {
     }
 }
 
-/// Where the paths of an event begin.
+/// The directories at which the paths of an event begin.
 #[derive(Debug)]
 pub(super) struct Places {
     /// The project's root: as it was given, and with its links followed.
     roots: Vec<String>,
     /// The directory of relative paths, as it was given.
     base: Option<PathBuf>,
-    /// The same with its links followed: these are none of the path.
+    /// The directory with its links followed: these are not links of the path.
     real_base: Option<PathBuf>,
 }
 
 impl Places {
-    /// `base` may be relative to the root. None if it is not known where they are.
+    /// Creates the places. `base` may be relative to the root. Returns None if the directories cannot be determined.
     pub(super) fn new(
         root: Option<&Path>,
         base: Option<&Path>,
@@ -92,13 +92,14 @@ impl Places {
     }
 }
 
-/// The forms of a path. The first one is the text.
+/// The forms of a path. The first form is the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Forms {
     pub(super) list: Vec<String>,
-    /// How many of them, from the first on, differ from the others only in what changes nothing, such as `./`.
+    /// The number of forms at the beginning that differ only in parts without a meaning, such as `./`.
     pub(super) spellings: usize,
-    /// The absolute paths of those that are below the root, for patterns that are absolute. What is excluded need not match them.
+    /// The absolute paths of those that are below the root, for patterns that are absolute. An excluding pattern need not
+    /// match them.
     pub(super) absolute: Vec<String>,
     system: System,
 }
@@ -107,11 +108,11 @@ pub(super) struct Forms {
 pub(super) fn forms(text: &str, places: &Places, system: System, steps: &Steps) -> Option<Forms> {
     let normal = normal(text, system)?;
     let mut forms = Forms::new(text, system);
-    // No path, so it does not mean the base.
+    // An empty text is not a path, so it does not mean the base.
     if text.is_empty() {
         return Some(forms);
     }
-    // Some programs read a path up to there.
+    // Some programs read a path up to the NUL.
     if text.contains('\0') {
         return None;
     }
@@ -121,7 +122,8 @@ pub(super) fn forms(text: &str, places: &Places, system: System, steps: &Steps) 
     let place = placed(&normal, base, system);
     if let Some(place) = &place {
         let is_below = forms.add_below(place, places);
-        // Another computer, or this one by another name. It may take long to answer, and learns who asks.
+        // The path is on another computer, or on this one by another name. The computer may take long to answer, and learns
+        // the identity of the caller.
         if place.starts_with("//") && !is_below {
             return None;
         }
@@ -134,7 +136,8 @@ pub(super) fn forms(text: &str, places: &Places, system: System, steps: &Steps) 
     Some(forms)
 }
 
-/// Returns a text as the names of files are compared: macOS treats composed and decomposed letters as the same.
+/// Returns a text in the form in which the names of files are compared: macOS treats composed and decomposed letters as the
+/// same.
 pub(super) fn composed(text: &str, system: System) -> Cow<'_, str> {
     match system {
         System::Mac => normalized(text),
@@ -176,7 +179,7 @@ impl Forms {
         }
     }
 
-    /// Adds what follows the root in an absolute path. Returns whether the path is below the root.
+    /// Adds the part of an absolute path after the root. Returns whether the path is below the root.
     fn add_below(&mut self, path: &str, places: &Places) -> bool {
         let mut is_below = false;
         for root in &places.roots {
@@ -192,7 +195,7 @@ impl Forms {
         is_below
     }
 
-    /// Adds the form of a path at one of its links. One in which a `..` is left is a form behind the next link.
+    /// Adds the form of a path at one of its links. If a `..` is left in it, the path after the next link gives the form.
     fn add_stage(&mut self, stage: &Path, places: &Places) {
         let Some(stage) = normal(&stage.to_string_lossy(), self.system) else {
             return;
@@ -224,7 +227,7 @@ fn drive(path: &str) -> Option<&str> {
     }
 }
 
-/// Returns a path without what does not change which file it names. None if that depends on links or on the process:
+/// Returns a path without the parts that do not change the named file. None if that depends on links or on the process:
 /// `..`, and on Windows `C:x` and devices.
 pub(super) fn normal(text: &str, system: System) -> Option<String> {
     let text = match system {
@@ -247,7 +250,7 @@ pub(super) fn normal(text: &str, system: System) -> Option<String> {
     Some(normal)
 }
 
-/// Returns a path of Windows as it is without a prefix for devices; None if it names another device than a drive.
+/// Returns a path of Windows without a prefix for devices. None if it names a device that is not a drive.
 fn without_device(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     let mut rests = DEVICES
         .iter()
@@ -261,7 +264,7 @@ fn without_device(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Returns what stands before the first segment.
+/// Returns the part before the first segment.
 fn start(text: &str, system: System) -> Option<&str> {
     if system != System::Windows {
         return text.get(..usize::from(text.starts_with('/')));
@@ -279,8 +282,8 @@ fn start(text: &str, system: System) -> Option<&str> {
     text.get(..length)
 }
 
-/// Returns the name of the file that a segment names: Windows leaves out dots and spaces at the end, and what follows a
-/// colon is a part of the file.
+/// Returns the name of the file that a segment names. Windows ignores dots and spaces at the end, and the part after a colon
+/// is a part of the file.
 fn name(segment: &str, system: System) -> &str {
     if system != System::Windows {
         return segment;
@@ -291,7 +294,7 @@ fn name(segment: &str, system: System) -> &str {
         name.trim_end_matches(['.', ' ']),
     ) {
         (dots @ ("." | ".."), _) => dots,
-        // More dots than two are a name.
+        // A segment of more than two dots is a name.
         (_, "") => name,
         (_, trimmed) => trimmed,
     }
@@ -313,7 +316,7 @@ fn placed(normal: &str, base: Option<&Path>, system: System) -> Option<String> {
     }
 }
 
-/// Returns what follows a directory in a path that is below it; both are absolute.
+/// Returns the rest of a path that is below a directory. Both paths are absolute.
 pub(super) fn below<'p>(path: &'p str, directory: &str, system: System) -> Option<&'p str> {
     let mut rest = path;
     for segment in directory.trim_end_matches('/').split('/') {
@@ -331,11 +334,11 @@ pub(super) fn is_same(one: &str, other: &str, system: System) -> bool {
 }
 
 fn folded(text: &str, system: System) -> String {
-    // Some letters have the same large letter, and others the same small one.
+    // Some letters have the same upper-case letter, and others the same lower-case one.
     composed(text, system).to_uppercase().to_lowercase()
 }
 
-/// Returns the path to look up, if the text may be one. Not made from the base's text: that need not be UTF-8.
+/// Returns the path to look up, if the text may be one. The path is not made from the base's text, which need not be UTF-8.
 fn path_of(normal: &str, base: Option<&Path>, system: System) -> Option<PathBuf> {
     if normal.len() > LONGEST_PATH || !system.is_here() {
         return None;

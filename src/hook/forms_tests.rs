@@ -10,7 +10,7 @@ use crate::growth::assert_linear;
 
 use System::{Mac, Unix, Windows};
 
-/// The forms of a text with this root and base.
+/// Returns the forms of a text with this root and base.
 fn forms(
     text: &str,
     root: Option<&Path>,
@@ -22,7 +22,7 @@ fn forms(
     Some(super::forms::forms(text, &places, system, &steps)?.list)
 }
 
-/// The root that does not exist, by the rules of a system.
+/// Returns a root that does not exist, by the rules of a system.
 fn root_of(system: System) -> &'static Path {
     match system {
         Windows => Path::new(r"C:\forge-hooks\proj"),
@@ -232,7 +232,7 @@ fn nothing_is_looked_up_without_a_directory() {
     ] {
         assert_eq!(forms(text, None, None, Unix).unwrap(), expected);
     }
-    // Nor below a relative directory that does not exist.
+    // The same is true below a relative directory that does not exist.
     let relative = Some(Path::new("forge-hooks/none"));
     let paths = forms("x", relative, relative, Unix).unwrap();
     assert_eq!(paths[0], "x");
@@ -248,12 +248,12 @@ fn long_texts_take_linear_time() {
     for system in [Unix, Mac, Windows] {
         let forms = |text: &String| forms(text, Some(root_of(system)), None, system);
         for unit in ["x", "x/", "/", "./", "x. ", "x:", r"\\?\", "\u{301}\u{315}"] {
-            // Small enough for no new pages, which would be counted too.
+            // The size is small enough to need no new pages, which would be counted too.
             let input = |size| unit.repeat(size / unit.len());
             assert_linear(unit, 100_000, input, |text| drop(forms(text)));
         }
     }
-    // So many directories are looked up, and none of them exists.
+    // All of these directories are looked up, and none of them exists.
     let many = "a/b".repeat(1000);
     let paths = forms(&many, Some(root_of(Unix)), None, Unix);
     assert_eq!(paths, Some(vec![many]));
@@ -304,7 +304,7 @@ mod links {
 
     use super::*;
 
-    /// A project at `real/proj` and what its links lead to, in a directory whose own path has no links.
+    /// A project at `real/proj` and the targets of its links, in a directory whose own path has no links.
     struct World {
         _owner: tempfile::TempDir,
         top: PathBuf,
@@ -535,7 +535,7 @@ mod links {
         assert!(paths.contains(&"secrets/k".to_owned()), "{paths:?}");
     }
 
-    /// They are those of the process that asks, and of another one at another time.
+    /// The links of `/proc` are those of the process that asks. They differ for another process, and at another time.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_links_of_a_process_cannot_be_tested() {
@@ -584,7 +584,7 @@ mod links {
         assert_eq!(paths, ["src/x"]);
     }
 
-    /// The host waits meanwhile.
+    /// The host waits during the lookup.
     #[test]
     fn many_long_links_are_not_followed_for_long() {
         let world = World::new();
@@ -602,7 +602,7 @@ mod links {
         assert!(steps.are_spent());
     }
 
-    /// What the lookups of an event cost has a limit.
+    /// The cost of an event's lookups has a limit.
     #[test]
     fn deep_paths_behind_links_are_not_followed_for_long() {
         let world = World::new();
@@ -620,7 +620,7 @@ mod links {
         let world = World::new();
         let closed = world.path("real/proj/src");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        // An administrator may read it.
+        // An administrator may read the directory.
         let is_closed = fs::metadata(closed.join("x")).is_err();
         let paths = world.forms("src/x", "real/proj", None);
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();

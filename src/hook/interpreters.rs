@@ -1,8 +1,8 @@
-//! Which words of a command name an interpreter, and what a word behind one can mean.
+//! The words of a command that name an interpreter, and the meaning of a word after one.
 //!
-//! Knows names, and no options but those behind which a program's text stands.
+//! Knows names, but no options except those that precede a program's text.
 
-/// Linux allows no longer path (PATH_MAX).
+/// The longest path that Linux allows (PATH_MAX).
 pub(super) const LONGEST_WORD: usize = 4096;
 /// The most ends of one word.
 const MOST_ENDS: usize = 8;
@@ -13,7 +13,7 @@ const SHELLS: &[&str] = &[
     "posh", "osh", "nu", "elvish", "xonsh", ".", "source", "eval",
 ];
 
-/// Other programs that do so.
+/// Other programs that run a file, or the text that they read.
 const INTERPRETERS: &[&str] = &[
     "pwsh",
     "powershell",
@@ -35,12 +35,12 @@ const INTERPRETERS: &[&str] = &[
 /// Interpreters whose first word may be a command of their own, as in `deno run guard`.
 const HAVE_COMMANDS: &[&str] = &["bun", "deno"];
 
-/// Programs that run files which stand in or behind an option, as in `make -f rules`; other files are their input.
+/// Programs that run files which are in an option or after one, as in `make -f rules`. Other files are their input.
 const RUN_OPTIONS: &[&str] = &[
     "awk", "gawk", "mawk", "nawk", "jq", "make", "gmake", "sed", "gsed",
 ];
 
-/// Variables by which an interpreter finds what it runs first: names of files, or options.
+/// Variables by which an interpreter finds the files that it runs first: names of files, or options.
 pub(super) const READ_BY_INTERPRETERS: &[&str] = &[
     "BASH_ENV",
     "ENV",
@@ -54,13 +54,13 @@ pub(super) const READ_BY_INTERPRETERS: &[&str] = &[
     "RUBYOPT",
 ];
 
-/// Words before a command that are none of its own.
+/// Shell keywords and builtins that precede a command.
 pub(super) const BEFORE_COMMANDS: &[&str] = &[
     "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "exec", "command",
     "builtin", "coproc", "eval",
 ];
 
-/// Programs that start the one whose name stands behind them.
+/// Programs that start the program whose name is after them.
 pub(super) const STARTERS: &[&str] = &[
     "env", "sudo", "doas", "nohup", "nice", "timeout", "setsid", "stdbuf", "ionice", "chrt",
     "taskset", "flock", "time", "script", "xargs", "parallel", "busybox", "chroot", "ssh", "su",
@@ -75,7 +75,8 @@ pub(super) enum Kind {
     Options,
 }
 
-/// Returns which files the program that a word names runs, by its path too, and with its version: `/usr/bin/python3.11`.
+/// Returns which files the program that a word names runs. The word may have the program's path, and its version:
+/// `/usr/bin/python3.11`.
 pub(super) fn kind_of(word: &str) -> Option<Kind> {
     let mut names = word.split(SEPARATORS).chain(ends(word)).chain([word]);
     names.find_map(|part| {
@@ -88,7 +89,7 @@ pub(super) fn kind_of(word: &str) -> Option<Kind> {
             (HAVE_COMMANDS, Kind::Command),
             (RUN_OPTIONS, Kind::Options),
         ];
-        // The `.` in `sub/.` is a directory, and in `.[]` a part of another language.
+        // In `sub/.`, the `.` is a directory, and in `.[]` a part of another language.
         let is_named =
             |list| is_in(list, stem) || is_in(list, name) && (name != "." || word == ".");
         let kind = kinds.into_iter().find(|(list, _)| is_named(list));
@@ -100,12 +101,12 @@ pub(super) fn is_in(list: &[&str], name: &str) -> bool {
     list.contains(&name)
 }
 
-/// Returns true for the name of a program that runs the first file behind it.
+/// Returns whether the program of this name runs the first file after it.
 pub(crate) fn runs_file(word: &str) -> bool {
     kind_of(word).is_some_and(|kind| kind != Kind::Options)
 }
 
-/// Returns true for a command that only looks for a program, as `command -v python3`.
+/// Returns whether a command only looks for a program, as `command -v python3`.
 pub(super) fn only_finds(words: &[String]) -> bool {
     let is_before =
         |word: &&String| word.contains('=') || is_in(BEFORE_COMMANDS, word) && *word != "command";
@@ -118,29 +119,29 @@ pub(super) fn only_finds(words: &[String]) -> bool {
     )
 }
 
-/// Returns true if the word starts the program whose name stands behind it and its options: `sudo`, `env`.
+/// Returns whether the word starts the program whose name is after it and its options: `sudo`, `env`.
 #[cfg(feature = "cli")]
 pub(crate) fn starts_program(word: &str) -> bool {
     is_in(STARTERS, word.rsplit('/').next().unwrap_or(word))
 }
 
-/// Returns true if a command's program may still follow this word: `then`, `A=1`, an option.
+/// Returns whether a command's program may still follow this word: `then`, `A=1`, an option.
 #[cfg(feature = "cli")]
 pub(crate) fn may_precede_program(word: &str) -> bool {
     word.contains('=') || word.starts_with('-') || is_in(BEFORE_COMMANDS, word)
 }
 
-/// Returns true if the word behind this one is a command: `sh -c`, `eval`, `trap`.
+/// Returns whether the word after this one is a command: `sh -c`, `eval`, `trap`.
 pub(crate) fn runs_text(before: &str) -> bool {
     matches!(before, "eval" | "trap") || is_option(before) && before.ends_with('c')
 }
 
-/// Returns true if these words make a program say only which one it is: `node --version`.
+/// Returns whether these words make a program only print its version: `node --version`.
 pub(super) fn says_version(words: &[String]) -> bool {
     matches!(words, [word] if matches!(&**word, "-v" | "-V" | "-h" | "--version" | "--help"))
 }
 
-/// Returns true for a word that stands for what a program reads: standard input, or another descriptor.
+/// Returns whether a word stands for the input of a program: standard input, or another descriptor.
 pub(super) fn is_input(word: &str) -> bool {
     let parts: Vec<&str> = word
         .split('/')
@@ -159,7 +160,7 @@ pub(super) fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with(['-', '+'])
 }
 
-/// Returns true if a program's text or the name of a module may stand behind this option, as in `sh -euc '..'`, `python3 -m x`.
+/// Returns whether a program's text or the name of a module may be after this option, as in `sh -euc '..'`, `python3 -m x`.
 pub(super) fn has_text(option: &str) -> bool {
     let is_short = !option.starts_with("--");
     matches!(option, "--eval" | "--print")
@@ -168,7 +169,7 @@ pub(super) fn has_text(option: &str) -> bool {
 
 pub(super) const SEPARATORS: [char; 8] = ['=', ',', ':', '!', '{', '}', '[', ']'];
 
-/// Returns what may stand in a word behind an option or a name: `-Csub`, `-frules`, `--require=./pre`.
+/// Returns the texts that may be in a word after an option or a name: `-Csub`, `-frules`, `--require=./pre`.
 pub(super) fn ends(word: &str) -> impl Iterator<Item = &str> {
     let is_option = word.starts_with('-') && !word.starts_with("--");
     let letters = word.char_indices().skip(2).map(|(at, _)| at);
@@ -190,7 +191,7 @@ pub(super) fn completed(text: &str, is_module: bool) -> Vec<String> {
         return Vec::new();
     }
     let mut names = vec![text.to_owned()];
-    // A pattern has no ending.
+    // A pattern has no extension.
     if text.contains(['*', '?', '[']) {
         return names;
     }

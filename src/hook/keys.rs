@@ -1,7 +1,7 @@
-//! The keys of an entry, a row each. Reading and writing an entry follow from these rows; the schema, the page and the
-//! setters are compared with them.
+//! The keys of an entry, a row each. Reading and writing an entry follow from these rows. Tests compare the schema, the page
+//! and the setters with them.
 //!
-//! Knows one entry, not the file around it.
+//! Knows one entry, but not the file around it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::entry::{
 use crate::json::{Member, Node};
 use crate::protocol::read_answer;
 
-/// What the keys of an entry say. The default is that of a key that is not there.
+/// The values of an entry's keys. The default is that of a missing key.
 #[derive(Default)]
 pub(super) struct Entry {
     pub(super) event: Option<String>,
@@ -28,7 +28,7 @@ pub(super) struct Entry {
     pub(super) args: Option<Vec<String>>,
     pub(super) answer: Option<HookOutput>,
     pub(super) shell: Option<Shell>,
-    /// None counts as true.
+    /// The value of `enabled`. None counts as true.
     pub(super) enabled: Option<bool>,
     pub(super) options: Options,
 }
@@ -36,9 +36,9 @@ pub(super) struct Entry {
 /// A key of an entry.
 pub(super) struct Key {
     pub(super) name: &'static str,
-    /// What its value is.
+    /// A description of the expected value.
     expected: &'static str,
-    /// Whether only a hook with a process can have it.
+    /// True if only a hook with a process can have the key.
     pub(super) is_of_process: bool,
     pub(super) field: fn(&mut Entry) -> &mut dyn Setting,
 }
@@ -98,17 +98,17 @@ impl Key {
 
 /// A value in an entry.
 trait FromEntry: Sized {
-    /// Reads the value of this key. `expected` says what it should be.
+    /// Reads the value of this key. `expected` describes the expected value.
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault>;
 
     fn json(&self) -> Value;
 }
 
-/// What a key sets.
+/// A setting that a key sets.
 pub(super) trait Setting {
     fn set(&mut self, value: Node<'_, '_>, key: &str, expected: &str) -> Result<(), Fault>;
 
-    /// Returns the value in JSON; none if it is that of a key that is not there.
+    /// Returns the value in JSON; none if it is that of a missing key.
     fn value_if_set(&self) -> Option<Value>;
 }
 
@@ -134,8 +134,8 @@ impl<T: FromEntry> Setting for Option<T> {
     }
 }
 
-/// Reads the keys of an object. `null` counts as a key that is not there, since other programs write it for missing values.
-/// A key that occurs twice is not read: it is not known which value is meant.
+/// Reads the keys of an object. `null` counts as a missing key, since other programs write it for missing values. A key that
+/// occurs twice is not read: it is not known which value is intended.
 pub(super) fn read(object: Node<'_, '_>, faults: &mut Vec<Fault>) -> Entry {
     let mut entry = Entry::default();
     let twice = repeated(object, None, faults);
@@ -155,14 +155,14 @@ pub(super) fn read(object: Node<'_, '_>, faults: &mut Vec<Fault>) -> Entry {
     entry
 }
 
-/// What is wrong with a key that occurs twice.
+/// The problem with a key that occurs twice.
 const TWICE: &str = "the key occurs twice";
 
-/// About the most faults of an entry: each further one takes a search in the entry.
+/// The approximate limit for the faults of an entry: each further one takes a search in the entry.
 pub(super) const MOST_FAULTS: usize = 1000;
 
-/// Returns the keys that occur twice, and adds a fault for each, also within the values: a person may mean one value, and the
-/// program use the other. An unknown key of the entry is only kept.
+/// Returns the keys that occur twice, and adds a fault for each, also within the values: a person may intend one value, and
+/// the program use the other. An unknown key of the entry is only kept.
 fn repeated<'t>(
     object: Node<'t, '_>,
     within: Option<&str>,
@@ -186,7 +186,7 @@ fn repeated<'t>(
     twice
 }
 
-/// Returns the fault of a value that is not what is expected.
+/// Returns the fault of a value that is not of the expected kind.
 fn unexpected(value: Node<'_, '_>, key: &str, expected: &str) -> Fault {
     HookError::unexpected(key, expected, value.kind()).at(value)
 }
@@ -314,7 +314,7 @@ impl FromEntry for Duration {
     }
 }
 
-/// Read as what a hook writes is, but for what would only be a note there.
+/// Reads an answer as the output of a hook is read, but a mistake that would only be a note there is an error.
 impl FromEntry for HookOutput {
     fn of(value: Node<'_, '_>, key: &str, expected: &str) -> Result<Self, Fault> {
         if !value.is_object() {

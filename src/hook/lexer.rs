@@ -1,7 +1,7 @@
 //! Splits a command as a shell does: into words, the files that it reads and writes, and its operators.
 //!
-//! The one place that knows the language of shells. Knows no programs and looks at no files. Where shells differ, it finds
-//! rather too much. Reads a text once, whatever it holds.
+//! This is the only module that knows the language of shells. Knows no programs and looks at no files. Where shells differ,
+//! it finds rather too much. Reads any text only once.
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,25 +17,25 @@ pub(crate) enum Piece<'a> {
     /// Text without its quotes. A `$` in it was quoted.
     Text(String),
     Variable(&'a str),
-    /// What a command prints: `$(..)`.
+    /// The output of a command: `$(..)`.
     Output,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Token<'a> {
     Word(Word<'a>),
-    /// A file that is read: behind `<`.
+    /// A file that is read: after `<`.
     Read(Word<'a>),
-    /// A file that is written: behind `>`.
+    /// A file that is written: after `>`.
     Write(Word<'a>),
-    /// It ends a command, or begins one: `;`, `&&`, `(`, a line break.
+    /// An operator that ends a command, or begins one: `;`, `&&`, `(`, a line break.
     Operator(&'a str),
 }
 
 /// A command that was split.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Lexed<'a> {
-    /// The command is the last one. Those before it stand within it, as in `$(..)`.
+    /// The commands. The last one is the command itself. Those before it are within it, as in `$(..)`.
     pub(crate) commands: Vec<Vec<Token<'a>>>,
     /// Comments, and documents (`<<E`) with the words that end them: another program may run them.
     pub(crate) texts: Vec<&'a str>,
@@ -58,23 +58,23 @@ impl<'a> Word<'a> {
     }
 }
 
-/// What ends a command.
+/// The end of a command.
 #[derive(Clone, Copy, PartialEq)]
 enum Until {
     Text,
     Parenthesis,
-    /// `${NAME:-word}`
+    /// `${NAME:-word}`.
     Brace,
     Backtick,
 }
 
-/// What the next word is.
+/// The role of the next word.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     Word,
     Read,
     Write,
-    /// The word that ends a document, which may stand behind tabs.
+    /// The word that ends a document, which may be after tabs.
     Document {
         is_indented: bool,
     },
@@ -87,19 +87,19 @@ struct Level<'a> {
     word: Option<Word<'a>>,
     word_start: usize,
     next: Next,
-    /// Within double quotes.
+    /// True within double quotes.
     in_quotes: bool,
     open_parentheses: usize,
 }
 
 struct Lexer<'a> {
     text: &'a str,
-    /// Where the current character begins, and what follows it.
+    /// The place of the current character, and the text after it.
     here: usize,
     at: usize,
-    /// The innermost command is the last one; there is always one.
+    /// The levels. The last one is the innermost command. There is always at least one.
     levels: Vec<Level<'a>>,
-    /// The words that end the documents which begin with the next line, and whether these may stand behind tabs.
+    /// The words that end the documents which begin with the next line, and whether they may be after tabs.
     documents: Vec<(String, bool)>,
     lexed: Lexed<'a>,
 }
@@ -203,7 +203,7 @@ impl<'a> Lexer<'a> {
             }
             '<' | '>' if until != Until::Brace => self.redirection(c),
             ' ' | '\t' => self.end_word(),
-            // As in bash, `&>`; elsewhere a command ends here, and the same words follow.
+            // In bash, this is `&>`. In other shells a command ends here, and the same words follow.
             '&' if self.rest().starts_with('>') => self.end_word(),
             ';' | '&' | '|' | '(' | ')' | '\n' => self.operator(c),
             c => self.push(c),
@@ -217,7 +217,7 @@ impl<'a> Lexer<'a> {
     fn escape(&mut self) {
         let start = self.here;
         match self.next() {
-            // Two lines are one.
+            // The two lines are one.
             Some('\n') => {}
             Some(c) => {
                 self.here = start;
@@ -290,7 +290,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads `$'..'`. What its escapes stand for counts as not known.
+    /// Reads `$'..'`. The value of its escapes counts as unknown.
     fn escaped_text(&mut self) {
         let rest = self.rest().get(1..).unwrap_or_default();
         let mut is_escape = false;
@@ -308,7 +308,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn redirection(&mut self, c: char) {
-        // `2>x`: the descriptor is no word.
+        // In `2>x`, the descriptor is not a word.
         let is_descriptor = |word: &Word<'_>| match &word.pieces[..] {
             [Piece::Text(text)] => text.bytes().all(|byte| byte.is_ascii_digit()),
             _ => false,
@@ -440,7 +440,7 @@ mod tests {
         text.collect()
     }
 
-    /// The words with `,` between them, files that are read and written behind `<` and `>`.
+    /// Returns the words with `,` between them, and files that are read and written after `<` and `>`.
     fn as_text(text: &str) -> String {
         let lexed = lex(text);
         let of_token = |token: &Token<'_>| match token {

@@ -1,4 +1,4 @@
-//! Where the links of a path lead, one after the other: a guard of `secrets/**` must see a path that passes through it.
+//! The targets of a path's links, one after the other: a guard of `secrets/**` must recognize a path that passes through it.
 //!
 //! Looks at files, with a limit for each event. Knows no globs. The system's own function names only the last place.
 
@@ -8,16 +8,17 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-/// The most links of a path. Systems follow no more.
+/// The most links of a path. Systems follow no more links.
 const MOST_LINKS: usize = 40;
 
 /// The longest name of a file, in bytes.
 const LONGEST_NAME: usize = 255;
 
-/// The most bytes of all paths that are looked up for an event: each is read by the system up to its end. This takes some 10 ms.
+/// The most bytes of all paths that are looked up for an event: the system reads each path up to its end. This takes some 10
+/// ms.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// What the lookups of an event may still cost.
+/// The remaining cost that the lookups of an event may have.
 #[derive(Debug)]
 pub(super) struct Steps(Cell<usize>);
 
@@ -27,7 +28,7 @@ impl Default for Steps {
     }
 }
 
-/// A lookup costs as much as reading so many bytes of a path.
+/// The cost of a lookup, as the number of bytes of a path that could be read instead.
 const LOOKUP: usize = 64;
 
 impl Steps {
@@ -42,8 +43,9 @@ impl Steps {
     }
 }
 
-/// Follows the links of an absolute path. Returns the whole path as it is before and behind each of them; the last one is where
-/// the file is, or would be created. None if it is not known where a link leads, or if there are too many.
+/// Follows the links of an absolute path. Returns the whole path as it is before and after each of them; the last path is
+/// the place of the file, or the place where it would be created. None if the target of a link is not known, or if there are
+/// too many links.
 pub(super) fn followed(path: &Path, steps: &Steps) -> Option<Vec<PathBuf>> {
     let mut walk = Walk {
         done: PathBuf::new(),
@@ -57,7 +59,7 @@ pub(super) fn followed(path: &Path, steps: &Steps) -> Option<Vec<PathBuf>> {
             return None;
         }
         if !walk.enter(&part, steps)? {
-            // Nothing is there, so nothing is behind it.
+            // Nothing exists at this place, so there is nothing after it.
             walk.finish()?;
             break;
         }
@@ -70,9 +72,9 @@ pub(super) fn followed(path: &Path, steps: &Steps) -> Option<Vec<PathBuf>> {
 }
 
 struct Walk {
-    /// What was walked, without links.
+    /// The parts that were walked, without links.
     done: PathBuf,
-    /// What is to be walked, the next part last.
+    /// The parts that are left, the next part last.
     rest: Vec<OsString>,
     stages: Vec<PathBuf>,
     links: usize,
@@ -86,11 +88,11 @@ impl Walk {
             .extend(parts.map(|part| part.as_os_str().to_owned()));
     }
 
-    /// Goes on where the link leads that was walked last.
+    /// Continues at the target of the link that was walked last.
     fn follow(&mut self, steps: &Steps) -> Option<()> {
         let target = fs::read_link(&self.done).ok()?;
         steps.take(&target)?;
-        // A `..` that led here hides the link from the stage before: the path passes through it all the same.
+        // A `..` that led here hides the link from the stage before. The path passes through it nevertheless.
         let rest = self.rest.iter().rev();
         self.add_stage(
             rest.take_while(|part| *part != "..").cloned().collect(),
@@ -110,7 +112,7 @@ impl Walk {
         Some(())
     }
 
-    /// Walks one part. False if there is no such file.
+    /// Walks one part. Returns false if there is no such file.
     fn enter(&mut self, part: &OsStr, steps: &Steps) -> Option<bool> {
         match Path::new(part).components().next()? {
             Component::ParentDir => {
@@ -129,7 +131,7 @@ impl Walk {
             Ok(_) => Some(true),
             Err(error) => match error.kind() {
                 ErrorKind::NotFound | ErrorKind::NotADirectory => Some(false),
-                // The name cannot be that of a file. But a path may become too long only with a link in it.
+                // The name cannot be that of a file. But a path can become too long only through a link in it.
                 ErrorKind::InvalidFilename => {
                     let is_impossible = cfg!(windows) || part.len() > LONGEST_NAME;
                     is_impossible.then_some(false)
@@ -139,8 +141,8 @@ impl Walk {
         }
     }
 
-    /// Adds the rest behind a part that does not exist. None if the rest goes back: a program that creates the part would be led
-    /// elsewhere.
+    /// Adds the rest after a part that does not exist. Returns None if the rest goes back: a program that creates the part
+    /// would be led elsewhere.
     fn finish(&mut self) -> Option<()> {
         while let Some(part) = self.rest.pop() {
             if part == ".." {
@@ -151,8 +153,8 @@ impl Walk {
         Some(())
     }
 
-    /// Returns whether the next part is the directory of a process in `/proc`: what its links mean depends on which
-    /// process asks, and when.
+    /// Returns whether the next part is the directory of a process in `/proc`: the targets of its links depend on the
+    /// process that asks, and on the time.
     fn is_process(&self, part: &OsStr) -> bool {
         let name = part.to_str().unwrap_or_default();
         let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,6 +1,6 @@
-//! Decides which events a hook matches, by its pattern and its conditions.
+//! The decision whether a hook matches an event, by its pattern and its conditions.
 //!
-//! `when` tests the conditions, and the hook's protocol what else it has.
+//! `when` tests the conditions, and the hook's protocol tests its own rules.
 
 use std::sync::Arc;
 
@@ -61,20 +61,19 @@ impl Hook {
         when.flat_map(|when| when.conditions())
     }
 
-    /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled):
-    /// whether its pattern and its conditions match. [`pattern`](Self::pattern) alone does not need the
-    /// event's data. An event of the host's own counts as one that can be blocked, also if it is
-    /// [`notify_only`](crate::EventSpec::notify_only). Paths begin at the root of the hook's project, else at the host's
-    /// current directory: an executor may have another one.
+    /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled): whether its pattern
+    /// and its conditions match. [`pattern`](Self::pattern) alone does not need the event's data. A custom event counts as
+    /// one that can be blocked, even if it is [`notify_only`](crate::EventSpec::notify_only). Paths begin at the root of the
+    /// hook's project, else at the host's current directory: an executor may have another one.
     #[must_use]
     pub fn matches(&self, event: &HookEvent) -> bool {
         let can_block = event.event_type.can_block();
         self.pattern().matches(event) && self.is_when_met(&Compared::new(event, None), can_block)
     }
 
-    /// Returns why the hook does not match this event: the parts of its pattern that do not match, or, if the
-    /// pattern matches, the conditions that do not. Values of the event are shortened, and secrets masked by
-    /// the default rules. Empty if the hook [matches](Self::matches).
+    /// Returns the reasons why the hook does not match this event: the parts of its pattern that do not match, or, if the
+    /// pattern matches, the conditions that do not. Values of the event are shortened, and secrets masked by the default
+    /// rules. Empty if the hook [matches](Self::matches).
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
         self.mismatches_at(&Compared::new(event, None), can_block)
@@ -110,7 +109,7 @@ impl Hook {
         when.map_or_else(Vec::new, |when| when.untested(&at, self.base_dir()))
     }
 
-    /// Says of each of these conditions that it could not be tested, and why.
+    /// Returns a message for each of these conditions: it could not be tested, and the reason.
     #[cfg(feature = "cli")]
     pub(crate) fn untested_notes(&self, event: &HookEvent) -> Vec<String> {
         let why = "the event has no text there, a very long one, or a path of which it is not known where it leads";
@@ -133,7 +132,7 @@ impl Hook {
             && self.protocol_mismatch(at.event).is_none()
     }
 
-    /// Returns whether something may pass unchecked if the hook does not run on an event.
+    /// Returns whether an operation may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
         let replaces = match self.command() {
             HookCommand::Answer(answer) => answer.updated_output.is_some(),
@@ -142,7 +141,7 @@ impl Hook {
         replaces || self.settings.options.guards(can_block)
     }
 
-    /// Returns whether the answer of the hook stands in its entry.
+    /// Returns whether the answer of the hook is in its entry.
     pub(crate) fn answers(&self) -> bool {
         self.settings.answers()
     }
@@ -163,12 +162,12 @@ impl Hook {
         })
     }
 
-    /// Checks that the answer of the hook may do this. The hooks of other agents have no such words: their agents let each
-    /// answer do everything.
+    /// Checks that the answer of the hook may have this effect. The hooks of other agents have no such words: their agents
+    /// let each answer do everything.
     ///
     /// # Errors
-    /// If it may not: why, and what to do about it. A condition that could not be tested runs the hook so that it can stop
-    /// something; it must not let anything pass.
+    /// The reason why the answer may not have the effect, and the next step. A condition that could not be tested runs the
+    /// hook so that it can stop something; it must not let anything pass.
     pub(crate) fn check_may(&self, word: May) -> Result<(), String> {
         let options = &self.settings.options;
         if self.protocol().is_some() || options.may_always(word) {

@@ -1,6 +1,6 @@
 //! Hooks as values: their settings, their form in hooks.json, the words of their commands.
 //!
-//! Does no I/O, except to see where paths lead (`links.rs`), and does not know how a hook is run.
+//! Does no I/O, except to find the targets of paths (`links.rs`), and does not know how a hook is run.
 
 mod canonical;
 mod compared;

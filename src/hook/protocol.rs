@@ -1,6 +1,6 @@
 //! The protocol of a hook: its own, or none for that of hooks.json.
 //!
-//! Knows which one a hook has, not what it does.
+//! Knows the protocol that a hook has. Does not know its rules.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::entry::{FailureKind, FailurePolicy, HookCommand, Options};
 use crate::events::HookEvent;
 use crate::protocol::{CalledHook, Grouping, Protocol, ProtocolMismatch};
 
-/// What makes hooks equal of which only the first one runs: the protocol, its key, and the settings.
+/// The deduplication key of a hook: the protocol, its key, and the settings. Of hooks that share it, only the first runs.
 pub(crate) type Identity<'a> = (&'a str, &'a str, &'a HookCommand, &'a Options);
 
 impl Hook {
-    /// Sets the protocol: how the hook is addressed, and how its end is read. Default: that of hooks.json.
+    /// Sets the protocol: the form of the hook's input, and the rules by which its end is read. Default: that of hooks.json.
     pub(crate) fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
         let own = OwnProtocol {
             definition: json!({"name": protocol.name(), "definition": protocol.definition()}),
@@ -30,14 +30,14 @@ impl Hook {
         self.settings.protocol.as_deref()
     }
 
-    /// The name of the hook's protocol: `native` for that of hooks.json, else that of the tool for which it was
+    /// Returns the name of the hook's protocol: `native` for that of hooks.json, else that of the tool for which it was
     /// written, such as `claude`.
     #[must_use]
     pub fn protocol_name(&self) -> &str {
         self.protocol().map_or("native", |protocol| protocol.name())
     }
 
-    /// The protocol of the hook; none for that of hooks.json.
+    /// Returns the protocol of the hook; none for that of hooks.json.
     pub(crate) fn protocol(&self) -> Option<&dyn Protocol> {
         self.own_protocol().map(|own| &*own.protocol)
     }
@@ -46,14 +46,14 @@ impl Hook {
         self.own_protocol().map(|own| &own.grouping)
     }
 
-    /// The name of the group with which the hook runs at once; none for a hook that runs in order.
+    /// Returns the name of the group whose hooks run in parallel; none for a hook that runs in order.
     pub(crate) fn group(&self) -> Option<&str> {
         let withholds = self.on_failure() == FailurePolicy::Withhold;
         let is_grouped = self.grouping().is_some_and(|grouping| grouping.in_parallel) && !withholds;
         is_grouped.then(|| self.protocol_name())
     }
 
-    /// Returns whether the operation may continue in spite of this failure of the hook.
+    /// Returns whether the operation may continue despite this failure of the hook.
     pub(crate) fn forgives(&self, failure: FailureKind) -> bool {
         let policy = self.on_failure();
         let own = self
@@ -62,14 +62,14 @@ impl Hook {
         self.background() || own.unwrap_or_else(|| failure.continues_under(policy))
     }
 
-    /// Returns whether the model does not get the output of a tool if the hook has not allowed it, with this failure if
-    /// it has failed. The invalid answer of a hook of hooks.json may have been meant to replace the output.
+    /// Returns whether the model does not get the output of a tool if the hook has not allowed it, with this failure if it
+    /// has failed. The invalid answer of a hook of hooks.json may have been intended to replace the output.
     pub(crate) fn withholds(&self, failure: Option<FailureKind>) -> bool {
         let is_unread = failure == Some(FailureKind::InvalidAnswer) && self.protocol().is_none();
         is_unread || self.on_failure() == FailurePolicy::Withhold
     }
 
-    /// What the hook has in common with those of which only the first one runs; none for a hook that always runs.
+    /// Returns the deduplication key of the hook; none for a hook that always runs.
     pub(crate) fn identity(&self) -> Option<Identity<'_>> {
         let key = self.grouping()?.once_for.as_deref()?;
         let settings = &*self.settings;
@@ -77,7 +77,7 @@ impl Hook {
         Some((name, key, &settings.command, &settings.options))
     }
 
-    /// Returns why the protocol does not match the event.
+    /// Returns the reason why the protocol does not match the event.
     pub(super) fn protocol_mismatch<'a>(
         &'a self,
         event: &'a HookEvent,
@@ -88,7 +88,7 @@ impl Hook {
         protocol.mismatch(event)
     }
 
-    /// Returns why the protocol cannot use the hook.
+    /// Returns the reason why the protocol cannot use the hook.
     pub(super) fn protocol_fault(&self) -> Option<&str> {
         self.protocol()?.fault()
     }
@@ -98,7 +98,7 @@ impl Hook {
         self.protocol()?.label()
     }
 
-    /// Returns what the protocol sees of the hook.
+    /// Returns the protocol's view of the hook.
     pub(crate) fn called(&self) -> CalledHook<'_> {
         CalledHook {
             command: &self.settings.command,
@@ -110,7 +110,7 @@ impl Hook {
         }
     }
 
-    /// Returns the hook as it stands in a file of another format.
+    /// Returns the hook as a file of another format defines it.
     pub(crate) fn written(&self) -> Option<String> {
         self.protocol()?.written()
     }

@@ -1,21 +1,21 @@
-//! Where a path leads, to compare it with other files: every place that it passes through, by the system's rules for names.
+//! The places that a path passes through, by the system's rules for names, to compare it with other files.
 //!
-//! Looks at files, as `links` does. Does not know what the files are for.
+//! Looks at files, as `links` does. Does not know the purpose of the files.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::forms::{LONGEST_PATH, System, below, is_same, normal};
 use super::links::{Steps, followed};
 
-/// The places of one path: as it is written, without its `..`, and before and behind each of its links. The last link leads
-/// to the file itself, or to where it would be created.
+/// The places of one path: as it is written, without its `..`, and before and after each of its links. The last link leads
+/// to the file itself, or to the place where it would be created.
 #[derive(Debug)]
 pub(crate) struct Route {
     places: Vec<String>,
 }
 
 impl Route {
-    /// Follows an absolute path. None if it is not known where it leads.
+    /// Follows an absolute path. Returns None if its target is not known.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         if is_too_long(path) {
             return None;
@@ -27,7 +27,7 @@ impl Route {
         Some(route)
     }
 
-    /// The same, without a look at files. None if the path names a device.
+    /// Creates the places without looking at files. Returns None if the path names a device.
     pub(crate) fn without_links(path: &Path) -> Option<Self> {
         let place = normal(&without_parents(path).to_string_lossy(), System::NATIVE)?;
         let places = vec![place];
@@ -35,7 +35,7 @@ impl Route {
     }
 
     fn add(&mut self, place: &Path) {
-        // A place in which a `..` is left has another place behind its next link.
+        // If a `..` is left in a place, the path has another place after its next link.
         if let Some(place) = normal(&place.to_string_lossy(), System::NATIVE)
             && !self.places.contains(&place)
         {
@@ -60,7 +60,7 @@ impl Route {
         })
     }
 
-    /// Returns whether the two paths lead to the same file, or this one to a directory in which the other file lies.
+    /// Returns whether the two paths lead to the same file, or this one to a directory that contains the other file.
     pub(crate) fn leads_to(&self, other: &Self) -> bool {
         let system = System::NATIVE;
         let holds = |directory: &str, path: &str| {

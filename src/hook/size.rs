@@ -1,4 +1,4 @@
-//! How much memory an expression takes at most when it is compiled, found without compiling it.
+//! An upper limit for the memory that an expression takes when it is compiled, found without compiling it.
 //!
 //! Compiling takes about thirty times as long as this, and a program that fires one event never tests most conditions. The
 //! numbers are above those of the crate `regex-automata`; if one were too small, the condition would fail when it is first
@@ -58,7 +58,8 @@ fn states(expression: &Hir) -> usize {
     }
 }
 
-/// Half as many as the class has ranges of bytes: they share states, those of large classes four times as many.
+/// Returns half the number of ranges of bytes of the class: they share states, and those of large classes share four times
+/// as many.
 fn states_of_class(class: &ClassUnicode) -> usize {
     let ranges = class.ranges().iter();
     let bytes: usize = ranges

@@ -22,16 +22,16 @@ impl HookSource {
     }
 }
 
-/// The directory beside a hooks file with more of them.
+/// The directory beside a hooks file that contains more hooks files.
 pub(crate) const HOOKS_D: &str = "hooks.d";
 
-/// Returns whether a file stands beside a hooks file, not in its place.
+/// Returns whether a file is beside a hooks file, not in its place.
 pub(crate) fn is_beside_hooks(file: &Path) -> bool {
     let directory = file.parent().and_then(Path::file_name);
     directory.is_some_and(|name| name == HOOKS_D)
 }
 
-/// Returns the directory of the hooks file that this file is, or beside which it stands.
+/// Returns the directory of this hooks file, or of the hooks file beside which it is.
 pub(crate) fn directory_of_hooks(file: &Path) -> Option<&Path> {
     let directory = file.parent()?;
     if is_beside_hooks(file) {

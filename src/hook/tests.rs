@@ -20,7 +20,7 @@ fn a_hook_has_the_specified_defaults() {
     assert_eq!(hook.on_failure(), FailurePolicy::Block);
 }
 
-/// Each place that states the default deadline, and its words there.
+/// Each place that states the default deadline, and its text there.
 #[test]
 fn the_pages_state_the_default_deadline() {
     let seconds = DEFAULT_TIMEOUT.as_secs();
@@ -40,7 +40,7 @@ fn the_pages_state_the_default_deadline() {
     }
 }
 
-/// A key for which a setter or a getter was forgotten is noticed.
+/// This test fails if the setter or the getter of a key is missing.
 #[test]
 fn each_key_can_be_set_and_is_returned() {
     let shell = Hook::new("a:b", "x").unwrap().with_shell(Shell::Bash);
@@ -105,7 +105,7 @@ fn each_key_can_be_set_and_is_returned() {
     }
 }
 
-/// What an error expects of a key is the type of the schema.
+/// The expected value in an error about a key must match the type in the schema.
 #[test]
 fn a_key_of_another_type_expects_that_of_the_schema() {
     let schema = include_str!("../../hooks.schema.json");

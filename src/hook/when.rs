@@ -1,6 +1,6 @@
 //! The conditions of a hook on an event's data, tested before a process is started.
 //!
-//! Does not know when conditions are compiled, nor which hooks may run.
+//! Does not know when conditions are compiled, or which hooks may run.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ fn check_pointer(pointer: &str) -> Result<(), HookError> {
     Err(error)
 }
 
-/// Returns the pointer that an author probably meant by a path with dots, or by the name of a tool's argument.
+/// Returns the pointer that an author probably intended by a path with dots, or by the name of a tool's argument.
 fn pointer_for(path: &str) -> String {
     let path = path.trim_start_matches("$.").trim_start_matches("data.");
     let path = path.replace("tool_input", "tool_args").replace('.', "/");
@@ -119,7 +119,7 @@ impl When {
         tests.all(|(pointer, test)| result(pointer, test, at, root).is_met(guards))
     }
 
-    /// Returns each condition that does not match. These secrets are masked in the values.
+    /// Returns each condition that does not match. `secrets` are masked in the values.
     pub(super) fn mismatches<'s>(
         &self,
         at: &Compared<'_>,
@@ -155,7 +155,7 @@ impl When {
         doubt.map(|(pointer, _)| pointer.as_str())
     }
 
-    /// The reason why a condition cannot be used, if compiling one has failed.
+    /// Returns the reason why a condition cannot be used, if compiling one has failed.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.0.values().find_map(Lazy::refusal)
     }
@@ -164,22 +164,22 @@ impl When {
     pub(super) fn compile(&self) {
         let allowance = Allowance::default();
         let mut tests = self.0.values();
-        // One that cannot be used is enough.
+        // One condition that cannot be used is enough.
         let _ = tests.find(|test| test.fault(&allowance).is_some());
     }
 }
 
-/// What the test of a condition says.
+/// The result of testing a condition.
 enum Tested {
     Is(bool),
-    /// The value is missing or not a string, or it is not known which file it names.
+    /// The value is missing or not a string, or the file that it names is not known.
     Unclear,
     /// The value is too long, or too much was tested for this event.
     TooMuch,
 }
 
 impl Tested {
-    /// Returns whether the condition counts as met. What cannot be tested must not skip a hook that guards.
+    /// Returns whether the condition counts as met. A condition that cannot be tested must not skip a hook that guards.
     fn is_met(&self, guards: bool) -> bool {
         match self {
             Self::Is(met) => *met,
@@ -214,7 +214,7 @@ fn all_of(forms: &Forms) -> Vec<&str> {
 
 /// Tests whether a hook runs.
 fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    // What a path is excluded by must match what it is called, and no other way to write that.
+    // An excluding condition must match the name of the path itself, and no other way to write it.
     let counted = match test.condition {
         Condition::Not(_) => names_of,
         _ => all_of,
@@ -222,7 +222,7 @@ fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) ->
     tested(pointer, test, at, root, counted, Lazy::test)
 }
 
-/// Tests whether a hook may do more than to stop something. How a path is spelled makes no difference then.
+/// Tests whether a hook may do more than stop something. The spelling of a path makes no difference in this case.
 fn surely(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
     let counted = match test.condition {
         Condition::Not(_) => surely_not_of,
@@ -255,8 +255,8 @@ fn tested(
     met.map_or(Tested::TooMuch, Tested::Is)
 }
 
-/// Returns the value at a pointer, by RFC 6901. None for the empty pointer: the whole data is not a string. Not with
-/// `Value::pointer`, which allocates twice for each part: most events are tested and not matched.
+/// Returns the value at a pointer, by RFC 6901. None for the empty pointer: the whole data is not a string. This does not
+/// use `Value::pointer`, which allocates twice for each part: most events are tested and not matched.
 fn find<'a>(pointer: &str, data: &'a Map<String, Value>) -> Option<&'a Value> {
     let mut parts = pointer.strip_prefix('/')?.split('/').map(unescaped);
     let first = data.get(&*parts.next()?)?;
@@ -281,7 +281,7 @@ fn index(part: &str) -> Option<usize> {
     part.parse().ok().filter(|_| is_plain)
 }
 
-/// Returns the value, if the event has it, for people: in short, with secrets masked. A key above the value may show that
+/// Returns the value, if the event has it, for people: shortened, with secrets masked. A key above the value may show that
 /// it is a secret.
 fn display_of<'s>(
     pointer: &str,
@@ -358,7 +358,7 @@ mod tests {
         let not = |glob: &str| Condition::Not(Box::new(glob.into()));
         assert!(is_met("/x/y/a/*".into()));
         assert!(!is_met("/x/a/*".into()));
-        // What is excluded must match the name itself.
+        // An excluding condition must match the name itself.
         assert!(!is_met(not("a/*")));
         assert!(is_met(not("/x/y/a/*")));
     }

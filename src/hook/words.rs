@@ -1,8 +1,8 @@
 //! The words of a hook's command that may name files, and those that an interpreter may run.
 //!
-//! A table of their options would need a row for each program, and an option that it did not know would hide a file. Knows
-//! interpreters by their names alone, and looks at no files. A word too many is harmless. The rules are in
-//! docs/approval.md; what a program runs by itself is not found.
+//! Options of programs are not known: a table of them would need a row for each program, and an option that is missing in it
+//! would hide a file. Knows interpreters by their names alone, and looks at no files. A word too many is harmless. The rules
+//! are in docs/approval.md. Files that a program runs by itself are not found.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 256 * 1024;
 const MOST_WORDS: usize = 4000;
 /// The most texts within texts that are read: `sh -c "bash -c '...'"`.
 const DEEPEST: usize = 6;
-/// The most words behind interpreters. Each is looked up in several forms.
+/// The most words after interpreters. Each is looked up in several forms.
 const MOST_RUN_WORDS: usize = 200;
 
 /// Returns the value of a variable that is known before the hook runs.
@@ -29,42 +29,42 @@ pub(crate) type Value<'a> = dyn Fn(&str) -> Option<String> + 'a;
 /// The words of a command, `args` and the values of `env`.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    /// What may name a file, without repetitions, in their order.
+    /// The words that may name a file, without repetitions, in their order.
     pub(crate) names: Vec<String>,
     /// The files that are written: they run only as scripts.
     pub(crate) written: Vec<String>,
     pub(crate) runs: Vec<Run>,
-    /// There is more than a limit allows.
+    /// True if there is more than a limit allows.
     pub(crate) is_cut: bool,
-    /// A part of a word is known only when the command runs.
+    /// True if a part of a word is known only when the command runs.
     pub(crate) has_unknown: bool,
-    /// The command may build names when it runs.
+    /// True if the command may build names when it runs.
     pub(crate) builds_names: bool,
 }
 
-/// What one interpreter may run.
+/// The files that one interpreter may run.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Run {
     pub(crate) words: Vec<RunWord>,
-    /// It runs what it reads if none of its words is a file.
+    /// True if the interpreter runs its input when none of its words is a file.
     pub(crate) may_read_program: bool,
 }
 
-/// A word behind an interpreter.
+/// A word after an interpreter.
 #[derive(Debug, PartialEq)]
 pub(crate) struct RunWord {
     /// The names of the files that may run for this word.
     pub(crate) names: Vec<String>,
-    /// It stands in an option or directly behind one: the next file may run too.
+    /// True if the word is in an option or directly after one: the next file may run too.
     pub(crate) is_of_option: bool,
-    /// If it is no file, it is a program's text or a module: what follows is data.
+    /// True if the word may be a program's text or a module, if it is not a file. The words after it are data then.
     pub(crate) may_be_text: bool,
-    /// Any file may run: it means what the interpreter reads, or is known only when the command runs.
+    /// True if any file may run: the word stands for the interpreter's input, or is known only when the command runs.
     pub(crate) may_be_any: bool,
 }
 
 impl Words {
-    /// Reads the words of a hook. `value` knows the variables whose values are put in.
+    /// Reads the words of a hook. `value` returns the known values of variables, which are inserted.
     pub(crate) fn of(hook: &Hook, value: &Value<'_>) -> Self {
         let mut reader = Reader {
             words: Self::default(),
@@ -92,7 +92,7 @@ impl Words {
     }
 }
 
-/// What a text is in which an interpreter has a name.
+/// The kind of a text in which an interpreter has a name.
 #[derive(Clone, Copy, PartialEq)]
 enum Text {
     Code,
@@ -103,7 +103,7 @@ enum Text {
 struct Reader<'a> {
     words: Words,
     value: &'a Value<'a>,
-    /// Those that were asked for, and whether the command may set them.
+    /// The variables that were looked up, and whether the command may set them.
     values: HashMap<String, (Option<String>, bool)>,
     hook: &'a Hook,
     seen: HashSet<String>,
@@ -133,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what stands between two operators.
+    /// Reads the words between two operators.
     fn read_part(&mut self, tokens: &[Token<'_>], levels_left: usize, kind: Text) {
         let mut words = Vec::new();
         for token in tokens {
@@ -185,7 +185,7 @@ impl Reader<'_> {
         }
         let is_text =
             |piece: &Piece<'_>| matches!(piece, Piece::Text(text) if text.contains(is_of_shell));
-        // Without quotes, it would be the same word again.
+        // Without quotes, the text would be the same word again.
         if text != word.source && word.pieces.iter().any(is_text) {
             self.read_text(&text, levels_left - 1, kind);
             if let Some(value) = behind_name(&text) {
@@ -220,7 +220,7 @@ impl Reader<'_> {
         (value, is_set)
     }
 
-    /// Returns whether the command may set a variable: it has its name, and not behind `$`.
+    /// Returns whether the command may set a variable: it contains its name, and not after `$`.
     fn is_set(&self, name: &str) -> bool {
         let texts = self.hook.command().texts();
         let is_set = |text: &String| {
@@ -230,7 +230,8 @@ impl Reader<'_> {
         texts.iter().any(is_set)
     }
 
-    /// Returns a word; or where parts of it are not known, what stands around these. Where they may have another value, both.
+    /// Returns a word. If parts of it are not known, returns the texts around these. If parts may have another value,
+    /// returns both.
     fn names_of(&mut self, word: &Word<'_>) -> Vec<String> {
         let (mut names, is_set) = self.known_of(word, true);
         if is_set {
@@ -242,7 +243,8 @@ impl Reader<'_> {
         names
     }
 
-    /// Returns also whether a variable in the word may be set by the command. The value of such a one is put in if wanted.
+    /// Returns the names in a word, and whether the command may set a variable in it. The value of such a variable is
+    /// inserted only if `puts_in` is true.
     fn known_of(&mut self, word: &Word<'_>, puts_in: bool) -> (Vec<String>, bool) {
         let mut names = Vec::new();
         let mut name = String::new();
@@ -270,7 +272,7 @@ impl Reader<'_> {
         (names, may_be_set)
     }
 
-    /// Adds what the value of a variable makes an interpreter run.
+    /// Adds the files that the value of a variable makes an interpreter run.
     fn read_variable(&mut self, name: &str, value: &str) {
         if !is_in(READ_BY_INTERPRETERS, name) {
             return;
@@ -293,8 +295,8 @@ impl Reader<'_> {
         self.push_run(run);
     }
 
-    /// Adds what the interpreters among the words of a command may run. One that is not the command itself, and one in prose, runs
-    /// no more than the files behind it.
+    /// Adds the files that the interpreters among the words of a command may run. An interpreter that is not the command
+    /// itself, and one in prose, runs no more than the files after it.
     fn find_interpreters(&mut self, words: &[&Word<'_>], texts: &[String], kind: Text) {
         if only_finds(texts) {
             return;
@@ -327,7 +329,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns what an interpreter may run of the words behind it.
+    /// Returns the files that an interpreter may run of the words after it.
     fn run_of(&mut self, kind: Kind, words: &[&Word<'_>], texts: &[String]) -> Run {
         let mut run = Run {
             may_read_program: kind != Kind::Options,
@@ -358,7 +360,7 @@ impl Reader<'_> {
         run
     }
 
-    /// Reads a word behind an interpreter. `option` stands directly before it.
+    /// Reads a word after an interpreter. `option` is directly before it.
     fn run_word(&mut self, word: &Word<'_>, option: Option<&str>, kind: Kind) -> RunWord {
         let mut names = Vec::new();
         let parts = self.names_of(word);
@@ -368,7 +370,7 @@ impl Reader<'_> {
                 let is_module = option.is_some_and(|option| option.ends_with('m'));
                 match kind {
                     Kind::Options => names.push(part.clone()),
-                    // A directory, for others one with `index.js`.
+                    // For a shell, `.` is a directory. For other interpreters, it is one with `index.js`.
                     Kind::Shell if part == "." => {}
                     _ => names.extend(completed(part, is_module)),
                 }
@@ -408,7 +410,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands before a word in its command.
+/// The words before a word in its command.
 #[derive(Default)]
 struct Place {
     has_program: bool,
@@ -437,13 +439,13 @@ impl Place {
     }
 }
 
-/// Returns whether nothing of a word is known before the command runs.
+/// Returns whether no part of a word is known before the command runs.
 fn is_unknown(word: &Word<'_>) -> bool {
     let mut pieces = word.pieces.iter();
     pieces.all(|piece| !matches!(piece, Piece::Text(_)))
 }
 
-/// Leaves of a run in prose the files that it names: no patterns, as of `. * 2`, and no other files.
+/// Keeps only the files that a run in prose names: no patterns, as of `. * 2`, and no other files.
 fn only_named(run: &mut Run) {
     for word in &mut run.words {
         word.may_be_any = false;
@@ -451,7 +453,8 @@ fn only_named(run: &mut Run) {
     }
 }
 
-/// Returns where the name of a shell's program stands, as in `sh -c '..' sh x`: behind the text, if only options are before it.
+/// Returns the index of the name of a shell's program, as in `sh -c '..' sh x`: after the text, if only options are before
+/// it.
 fn name_behind(run: &Run) -> Option<usize> {
     let text = run.words.iter().position(|word| word.may_be_text)?;
     let is_option = |word: &RunWord| word.is_of_option;
@@ -467,7 +470,7 @@ pub(crate) fn is_glob(name: &str) -> bool {
     name.contains(['*', '?', '[']) && !name.contains(is_of_shell) && !name.starts_with('/')
 }
 
-/// The form of a word in a text: the parts that a shell puts in are variables.
+/// Returns the form of a word in a text: the parts that a shell inserts are variables.
 fn text_of(word: &Word<'_>) -> String {
     let mut text = String::new();
     for piece in &word.pieces {
@@ -485,7 +488,7 @@ fn is_of_shell(c: char) -> bool {
     c.is_whitespace() || "'\"\\`$;&|()<>".contains(c)
 }
 
-/// Returns the text behind an option or a name: `--split-string=sh x`, `alias.x=!sh x`.
+/// Returns the text after an option or a name: `--split-string=sh x`, `alias.x=!sh x`.
 fn behind_name(word: &str) -> Option<&str> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let (name, value) = word.split_once('=')?;
@@ -493,7 +496,7 @@ fn behind_name(word: &str) -> Option<&str> {
     is_name.then(|| value.trim_start_matches('!'))
 }
 
-/// Returns at most so many bytes.
+/// Returns at most `most` bytes.
 fn beginning_of(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
@@ -589,7 +592,8 @@ mod tests {
         );
     }
 
-    /// The words of each run: behind `-`, in or behind an option; behind `"`, what may be a text; `*`, any file.
+    /// Returns the words of each run: after `-`, a word in or after an option; after `"`, a word that may be a text; `*`,
+    /// any file.
     fn runs_in(command: &str) -> String {
         let display = |word: &RunWord| {
             let marks = [
@@ -732,7 +736,7 @@ mod tests {
             deep = format!("sh -c {}", serde_json::to_string(&deep).unwrap());
         }
         assert!(words(&deep).is_cut);
-        // Neither takes time or memory that grows with the square of the length.
+        // Reading these texts takes no time or memory that grows with the square of the length.
         for word in [
             "sh ",
             "awk -",
@@ -779,7 +783,7 @@ mod tests {
             let words = words(&format!("true && sh {quoted}; true"));
             prop_assert!(words.names.contains(&name), "{quoted}: {:?}", words.names);
             let mut behind = words.runs.iter().flat_map(|run| &run.words);
-            // A shell runs no directory.
+            // A shell does not run a directory.
             prop_assert!(name == "." || behind.any(|word| word.names.contains(&name)));
         }
     }
