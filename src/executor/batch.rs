@@ -1,4 +1,4 @@
-//! Hooks that run at once: several threads take one after the other, and one thread takes their results.
+//! Hooks that run in parallel: several threads take one after the other, and one thread takes their results.
 //!
 //! Knows no threads.
 
@@ -15,7 +15,7 @@ pub(super) struct Batch {
     runner: Arc<Runner>,
     firing: Arc<Firing<'static>>,
     hooks: Vec<Arc<Hook>>,
-    /// The first hook that no thread has taken.
+    /// The index of the first hook that no thread has taken.
     next: AtomicUsize,
     results: Mutex<Results>,
     /// Wakes the calling thread.
@@ -52,7 +52,7 @@ impl Batch {
         &self.hooks
     }
 
-    /// Runs the next hook; false if none was left.
+    /// Runs the next hook. Returns false if none was left.
     pub(super) fn do_one(&self) -> bool {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(hook) = self.hooks.get(index) else {

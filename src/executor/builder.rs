@@ -21,7 +21,7 @@ use crate::registry::HookRegistry;
 use crate::runner::{Bases, Observer, Observers, Reporter, Residents, Runner};
 use crate::sync::Mutex;
 
-/// The most background hooks that run at once; further ones wait.
+/// The most background hooks that run in parallel; further ones wait.
 const MOST_BACKGROUND: usize = 16;
 
 impl HookExecutor {
@@ -112,8 +112,8 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets how many submitted events may wait for a thread, and also how many background hooks.
-    /// Default: 1,024; at least 1, at most 100,000.
+    /// Sets the most submitted events that may wait for a thread, and also the most background hooks. Default: 1,024; at
+    /// least 1, at most 100,000.
     pub fn queue_capacity(mut self, events: usize) -> Self {
         self.queue_capacity = events.clamp(1, 100_000);
         self
@@ -148,16 +148,16 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets the variables from which hooks inherit, in place of the environment of this process, which another program may have
-    /// set. Programs are looked up in the `PATH` among them.
+    /// Sets the variables from which hooks inherit. They replace the environment of this process, which another program may
+    /// have set. Programs are looked up in the `PATH` among them.
     #[cfg(feature = "cli")]
     pub(crate) fn variables(mut self, variables: Vec<(OsString, OsString)>) -> Self {
         self.variables = Some(variables);
         self
     }
 
-    /// Makes the executor one that fires recorded events again: each hook has the variable `FORGE_REPLAY`, and is confined by
-    /// this sandbox too.
+    /// Makes the executor one that fires recorded events again: each hook has the variable `FORGE_REPLAY`, and is also
+    /// confined by this sandbox.
     #[cfg(feature = "cli")]
     pub(crate) fn replaying(mut self, sandbox: Option<Sandbox>) -> Self {
         self.sandbox = sandbox;
@@ -172,15 +172,15 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets how many bytes of a hook's standard output are kept, and also of its standard error. Default: 1
-    /// MiB; at least 1 byte. Longer output loses its middle: half of the limit is kept from its beginning and half from
-    /// its end, and the result is marked as [truncated](crate::HookResult::truncated).
+    /// Sets the number of bytes that are kept of a hook's standard output, and also of its standard error. Default: 1 MiB;
+    /// at least 1 byte. Longer output loses its middle: half of the limit is kept from its beginning and half from its end,
+    /// and the result is marked as [truncated](crate::HookResult::truncated).
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.output_limit = bytes.max(1);
         self
     }
 
-    /// Sets how many characters of each of these texts an outcome gives to the model: the
+    /// Sets the number of characters of each of these texts that an outcome gives to the model: the
     /// [reason](crate::Outcome::reason), also in a [`HookBlockedError`](crate::HookBlockedError), the
     /// [context](crate::Outcome::additional_context) and the [feedback](crate::Outcome::feedback). Default: 10,000. At least
     /// 1. A hook for Codex has its own limit for the context.
@@ -211,9 +211,9 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Sets what is masked in the log, and in the [reason](crate::HookResult::reason) of a result. Default: values that look
-    /// like secrets, and the values of the hook's own `env`. The other fields of a result have the text as the hook wrote
-    /// it. A [`Trace`](crate::Trace) has its own redactor.
+    /// Sets the redactor for the log, and for the [reason](crate::HookResult::reason) of a result. Default: it masks values
+    /// that look like secrets, and the values of the hook's own `env`. The other fields of a result have the text as the
+    /// hook wrote it. A [`Trace`](crate::Trace) has its own redactor.
     pub fn redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self
@@ -229,7 +229,7 @@ impl HookExecutorBuilder {
     #[must_use]
     pub fn build(self) -> HookExecutor {
         let capacity = self.queue_capacity;
-        // One worker is kept for guards, unless there is only one.
+        // One worker is reserved for guards, unless there is only one.
         let others = (self.workers - 1).max(1);
         // An error means an empty path, or that the current directory cannot be read.
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);

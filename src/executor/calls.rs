@@ -1,6 +1,6 @@
 //! The blocking calls that are running: a shutdown waits for them.
 //!
-//! So a handler of Ctrl-C leaves no hook behind, whichever way the host has fired the event. A call without a token of the
+//! A handler of Ctrl-C therefore leaves no hook behind, whichever method fired the event. A call without a token of the
 //! host's uses the executor's, with one pipe for all. Knows nothing of events.
 
 use std::time::Duration;
@@ -16,11 +16,12 @@ pub(super) struct Calls {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// A shutdown has begun to wait. Before that, waking a thread would cost each call a system call for nothing.
+    /// True if a shutdown has begun to wait. Before that, waking a thread would cost each call a system call without an
+    /// effect.
     is_awaited: bool,
 }
 
-/// One call; it ends when this is dropped.
+/// One running call. It ends when this value is dropped.
 pub(super) struct BlockingCall<'a>(&'a Calls);
 
 impl Calls {

@@ -1,7 +1,7 @@
-//! What the calls of an executor share: the runner, the threads with their jobs, and their end.
+//! The parts that the calls of an executor share: the runner, the threads with their jobs, and their end.
 //!
-//! A job stands beside the pools, since each has the other. Background hooks have a pool of their own, so that other hooks
-//! do not wait for them. Does not know what a job does, nor the order of hooks.
+//! `Job` is in this module, beside the pools, since each of them contains the other. Background hooks have a pool of their
+//! own, so that other hooks do not wait for them. Does not know the work of a job, or the order of hooks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::registry::Removals;
 use crate::runner::{Fired, FiredEvent, Firing, How, Runner};
 use crate::sync::Mutex;
 
-/// How long the threads may take to end, in addition to the grace period of the hooks.
+/// The time that the threads may take to end, in addition to the grace period of the hooks.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) struct Core {
@@ -32,20 +32,21 @@ pub(super) struct Core {
     /// The pool of background hooks.
     pub(super) background: Pool<Job>,
     pub(super) calls: Calls,
-    /// Cancels the events and calls that wait or run. Each cancellation begins a new one: later ones are not affected.
+    /// The token of the events and calls that wait or run. Each cancellation replaces it, so that later ones are not
+    /// affected.
     pub(super) running: Mutex<CancelToken>,
-    /// Cancels the background hooks.
+    /// The token of the background hooks.
     pub(super) in_background: CancelToken,
-    /// The keys of submitted events that are skipped while one of them waits or runs.
+    /// The keys of submitted events. A further event with such a key is skipped while the first one waits or runs.
     pub(super) under_way: UnderWay,
 }
 
-/// What a thread of a pool runs.
+/// The work of a thread of a pool.
 pub(super) enum Job {
     Event(Box<EventJob>),
-    /// One hook, whose result does not matter.
+    /// One background hook. Its result has no effect.
     Background(Box<Submitted>, Arc<Hook>),
-    /// Help with hooks that run at once, which complete without help too.
+    /// Help with hooks that run in parallel, which complete without help too.
     Help(Arc<Batch>),
 }
 
@@ -144,7 +145,7 @@ impl Core {
         before.cancel();
     }
 
-    /// Returns how long cancelled hooks and calls may take to end.
+    /// Returns the time that cancelled hooks and calls may take to end.
     pub(super) fn patience(&self) -> Duration {
         self.runner.kill_grace.saturating_add(LAST_PATIENCE)
     }

@@ -1,7 +1,6 @@
-//! The channel from a submitted event to its host, and what its end wakes: a thread, a task.
+//! The channel from a submitted event to its host. Its end wakes a thread or a task.
 //!
-//! A handle, a receiver and a future are views of this one channel. Knows neither how a hook is run nor
-//! the queue.
+//! A handle, a receiver and a future are views of this one channel. Knows neither the run of a hook nor the queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use crate::logging::error;
 use crate::outcome::HookResult;
 use crate::sync::{Mutex, thread};
 
-/// Where the engine sends the results of an event.
+/// The sending side of the results of an event.
 pub(super) struct ResultSender {
     count: usize,
     pub(super) channel: Arc<Channel>,
@@ -65,7 +64,7 @@ impl ResultSender {
         self.kept.take()
     }
 
-    /// The number of results so far.
+    /// Returns the number of results so far.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -105,13 +104,13 @@ impl ResultSender {
 }
 
 impl Channel {
-    /// Whether the last result has been sent.
+    /// Returns whether the last result has been sent.
     pub(super) fn is_closed(&self) -> bool {
         self.0.lock().sender.is_none()
     }
 
-    /// Waits until the last result has been sent; false if the deadline comes first. This does not wait for the channel
-    /// itself, which would spin first, beside the hook, and wake up for each result.
+    /// Waits until the last result has been sent. Returns false if the deadline comes first. This does not wait for the
+    /// channel itself, which would spin first, beside the hook, and wake up for each result.
     pub(super) fn wait_for_the_end(&self, deadline: Option<Instant>) -> bool {
         loop {
             let mut state = self.0.lock();
@@ -129,7 +128,7 @@ impl Channel {
         }
     }
 
-    /// Registers the task that the end wakes, in place of an earlier one; false if the end has been reached.
+    /// Registers the task that the end wakes, in place of an earlier one. Returns false if the end has been reached.
     pub(super) fn wakes_at_end(&self, task: &Waker) -> bool {
         // Cloning and dropping a waker runs the host's code, so neither happens while the lock is held.
         let new = task.clone();

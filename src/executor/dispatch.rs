@@ -1,7 +1,7 @@
-//! The hooks of one event: one by one or all at once, where the chain stops, and what each hook sees of the changes
-//! of those before it.
+//! The hooks of one event, one by one or in parallel: the point at which the chain stops, and the changes of earlier hooks
+//! that each hook sees.
 //!
-//! Does not know which thread it runs on.
+//! Does not know the thread on which it runs.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use crate::outcome::HookResult;
 use crate::pool::Priority;
 use crate::runner::{DropReason, Firing, Reporter};
 
-/// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started
-/// in their turn and have no result. After a cancellation, every hook that has not run gets a
-/// result that says so. The hooks are in the order of `HookExecutor::hooks_for`.
+/// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started in their turn and have no
+/// result. After a cancellation, every hook that has not run gets a result that says so. The hooks are in the order of
+/// `HookExecutor::hooks_for`.
 pub(super) fn run(
     core: &Arc<Core>,
     mut firing: Firing<'_>,
@@ -119,7 +119,7 @@ fn run_at_once(parallel: &ParallelRun, hooks: &[Arc<Hook>], send: &mut dyn FnMut
     parallel.run(others.cloned().collect(), send);
 }
 
-/// Starts a background hook. Its result does not matter: it cannot block.
+/// Starts a background hook. Its result has no effect, since it cannot block.
 fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
     if firing.is_cancelled() {
         let run = firing.run_of(hook);

@@ -7,7 +7,7 @@ use crate::events::HookEvent;
 use crate::pool::Refusal;
 use crate::runner::DropReason;
 
-/// The reason for which an event that an observer fires is refused.
+/// The reason why an event that an observer fires is refused.
 pub(super) const FROM_OBSERVER: &str =
     "an observer of hooks cannot fire an event: send it to another thread, which fires it";
 

@@ -1,4 +1,4 @@
-//! What an executor would do with each hook on an event, and why.
+//! A prediction for each hook on an event: whether an executor would run it, and the reason.
 //!
 //! Uses the selection and the order of the dispatch, and asks the runner for the standing of each hook. Runs nothing.
 
@@ -13,7 +13,7 @@ use crate::hook::{Compared, Hook};
 use crate::outcome::HookResult;
 use crate::pattern::Mismatch;
 
-/// A hook, and what an executor would do with it.
+/// A hook, and the prediction for it.
 #[derive(Debug)]
 pub(crate) struct Explanation {
     pub(crate) hook: Arc<Hook>,
@@ -24,7 +24,7 @@ pub(crate) struct Explanation {
     pub(crate) order: Option<usize>,
 }
 
-/// The reason why an event does not reach a hook, whatever the hook's standing.
+/// The reason why an event does not reach a hook, independent of the hook's standing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Omission {
     /// The hook's pattern, or one of its conditions, does not match the event.
@@ -36,9 +36,9 @@ pub(crate) enum Omission {
 }
 
 impl HookExecutor {
-    /// Explains what would happen on an event: for each hook of the registry, whether it would run, and why not. The
-    /// hooks of the event come first, in the order in which they would run, then the others. Runs no hook, but looks at
-    /// the files of those that a person has approved.
+    /// Explains the hooks on an event: for each hook of the registry, whether it would run, and otherwise the reason. The
+    /// hooks of the event come first, in the order in which they would run, then the others. Runs no hook, but checks the
+    /// files of those that a person has approved.
     ///
     /// [`FireOptions::without_background`] leaves background hooks out.
     pub(crate) fn explain(&self, event: &HookEvent, options: &FireOptions) -> Vec<Explanation> {
@@ -89,7 +89,7 @@ impl HookExecutor {
         all
     }
 
-    /// Returns whether a hook may run, whatever the event. Looks at the files of an approved hook.
+    /// Returns whether a hook may run, independent of the event. Checks the files of an approved hook.
     pub(crate) fn standing(&self, hook: &Hook) -> Standing {
         if !hook.enabled() {
             return Standing::Off(Off::Entry);
@@ -126,7 +126,7 @@ impl Explanation {
         }
     }
 
-    /// Returns why the hook does not run, without saying that it does not.
+    /// Returns the reason why the hook does not run, as a fragment.
     pub(crate) fn reason(&self) -> String {
         match &self.omission {
             Some(omission) => omission.reason(),
@@ -134,7 +134,7 @@ impl Explanation {
         }
     }
 
-    /// Returns what becomes of the hook, such as `does not run: ...`; none if it runs.
+    /// Returns a sentence about a hook that does not run, such as `does not run: ...`; none if it runs.
     pub(crate) fn why(&self) -> Option<String> {
         match (&self.omission, &self.standing) {
             (Some(omission), _) => Some(format!("does not run: {}", omission.reason())),

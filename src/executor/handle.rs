@@ -1,4 +1,4 @@
-//! The handle of a submitted event: how its host waits for the results.
+//! The handle of a submitted event, by which its host waits for the results.
 //!
 //! Knows neither hooks nor threads.
 
@@ -24,9 +24,9 @@ const WAITED: &str = "an observer of hooks cannot wait for an event: wait on ano
 /// The hooks then run to their end, and their results are lost. With
 /// [`cancel_on_drop`](HookHandle::cancel_on_drop), dropping the handle cancels the event.
 ///
-/// A host polls it with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or awaits it:
-/// it is a `Future` that needs no runtime, whose output is the [`Outcome`]. As a future, it panics if it is
-/// polled again after it has returned the outcome.
+/// A host polls the handle with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or awaits it: it
+/// is a `Future` that needs no runtime, whose output is the [`Outcome`]. As a future, it panics if it is polled again after
+/// it has returned the outcome.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -55,15 +55,15 @@ pub struct HookHandle {
     /// The results that block or ask, once the outcome has been returned.
     returned: Option<Vec<HookResult>>,
     cancels_on_drop: bool,
-    /// The error because of which no hook has seen the event.
+    /// The error that kept all hooks from seeing the event.
     refusal: Option<Arc<SubmitError>>,
 }
 
-/// Where the results of an event are.
+/// The place of an event's results.
 pub(super) enum Results {
-    /// All results are there: no thread has anything to do.
+    /// All results have arrived: no thread has anything left to do.
     Ended(Vec<HookResult>),
-    /// The results stay in the channel until the last one is there.
+    /// The results stay in the channel until the last one has arrived.
     Sent {
         token: CancelToken,
         channel: Arc<Channel>,
@@ -82,7 +82,7 @@ impl HookHandle {
         }
     }
 
-    /// Creates the handle of an event that was not taken: it has ended, and blocks what can be blocked.
+    /// Creates the handle of an event that was not taken. The handle has ended, and blocks what can be blocked.
     pub(crate) fn refused(outcome: Outcome, error: SubmitError) -> Self {
         let results = match &error {
             // The host itself has asked for the event to be skipped.
@@ -95,9 +95,9 @@ impl HookHandle {
         handle
     }
 
-    /// Returns why no hook has seen the event: the queue was full, the event was
-    /// [skipped](crate::FireOptions::skip_while_running), and so on. None if hooks have received it, or there are no hooks. Only a
-    /// handle of [`Hooks::submit`](crate::Hooks::submit) can have a refusal; its outcome blocks what can be blocked.
+    /// Returns the reason why no hook has seen the event: the queue was full, the event was
+    /// [skipped](crate::FireOptions::skip_while_running), and so on. None if hooks have received it, or there are no hooks.
+    /// Only a handle of [`Hooks::submit`](crate::Hooks::submit) can have a refusal; its outcome blocks what can be blocked.
     #[must_use]
     pub fn refusal(&self) -> Option<&SubmitError> {
         self.refusal.as_deref()
@@ -110,11 +110,12 @@ impl HookHandle {
         self
     }
 
-    /// Waits for the hooks to end. This takes the time until it is their turn, and then at most the sum of their timeouts
-    /// and of the time to kill them.
+    /// Waits for the hooks to end. This takes the time until their turn, and then at most the sum of their timeouts and of
+    /// the time to kill them.
     ///
     /// If [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has already returned the outcome,
-    /// the outcome of `wait` contains only the results that block or ask. So an operation that is not allowed stays so.
+    /// the outcome of `wait` contains only the results that block or ask. An operation that is not allowed therefore stays
+    /// so.
     ///
     /// On a thread of the pool, or one that runs an [`Observer`](crate::Observer), this does not wait. The missing results
     /// are replaced by one that fails as [`Circular`](crate::FailureKind::Circular), and blocks what can be blocked. The same
@@ -204,7 +205,7 @@ impl HookHandle {
                     channel, receiver, ..
                 },
             ) => {
-                // A task that has polled the handle is not needed any more.
+                // A task that has polled the handle is no longer needed.
                 channel.wakes_at_end(Waker::noop());
                 receiver
             }
@@ -216,7 +217,7 @@ impl HookHandle {
         !Where::may_wait() && !self.is_finished()
     }
 
-    /// Waits for the last result, and takes all results; none if the deadline comes first.
+    /// Waits for the last result, and takes all results. Returns none if the deadline comes first.
     fn receive(&mut self, deadline: Option<Instant>) -> Option<Vec<HookResult>> {
         let may_need_this_thread = self.may_need_this_thread();
         match &mut self.results {
@@ -283,7 +284,7 @@ impl Drop for HookHandle {
             channel, receiver, ..
         } = &self.results
         {
-            // Otherwise the results and the task would be kept until the event ends.
+            // Without this, the results and the task would be kept until the event ends.
             channel.wakes_at_end(Waker::noop());
             receiver.try_iter().for_each(drop);
         }

@@ -69,14 +69,14 @@ impl Drop for Shared {
     }
 }
 
-/// What is left of an executor after its last clone was dropped.
+/// The remains of an executor after its last clone was dropped.
 pub(crate) struct Remains {
     executor: Weak<Shared>,
     core: Arc<Core>,
 }
 
 impl Remains {
-    /// Waits for the hooks that are being ended, if no clone is left, and no longer than ending them may take. Waits only
+    /// Waits for the hooks that are being ended, if no clone is left, and no longer than ending them may take. It waits only
     /// in the host's own code: a thread of the pool would wait for itself.
     pub(crate) fn wait(&self) {
         if self.executor.strong_count() == 0 && Where::may_wait() {
@@ -86,7 +86,7 @@ impl Remains {
 }
 
 impl HookExecutor {
-    /// Returns what can be waited for once the executor is dropped.
+    /// Returns the value by which a caller can wait once the executor is dropped.
     pub(crate) fn remains(&self) -> Remains {
         Remains {
             executor: Arc::downgrade(&self.shared),
@@ -123,8 +123,8 @@ impl HookExecutor {
         &self.shared.registry
     }
 
-    /// Returns the name of the environment variable with which the user has disabled all hooks except
-    /// [those of the administrator](Hook::is_system). A host shows it to its user.
+    /// Returns the name of the environment variable with which the user has disabled all hooks except [those of the
+    /// administrator](Hook::is_system). A host shows it to its user.
     ///
     /// None if the variable is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable) it. The variable
     /// is read when the executor is built. Every event that would have had hooks is logged, as a warning if they could have
@@ -185,7 +185,8 @@ impl HookExecutor {
         hooks
     }
 
-    /// If the user has disabled all hooks, returns only those of the administrator, and logs that.
+    /// Returns the hooks that match. If the user has disabled all hooks, returns only those of the administrator, and logs
+    /// that.
     fn hooks_to_run(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         let mut hooks = self.matches(event, |hook, at| *hook = hook.chosen_for(at));
         let Some(variable) = self.disabled_by() else {
@@ -237,7 +238,7 @@ impl HookExecutor {
         outcome.with_results(self.execute_hooks(event, options))
     }
 
-    /// Like [`execute`](HookExecutor::execute), but returns only the results.
+    /// Runs the hooks as [`execute`](HookExecutor::execute) does, but returns only the results.
     ///
     /// A host that fires an event that can be blocked must check each
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
@@ -353,7 +354,7 @@ impl HookExecutor {
         }
     }
 
-    /// Fails all hooks of an event whose data is nested too deep, on this thread: no other one could drop the data.
+    /// Fails all hooks of an event whose data is nested too deep, on this thread: no other thread could drop the data.
     fn too_deep(
         &self,
         event: &HookEvent,

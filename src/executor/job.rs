@@ -1,7 +1,7 @@
-//! What a thread of a pool runs: a submitted event, one background hook, or help with hooks that run at once.
+//! The work of a thread of a pool: a submitted event, one background hook, or help with hooks that run in parallel.
 //!
-//! Whatever happens to the thread or the executor, each hook that is waited for has exactly one result, except those
-//! behind a hook that stopped the chain. Knows neither the queue nor the order of hooks.
+//! Each hook that is waited for has exactly one result, even if the thread or the executor ends, except the hooks after one
+//! that stopped the chain. Knows neither the queue nor the order of hooks.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::pool::{Priority, Refusal, Runnable, Waiting};
 use crate::runner::{DropReason, Fired, Firing};
 
 impl Job {
-    /// Queues the job in its pool, from where its token may withdraw it. A job that is not accepted has been abandoned.
+    /// Queues the job in its pool. Its token may withdraw it from there. A job that is not accepted has been abandoned.
     pub(super) fn submit(self, core: &Core, priority: Priority) -> Result<Waiting, Refusal> {
         let pool = match &self {
             Self::Event(_) | Self::Help(_) => &core.pool,

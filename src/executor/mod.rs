@@ -1,7 +1,7 @@
 //! Runs the hooks of an event: on the caller's thread, or on a small pool. Decides their order, and
 //! returns the results.
 //!
-//! Talks only to its caller and the log; reads no files.
+//! Talks only to its caller and the log. Reads no files.
 
 mod batch;
 mod builder;

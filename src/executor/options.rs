@@ -1,4 +1,4 @@
-//! How an event is fired.
+//! The options with which an event is fired.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,7 +7,7 @@ use crate::events::HookEvent;
 use crate::outcome::Handles;
 use crate::pool::Priority;
 
-/// How an event is fired.
+/// The options with which an event is fired.
 ///
 /// ```
 /// use forge_hooks::FireOptions;
@@ -26,7 +26,7 @@ pub struct FireOptions {
     pub(super) background: Background,
     pub(super) is_second_pass: bool,
     order: Order,
-    /// The hash of the key, made as that of [`Order::ByKey`].
+    /// The hash of the key, computed as that of [`Order::ByKey`].
     pub(super) skip_key: Option<u64>,
     pub(super) token: Option<CancelToken>,
     pub(super) tag: Option<u64>,
@@ -43,7 +43,7 @@ enum Order {
     None,
 }
 
-/// What happens to background hooks in their turn.
+/// The treatment of background hooks in their turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Background {
     Start,
@@ -103,8 +103,8 @@ impl FireOptions {
     /// would run what the hook has not allowed. On events other than `tool:pre_execute`, `user:prompt_submit` and
     /// `llm:pre_request` with its `messages`, and where the arguments of a tool are no object, a change blocks in any case.
     ///
-    /// [`Lifecycle::tool`](crate::Lifecycle::tool) does all of this. It also blocks what is easily forgotten: changes of two
-    /// hooks of which one puts back what the other has changed, and changes of the changed event.
+    /// [`Lifecycle::tool`](crate::Lifecycle::tool) does all of this. It also blocks cases that are easily forgotten: changes
+    /// of two hooks of which one puts back the other's change, and changes of the changed event.
     ///
     /// [`Outcome::changed_input`]: crate::Outcome::changed_input
     pub const fn applies_updates(mut self) -> Self {
@@ -112,8 +112,9 @@ impl FireOptions {
         self
     }
 
-    /// Returns what the host does with answers to this event. A change of an input that cannot be changed does not count as a
-    /// yes. An event that cannot be blocked needs no yes; nor does the stop of an agent, which a block would let go on.
+    /// Returns the host's way of handling answers to this event. A change of an input that cannot be changed does not count
+    /// as a yes. An event that cannot be blocked needs no yes. Nor does the stop of an agent, since a block would let the
+    /// agent continue.
     pub(super) fn handles_of(&self, event: &HookEvent, can_block: bool) -> Handles {
         let needs_no_yes = !can_block || event.event_type.is_agent_stop();
         Handles {
@@ -128,8 +129,8 @@ impl FireOptions {
         self
     }
 
-    /// Says that hooks have changed the event, and that it is fired once more. Background hooks, which have received it, are
-    /// skipped.
+    /// Declares that hooks have changed the event, and that it is fired once more. Background hooks, which have received it,
+    /// are skipped.
     pub const fn second_pass(mut self) -> Self {
         self.is_second_pass = true;
         self.without_background()

@@ -1,7 +1,7 @@
-//! Which hooks run on an event, and in which order.
+//! The hooks that run on an event, and their order.
 //!
-//! Hooks that redact a tool's output come first, then the other hooks that run one after the other, then each group
-//! of hooks that run at once. Knows how a hook's protocol wants to be run, not what the protocol is.
+//! Hooks that redact a tool's output come first, then the other hooks that run one after the other, then each group of hooks
+//! that run in parallel. Knows how a hook's protocol wants to be run. Does not know the protocol itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,8 +15,7 @@ pub(super) fn redacts(event: &HookEvent, hook: &Hook) -> bool {
     event.event_type == EventType::ToolPostExecute && hook.on_failure() == FailurePolicy::Withhold
 }
 
-/// Puts the hooks in order. Of identical hooks that run once only the first is kept, if it [may replace](replaces) the
-/// others.
+/// Puts the hooks in order. If identical hooks run once, only the first is kept, if it [may replace](replaces) the others.
 pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
     hooks.sort_by(|one, other| {
         let later = |hook| !redacts(event, hook);
@@ -41,8 +40,8 @@ pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
     }
 }
 
-/// Returns whether a hook does all that an identical one would do. It does not if its approval is lost, since it then fails; nor
-/// if only it is confined by the host, since it may fail where the other decides.
+/// Returns whether a hook does all that an identical one would do. It does not if its approval is lost, since it then fails.
+/// Nor does it if only it is confined by the host, since it may fail where the other hook decides.
 fn replaces(first: &Hook, other: &Hook) -> bool {
     let confined = first.host_sandbox();
     !first.is_refused() && (confined.is_none() || confined == other.host_sandbox())

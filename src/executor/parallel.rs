@@ -1,7 +1,7 @@
-//! Runs the hooks of one event all at once.
+//! Runs the hooks of one event in parallel.
 //!
-//! The calling thread takes one hook after the other, and so do threads of the pool that are free.
-//! So it never waits for a thread, only for running hooks.
+//! The calling thread takes one hook after the other, and so do threads of the pool that are free. The calling thread
+//! therefore never waits for a thread, only for running hooks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

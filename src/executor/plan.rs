@@ -1,4 +1,4 @@
-//! The stages of an event: hooks that run one after the other, then hooks that run at once.
+//! The stages of an event: hooks that run one after the other, then hooks that run in parallel.
 //!
 //! The dispatch runs the stages, and `explain` walks them: both ask a stage whether it is reached and where it ends. Knows
 //! no standing and no result.
@@ -15,7 +15,7 @@ use crate::hook::Hook;
 pub(super) struct Plan {
     /// The first stage.
     pub(super) in_turn: Stage,
-    /// The others.
+    /// The other stages.
     pub(super) at_once: Vec<Stage>,
 }
 
@@ -29,14 +29,14 @@ pub(super) struct Stage {
 enum StageOrder {
     /// The hooks run one after the other. `stops`: a hook may keep those after it from running.
     InTurn { stops: bool },
-    /// The hooks run all at once, as the caller wants it.
+    /// The hooks run in parallel, because the caller has set that option.
     AtOnce,
-    /// The hooks are a group of another agent, and run all at once.
+    /// The hooks are a group of another agent, and run in parallel.
     Group,
 }
 
 impl Plan {
-    /// Makes the stages of hooks that are in the order of `HookExecutor::hooks_for`.
+    /// Creates the stages of hooks that are in the order of `HookExecutor::hooks_for`.
     pub(super) fn new(event: &HookEvent, mut hooks: Vec<Arc<Hook>>, options: &FireOptions) -> Self {
         if options.background == Background::Skip {
             hooks.retain(|hook| !hook.background());
@@ -61,8 +61,9 @@ impl Plan {
         }
     }
 
-    /// Returns the hooks in order, each with the hook because of which it does not run. `stops` says of a hook that runs,
-    /// by its place among all hooks, whether it stops others. On an event that can be blocked, it then blocks.
+    /// Returns the hooks in order, each with the hook that keeps it from running, if there is one. `stops` returns for a
+    /// hook that runs, by its index among all hooks, whether it stops others. On an event that can be blocked, it then
+    /// blocks.
     #[cfg(feature = "cli")]
     pub(super) fn walk(
         &self,
@@ -106,7 +107,7 @@ impl Stage {
         !(is_blocked && self.is_group())
     }
 
-    /// Returns whether the stage ends behind a hook. `has_stopped`: the hook stops those after it.
+    /// Returns whether the stage ends after a hook. `has_stopped`: the hook stops those after it.
     pub(super) fn ends_after(&self, has_stopped: bool) -> bool {
         has_stopped && self.order == StageOrder::InTurn { stops: true }
     }

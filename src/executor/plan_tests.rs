@@ -1,5 +1,5 @@
-//! Random hooks on one event: those that ran are those that the pages and a dry run say. What is approved is looked at when a
-//! hook starts.
+//! Random hooks on one event. The hooks that ran must be those that the pages and a dry run predict. Approved content is
+//! checked when a hook starts.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,7 +20,7 @@ use crate::hook::{ApprovalCheck, Hook};
 use crate::protocol::{Call, Exit, Grouping, Launch, Protocol, command_line};
 use crate::thorough::random_cases;
 
-/// Hooks that run at once, and whose exit code decides.
+/// Hooks that run in parallel, and whose exit code decides.
 #[derive(Debug)]
 struct Grouped(&'static str);
 
@@ -113,7 +113,7 @@ impl Case {
         }
     }
 
-    /// Returns whether the hook keeps others from running. On an event that cannot be blocked, no answer does.
+    /// Returns whether the hook keeps others from running. On an event that cannot be blocked, no answer does so.
     fn stops(&self, can_block: bool) -> bool {
         let answers = matches!(self.kind, Kind::AnswersBlock | Kind::AnswersNonsense);
         self.objects() && (can_block || !answers)

@@ -1,7 +1,7 @@
 //! Threads that submit, cancel, drop and shut down, under a scheduler that tries one order of their steps after the other.
 //! `.ci/shuttle` builds them. A thread that waits forever is a failure too.
 //!
-//! No hook needs a process: their answers stand in their entries. The scheduler knows no time.
+//! No hook needs a process: their answers are in their entries. The scheduler has no clock.
 
 #![allow(clippy::unwrap_used)]
 
@@ -57,7 +57,7 @@ fn was_cancelled(result: &HookResult) -> bool {
     result.failure == Some(FailureKind::Cancelled)
 }
 
-/// Waits, and returns how many of its hooks were cancelled.
+/// Waits, and returns the number of hooks that were cancelled.
 fn cancelled(handle: HookHandle) -> usize {
     let outcome = handle.wait();
     assert_eq!(outcome.results().len(), HOOKS);
@@ -199,7 +199,7 @@ fn a_cancellation_reaches_a_token_that_is_just_registered() {
     });
 }
 
-/// Keeps the thread of the pool.
+/// An observer that keeps the thread of the pool.
 struct Keeps(Mutex<Option<(Sender<()>, Receiver<()>)>>);
 
 impl Observer for Keeps {

@@ -1,10 +1,10 @@
-//! A token: what cancels calls and submitted events from any thread.
+//! A token, which cancels calls and submitted events from any thread.
 //!
-//! Tokens are a graph of three levels. Above are the tokens of an executor (one for what is fired, one for what runs in the
-//! background) and those of the host; below each submitted event, each background hook, and each call to which the host has
-//! given a token. A token that is cancelled requests the flags below it, and a thread that looks at one also looks at
-//! those above it. A token first becomes known to those above it and then looks at them, and an event looks at its token
-//! once it has its place in the queue: so no cancellation is lost in between. Knows neither hooks nor threads.
+//! Tokens are a graph of three levels. Above are the tokens of an executor (one for fired events, one for background hooks)
+//! and those of the host. Below are the tokens of each submitted event, each background hook, and each call to which the
+//! host has given a token. A token that is cancelled requests the flags below it, and a thread that checks one also checks
+//! those above it. A token first becomes known to those above it and then checks them, and an event checks its token once it
+//! has its place in the queue, so that no cancellation is lost in between. Knows neither hooks nor threads.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -89,9 +89,9 @@ impl CancelToken {
         children.push(Arc::downgrade(&child.0));
     }
 
-    /// Cancels what it was given to, as [`HookHandle::cancel`](crate::HookHandle::cancel) does, without waiting. It stays
-    /// cancelled: what it is given to later is cancelled at once. An event without hooks has nothing to cancel, and is
-    /// allowed; an action of a [`Lifecycle`](crate::Lifecycle) is not begun.
+    /// Cancels the calls and events that have this token, as [`HookHandle::cancel`](crate::HookHandle::cancel) does, without
+    /// waiting. The token stays cancelled: a call or event that gets it later is cancelled at once. An event without hooks
+    /// has nothing to cancel, and is allowed; an action of a [`Lifecycle`](crate::Lifecycle) is not begun.
     pub fn cancel(&self) {
         // A loop instead of recursion: a host may give each event the token of the one before.
         let mut waiting = vec![self.clone()];
@@ -105,7 +105,7 @@ impl CancelToken {
         }
     }
 
-    /// Notes in which queue an event waits.
+    /// Records the queue in which an event waits.
     pub(super) fn waits_in(&self, queue: Waiting) {
         self.0.links.lock().waits_in = Some(queue);
         // The token may have been cancelled before its queue was known.
@@ -121,8 +121,8 @@ impl CancelToken {
         }
     }
 
-    /// Returns whether the token has been cancelled. The token of a submitted event is cancelled with its event, by whatever
-    /// means that is done.
+    /// Returns whether the token has been cancelled. The token of a submitted event is also cancelled if its event is
+    /// cancelled in another way.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
@@ -154,7 +154,7 @@ impl CancelToken {
             .collect()
     }
 
-    /// Returns the cancellation that the hooks of an event look at.
+    /// Returns the cancellation that the hooks of an event check.
     pub(super) fn cancellation(&self) -> Arc<dyn Cancellation> {
         Arc::clone(&self.0) as _
     }

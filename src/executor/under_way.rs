@@ -10,14 +10,14 @@ use crate::sync::Mutex;
 #[derive(Clone, Default)]
 pub(super) struct UnderWay(Arc<Mutex<HashSet<u64>>>);
 
-/// One key; it is under way until this is dropped.
+/// One key. It is under way until this value is dropped.
 pub(super) struct Held {
     keys: UnderWay,
     key: u64,
 }
 
 impl UnderWay {
-    /// Holds a key; none if an event with this key is under way.
+    /// Holds a key. Returns none if an event with this key is under way.
     pub(super) fn hold(&self, key: u64) -> Option<Held> {
         let is_new = self.0.lock().insert(key);
         is_new.then(|| Held {

@@ -1,5 +1,5 @@
-//! The variables that were given to an executor: hooks have them in place of those of this process, which may have been set by
-//! a program that must not choose what hooks run.
+//! The variables that were given to an executor. They replace those of this process, which a program may have set that must
+//! not choose the hooks that run.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::{AppProfile, FireOptions, Hook, HookEvent, HookExecutor, Hooks};
 
-/// Runs a test in a process whose environment leads to another directory, and says that a hook above has set everything.
+/// Runs a test in a process whose environment leads to another directory, and pretends that a hook above has set everything.
 fn in_hostile_environment(test: &str, run: impl FnOnce(&Path)) {
     const RUNS: &str = "RUNS_IN_HOSTILE_ENVIRONMENT";
     if let Some(directory) = std::env::var_os(RUNS) {
@@ -37,7 +37,7 @@ fn in_hostile_environment(test: &str, run: impl FnOnce(&Path)) {
         .output()
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
-    // A wrong name of the test would run none.
+    // If the name of the test is wrong, no test runs.
     assert!(printed.contains("1 passed"), "{printed}");
 }
 
