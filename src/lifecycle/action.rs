@@ -1,6 +1,6 @@
 //! The one mechanism of all actions: `begin` fires the event before, `finish` the event after.
 //!
-//! Does not know what differs between actions, which is in the [table](super::table).
+//! Does not know the differences between actions, which are in the [table](super::table).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,10 +18,10 @@ use crate::printable::printable;
 
 /// A kind of action. The trait is not exported, so that only this crate implements it.
 pub trait Action: Sized {
-    /// Whether the action is a decision: hooks that ask do not block it, and a block is its failure.
+    /// True if the action is a decision: hooks that ask do not block it, and a block is its failure.
     const DECIDES: bool = false;
 
-    /// Is called when the action is allowed and has begun.
+    /// Called when the action is allowed and has begun.
     fn begun(_running: &mut Running<Self>) -> Result<(), HookBlockedError> {
         Ok(())
     }
@@ -64,16 +64,17 @@ impl<'a, A: Action> Request<'a, A> {
         }
     }
 
-    /// Sets the function that asks the user when a hook answers `ask`; true allows the action. Default: such a
-    /// hook blocks it. The function is called once, after all changes, if no hook blocks; also if a hook has
-    /// asked only about the action before it was changed. For a permission, `run` or `question` asks instead.
+    /// Sets the function that asks the user when a hook answers `ask`; true allows the action. Default: such a hook blocks
+    /// it. The function is called once, after all changes, if no hook blocks. It is also called if a hook has asked only
+    /// about the action before it was changed. For a permission, `run` or `question` asks instead.
     pub fn on_ask(mut self, ask: impl FnOnce(&Question<'_>) -> bool + Send + 'a) -> Self {
         self.ask = Some(Box::new(ask));
         self
     }
 
-    /// Adds a field to the data of each event of this action, as `tool_use_id` for one call of a tool. A name that an event
-    /// of the action has itself, such as `tool_args` or `error`, is ignored, with a warning in the log.
+    /// Adds a field to the data of each event of this action, such as `tool_use_id` for one call of a tool. If an event of
+    /// the action has a field of this name itself, such as `tool_args` or `error`, the new field is ignored, with a warning
+    /// in the log.
     ///
     /// ```
     /// use forge_hooks::{HookExecutor, Lifecycle};
@@ -88,7 +89,7 @@ impl<'a, A: Action> Request<'a, A> {
         self
     }
 
-    /// Lets this token cancel the events of this action, also that of its end, in place of the
+    /// Lets this token cancel the events of this action, including that of its end, in place of the
     /// [lifecycle's](Lifecycle::cancelled_by).
     pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
         self.open.lifecycle.token = Some(token.clone());
@@ -159,13 +160,13 @@ impl<'a, A: Action> Request<'a, A> {
 }
 
 impl<A: Begins> Request<'_, A> {
-    /// Fires the event before the action, and runs its hooks on this thread. The host then does what it has
-    /// announced, and ends it with `finish`. An event that cannot be blocked is always allowed.
+    /// Fires the event before the action, and runs its hooks on this thread. The host then performs the action, and ends it
+    /// with `finish`. An event that cannot be blocked is always allowed.
     ///
     /// # Errors
     /// If a hook blocks the action or stops the turn, the user declines when asked, or the host
-    /// [cancels](HookBlockedError::is_cancelled) the event. Then the host does nothing, and
-    /// [gives its model the reason](super#when-a-hook-blocks).
+    /// [cancels](HookBlockedError::is_cancelled) the event. The host then does not perform the action, and [gives its model
+    /// the reason](super#when-a-hook-blocks).
     pub fn begin(self) -> Result<Running<A>, HookBlockedError> {
         self.start()
     }
@@ -180,10 +181,9 @@ impl<A> fmt::Debug for Request<'_, A> {
 /// An action that hooks have allowed, and that has begun. It borrows nothing and can be sent, so a host can
 /// store it, move it to another thread, or hold it across an `.await`.
 ///
-/// `finish` ends it. If it is dropped before, by an error, a panic or a cancelled future, then the event for
-/// that is fired, if there is one: `tool:error`, `llm:error`, `llm:stream_end`, `session:end`,
-/// `permission:denied`. Dropping it takes as long as the hooks of this event, except
-/// [`without_waiting`](super::Lifecycle::without_waiting).
+/// `finish` ends the action. If it is dropped before, by an error, a panic or a cancelled future, then the event for that is
+/// fired, if there is one: `tool:error`, `llm:error`, `llm:stream_end`, `session:end`, `permission:denied`. Dropping it
+/// takes as long as the hooks of this event, except [`without_waiting`](super::Lifecycle::without_waiting).
 #[must_use = "an action that is dropped at once has ended without a result"]
 #[derive(Debug)]
 pub struct Running<A> {
@@ -194,19 +194,19 @@ pub struct Running<A> {
 }
 
 impl<A> Running<A> {
-    /// The outcome of the event before the action; empty if it was not waited for. If hooks have changed the action, it is the
-    /// outcome of the original one, and [`again`](Running::again) is that of the changed one.
+    /// Returns the outcome of the event before the action; empty if it was not waited for. If hooks have changed the action,
+    /// this is the outcome of the original one, and [`again`](Running::again) returns that of the changed one.
     pub fn before(&self) -> &Outcome {
         &self.before
     }
 
-    /// The outcome of the changed event, if hooks have changed the action.
+    /// Returns the outcome of the changed event, if hooks have changed the action.
     #[must_use]
     pub fn again(&self) -> Option<&Outcome> {
         self.again.as_ref()
     }
 
-    /// The context of hooks for the model so far, without duplicates, separated by newlines.
+    /// Returns the context of hooks for the model so far, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         joined(self.outcomes(), |output| {
@@ -214,7 +214,7 @@ impl<A> Running<A> {
         })
     }
 
-    /// The hooks that have failed so far and did not block, for the user; see [`Outcome::failures`].
+    /// Returns the hooks that have failed so far and did not block, for the user; see [`Outcome::failures`].
     #[must_use]
     pub fn failures(&self) -> Failures<'_> {
         Failures::of(self.outcomes())
@@ -236,7 +236,7 @@ fn check(tokens: &[CancelToken]) -> Result<(), HookBlockedError> {
     Ok(())
 }
 
-/// The events of one action: their common data, and whether the end is still to be fired.
+/// The events of one action: their common data, and whether the end must still be fired.
 pub(super) struct Open {
     pub(super) lifecycle: Lifecycle,
     pub(super) row: Cow<'static, Row>,
@@ -260,7 +260,7 @@ impl Open {
         self.lifecycle.of_session(event)
     }
 
-    /// Adds a field to the data of the events that are still to be fired.
+    /// Adds a field to the data of the events that must still be fired.
     pub(super) fn set_field(&mut self, name: String, value: Value) {
         // Only a turn sets the agent of an event, since guards decide by it.
         if self.row.has_key(&name) || [AGENT_TYPE, AGENT_ID].contains(&&*name) {

@@ -1,4 +1,4 @@
-//! The agent in whose turn an event is.
+//! The agent in whose turn an event occurs.
 //!
 //! Knows no events.
 

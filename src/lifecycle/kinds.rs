@@ -72,12 +72,11 @@ impl Request<'_, Model> {
         self
     }
 
-    /// Fires `llm:pre_request`, calls the model, and fires `llm:post_response` with the number of tokens that
-    /// the function returns beside the answer, or `llm:error` with its error message. Returns the answer or the
-    /// error.
+    /// Fires `llm:pre_request`, calls the model, and fires `llm:post_response` with the number of tokens that the function
+    /// returns beside the answer, or `llm:error` with its error message. Returns the answer or the error.
     ///
     /// # Errors
-    /// As with [`begin`](Request::begin). The model has not been called then.
+    /// The errors of [`begin`](Request::begin). The model has not been called then.
     pub fn run<T, E: fmt::Display>(
         self,
         call: impl FnOnce(&Running<Model>) -> Result<(T, u64), E>,
@@ -90,8 +89,8 @@ impl Request<'_, Model> {
 }
 
 impl Running<Model> {
-    /// The messages for the model, with the changes of hooks; none if the host has not
-    /// [set](Request::with_messages) them.
+    /// Returns the messages for the model, with the changes of hooks; none if the host has not [set](Request::with_messages)
+    /// them.
     #[must_use]
     pub fn messages(&self) -> Option<&[Value]> {
         let messages = self.open.data.get(MESSAGES)?.as_array()?;
@@ -119,8 +118,8 @@ impl Running<Model> {
     }
 }
 
-/// An answer that arrives piece by piece. Its end, `llm:stream_end`, is fired once, with the number of tokens so
-/// far, also if it is dropped.
+/// An answer that arrives piece by piece. Its end, `llm:stream_end`, is fired once, with the number of tokens so far, even
+/// if the value is dropped.
 #[derive(Debug)]
 pub struct Stream;
 
@@ -135,7 +134,7 @@ impl Running<Stream> {
         self.open.data.insert("llm_tokens".to_owned(), tokens);
     }
 
-    /// The number of tokens that have arrived.
+    /// Returns the number of tokens that have arrived.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         let tokens = self.open.data.get("llm_tokens");
@@ -143,8 +142,8 @@ impl Running<Stream> {
     }
 }
 
-/// A session; see [`Lifecycle::session`]. Its end is fired once: by [`finish`](Running::finish), or when it is
-/// dropped, also by a panic.
+/// A session; see [`Lifecycle::session`]. Its end is fired once: by [`finish`](Running::finish), or when it is dropped, even
+/// by a panic.
 ///
 /// ```
 /// use forge_hooks::{HookExecutor, Lifecycle};
@@ -165,46 +164,46 @@ impl Begins for Session {}
 impl Ends for Session {}
 
 impl Running<Session> {
-    /// The lifecycle for calls in this session: its events have the session's id.
+    /// Returns the lifecycle for calls in this session: its events have the session's id.
     #[must_use]
     pub fn lifecycle(&self) -> &Lifecycle {
         &self.open.lifecycle
     }
 
-    /// The session's id.
+    /// Returns the session's id.
     #[must_use]
     pub fn id(&self) -> &str {
         let id = self.open.lifecycle.session_id.as_deref();
         id.unwrap_or_default()
     }
 
-    /// Creates a turn of the session's own agent, as [`Lifecycle::prompt`].
+    /// Creates a turn of the session's own agent, as [`Lifecycle::prompt`] does.
     pub fn prompt(&self, content: impl Into<String>) -> Request<'static, Turn> {
         self.lifecycle().prompt(content)
     }
 
-    /// Creates a shortening of the session's conversation, as [`Lifecycle::compact`].
+    /// Creates a shortening of the session's conversation, as [`Lifecycle::compact`] does.
     pub fn compact<'a>(&self, trigger: impl Into<String>) -> Request<'a, Compaction> {
         self.lifecycle().compact(trigger)
     }
 
-    /// Fires `session:message`, as [`Lifecycle::message`].
+    /// Fires `session:message`, as [`Lifecycle::message`] does.
     pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
         self.lifecycle().message(role, content)
     }
 
-    /// Fires `notification:show`, as [`Lifecycle::notify`].
+    /// Fires `notification:show`, as [`Lifecycle::notify`] does.
     pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
         self.lifecycle().notify(message)
     }
 
-    /// Fires `user:interrupt`, as [`Lifecycle::interrupt`].
+    /// Fires `user:interrupt`, as [`Lifecycle::interrupt`] does.
     pub fn interrupt(&self) -> Option<Outcome> {
         self.lifecycle().interrupt()
     }
 }
 
-/// A turn of an agent, from the user's prompt to the end of the agent's work; see [`Running::prompt`]. Or a turn
+/// A turn of an agent, from the user's prompt to the end of the agent's work; see [`Running::prompt`]. It may also be a turn
 /// of an agent that works for another one; see [`Running::subagent`].
 ///
 /// `begin` fires `user:prompt_submit`. A hook can replace the prompt (`updatedInput` with `content`): the hooks run once more on the
@@ -253,9 +252,9 @@ impl Action for Turn {
 impl Begins for Turn {}
 
 impl Running<Turn> {
-    /// The lifecycle for calls in this turn. Its events say whose they are: they have the type of the [subagent](Running::subagent)
-    /// as `agent_type`, or `main`, and the subagent's id as `agent_id`, if it [has one](Running::subagent_with_id). A token that
-    /// was given to the turn cancels them too.
+    /// Returns the lifecycle for calls in this turn. Its events name the agent: they have the type of the
+    /// [subagent](Running::subagent) as `agent_type`, or `main`, and the subagent's id as `agent_id`, if it [has
+    /// one](Running::subagent_with_id). A token that was given to the turn cancels them too.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -281,8 +280,7 @@ impl Running<Turn> {
     /// Creates a turn of another agent of this type, for a part of the work of this one. Its tools are called with the
     /// [lifecycle](Running::lifecycle) of that turn, which has the token of this turn.
     ///
-    /// The type is for hooks that decide by it, so it comes from the host: a model that may choose it could choose one without
-    /// a guard.
+    /// Hooks may decide by the type, so it comes from the host: a model that may choose it could choose one without a guard.
     pub fn subagent(&self, agent_type: impl Into<String>) -> Request<'static, Turn> {
         self.turn_of(Agent {
             agent_type: agent_type.into(),
@@ -326,7 +324,7 @@ impl Running<Turn> {
         Request::new(&lifecycle, &table::SUBAGENT, [], Turn::new())
     }
 
-    /// The prompt for the model, with the changes of hooks; empty for an agent that works for another one.
+    /// Returns the prompt for the model, with the changes of hooks; empty for an agent that works for another one.
     #[must_use]
     pub fn prompt(&self) -> &str {
         let prompt = self.open.data.get("content");
@@ -340,12 +338,12 @@ impl Running<Turn> {
     ///
     /// If the host cancels the event, the agent stops: a cancellation is no verdict, and the host wants it to end.
     ///
-    /// It only borrows the turn, since a blocked end does not end it: a host can keep the turn where it keeps its agent, and
+    /// The method only borrows the turn, since a blocked end does not end it: a host can keep the turn beside its agent, and
     /// drop it there.
     ///
     /// If hooks have blocked eight ends of this agent in a row, and the session has called no tool meanwhile, the next end
-    /// is allowed whatever they answer: otherwise a hook could keep an agent running forever. The turns of the session's
-    /// own agent count together, and those of each [`subagent`](Running::subagent) by themselves.
+    /// is allowed regardless of their answers: otherwise a hook could keep an agent running forever. The turns of the
+    /// session's own agent are counted together, and those of each [`subagent`](Running::subagent) separately.
     pub fn finish(&mut self, last_message: impl Into<String>) -> Outcome {
         let event = self.open.event(&self.open.row.after.0);
         let event = event
@@ -382,7 +380,7 @@ impl<A: Begins + Ends> Request<'_, A> {
     /// Fires the event before the action, calls the function, and fires the event after it.
     ///
     /// # Errors
-    /// As with [`begin`](Request::begin). The function has not been called then.
+    /// The errors of [`begin`](Request::begin). The function has not been called then.
     pub fn run<T>(self, work: impl FnOnce(&Running<A>) -> T) -> Result<T, HookBlockedError> {
         let running = self.begin()?;
         let done = work(&running);

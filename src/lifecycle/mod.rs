@@ -1,6 +1,6 @@
 //! The events around a tool, a model call, a session, an agent and a permission, fired in the right order.
 //!
-//! Knows which events come before and after an action of the host; not the action itself, nor how hooks run.
+//! Knows the events before and after an action of the host. Does not know the action itself, or how hooks run.
 //!
 //! Each action has the same three steps. `begin` fires the event before the action, and fails if a hook blocks. Then the
 //! host acts. `finish` fires the event after the action. `run` does all three, with a function that acts. For a tool, `begin`
@@ -66,8 +66,8 @@ pub use tool::{Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order.
 ///
-/// A host that calls its tools and its model through it forgets no event. [The module](self) says how, and what the model
-/// gets if a hook blocks.
+/// A host that calls its tools and its model through it forgets no event. [The module](self) explains this, and the text
+/// that the model gets if a hook blocks.
 ///
 /// Hooks run on the calling thread. With [`without_waiting`](Lifecycle::without_waiting), events that cannot be blocked are
 /// submitted instead. If a hook fails on such an event, the hooks after it run nevertheless.
@@ -98,7 +98,7 @@ pub use tool::{Tool, ToolRun};
 pub struct Lifecycle {
     executor: HookExecutor,
     session_id: Option<String>,
-    /// The agent in whose turn the events are; none outside of a turn.
+    /// The agent in whose turn the events occur; none outside of a turn.
     agent: Option<Agent>,
     context: Option<Arc<HostContext>>,
     waits: bool,
@@ -146,30 +146,30 @@ impl Lifecycle {
         self
     }
 
-    /// Lets this token cancel every event of this lifecycle, also those of an action's end. To cancel one turn and not the end
-    /// of the session, give the token to a clone. [`Request::cancelled_by`] is for one action.
+    /// Lets this token cancel every event of this lifecycle, including those of an action's end. To cancel one turn and not
+    /// the end of the session, give the token to a clone. [`Request::cancelled_by`] is for one action.
     #[must_use]
     pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
         self.token = Some(token.clone());
         self
     }
 
-    /// The executor whose hooks run.
+    /// Returns the executor whose hooks run.
     #[must_use]
     pub fn executor(&self) -> &HookExecutor {
         &self.executor
     }
 
-    /// Creates a call of a tool, with its arguments. It takes them: what runs the tool gets them back, as hooks have left
-    /// them, in a [`Permit`].
+    /// Creates a call of a tool, with its arguments. The call takes them: the function that runs the tool gets them back,
+    /// with the changes of hooks, in a [`Permit`].
     pub fn tool<'a>(&self, name: impl Into<String>, args: impl Into<Value>) -> Request<'a, Tool> {
         let mut request = Request::new(self, &table::TOOL, [("tool_args", args.into())], Tool);
         request.open.tool = Some(name.into());
         request
     }
 
-    /// Creates an action of the host's own, between events that it has [declared](crate::HooksBuilder::event). A change that a
-    /// hook makes blocks it: only a tool, a prompt and the messages for a model can be changed.
+    /// Creates a custom action of the host, between events that it has [declared](crate::HooksBuilder::event). A change that
+    /// a hook makes blocks it: only a tool, a prompt and the messages for a model can be changed.
     pub fn action<'a>(&self, action: &OwnAction) -> Request<'a, Own> {
         Request::new(self, action.row(), [], Own)
     }
@@ -205,8 +205,8 @@ impl Lifecycle {
         request
     }
 
-    /// Creates a turn of the agent: its user has submitted this prompt, and the host has not acted on it yet. With the
-    /// lifecycle of a [subagent's](Running::subagent) turn, for a prompt that the subagent gets after its start.
+    /// Creates a turn of the agent: its user has submitted this prompt, and the host has not acted on it yet. Called on the
+    /// lifecycle of a [subagent's](Running::subagent) turn, it is for a prompt that the subagent gets after its start.
     pub fn prompt(&self, content: impl Into<String>) -> Request<'static, Turn> {
         let content = Value::from(content.into());
         Request::new(self, &table::TURN, [("content", content)], Turn::new())

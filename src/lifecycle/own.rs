@@ -1,4 +1,4 @@
-//! An action of the host's own, between events that it has declared.
+//! A custom action of the host, between events that it has declared.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::table::{Row, own_row};
 use crate::events::EventSpec;
 use crate::outcome::{HookBlockedError, Outcome};
 
-/// An action of the host's own: an event before it, one after it, and one if it fails.
+/// A custom action of the host: an event before it, one after it, and one if it fails.
 ///
 /// A panic, a `?` or a cancelled future between them cannot skip the event of its end; see
 /// [`Lifecycle::action`](super::Lifecycle::action).
@@ -48,11 +48,11 @@ pub struct OwnAction {
 }
 
 impl OwnAction {
-    /// Creates an action of these events. Hooks can block the first one, unless the host has declared that it
-    /// [only notifies](EventSpec::notify_only). The last one has the message of the error as `error`.
+    /// Creates an action of these events. Hooks can block the first one, unless the host has declared that it [only
+    /// notifies](EventSpec::notify_only). The last one has the message of the error as `error`.
     ///
     /// # Panics
-    /// If one of the events is not the host's own, or is the first one again: guards of built-in events expect what
+    /// If one of the events is not a custom one, or is the first one again: guards of built-in events expect the data that
     /// [`Lifecycle`](super::Lifecycle) gives them.
     #[must_use]
     #[track_caller]
@@ -76,7 +76,7 @@ impl OwnAction {
     }
 }
 
-/// An action of the host's own; see [`Lifecycle::action`](super::Lifecycle::action).
+/// A custom action of the host; see [`Lifecycle::action`](super::Lifecycle::action).
 #[derive(Debug)]
 pub struct Own;
 
@@ -89,7 +89,7 @@ impl Request<'_, Own> {
     /// [`begin`](Request::begin) and [`finish`](Running::finish), which returns its outcome.
     ///
     /// # Errors
-    /// As with [`begin`](Request::begin). The function has not been called then.
+    /// The errors of [`begin`](Request::begin). The function has not been called then.
     pub fn run<T, E: fmt::Display>(
         self,
         work: impl FnOnce(&mut Running<Own>) -> Result<T, E>,
@@ -102,7 +102,7 @@ impl Request<'_, Own> {
 }
 
 impl Running<Own> {
-    /// Sets a field of the data of the event of its end, which is known only now.
+    /// Sets a field of the data of the end's event, if its value is known only now.
     pub fn set_field(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.open.set_field(name.into(), value.into());
     }

@@ -110,7 +110,7 @@ impl Request<'_, Permission> {
 
     /// Lets a hook on `permission:check` or `permission:prompt` that answers `"decision": "allow"`, and
     /// [may](crate::hook::May::Grant) grant, grant a permission for which the host's rules would ask the user, if no other
-    /// hook asks or blocks. What the rules deny stays denied.
+    /// hook asks or blocks. A permission that the rules deny stays denied.
     pub fn hooks_may_grant(mut self) -> Self {
         self.action.hooks_may_grant = true;
         self
@@ -124,7 +124,7 @@ impl Request<'_, Permission> {
     /// fires `permission:granted` or `permission:denied`.
     ///
     /// # Errors
-    /// If a hook blocks one of the first two. Then the permission is denied, and the user is not asked.
+    /// If a hook blocks one of the first two. The permission is denied then, and the user is not asked.
     ///
     /// # Panics
     /// If `ask` panics, after `permission:denied` has been fired.
@@ -139,7 +139,7 @@ impl Request<'_, Permission> {
 }
 
 impl Running<Permission> {
-    /// The question for the user; none if hooks and the host's rules have decided.
+    /// Returns the question for the user; none if hooks and the host's rules have decided.
     #[must_use]
     pub fn question(&self) -> Option<Question<'_>> {
         let event = self.action.asked.as_ref()?;
@@ -150,8 +150,8 @@ impl Running<Permission> {
     }
 
     /// Fires `permission:granted` or `permission:denied`. `answer` is the user's answer to the
-    /// [question](Running::question); without a question it does not count, nor once the [token](Request::cancelled_by) is
-    /// cancelled: the permission is denied then.
+    /// [question](Running::question). It does not count without a question. It does not count either once the
+    /// [token](Request::cancelled_by) is cancelled: the permission is denied then.
     pub fn finish(mut self, answer: bool) -> PermissionRun {
         let token = self.open.lifecycle.token.as_ref();
         let is_cancelled = token.is_some_and(CancelToken::is_cancelled);
@@ -189,7 +189,7 @@ impl Running<Permission> {
 #[non_exhaustive]
 #[must_use = "the permission may be denied: look at `granted`"]
 pub struct PermissionRun {
-    /// Whether the permission is granted. If not, the user or the host's rules have denied it.
+    /// True if the permission is granted. If not, the user or the host's rules have denied it.
     pub granted: bool,
     /// The outcome of the check.
     pub check: Outcome,

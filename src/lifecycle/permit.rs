@@ -1,17 +1,18 @@
-//! A permit: that hooks have allowed one call of a tool, as a value.
+//! A permit: a value which proves that hooks have allowed one call of a tool.
 //!
-//! The function that runs tools takes it, so the compiler finds a tool that hooks have not seen. Knows neither hooks nor events.
+//! The function that runs tools takes a permit, so the compiler finds a call of a tool that hooks have not seen. Knows
+//! neither hooks nor events.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Says that hooks, and the user if they ask, have allowed one call of a tool with these arguments.
+/// Proves that hooks, and the user if they ask, have allowed one call of a tool with these arguments.
 ///
-/// Only [`Lifecycle::tool`](crate::Lifecycle::tool) gives one, and only after every guard has seen the arguments as they are in
-/// it. It cannot be copied or stored as text. So the function of a host that runs tools takes a permit, in place of a name and
-/// arguments, and consumes it: then no part of the host can run a tool that no hook has seen, run it with other arguments, or
-/// run it twice for one yes.
+/// Only [`Lifecycle::tool`](crate::Lifecycle::tool) gives a permit, and only after every guard has seen the arguments in it.
+/// It cannot be copied or stored as text. The function of a host that runs tools takes a permit, in place of a name and
+/// arguments, and consumes it: then no part of the host can run a tool that no hook has seen, run it with other arguments,
+/// or run it twice for one yes.
 ///
 /// ```
 /// use forge_hooks::{HookExecutor, Lifecycle, Permit};
@@ -67,13 +68,13 @@ impl Permit {
         Self { tool, args }
     }
 
-    /// The host's name of the tool.
+    /// Returns the host's name of the tool.
     #[must_use]
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// The arguments, as hooks have left them.
+    /// Returns the arguments, with the changes of hooks.
     #[must_use]
     pub fn args(&self) -> &Value {
         &self.args

@@ -1,4 +1,4 @@
-//! A question of hooks to the host's user, and what the answer means.
+//! A question of hooks to the host's user, and the effect of the answer.
 //!
 //! Knows no kind of action.
 
@@ -15,9 +15,9 @@ pub(super) type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 
 /// A question of a hook to the host's user.
 ///
-/// `Display` has all that the user must know to answer it, in lines, made [printable](crate::printable_lines()): who asks and why,
-/// and the tool with its arguments as hooks have left them. Show all of it: if questions of parallel calls are open at once, a
-/// user who sees only the reason cannot tell them apart.
+/// `Display` has all that the user must know to answer the question, in lines, made [printable](crate::printable_lines()):
+/// the hook that asks, the reason, and the tool with its arguments, with the changes of hooks. Show all of it: if questions
+/// of parallel calls are open at once, a user who sees only the reason cannot tell them apart.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Question<'a> {
@@ -60,13 +60,13 @@ impl fmt::Display for Question<'_> {
 }
 
 impl<'a> Question<'a> {
-    /// The tool that the question is about, if it is about one.
+    /// Returns the tool that the question is about, if it is about one.
     #[must_use]
     pub fn tool(&self) -> Option<&'a str> {
         self.event.tool_name.as_deref()
     }
 
-    /// The arguments of the tool, with the changes that hooks have made: what the user says yes to.
+    /// Returns the arguments of the tool, with the changes that hooks have made: the user says yes to these.
     #[must_use]
     pub fn args(&self) -> Option<&'a Value> {
         self.event.data.get("tool_args")
@@ -86,17 +86,17 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The reason of the first hook that asks; [`reasons`](Question::reasons) has those of all.
+    /// Returns the reason of the first hook that asks; [`reasons`](Question::reasons) returns those of all.
     ///
-    /// Secrets are masked. The rest is as the hook wrote it: show it with [`printable_lines`](crate::printable_lines).
+    /// Secrets are masked. The rest is unchanged: show it with [`printable_lines`](crate::printable_lines).
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.result.and_then(HookResult::reason)
     }
 
-    /// The reasons of all hooks that ask, without duplicates. The user is asked once, for all of them.
+    /// Returns the reasons of all hooks that ask, without duplicates. The user is asked once, for all of them.
     ///
-    /// Secrets are masked. The rest is as the hooks wrote it: show it with [`printable_lines`](crate::printable_lines).
+    /// Secrets are masked. The rest is unchanged: show it with [`printable_lines`](crate::printable_lines).
     #[must_use]
     pub fn reasons(&self) -> Vec<&str> {
         without_duplicates(self.asking().filter_map(HookResult::reason))

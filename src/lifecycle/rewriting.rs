@@ -1,8 +1,8 @@
 //! The changes that hooks make to an event, and the second pass: the hooks run once more on the changed event, so that every
 //! guard sees every change.
 //!
-//! A change must reach the event that the guards see, or block: one that another hook puts back, or that comes in the second
-//! pass, would be lost. A third pass would never end where two hooks disagree. Does not fire events.
+//! A change must reach the event that the guards see, or block. A change that another hook puts back, or that comes in the
+//! second pass, would be lost. A third pass would never end if two hooks disagree. Does not fire events.
 
 use serde_json::{Map, Value};
 
@@ -23,9 +23,9 @@ struct Answer<'a> {
     /// The data, or the object in it, whose members may be set. None if it has no members yet.
     members: Option<&'a Data>,
     updates: &'a Data,
-    /// Whether members that are not in `updates` are removed.
+    /// True if members that are not in `updates` are removed.
     replaces: bool,
-    /// The one member that may be set; none if it may be any.
+    /// The only member that may be set; none if any may be set.
     only: Option<&'static str>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Answer<'a> {
         (may_set && sets).then_some(setting)
     }
 
-    /// Returns all members that it sets or removes.
+    /// Returns all members that the answer sets or removes.
     fn settings(&self) -> impl Iterator<Item = Setting<'a>> {
         let updates = self.updates;
         let others = self.members.into_iter().flat_map(Map::keys);
@@ -65,7 +65,7 @@ impl<'a> Answer<'a> {
         names.filter_map(|name| self.setting(name))
     }
 
-    /// Returns the members that it changes.
+    /// Returns the members that the answer changes.
     fn changes(&self) -> impl Iterator<Item = Setting<'a>> {
         self.settings().filter(Setting::is_change)
     }
@@ -154,7 +154,7 @@ impl Rewrites {
         })
     }
 
-    /// Returns why the change of a hook cannot be applied.
+    /// Returns the reason why the change of a hook cannot be applied.
     fn mistyped(self, data: &Data, result: &HookResult) -> Option<String> {
         let (key, expected) = match self {
             Self::Text(key) => (key, "a string"),
@@ -208,9 +208,9 @@ impl Rewrites {
         ))
     }
 
-    /// Returns the outcome of the changed event. Blocks each hook that changes what another hook has set, or that changes, after
-    /// a change of another hook, what it has not set itself: its change would be lost. A hook may change again what it alone has
-    /// set, since that change was applied once.
+    /// Returns the outcome of the changed event. Blocks each hook that changes a value that another hook has set, or that
+    /// changes, after a change of another hook, a value that it has not set itself: its change would be lost. A hook may
+    /// again change a value that only it has set, since that change was applied once.
     pub(super) fn second_pass(
         self,
         (data, first): (&Data, &Outcome),
@@ -236,7 +236,7 @@ impl Rewrites {
         })
     }
 
-    /// Returns the hook of the first pass because of which a hook may not make its changes in the second pass.
+    /// Returns the hook of the first pass that keeps a hook from making its changes in the second pass.
     fn conflict<'a>(
         self,
         first: &[Earlier<'a>],
@@ -303,13 +303,13 @@ pub(crate) fn second_pass(
     rewrites_of(event).second_pass((&event.data, first), (&changed.data, again))
 }
 
-/// Returns the outcome of an event as hooks have left it, for a program that applies their changes.
+/// Returns the outcome of an event with the changes of hooks, for a program that applies them.
 #[cfg(feature = "cli")]
 pub(crate) fn first_pass(event: &HookEvent, outcome: Outcome) -> Outcome {
     rewrites_of(event).first_pass(&event.data, outcome)
 }
 
-/// Returns the outcome of an event that was cancelled before any guard has seen what hooks have changed.
+/// Returns the outcome of an event that was cancelled before any guard has seen the changes of hooks.
 #[cfg(feature = "cli")]
 pub(crate) fn without_second_pass(event: &HookEvent, outcome: Outcome) -> Outcome {
     let rewrites = rewrites_of(event);

@@ -1,4 +1,4 @@
-//! How often hooks have blocked the end of an agent's turn in a row: they must not keep it running forever.
+//! The number of times that hooks have blocked the end of an agent's turn in a row: they must not keep it running forever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +9,14 @@ pub(super) const MOST: u32 = 8;
 /// The count of one agent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stops {
-    /// The calls of tools of the whole session.
+    /// The number of tool calls of the whole session.
     tools: Arc<AtomicU64>,
     blocked: Arc<Mutex<Blocked>>,
 }
 
 #[derive(Debug, Default)]
 struct Blocked {
-    /// The calls of tools before the last blocked end.
+    /// The number of tool calls before the last blocked end.
     tools: u64,
     times: u32,
 }
@@ -30,7 +30,7 @@ impl Stops {
         }
     }
 
-    /// Notes that a tool is called, so that an agent works on.
+    /// Records that a tool is called, so that the agent is working.
     pub(super) fn note_tool(&self) {
         self.tools.fetch_add(1, Ordering::Relaxed);
     }

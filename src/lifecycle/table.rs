@@ -1,6 +1,6 @@
-//! The table of actions: which events are around each, and what their data is made of.
+//! The table of actions: the events around each, and the sources of their data.
 //!
-//! Knows names of events and of keys; not how an event is fired.
+//! Knows the names of events and of keys. Does not know how an event is fired.
 
 use std::borrow::Cow;
 
@@ -48,13 +48,13 @@ impl Row {
     }
 }
 
-/// The name of an event of this table, or of a host's own event.
+/// The name of an event of this table, or of a host's custom event.
 type Name = Cow<'static, str>;
 
-/// An event, and the key in its data that has the result of the action.
+/// An event, and the key in its data that contains the result of the action.
 type End = (Name, Option<&'static str>);
 
-/// Returns the end of a row of this table.
+/// Creates the end of a row of this table.
 const fn end(name: &'static str, key: Option<&'static str>) -> End {
     (Cow::Borrowed(name), key)
 }
@@ -67,7 +67,7 @@ pub(super) enum Rewrites {
     Members(&'static str),
     /// The text of this key.
     Text(&'static str),
-    /// The list of this key, whose length another key has.
+    /// The list of this key, whose length is the value of another key.
     List {
         key: &'static str,
         count: &'static str,
@@ -151,7 +151,7 @@ pub(super) static COMPACTION: Row = Row {
     rewrites: Rewrites::Nothing,
 };
 
-/// Returns the row of a host's own action.
+/// Returns the row of a host's custom action.
 pub(super) fn own_row([before, after, failed]: [&EventType; 3]) -> Row {
     let name = |event: &EventType| Cow::Owned(event.as_str().to_owned());
     Row {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::events::{HookEvent, Vocabulary};
 
-    /// The engine blocks a change where no row applies it.
+    /// The engine blocks a change if no row applies it.
     #[test]
     fn the_events_that_can_be_changed_are_those_of_the_rows() {
         for row in ROWS {

@@ -32,23 +32,24 @@ impl Request<'_, Tool> {
     /// Lets hooks that change the arguments (`updatedInput`) block the call.
     ///
     /// Default: the permit has the changed arguments. The hooks run once more on the changed call and may block it, so that
-    /// every guard sees every change. A hook that then changes what another hook has set, or reacts to its change with another,
-    /// blocks; what a hook alone has set, it may set again, which is ignored, with a warning. Background hooks do not run
-    /// twice. A change of arguments that are not a JSON object blocks.
+    /// every guard sees every change. A hook that then changes a value that another hook has set, or reacts to its change
+    /// with another, blocks. A hook may again set a value that only it has set, which is ignored, with a warning. Background
+    /// hooks do not run twice. A change of arguments that are not a JSON object blocks.
     pub fn refuse_updates(mut self) -> Self {
         self.applies_updates = false;
         self
     }
 
-    /// Fires `tool:pre_execute`, and runs its hooks on this thread. The host then runs the tool of the permit, and passes what
-    /// it has returned to [`finish`](Running::finish).
+    /// Fires `tool:pre_execute`, and runs its hooks on this thread. The host then runs the tool of the permit, and passes
+    /// its result to [`finish`](Running::finish).
     ///
-    /// For a host that cannot call its tool in a function, as an async one; any other one calls [`run`](Request::run). A batch of
-    /// calls needs no order: each permit has its own tool and arguments.
+    /// This is for a host that cannot call its tool in a function, such as an async one; any other one calls
+    /// [`run`](Request::run). A batch of calls needs no order: each permit has its own tool and arguments.
     ///
     /// # Errors
     /// If a hook blocks the call or stops the turn, the user declines when asked, or the host
-    /// [cancels](HookBlockedError::is_cancelled) the event. Then the host [gives its model the reason](super#when-a-hook-blocks).
+    /// [cancels](HookBlockedError::is_cancelled) the event. The host then [gives its model the
+    /// reason](super#when-a-hook-blocks).
     pub fn permit(self) -> Result<(Permit, Running<Tool>), HookBlockedError> {
         let running = self.start()?;
         let open = &running.open;
@@ -59,11 +60,11 @@ impl Request<'_, Tool> {
         Ok((permit, running))
     }
 
-    /// Fires `tool:pre_execute`, calls the function that runs tools with the [`Permit`], and fires `tool:post_execute`
-    /// with what it returns, or `tool:error` with its error message.
+    /// Fires `tool:pre_execute`, calls the function that runs tools with the [`Permit`], and fires `tool:post_execute` with
+    /// its result, or `tool:error` with its error message.
     ///
     /// # Errors
-    /// As with [`permit`](Request::permit). The tool has not been called then. An error of the tool itself is in
+    /// The errors of [`permit`](Request::permit). The tool has not been called then. An error of the tool itself is in
     /// [`ToolRun::output`].
     ///
     /// # Panics
@@ -91,7 +92,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 }
 
 impl Running<Tool> {
-    /// Fires `tool:post_execute` with what the tool has returned, or `tool:error` with its error message.
+    /// Fires `tool:post_execute` with the tool's result, or `tool:error` with its error message.
     pub fn finish<T: Serialize, E: fmt::Display>(mut self, result: Result<T, E>) -> ToolRun<T, E> {
         let after = match &result {
             Ok(value) => {
@@ -122,7 +123,7 @@ impl Running<Tool> {
 pub struct ToolRun<T, E> {
     unmasked: Result<T, E>,
     is_cancelled: bool,
-    /// The arguments that it was called with.
+    /// The arguments with which the tool was called.
     pub args: Value,
     /// The outcome before the call, of the original call.
     pub before: Outcome,
@@ -133,11 +134,11 @@ pub struct ToolRun<T, E> {
 }
 
 impl<T: Serialize, E> ToolRun<T, E> {
-    /// Returns the tool's output for the model, as hooks have left it ([`Outcome::updated_output`]): text as it is,
-    /// any other value as JSON, and one that cannot be written as JSON as `null`.
+    /// Returns the tool's output for the model, with the changes of hooks ([`Outcome::updated_output`]): text unchanged, any
+    /// other value as JSON, and a value that cannot be written as JSON as `null`.
     ///
     /// # Errors
-    /// With the error of the tool, if it has failed.
+    /// The error of the tool, if it has failed.
     pub fn output(&self) -> Result<String, &E> {
         self.output_json().map(text_of)
     }
@@ -145,7 +146,7 @@ impl<T: Serialize, E> ToolRun<T, E> {
     /// Returns the output for the model, as [`output`](Self::output) does, or the tool's own error by value, so that `?` works.
     ///
     /// # Errors
-    /// As with [`output`](Self::output).
+    /// The errors of [`output`](Self::output).
     pub fn into_output(self) -> Result<String, E> {
         self.into_output_json().map(text_of)
     }
@@ -154,7 +155,7 @@ impl<T: Serialize, E> ToolRun<T, E> {
     /// receive `null` too.
     ///
     /// # Errors
-    /// As with [`output`](Self::output).
+    /// The errors of [`output`](Self::output).
     pub fn output_json(&self) -> Result<Value, &E> {
         let unmasked = self.unmasked()?;
         Ok(for_the_model(unmasked, self.after.as_ref()))
@@ -164,14 +165,14 @@ impl<T: Serialize, E> ToolRun<T, E> {
     /// value.
     ///
     /// # Errors
-    /// As with [`output`](Self::output).
+    /// The errors of [`output`](Self::output).
     pub fn into_output_json(self) -> Result<Value, E> {
         let unmasked = self.unmasked?;
         Ok(for_the_model(&unmasked, self.after.as_ref()))
     }
 }
 
-/// Returns a tool's output as hooks have left it.
+/// Returns a tool's output with the changes of hooks.
 fn for_the_model(unmasked: &impl Serialize, after: Option<&Outcome>) -> Value {
     let updated = after.and_then(Outcome::updated_output);
     updated.unwrap_or_else(|| serde_json::to_value(unmasked).unwrap_or_default())
@@ -185,25 +186,25 @@ fn text_of(output: Value) -> String {
 }
 
 impl<T, E> ToolRun<T, E> {
-    /// Returns what the tool itself has returned. The model must not receive it, since hooks may have masked or withheld it:
+    /// Returns the output of the tool itself. The model must not receive it, since hooks may have masked or withheld it:
     /// [`output`](Self::output) is for the model.
     ///
     /// # Errors
-    /// With the error of the tool, if it has failed.
+    /// The error of the tool, if it has failed.
     pub fn unmasked(&self) -> Result<&T, &E> {
         self.unmasked.as_ref()
     }
 
-    /// Returns what the tool itself has returned, by value; see [`unmasked`](Self::unmasked).
+    /// Returns the output of the tool itself, by value; see [`unmasked`](Self::unmasked).
     ///
     /// # Errors
-    /// With the error of the tool, if it has failed.
+    /// The error of the tool, if it has failed.
     pub fn into_unmasked(self) -> Result<T, E> {
         self.unmasked
     }
 
-    /// Returns whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host ends what it has
-    /// cancelled, and the model gets nothing. The tool has run, perhaps not to its end; its last hooks were cancelled.
+    /// Returns whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host then ends the
+    /// cancelled work, and the model gets nothing. The tool has run, perhaps not to its end; its last hooks were cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled
@@ -215,20 +216,19 @@ impl<T, E> ToolRun<T, E> {
         self.outcomes().any(Outcome::stops_turn)
     }
 
-    /// The reason that a hook gives for stopping the turn, before or after the call; see [`Outcome::stop_reason`].
+    /// Returns the reason that a hook gives for stopping the turn, before or after the call; see [`Outcome::stop_reason`].
     #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
         self.outcomes().find_map(Outcome::stop_reason)
     }
 
-    /// The messages of hooks for the user, before and after the call, without duplicates.
+    /// Returns the messages of hooks for the user, before and after the call, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
         texts(self.outcomes(), |output| output.system_message.as_deref())
     }
 
-    /// The context of hooks for the model, before and after the call, without duplicates, separated
-    /// by newlines.
+    /// Returns the context of hooks for the model, before and after the call, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         joined(self.outcomes(), |output| {
@@ -236,15 +236,14 @@ impl<T, E> ToolRun<T, E> {
         })
     }
 
-    /// The feedback for the model after the tool, without duplicates, separated by newlines; see
+    /// Returns the feedback for the model after the tool, without duplicates, separated by newlines; see
     /// [`Outcome::feedback`].
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
         joined(self.outcomes(), |output| output.feedback.as_deref())
     }
 
-    /// The hooks that failed and did not block, before and after the call, for the user; see
-    /// [`Outcome::failures`].
+    /// Returns the hooks that failed and did not block, before and after the call, for the user; see [`Outcome::failures`].
     #[must_use]
     pub fn failures(&self) -> Failures<'_> {
         Failures::of(self.outcomes())
