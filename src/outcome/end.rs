@@ -1,19 +1,19 @@
-//! How the process of a hook ended, and other facts about its run.
+//! The end of a hook's process, and other facts about its run.
 //!
-//! Knows no process and no protocol, and not what follows for the operation.
+//! Knows no process and no protocol, and not the effect on the operation.
 
 use std::time::Duration;
 
 use super::{EnvFile, Residency};
 use crate::entry::{Failure, FailureKind};
 
-/// How the process of a hook ended.
+/// The way in which the process of a hook ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Exited(i32),
-    /// There was no process: the answer stands in the entry.
+    /// There was no process: the answer is in the entry.
     Answered,
-    /// A signal ended it (Unix).
+    /// A signal ended the process (Unix).
     Signaled(i32),
     /// There was no process, it was killed, or its exit status is lost: the failure says which.
     Otherwise,
@@ -36,7 +36,7 @@ impl End {
     }
 }
 
-/// Facts about a run from which nothing follows for the operation.
+/// Facts about a run that have no effect on the operation.
 #[derive(Clone, PartialEq, Default)]
 pub(crate) struct Trail {
     pub(crate) queued: Duration,

@@ -1,6 +1,6 @@
 //! The environment variables that a hook sets for later commands of a session.
 //!
-//! Knows the file, not its format: the host decides how to use it.
+//! Knows the file, but not its format: the host decides how to use it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,20 +22,22 @@ impl EnvFile {
         Self { path, bytes }
     }
 
-    /// The path of the file. The hook may have put another file in its place, so read [`bytes`](EnvFile::bytes) instead.
+    /// Returns the path of the file. The hook may have put another file in its place, so read [`bytes`](EnvFile::bytes)
+    /// instead.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The content that the hook has written. If it is longer than 1 MiB, only the complete lines within the first 1 MiB.
+    /// Returns the content that the hook has written. If it is longer than 1 MiB, returns only the complete lines within the
+    /// first 1 MiB.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// Two files are equal if the hooks have written the same.
+/// Two files are equal if the hooks have written the same content.
 impl PartialEq for EnvFile {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes

@@ -1,6 +1,6 @@
 //! The hooks that failed without blocking, as text for the host's user.
 //!
-//! Does not know why a hook failed: a result says so.
+//! Does not know why a hook failed: the result contains the reason.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use crate::entry::FailureKind;
 use crate::events::EventType;
 use crate::printable::printable;
 
-/// Hooks that failed and did not block, hooks that were probably meant to block and did not (for example, they wrote
-/// an object such as `{"block": true}`, which is not an answer), hooks whose answer did what they
-/// [may](crate::Hook::with_may) not, and the user's own hooks whose script has changed since the load. See
+/// The hooks that failed and did not block. Also hooks that were probably intended to block and did not (for example, they
+/// wrote an object such as `{"block": true}`, which is not an answer), hooks whose answer had an effect that they
+/// [may](crate::Hook::with_may) not have, and the user's own hooks whose script has changed since the load. See
 /// [`Outcome::failures`].
 ///
-/// `Display` writes a line for each reason, made [printable](crate::printable()): the hook's label and the first line of its reason, in
-/// both of which secrets are masked as in a trace. Without failures it writes nothing, so a host can print it after each event:
-/// `eprint!("{}", outcome.failures())`.
+/// `Display` writes a line for each reason, made [printable](crate::printable()): the hook's label and the first line of its
+/// reason, in both of which secrets are masked as in a trace. If there are no failures, it writes nothing, so a host can
+/// print it after each event: `eprint!("{}", outcome.failures())`.
 #[derive(Debug, Clone)]
 pub struct Failures<'a> {
     failed: Vec<Failed<'a>>,
@@ -36,11 +36,11 @@ impl<'a> Failures<'a> {
     pub(crate) fn of(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut failed = Vec::new();
         for outcome in outcomes {
-            // If nothing was blocked, no failure blocks, whatever it means for the hooks after it.
+            // If nothing was blocked, no failure blocks, regardless of its effect on the hooks after it.
             let is_blocked = outcome.denied().is_some();
             for result in outcome.results() {
                 let warnings = result.warnings(outcome.can_block());
-                // An observed hook decides by its exit code, and only what it would decide is of interest.
+                // An observed hook decides by its exit code, and only the decision that it would make is of interest.
                 let is_observed =
                     result.would().is_some() && result.failure == Some(FailureKind::Exit);
                 // A hook that the host has ended has not failed.
@@ -67,7 +67,7 @@ impl<'a> Failures<'a> {
         self.failed.is_empty()
     }
 
-    /// The results of these hooks, in order.
+    /// Returns the results of these hooks, in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a HookResult> {
         self.failed.iter().map(|failed| failed.result)
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Failures<'_> {
                 writeln!(f, "hook `{label}` on `{event}`: {warning}")?;
             }
             if result.failure.is_some() {
-                // Nothing that an observed hook wrote is shown.
+                // The output of an observed hook is not shown.
                 let reason = match result.would() {
                     Some(_) => result.error.as_deref(),
                     None => result.reason(),

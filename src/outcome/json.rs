@@ -1,6 +1,6 @@
 //! Results in JSON, for other programs: the shapes of `schemas/fire.schema.json`.
 //!
-//! Knows the names of keys, not how an answer is read.
+//! Knows the names of keys. Does not know how an answer is read.
 
 use std::borrow::Cow;
 
@@ -33,8 +33,8 @@ impl<'a> Whole<'a> {
         Self::after(None, outcome)
     }
 
-    /// Makes the value of an outcome. The texts and the question of `first`, the outcome of the event before hooks changed it,
-    /// count too: a hook may give them only once.
+    /// Creates the value of an outcome. The texts and the question of `first`, the outcome of the event before hooks changed
+    /// it, count too: a hook may give them only once.
     fn after(first: Option<&'a Outcome>, outcome: &'a Outcome) -> Self {
         let both = || first.into_iter().chain([outcome]);
         let mut last_first = [outcome].into_iter().chain(first);
@@ -54,7 +54,7 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Makes the value of a result whose outcome is not known.
+    /// Creates the value of a result whose outcome is not known.
     fn blocked_by(result: &'a HookResult) -> Self {
         Self {
             allowed: false,
@@ -88,7 +88,8 @@ pub(crate) struct First {
     pub(crate) again: Option<Outcome>,
 }
 
-/// Serializes as the outcome, which is allowed only if the changed event is: a program that reads no further must not go on.
+/// Serializes as the outcome, which is allowed only if the changed event is: a program that reads no further must not
+/// continue.
 #[cfg(feature = "cli")]
 impl Serialize for First {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -136,8 +137,7 @@ impl Serialize for HookBlockedError {
     }
 }
 
-/// Serializes as in `forge-hooks fire --json`, with everything that the hook wrote, which may
-/// contain secrets.
+/// Serializes as in `forge-hooks fire --json`, with the whole output of the hook, which may contain secrets.
 impl Serialize for HookResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("HookResult", 17)?;

@@ -1,6 +1,6 @@
 //! Results: of one hook, and of all hooks of an event.
 //!
-//! Knows what blocks an event, not how a hook is run.
+//! Knows which results block an event. Does not know how a hook is run.
 
 mod end;
 mod env_file;
@@ -33,7 +33,7 @@ use verdict::Verdict;
 /// The most characters of a text for the model, unless the host sets another number.
 pub(crate) const MODEL_TEXT_LIMIT: usize = 10_000;
 
-/// Returns what the model gets of a text, unless the host sets another limit.
+/// Returns the part of a text that the model gets, unless the host sets another limit.
 pub(crate) fn for_model(text: &str) -> Cow<'_, str> {
     limited(text, MODEL_TEXT_LIMIT)
 }
@@ -51,7 +51,7 @@ pub struct Outcome {
     results: Vec<HookResult>,
     /// The most characters of a text for the model.
     text_limit: usize,
-    /// The reason as it was cut, if it is longer than that.
+    /// The shortened reason, if the reason is longer than that.
     cut_reason: Option<String>,
 }
 
@@ -99,17 +99,16 @@ impl Outcome {
         self
     }
 
-    /// Returns whether the host may do what it is about to do: no hook blocks, no [question](Outcome::asks) is
-    /// open, and no hook has changed the input of a host that does not
-    /// [apply changes](crate::FireOptions::applies_updates). Always true for an event that cannot
-    /// [block](Outcome::can_block): what has already happened cannot be stopped.
+    /// Returns whether the operation may continue: no hook blocks, no [question](Outcome::asks) is open, and no hook has
+    /// changed the input of a host that does not [apply changes](crate::FireOptions::applies_updates). Always true for an
+    /// event that cannot [block](Outcome::can_block): an operation that has already happened cannot be stopped.
     #[must_use]
     pub fn allowed(&self) -> bool {
         self.blocked().is_none()
     }
 
-    /// Returns the result because of which the operation is not [allowed](Outcome::allowed); none if it is allowed. A result
-    /// that denies the operation or has failed comes first, then one that stops the turn or changes what the host cannot
+    /// Returns the result that makes the operation not [allowed](Outcome::allowed); none if it is allowed. A result that
+    /// denies the operation or has failed comes first, then one that stops the turn or changes a value that the host cannot
     /// change, then one that asks the user. For `agent:stop`, none if a hook stops the turn: the agent then stops.
     #[must_use]
     pub fn blocked(&self) -> Option<&HookResult> {
@@ -124,26 +123,26 @@ impl Outcome {
         blocked.is_some_and(|result| result.failure == Some(FailureKind::Cancelled))
     }
 
-    /// Returns the result that blocks whatever the user will answer; see [`blocked`](Outcome::blocked).
+    /// Returns the result that blocks regardless of the user's answer; see [`blocked`](Outcome::blocked).
     pub(crate) fn denied(&self) -> Option<&HookResult> {
         let blocking = || self.counted().filter(|result| result.stops_the_chain());
         let denying = || blocking().filter(|result| result.verdict() == Verdict::Blocks);
-        // A result with a verdict comes before one of a run that was cancelled.
+        // A result with a verdict has priority over one of a run that was cancelled.
         let deciding = denying().find(|result| result.failure != Some(FailureKind::Cancelled));
         let denying = deciding.or_else(|| denying().next());
         denying.or_else(|| blocking().next())
     }
 
-    /// Returns the results on which it depends whether the operation is allowed.
+    /// Returns the results that determine whether the operation is allowed.
     fn counted(&self) -> impl Iterator<Item = &HookResult> {
         let stops = self.event_type().is_agent_stop() && self.stops_turn();
         let counts = self.can_block() && !stops;
         self.results.iter().filter(move |_| counts)
     }
 
-    /// The first result with an open question to the host's user. None if the operation is not allowed whatever the user
-    /// answers, or the event cannot block. If the host does not
-    /// [handle](crate::FireOptions::handles_ask) questions, a hook that asks blocks.
+    /// Returns the first result with an open question to the host's user. None if the operation is not allowed regardless of
+    /// the user's answer, or the event cannot block. If the host does not [handle](crate::FireOptions::handles_ask)
+    /// questions, a hook that asks blocks.
     ///
     /// ```
     /// # #[cfg(unix)] {
@@ -196,7 +195,7 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// Makes each result block to which `objection` returns a reason.
+    /// Makes each result block for which `objection` returns a reason.
     pub(crate) fn objecting(mut self, objection: impl Fn(&HookResult) -> Option<String>) -> Self {
         for result in &mut self.results {
             if let Some(reason) = objection(result) {
@@ -206,9 +205,9 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// Returns whether the operation is [allowed](Outcome::allowed) and was explicitly granted: by a hook (`"decision": "allow"`)
-    /// that [may](crate::hook::May::Grant) grant, or by the user in an [answer](Outcome::answer). A host can then leave out a
-    /// question of its own to its user. A hook that only has no objection grants nothing.
+    /// Returns whether the operation is [allowed](Outcome::allowed) and was explicitly granted: by a hook (`"decision":
+    /// "allow"`) that [may](crate::hook::May::Grant) grant, or by the user in an [answer](Outcome::answer). A host can then
+    /// leave out a question of its own to its user. A hook that only has no objection grants nothing.
     #[must_use]
     pub fn grants(&self) -> bool {
         self.allowed() && self.results.iter().any(HookResult::grants)
@@ -236,21 +235,21 @@ impl Outcome {
         decided.reduce(Decision::stricter)
     }
 
-    /// The feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
+    /// Returns the feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
     /// newlines. Only hooks written for other agents give it.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
         joined([self], |output| output.feedback.as_deref())
     }
 
-    /// Returns whether a hook asks the host to stop its whole turn, not only this operation. This is
-    /// possible on every event, also on one that cannot be blocked.
+    /// Returns whether a hook asks the host to stop its whole turn, not only this operation. This is possible on every
+    /// event, even on one that cannot be blocked.
     #[must_use]
     pub fn stops_turn(&self) -> bool {
         self.outputs().any(|output| output.stops_turn)
     }
 
-    /// The reason that a hook gives for stopping the turn.
+    /// Returns the reason that a hook gives for stopping the turn.
     #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
         let results = self.results.iter();
@@ -262,26 +261,26 @@ impl Outcome {
         })
     }
 
-    /// The messages of hooks for the user, in order, without duplicates.
+    /// Returns the messages of hooks for the user, in order, without duplicates.
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
         texts([self], |output| output.system_message.as_deref())
     }
 
-    /// The context of hooks for the model, in order, without duplicates, separated by newlines.
+    /// Returns the context of hooks for the model, in order, without duplicates, separated by newlines.
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         joined([self], |output| output.additional_context.as_deref())
     }
 
-    /// The values with which hooks replace values of the tool's input. The answers of all
-    /// successful hooks are combined key by key; a later hook has priority over earlier ones. Each
-    /// hook has received the original event, without the changes of the others. None if the
-    /// operation is not allowed; a question does not hide them.
+    /// Returns the values with which hooks replace values of the tool's input. The answers of all successful hooks are
+    /// combined key by key; a later hook has priority over earlier ones. Each hook has received the original event, without
+    /// the changes of the others. None if the operation is not allowed; a question does not hide them.
     ///
-    /// Only for a host that [applies changes](crate::FireOptions::applies_updates); in any other one, a change blocks. The host
-    /// fires the changed event again, so that every guard sees every change. [`changed_input`](Outcome::changed_input) is
-    /// the whole changed input; [`Lifecycle::tool`](crate::Lifecycle::tool) does both.
+    /// These are only for a host that [applies changes](crate::FireOptions::applies_updates); in any other one, a change
+    /// blocks. The host fires the changed event again, so that every guard sees every change.
+    /// [`changed_input`](Outcome::changed_input) is the whole changed input; [`Lifecycle::tool`](crate::Lifecycle::tool)
+    /// does both.
     #[must_use]
     pub fn updated_input(&self) -> Option<Map<String, Value>> {
         if self.denied().is_some() {
@@ -325,10 +324,10 @@ impl Outcome {
         self.results.iter().filter_map(HookResult::counted_output)
     }
 
-    /// The replacement of the tool's output that hooks on `tool:post_execute` give to the model. Each hook
-    /// receives the output with the changes of the hooks before it, so the last one counts. In parallel, a hook
-    /// receives only the changes of hooks with [`Withhold`](crate::FailurePolicy::Withhold); the last one still
-    /// counts. None if the output is unchanged, and on any other event.
+    /// Returns the replacement of the tool's output that hooks on `tool:post_execute` give to the model. Each hook receives
+    /// the output with the changes of the hooks before it, so the last one counts. In parallel, a hook receives only the
+    /// changes of hooks with [`Withhold`](crate::FailurePolicy::Withhold); the last one still counts. None if the output is
+    /// unchanged, and on any other event.
     ///
     /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
     /// blocked or been cancelled, this is a note that names the hook. The host gives this value to its model;
@@ -347,16 +346,16 @@ impl Outcome {
         self.results.iter().filter_map(HookResult::enforced_output)
     }
 
-    /// The reason why the operation is not allowed: that of the hook that blocks, or of the first hook that asks; none if the
-    /// operation is allowed. It is cut to the limit of texts for the model; the reason of the result is not.
+    /// Returns the reason why the operation is not allowed: that of the hook that blocks, or of the first hook that asks;
+    /// none if the operation is allowed. It is cut to the limit of texts for the model; the reason of the result is not.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         let cut = self.cut_reason.as_deref();
         cut.or_else(|| self.blocked().and_then(HookResult::reason))
     }
 
-    /// The hooks that failed and did not block, on any event. The host shows them to its user, who otherwise
-    /// does not learn that a hook is broken.
+    /// Returns the hooks that failed and did not block, on any event. The host shows them to its user, who otherwise does
+    /// not learn that a hook is broken.
     ///
     /// ```
     /// use forge_hooks::{EventType, Hook, HookResult, Outcome};
@@ -397,7 +396,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the outcome itself unless the operation is denied; a question may be open.
+    /// Returns the outcome itself unless the operation is denied. A question may be open.
     pub(crate) fn unless_denied(self) -> Result<Self, HookBlockedError> {
         match self.denied().cloned() {
             Some(result) => Err(HookBlockedError::of(self, result)),
@@ -411,13 +410,13 @@ impl Outcome {
         &mut self.results
     }
 
-    /// Makes it the outcome of an event that cannot be blocked.
+    /// Makes this the outcome of an event that cannot be blocked.
     pub(crate) fn without_block(mut self) -> Self {
         self.kind.can_block = false;
         self.with_cut_reason()
     }
 
-    /// The results, in the order of the hooks.
+    /// Returns the results, in the order of the hooks.
     #[must_use]
     pub fn results(&self) -> &[HookResult] {
         &self.results
@@ -429,7 +428,7 @@ impl Outcome {
         self.results
     }
 
-    /// The kind of event that the hooks were run for.
+    /// Returns the kind of event for which the hooks were run.
     #[must_use]
     pub fn event_type(&self) -> &EventType {
         &self.kind.event_type
@@ -443,7 +442,8 @@ impl Outcome {
     }
 }
 
-/// Returns the `text` of all answers, without duplicates: two hooks may give the same text, and so may one that has run twice.
+/// Returns the `text` of all answers, without duplicates: two hooks may give the same text, and one hook may give it in two
+/// runs.
 pub(crate) fn texts<'a>(
     outcomes: impl IntoIterator<Item = &'a Outcome>,
     text: impl Fn(&'a HookOutput) -> Option<&'a str>,
@@ -463,7 +463,7 @@ pub(crate) fn joined<'a>(
     text: impl Fn(&'a HookOutput) -> Option<&'a str>,
 ) -> Option<String> {
     let outcomes: Vec<_> = outcomes.into_iter().collect();
-    // All outcomes come from one executor, and so have the same limit.
+    // All outcomes come from one executor, and therefore have the same limit.
     let limit = outcomes.first()?.text_limit;
     let outputs = outcomes.iter().copied().flat_map(Outcome::outputs);
     let bounded = outputs.filter(|output| output.has_own_limit);
@@ -507,8 +507,8 @@ impl<'a> IntoIterator for &'a Outcome {
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 ///
-/// If a hook asks and the user has not answered, or if the host has [cancelled](HookBlockedError::is_cancelled) the event, it
-/// says so.
+/// If a hook asks and the user has not answered, or if the host has [cancelled](HookBlockedError::is_cancelled) the event,
+/// the message says so.
 ///
 /// `Debug` shows the same message, since Rust prints an error that `main` returns with `Debug`.
 #[derive(Clone)]
@@ -561,23 +561,22 @@ impl HookBlockedError {
         both.into_iter().flatten()
     }
 
-    /// The results of all hooks of the event. Hooks that ran before the one that blocked may have
-    /// messages for the user, or context for the model. None in an error that a host created from a
-    /// result.
+    /// Returns the results of all hooks of the event. Hooks that ran before the one that blocked may have messages for the
+    /// user, or context for the model. None in an error that a host created from a result.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_deref()
     }
 
-    /// Returns whether the host itself has ended the event before its hooks had decided, by a cancellation, or by a shutdown while they
-    /// ran: there is no verdict about the operation, and the model should not get one. The host does not run the operation, and
-    /// ends what it has cancelled.
+    /// Returns whether the host itself has ended the event before its hooks had decided, by a cancellation, or by a shutdown
+    /// while they ran. Then there is no verdict about the operation, and the model should not get one. The host does not run
+    /// the operation, and ends the cancelled work.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.result.failure == Some(FailureKind::Cancelled)
     }
 
-    /// The context of hooks for the model; see [`Outcome::additional_context`].
+    /// Returns the context of hooks for the model; see [`Outcome::additional_context`].
     #[must_use]
     pub fn additional_context(&self) -> Option<String> {
         joined(self.outcomes(), |output| {
@@ -585,19 +584,19 @@ impl HookBlockedError {
         })
     }
 
-    /// The other hooks of the event that have failed, for the user; see [`Outcome::failures`].
+    /// Returns the other hooks of the event that have failed, for the user; see [`Outcome::failures`].
     #[must_use]
     pub fn failures(&self) -> Failures<'_> {
         Failures::of(self.outcomes())
     }
 
-    /// The messages of hooks for the user; see [`Outcome::system_messages`].
+    /// Returns the messages of hooks for the user; see [`Outcome::system_messages`].
     #[must_use]
     pub fn system_messages(&self) -> Vec<&str> {
         texts(self.outcomes(), |output| output.system_message.as_deref())
     }
 
-    /// The reason that a hook gives for stopping the turn; see [`Outcome::stop_reason`].
+    /// Returns the reason that a hook gives for stopping the turn; see [`Outcome::stop_reason`].
     #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
         self.outcomes().find_map(Outcome::stop_reason)
@@ -622,7 +621,7 @@ impl fmt::Display for HookBlockedError {
         let reason = printable_lines(self.result.reason().unwrap_or("no reason given"));
         let reason = limited(&reason, limit);
         match self.result.verdict() {
-            // The result stands in place of those of hooks that have not seen the event, so no hook can be named.
+            // The result replaces those of hooks that have not seen the event, so no hook can be named.
             _ if self.result.failure == Some(FailureKind::NotTaken) => {
                 write!(f, "not run: {reason}")
             }

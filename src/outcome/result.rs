@@ -1,6 +1,6 @@
 //! The result of one hook.
 //!
-//! What it decides is in `verdict`; does not know how a hook is run.
+//! Its decision is in `verdict`. Does not know how a hook is run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,54 +16,55 @@ use crate::hook::Hook;
 use crate::printable::{limited, printable};
 use crate::redact::Redactor;
 
-/// The reason for which a change of the input blocks.
+/// The reason why a change of the input blocks.
 const CHANGES_INPUT: &str =
     "it changes the input, and this program applies no change to this event";
 
 /// The result of one hook.
 ///
-/// What it [decides](HookResult::decision) follows from its end, its answer and the hook's policy, and is set when it is
-/// created. A test of a host creates results with [`new`](HookResult::new) and [`failing`](HookResult::failing). A failure, a
-/// timeout or an exit code that it sets afterwards blocks, whatever the policy; other fields change no decision.
+/// The [decision](HookResult::decision) follows from the hook's end, its answer and its policy, and is set when the result
+/// is created. A test of a host creates results with [`new`](HookResult::new) and [`failing`](HookResult::failing). A
+/// failure, a timeout or an exit code that it sets afterwards blocks, regardless of the policy; other fields change no
+/// decision.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HookResult {
     /// The hook.
     pub hook: Arc<Hook>,
-    /// The exit code of its process; 128 + n if signal n ended it; -1 if there is none, because it
-    /// could not start, timed out or was cancelled.
+    /// The exit code of the hook's process; 128 + n if signal n ended it; -1 if there is none, because it could not start,
+    /// timed out or was cancelled.
     pub exit_code: i32,
-    /// Its standard output as text. Invalid UTF-8 is replaced. If it was longer than the executor's
-    /// limit, a note stands in place of the middle.
+    /// The hook's standard output as text. Invalid UTF-8 is replaced. If it was longer than the executor's limit, a note
+    /// replaces the middle.
     pub stdout: String,
-    /// Its standard error, in the same form.
+    /// The hook's standard error, in the same form.
     pub stderr: String,
-    /// The time from just before its start to its end, without time in the queue.
+    /// The time from just before the hook's start to its end, without time in the queue.
     pub duration: Duration,
-    /// Whether it was killed at its deadline.
+    /// True if the hook was killed at its deadline.
     pub timed_out: bool,
-    /// The description of the failure, or that the user declined.
+    /// The description of the failure, or a note that the user declined.
     pub error: Option<String>,
-    /// The kind of the failure; none if it did not fail.
+    /// The kind of the failure; none if the hook did not fail.
     pub failure: Option<FailureKind>,
     end: End,
     pub(crate) trail: Trail,
-    /// Boxed, since most hooks do not answer.
+    /// The answer, boxed since most hooks do not answer.
     output: Option<Box<HookOutput>>,
     diagnostics: Vec<String>,
-    /// The number of diagnostics, from the first on, that are reported to the user on each event: parts of the answer that are not
-    /// used, and a change of the hook's script.
+    /// The number of diagnostics, from the first on, that are reported to the user on each event: parts of the answer that
+    /// are not used, and a change of the hook's script.
     unused: usize,
     /// The number of diagnostics, including these, that are [warnings](HookResult::warnings).
     warnings: usize,
-    /// Whether standard output is an answer, or was meant to be one.
+    /// True if standard output is an answer, or was intended to be one.
     is_stdout_answer: bool,
-    /// Whether an exit code other than 0, or a signal, counts beside its answer.
+    /// True if an exit code other than 0, or a signal, counts in addition to the answer.
     exit_counts: bool,
-    /// What the host does with its answer.
+    /// The host's way of handling the answer.
     handles: Handles,
     verdict: Verdict,
-    /// Its reason with secrets masked, if it contains any.
+    /// The reason with secrets masked, if it contains any.
     masked_reason: Option<String>,
 }
 
@@ -104,12 +105,12 @@ impl HookResult {
         result
     }
 
-    /// Creates the result in place of those of an event that no hook has seen. It blocks what can be blocked.
+    /// Creates the result that replaces those of an event that no hook has seen. It blocks what can be blocked.
     pub(crate) fn not_taken(why: &str) -> Self {
         Self::failing(Hook::placeholder(why), FailureKind::NotTaken, why)
     }
 
-    /// Creates the result in place of those of an event that is refused. It blocks what can be blocked.
+    /// Creates the result that replaces those of an event that is refused. It blocks what can be blocked.
     pub(crate) fn refused(why: &str) -> Self {
         Self::failing(Hook::placeholder(why), FailureKind::Circular, why)
     }
@@ -143,7 +144,7 @@ impl HookResult {
         result.with_reading(Reading::default())
     }
 
-    /// Replaces what the hook's protocol has read.
+    /// Replaces the protocol's reading of the hook's end.
     pub(crate) fn with_reading(mut self, reading: Reading) -> Self {
         let output = reading.output;
         let blocks = output.as_ref().map(HookOutput::strictest) == Some(Decision::Block);
@@ -173,7 +174,7 @@ impl HookResult {
         self.with_verdict()
     }
 
-    /// Sets the verdict that follows from its end, its answer and the host.
+    /// Sets the verdict that follows from the hook's end, its answer and the host.
     fn with_verdict(mut self) -> Self {
         // If the answer says nothing, the exit code decides, even if the answer replaces it.
         let is_empty = self.output.is_none() && self.end.is_failure();
@@ -182,32 +183,31 @@ impl HookResult {
         self
     }
 
-    /// Returns whether it ended with exit code 0, nothing failed, and it lets the operation
-    /// [continue](HookResult::should_continue). So it is false for a hook that answers `block` or exits with 1. It is also false
-    /// for a hook whose failure is ignored, although the operation continues.
+    /// Returns whether the hook ended with exit code 0, nothing failed, and it lets the operation
+    /// [continue](HookResult::should_continue). It is therefore false for a hook that answers `block` or exits with 1. It is
+    /// also false for a hook whose failure is ignored, although the operation continues.
     #[must_use]
     pub fn success(&self) -> bool {
         let has_failed = self.exit_code != 0 || self.timed_out || self.failure.is_some();
         !has_failed && self.should_continue()
     }
 
-    /// Adds this text to its standard output, for the tests of a host.
+    /// Adds this text to the hook's standard output, for the tests of a host.
     #[must_use]
     pub fn with_stdout(mut self, text: impl AsRef<str>) -> Self {
         self.stdout += text.as_ref();
         self
     }
 
-    /// Adds this text to its standard error, for the tests of a host.
+    /// Adds this text to the hook's standard error, for the tests of a host.
     #[must_use]
     pub fn with_stderr(mut self, text: impl AsRef<str>) -> Self {
         self.stderr += text.as_ref();
         self
     }
 
-    /// Sets its answer, as if the hook had written it, for the tests of a host. An answer that
-    /// blocks replaces the failure of an exit code: it blocks even if the hook's policy
-    /// would ignore the failure.
+    /// Sets the hook's answer, as if the hook had written it, for the tests of a host. An answer that blocks replaces the
+    /// failure of an exit code: it blocks even if the hook's policy would ignore the failure.
     ///
     /// ```
     /// use forge_hooks::{Decision, Hook, HookOutput, HookResult};
@@ -235,7 +235,7 @@ impl HookResult {
         self.with_reading(reading)
     }
 
-    /// Makes it the result of a host that [asks its user](crate::FireOptions::handles_ask), for the tests of a host: a
+    /// Makes this the result of a host that [asks its user](crate::FireOptions::handles_ask), for the tests of a host: a
     /// question of the hook is [open](crate::Outcome::asks).
     #[must_use]
     pub fn handles_ask(self) -> Self {
@@ -246,8 +246,8 @@ impl HookResult {
         self.handled(handles)
     }
 
-    /// Makes it the result of a host that [applies changes](crate::FireOptions::applies_updates), for the tests of a host: a
-    /// change of the input does not block.
+    /// Makes this the result of a host that [applies changes](crate::FireOptions::applies_updates), for the tests of a host:
+    /// a change of the input does not block.
     #[must_use]
     pub fn applies_updates(self) -> Self {
         let handles = Handles {
@@ -262,30 +262,30 @@ impl HookResult {
         self.with_verdict()
     }
 
-    /// Sets what the host does with the answer, before there is one.
+    /// Sets the host's way of handling the answer, before there is one.
     pub(crate) fn set_handles(&mut self, handles: Handles) {
         self.handles = handles;
     }
 
-    /// Returns whether its process ended by itself, with any exit code or signal, so that its answer is read.
+    /// Returns whether the hook's process ended by itself, with any exit code or signal, so that its answer is read.
     pub(crate) fn may_have_answered(&self) -> bool {
         self.started() && self.failure.is_none_or(FailureKind::is_of_its_end)
     }
 
-    /// Returns whether its process was started. For a hook that was cancelled or has failed, this says
-    /// whether it had begun.
+    /// Returns whether the hook's process was started. For a hook that was cancelled or has failed, this says whether it had
+    /// begun.
     #[must_use]
     pub fn started(&self) -> bool {
         self.pid().is_some()
     }
 
-    /// The time that its event waited for a thread; zero for a blocking call.
+    /// Returns the time that the event waited for a thread; zero for a blocking call.
     #[must_use]
     pub fn queued(&self) -> Duration {
         self.trail.queued
     }
 
-    /// The number of the signal that ended it (Unix); none if no signal did.
+    /// Returns the number of the signal that ended the hook (Unix); none if no signal did.
     #[must_use]
     pub fn signal(&self) -> Option<i32> {
         match self.end {
@@ -294,64 +294,62 @@ impl HookResult {
         }
     }
 
-    /// The id of its process; none if it could not start.
+    /// Returns the id of the hook's process; none if it could not start.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.trail.pid
     }
 
-    /// How a [resident](Hook::with_resident) hook received the event. None for other hooks, and if the hook
-    /// did not receive the event.
+    /// Returns the way in which a [resident](Hook::with_resident) hook received the event. None for other hooks, and if the
+    /// hook did not receive the event.
     #[must_use]
     pub fn residency(&self) -> Option<Residency> {
         self.trail.residency
     }
 
-    /// Returns whether `stdout` or `stderr` is truncated, because the hook wrote more than is kept; see
+    /// Returns whether `stdout` or `stderr` is truncated, because the hook's output exceeded the limit; see
     /// [`output_limit`](crate::HookExecutorBuilder::output_limit).
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.trail.truncated
     }
 
-    /// Returns whether a process that the hook left running still held its output open when the hook ended.
-    /// What that process writes later is lost.
+    /// Returns whether a process that the hook left running still held its output open when the hook ended. Later output of
+    /// that process is lost.
     #[must_use]
     pub fn output_held_open(&self) -> bool {
         self.trail.output_held_open
     }
 
-    /// The file with variables for the session, if the hook's protocol has one and the hook wrote to it. The
-    /// host decides how to use it.
+    /// Returns the file with variables for the session, if the hook's protocol has one and the hook wrote to it. The host
+    /// decides how to use it.
     #[must_use]
     pub fn env_file(&self) -> Option<&EnvFile> {
         self.trail.env_file.as_deref()
     }
 
-    /// The standard output as the bytes that were written; the middle is missing if it was longer
-    /// than the limit.
+    /// Returns the standard output as the bytes that were written; the middle is missing if it was longer than the limit.
     #[must_use]
     pub fn stdout_bytes(&self) -> &[u8] {
         let raw = self.trail.raw_stdout.as_deref();
         raw.unwrap_or(self.stdout.as_bytes())
     }
 
-    /// The standard error as bytes.
+    /// Returns the standard error as bytes.
     #[must_use]
     pub fn stderr_bytes(&self) -> &[u8] {
         let raw = self.trail.raw_stderr.as_deref();
         raw.unwrap_or(self.stderr.as_bytes())
     }
 
-    /// Its answer; none if it wrote no answer or an invalid one, or did not end by itself.
+    /// Returns the hook's answer; none if it wrote no answer or an invalid one, or did not end by itself.
     #[must_use]
     pub fn output(&self) -> Option<&HookOutput> {
         self.output.as_deref()
     }
 
-    /// Notes on its answer for the author of the hook, for example about an unknown key that looks
-    /// like a typo (`descision`). Each note is one line, and is logged as a warning,
-    /// once for each hook.
+    /// Returns notes on the answer for the author of the hook, for example about an unknown key that looks like a typo
+    /// (`descision`). Each note is one line, and is logged as a warning, once for each hook.
     #[must_use]
     pub fn diagnostics(&self) -> &[String] {
         &self.diagnostics
@@ -376,8 +374,9 @@ impl HookResult {
         self.diagnostics.push(note);
     }
 
-    /// Returns the warnings for the host's user about a hook that has not failed and neither blocks nor asks: the parts of its
-    /// answer that are not used and, if it could have blocked, why it did not although it was probably meant to.
+    /// Returns the warnings for the host's user about a hook that has not failed and neither blocks nor asks: the parts of
+    /// its answer that are not used and, if it could have blocked, the reasons why it did not although it was probably
+    /// intended to.
     pub(crate) fn warnings(&self, can_block: bool) -> &[String] {
         let is_silent = self.failure.is_some() || !self.should_continue() || self.would().is_some();
         let count = if is_silent {
@@ -394,9 +393,8 @@ impl HookResult {
         self.masked_reason = reason;
     }
 
-    /// The decision that follows from the hook's exit code, answer and policy, by the table in
-    /// docs/protocol.md. A hook whose failure is ignored allows; so does one that asks
-    /// once the user has said [yes](crate::Outcome::answer).
+    /// Returns the decision that follows from the hook's exit code, answer and policy, by the table in docs/protocol.md. A
+    /// hook whose failure is ignored allows; so does one that asks once the user has said [yes](crate::Outcome::answer).
     #[must_use]
     pub fn decision(&self) -> Decision {
         self.verdict().decision()
@@ -420,22 +418,22 @@ impl HookResult {
         }
     }
 
-    /// The decision that would count if its hook were [enforced](Hook::with_enforce). None if the hook is enforced, and if there
-    /// is nothing to observe: its approval is lost, its entry cannot be used, or it was cancelled.
+    /// Returns the decision that would count if the hook were [enforced](Hook::with_enforce). None if the hook is enforced,
+    /// and if there is nothing to observe: its approval is lost, its entry cannot be used, or it was cancelled.
     #[must_use]
     pub fn would(&self) -> Option<Decision> {
         self.verdict.would()
     }
 
-    /// Returns whether it blocks or stops the turn, whatever the user answers. Hooks behind an open question run, since they may
-    /// block.
+    /// Returns whether the result blocks or stops the turn, regardless of the user's answer. Hooks after an open question
+    /// run, since they may block.
     pub(crate) fn stops_the_chain(&self) -> bool {
         let verdict = self.verdict();
         !verdict.continues() && !verdict.is_open_question()
     }
 
-    /// Returns whether the hooks after it do not run. On an event that cannot be blocked, only a failure of the hook itself keeps
-    /// others from running: what it prints may be what a tool has returned, and a model chooses how large that is.
+    /// Returns whether the hooks after this one do not run. On an event that cannot be blocked, only a failure of the hook
+    /// itself keeps others from running: its output may be the output of a tool, whose size a model chooses.
     pub(crate) fn stops_others(&self, can_block: bool) -> bool {
         match self.failure {
             _ if can_block || self.would().is_some() => self.stops_the_chain(),
@@ -446,12 +444,12 @@ impl HookResult {
         }
     }
 
-    /// Returns whether it says that the operation is allowed, and does not merely have no objection.
+    /// Returns whether the hook explicitly allows the operation, and does not merely have no objection.
     pub(crate) fn grants(&self) -> bool {
         self.verdict() == Verdict::Grants
     }
 
-    /// Applies the user's answer to its question.
+    /// Applies the user's answer to the hook's question.
     pub(super) fn answered(mut self, is_yes: bool) -> Self {
         self.verdict = if is_yes {
             Verdict::Grants
@@ -465,7 +463,7 @@ impl HookResult {
         self
     }
 
-    /// Makes it block for this reason, without its changes.
+    /// Makes the result block for this reason, without its changes.
     pub(super) fn blocking(self, reason: String) -> Self {
         let output = HookOutput {
             decision: Some(Decision::Block),
@@ -476,12 +474,13 @@ impl HookResult {
         self.with_output(output)
     }
 
-    /// Returns its answer, if the hook is enforced.
+    /// Returns the hook's answer, if the hook is enforced.
     pub(crate) fn enforced_output(&self) -> Option<&HookOutput> {
         self.output().filter(|_| self.would().is_none())
     }
 
-    /// Returns its answer, if its changes count: the hook has not failed, or its answer counts whatever the exit code.
+    /// Returns the hook's answer, if its changes count: the hook has not failed, or its answer counts regardless of the exit
+    /// code.
     pub(crate) fn counted_output(&self) -> Option<&HookOutput> {
         let has_failed = self.failure.is_some() || self.timed_out || self.exit_counts;
         let is_other_code = self.exit_code != self.end.exit_code();
@@ -489,21 +488,21 @@ impl HookResult {
             .filter(|_| !has_failed && !is_other_code)
     }
 
-    /// Returns its replacement of a tool's output.
+    /// Returns the hook's replacement of a tool's output.
     pub(crate) fn replaced_output(&self) -> Option<&Value> {
         self.counted_output()?.updated_output.as_ref()
     }
 
-    /// Returns the note that the model receives instead of a tool's output that this hook should have redacted and did not, or
-    /// may have replaced by an answer that cannot be read. The note contains only the reason of the hook's answer, and nothing
-    /// else that the hook wrote: a pipeline that fails may have written the output itself.
+    /// Returns the note that the model receives instead of a tool's output that this hook should have redacted and did not,
+    /// or may have replaced by an answer that cannot be read. The note contains only the reason of the hook's answer, and no
+    /// other output of the hook: a pipeline that fails may have written the tool's output itself.
     pub(crate) fn withheld_output(&self) -> Option<Value> {
         const LONGEST_REASON: usize = 300;
         if !self.hook.withholds(self.failure) || self.decision() == Decision::Allow {
             return None;
         }
         let why = match self.failure {
-            // These error messages may quote what the hook wrote.
+            // These error messages may quote the output of the hook.
             Some(FailureKind::InvalidAnswer) => Some("its answer is invalid"),
             Some(FailureKind::NoAnswer) => Some("it did not answer"),
             Some(FailureKind::NotFound) if self.started() => Some("command not found"),
@@ -521,18 +520,17 @@ impl HookResult {
         Some(Value::from(note))
     }
 
-    /// The reason why the hook failed, blocks or asks, for the user and the model. With a JSON answer: its
-    /// reason, else its standard error. Without one: its standard output, else its standard error. For a hook
-    /// that did not end by itself: the description of the failure. None if it did not fail, block or ask.
+    /// Returns the reason why the hook failed, blocks or asks, for the user and the model. With a JSON answer: its reason,
+    /// else its standard error. Without one: its standard output, else its standard error. For a hook that did not end by
+    /// itself: the description of the failure. None if it did not fail, block or ask.
     ///
-    /// Secrets are masked as in a trace; [`stdout`](HookResult::stdout) and the other fields have the text as the hook wrote
-    /// it.
+    /// Secrets are masked as in a trace; [`stdout`](HookResult::stdout) and the other fields have the unchanged text.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         self.masked_reason.as_deref().or_else(|| self.raw_reason())
     }
 
-    /// Returns the reason as the hook wrote it.
+    /// Returns the reason without masking.
     pub(crate) fn raw_reason(&self) -> Option<&str> {
         if self.verdict == Verdict::ChangesInput {
             return Some(CHANGES_INPUT);
@@ -564,7 +562,7 @@ impl HookResult {
     }
 }
 
-/// Shows how much was written, never the text: it may contain secrets.
+/// Shows the length of the output, never the text: it may contain secrets.
 impl fmt::Debug for HookResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let redactor = Redactor::default();

@@ -1,12 +1,12 @@
-//! What the result of a hook decides: the table of what blocks (docs/protocol.md).
+//! The decision of a hook's result: the table of results that block (docs/protocol.md).
 //!
-//! The verdict follows from the end, the answer and the policy of the hook, and from what the host does with answers. It is set
-//! with the answer, and once more by the user's answer to its question.
+//! The verdict follows from the end, the answer and the policy of the hook, and from the host's way of handling answers. It
+//! is set with the answer, and once more by the user's answer to its question.
 
 use crate::entry::{Decision, FailureKind, HookOutput};
 use crate::hook::Hook;
 
-/// What a host does with the answers of hooks.
+/// A host's way of handling the answers of hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Handles {
     /// The host asks its user.
@@ -15,12 +15,12 @@ pub(crate) struct Handles {
     pub(crate) updates: bool,
 }
 
-/// The decision of a result about the operation, and what follows from it.
+/// The decision of a result about the operation, with its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The hook has no objection.
     Allows,
-    /// The hook says that the operation is allowed, or the user has said yes to its question.
+    /// The hook explicitly allows the operation, or the user has said yes to its question.
     Grants,
     /// The hook has failed, and the failure is ignored: by its policy, or since the hook runs in the background.
     Forgiven,
@@ -33,14 +33,14 @@ pub(super) enum Verdict {
     /// The hook allows the operation with another input, and the host does not apply changes.
     ChangesInput,
     Blocks,
-    /// The hook is not enforced: nothing follows, and `would` is the decision that would count.
+    /// The hook is not enforced: its decision has no effect, and `would` is the decision that would count.
     Observed {
         would: Decision,
     },
 }
 
 impl Verdict {
-    /// Returns what follows from the failure and the answer of a hook.
+    /// Returns the verdict that follows from the failure and the answer of a hook.
     pub(super) fn of(
         hook: &Hook,
         failure: Option<FailureKind>,
@@ -51,7 +51,7 @@ impl Verdict {
         let is_of_its_run = failure.is_none_or(FailureKind::is_of_its_run);
         match verdict {
             _ if hook.enforce() || !is_of_its_run => verdict,
-            // A stop does not deny the operation, but the host would not go on.
+            // A stop does not deny the operation, but the host would not continue.
             Self::Stops => Self::Observed {
                 would: Decision::Block,
             },
@@ -72,9 +72,9 @@ impl Verdict {
         match (failure, output.map(HookOutput::strictest)) {
             (Some(failure), _) if hook.forgives(failure) => Self::Forgiven,
             (Some(_), _) | (None, Some(Decision::Block)) => Self::Blocks,
-            // A change and a question come after a stop, since they would block.
+            // A change and a question have lower priority than a stop, since they would block.
             _ if output.is_some_and(|output| output.stops_turn) => Self::Stops,
-            // The user's yes would be to the changed input.
+            // The user's yes would apply to the changed input.
             _ if !handles.updates && output.is_some_and(HookOutput::changes_input) => {
                 Self::ChangesInput
             }
@@ -112,7 +112,7 @@ impl Verdict {
         }
     }
 
-    /// Returns whether it waits for the answer of the host's user.
+    /// Returns whether the verdict waits for the answer of the host's user.
     pub(super) fn is_open_question(self) -> bool {
         self == Self::Asks { is_open: true }
     }
