@@ -1,4 +1,5 @@
-//! The approvals of a project, while its hooks are loaded: each approved hook gets what compares it with its approval.
+//! The approvals of a project, while its hooks are loaded: each approved hook gets the check that compares it with its
+//! approval.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -14,22 +15,22 @@ use crate::json::Node;
 
 const VANISHED: &str = "it was approved, but its entry was changed or removed since";
 
-/// Whether a hook of a project is approved. The text is for people.
+/// The approval status of a project's hook. The text is for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalStatus {
-    /// It is as a person has approved it.
+    /// The hook is as a person has approved it.
     Approved,
-    /// It was never approved: it is not registered, and the host continues without it.
+    /// The hook was never approved. It is not registered, and the host continues without it.
     NotApproved,
-    /// It has changed since it was approved: it fails, and blocks if the event can be blocked.
+    /// The hook has changed since it was approved. It fails, and blocks if the event can be blocked.
     Lost(String),
 }
 
 /// The approvals of a project, used while its hooks are loaded.
 pub(crate) struct ProjectApprovals {
     project: Arc<Project>,
-    /// The project while it is loaded.
+    /// The project while its hooks are loaded.
     loaded: Project,
     /// The approved hooks by their digests. Several files may have the same entry.
     approved: HashMap<String, Vec<Approved>>,
@@ -80,8 +81,8 @@ impl ProjectApprovals {
         of_file.or(same.first())
     }
 
-    /// Returns the hook as it is registered, compared with its approval before each run, and whether the approval holds
-    /// now.
+    /// Returns the hook in the form in which it is registered, compared with its approval before each run, and the
+    /// approval's current status.
     pub(crate) fn admit(&self, hook: Hook) -> (Hook, ApprovalStatus) {
         let Some(approved) = self.approved(&hook) else {
             return (hook, ApprovalStatus::NotApproved);
@@ -120,11 +121,11 @@ impl ProjectApprovals {
             let own = definition
                 .as_object_mut()
                 .and_then(|object| object.remove("protocol"));
-            // An approval that cannot be read may have been of any guard.
+            // An approval that cannot be read may have been that of any guard.
             let hook = Hook::read(Node::from(&definition));
             let hook = hook.unwrap_or_else(|_| Hook::placeholder(VANISHED));
             if let Some(mut hook) = whole(hook, own.as_ref()) {
-                // The label of another program's hook has its place, which is not part of its definition.
+                // The label of another program's hook contains its place, which is not part of its definition.
                 if hook.label() != label {
                     hook = hook.with_description(label.clone());
                 }

@@ -1,4 +1,4 @@
-//! What a person approves, and how it is shown.
+//! The content of an approval, and its text for a person.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -17,10 +17,10 @@ use crate::json;
 use crate::named::of_text;
 use crate::printable::printable;
 
-/// What an approval of a project's hooks covers: each entry, the scripts that it names, the scripts in the project's
+/// The content of an approval of a project's hooks: each entry, the scripts that it names, the scripts in the project's
 /// hooks directory, and its `inputs`.
 ///
-/// To be shown to a person (`Display` has all of it), and then passed to
+/// A host shows it to a person (`Display` has all of it), and then passes it to
 /// [`TrustStore::approve`](crate::trust::TrustStore::approve).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,12 +30,12 @@ pub struct Approval {
     pub root: PathBuf,
     /// The project's hooks, in their order.
     pub hooks: Vec<Approved>,
-    /// What has changed since the last approval, one line each. Empty if nothing has, and for an approval that
-    /// was not [compared](Approval::since).
+    /// The changes since the last approval, one line each. Empty if nothing has changed, and for an approval that was not
+    /// [compared](Approval::since).
     pub changes: Vec<String>,
 }
 
-/// One hook of an [`Approval`]. `Display` shows the whole entry and what is covered.
+/// One hook of an [`Approval`]. `Display` shows the whole entry and the covered files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Approved {
@@ -48,22 +48,22 @@ pub struct Approved {
     pub label: String,
     /// The hook's file, relative to the project's root. Empty for a hook without a file.
     pub source: String,
-    /// The covered files and links below the root, each with the SHA-256 of its content or of the link's text. None
-    /// for what is not covered, for example a directory that is too large; `notes` has the reasons.
+    /// The covered files and links below the root, each with the SHA-256 of its content or of the link's text. None for a
+    /// path that is not covered, for example a directory that is too large; `notes` has the reasons.
     pub files: Vec<(String, Option<String>)>,
     /// The version of the rules by which these files were found.
     #[serde(default)]
     pub(super) rules: u32,
-    /// The hook as it stands in a file of another program's format, as JSON on one line. Not saved in the store.
+    /// The hook as its file in another program's format defines it, as JSON on one line. Not saved in the store.
     #[serde(skip)]
     pub written: Option<String>,
-    /// What a person should know besides, one line each. Not saved in the store.
+    /// Other notes for a person, one line each. Not saved in the store.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// The most files that the entries of a project cover together, and the most looks at files for that, which takes about
-/// a second.
+/// The most files that the entries of a project cover together, and the most looks at files for that, which take about a
+/// second.
 const MOST_FILES: usize = 20_000;
 const MOST_LOOKS: usize = 1_000_000;
 
@@ -77,12 +77,12 @@ pub(super) fn source_of(hook: &Hook) -> String {
     let file = hook.source().map(|source| &*source.path);
     let below = file.map(|file| file.strip_prefix(hook.base_dir()?).ok());
     let path = below.flatten().or(file).unwrap_or(Path::new(""));
-    // The same on every system.
+    // The separator is the same on every system.
     path.to_string_lossy().replace(MAIN_SEPARATOR, "/")
 }
 
 impl Approval {
-    /// What no approval covers, as a sentence to show beside each approval.
+    /// The limits of every approval, as a sentence to show beside each approval.
     pub const NEVER_COVERED: &str = "Not covered: other data files, and everything else that these scripts and programs \
         read or run, in the project too (imports, Makefile, package.json).";
 
@@ -119,10 +119,10 @@ impl Approval {
         })
     }
 
-    /// The same, compared with an earlier approval: `changes` has what is new, changed or gone.
+    /// Creates the approval, compared with an earlier one: `changes` has the new, changed and removed parts.
     ///
     /// # Errors
-    /// As with [`of`](Approval::of).
+    /// The errors of [`of`](Approval::of).
     pub fn since(
         before: &[Approved],
         root: impl AsRef<Path>,
@@ -160,7 +160,7 @@ impl Approval {
         Ok(approval)
     }
 
-    /// Returns the SHA-256 of all that is approved: the entries, and the contents of the covered files.
+    /// Returns the SHA-256 of all approved content: the entries, and the contents of the covered files.
     #[must_use]
     pub fn digest(&self) -> String {
         let of_hook =
@@ -184,7 +184,7 @@ impl fmt::Display for Approval {
 }
 
 impl Approved {
-    /// Returns also how often files were looked at.
+    /// Returns the hook's part of the approval, and the number of looks at files.
     fn of(project: &Project, hook: &Hook) -> (Self, usize) {
         let covered = covered(project, hook, &|_| false);
         let mut notes = covered.notes;
@@ -223,7 +223,7 @@ impl Approved {
         Ok(Unchanged::new(&Arc::new(project), &self.files, self.rules).differences(hook))
     }
 
-    /// Returns the settings of the hook that its own file has not in the same form: defaults, and what they are here.
+    /// Returns the effective settings that the hook's own file does not contain in the same form, such as defaults.
     fn differs_from(&self, written: &str) -> Map<String, Value> {
         let written = json::read(written).unwrap_or(Value::Null);
         let own = self.definition["protocol"]["definition"].as_object();
@@ -234,7 +234,7 @@ impl Approved {
         settings
     }
 
-    /// Returns what is covered besides the entry, in lines, safe to show.
+    /// Returns a description of the files that are covered besides the entry, in lines, safe to show.
     #[must_use]
     pub fn covers(&self) -> Vec<String> {
         let covered = self.files.iter().filter(|(_, digest)| digest.is_some());

@@ -1,4 +1,5 @@
-//! Which files an approval covers: the scripts that an entry names, those in the hooks directory, and the entry's `inputs`.
+//! The files that an approval covers: the scripts that an entry names, those in the hooks directory, and the entry's
+//! `inputs`.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -9,16 +10,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::hook::{Hook, Words, directory_of_hooks};
 use crate::named::{self, Lookup, Named};
 
-/// The rules by which files are covered, as a number that changes with them: 0 before it was stored. So a change of the
-/// rules says that a file "is newly covered", not that it "has appeared".
+/// The version of the rules by which files are covered, which changes with them: 0 before it was stored. Because of it,
+/// messages say that a file "is newly covered", not that it "has appeared".
 pub(super) const RULES: u32 = 1;
 
-/// A project, and what is known of its files.
+/// A project, and the known facts about its files.
 #[derive(Debug)]
 pub(super) struct Project {
     /// The project's root, without links in its path.
     pub(super) root: PathBuf,
-    /// The digests of files that were read, if it is looked at once: no content is read twice then.
+    /// The digests of files that were read, if the project is looked at only once: then no content is read twice.
     read: Option<Mutex<HashMap<PathBuf, Arc<str>>>>,
 }
 
@@ -30,7 +31,7 @@ impl Project {
         }
     }
 
-    /// A project that is looked at once, although for many hooks.
+    /// Creates a project that is looked at once, although for many hooks.
     pub(super) fn once(root: &Path) -> Self {
         Self {
             read: Some(Mutex::default()),
@@ -90,7 +91,7 @@ fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
     let beside = file
         .and_then(directory_of_hooks)
         .map(|directory| directory.join("hooks"));
-    // The path of the project may have links, which its root has not.
+    // The path of the project may have links, but its root has none.
     let below = |path: PathBuf| path.strip_prefix(base).map(Path::to_owned).unwrap_or(path);
     let named = hook
         .directories(root)
@@ -103,7 +104,7 @@ fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
 /// Returns the directory in a variable that the hook's protocol sets.
 fn directory_in(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Option<String> {
     if name == "PWD" {
-        // Each directory in which the word is looked up.
+        // `.` is resolved against each directory in which the word is looked up.
         return Some(".".to_owned());
     }
     if name == "HOME" && !hook.env().contains_key(name) {

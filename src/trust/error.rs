@@ -35,7 +35,7 @@ pub enum TrustError {
     Unusable {
         /// The path of the store.
         path: PathBuf,
-        /// What is wrong with it, and how to fix that.
+        /// The problem, and the step that fixes it.
         why: String,
     },
     /// The store cannot be written. The old one is unchanged.

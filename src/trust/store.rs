@@ -18,7 +18,7 @@ use crate::profile::HOOK_CHAIN;
 
 /// The store of the hooks that a person has approved, by project.
 ///
-/// An approval is bound to the project's place, to the definition of each hook, and to what the approval covers: the
+/// An approval is bound to the project's place, to the definition of each hook, and to the files that the approval covers: the
 /// scripts that the entry names, the scripts in the project's hooks directory, and the entry's `inputs`. The order
 /// of the hooks does not matter. A git worktree without approvals of its own has those of the main worktree.
 ///
@@ -47,7 +47,7 @@ use crate::profile::HOOK_CHAIN;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The store protects against the content of a repository. It does not protect against what else a script reads
+/// The store protects against the content of a repository. It does not protect against other files that a script reads
 /// or runs ([`Approval::NEVER_COVERED`]), against a change between the check and the run, nor against a program that
 /// already runs as the user.
 ///
@@ -64,7 +64,7 @@ struct Content {
     projects: BTreeMap<String, Vec<Approved>>,
 }
 
-/// Another version of the file would be of approvals that cover something else.
+/// The version of the file's format. The approvals of another version would cover other files.
 const VERSION: u32 = 3;
 
 impl TrustStore {
@@ -77,7 +77,7 @@ impl TrustStore {
         Self { path: path.into() }
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -86,17 +86,17 @@ impl TrustStore {
     /// Approves a project's hooks as they are in `approval`. Replaces all earlier approvals of the project.
     ///
     /// # Errors
-    /// If it is called from within a hook, or if the store cannot be used or written.
+    /// If the method is called from within a hook, or if the store cannot be used or written.
     pub fn approve(&self, approval: &Approval) -> Result<(), TrustError> {
         self.approve_beside(approval, |_| false)
     }
 
     /// Approves a project's hooks as they are in `approval`, and keeps those earlier approvals of the project for which
-    /// `is_kept` returns true: for a program that reads only some of the project's hooks, see
+    /// `is_kept` returns true. A program that reads only some of the project's hooks needs this, see
     /// [`HookConfig::reads`](crate::HookConfig::reads).
     ///
     /// # Errors
-    /// If it is called from within a hook, or if the store cannot be used or written.
+    /// If the method is called from within a hook, or if the store cannot be used or written.
     pub fn approve_beside(
         &self,
         approval: &Approval,
@@ -119,11 +119,11 @@ impl TrustStore {
     /// Removes all approvals of a project. Returns whether there were any. Those of the main worktree then no longer
     /// count for a git worktree of it.
     ///
-    /// The next time that the project's hooks are loaded, they count as never approved. A program that has
-    /// loaded them already keeps them as they are, unless it watches its hooks files.
+    /// The next time that the project's hooks are loaded, they count as never approved. A program that has already loaded
+    /// them keeps them, unless it watches its hooks files.
     ///
     /// # Errors
-    /// If it is called from within a hook, if the project cannot be found, or if the store cannot be used or
+    /// If the method is called from within a hook, if the project cannot be found, or if the store cannot be used or
     /// written.
     pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, TrustError> {
         refuse_within_hook()?;
@@ -181,7 +181,7 @@ impl TrustStore {
     }
 
     fn read(&self) -> Result<Content, TrustError> {
-        // Approvals behind it are unknown.
+        // The target of the link, with any approvals in it, is unknown.
         if let Some(link) = files::dangling_link(&self.path) {
             let why = files::to_nothing(link);
             return Err(self.unusable(format!("cannot be read: {why}")));
@@ -228,7 +228,7 @@ impl TrustStore {
         };
         // The lock keeps approvals that another program adds meanwhile.
         let _lock = files::lock(&self.path).map_err(write_error)?;
-        // A link to a file that is not there yet is where a person wants it.
+        // A link to a file that does not exist yet shows where a person wants the file.
         let mut content = self.read_if_there()?;
         content.version = VERSION;
         change(&mut content.projects);
@@ -239,13 +239,13 @@ impl TrustStore {
     }
 }
 
-/// Returns the names of a project in the store: its own, and that of its main worktree, whose approvals it has until
-/// it has some of its own, or they are withdrawn in it.
+/// Returns the names of a project in the store: its own, and that of its main worktree. The approvals of the main worktree
+/// count until the project has some of its own, or they are withdrawn in it.
 fn keys(root: &Path) -> [String; 2] {
     [root, &identity(root)].map(|path| path.to_string_lossy().into_owned())
 }
 
-/// Refuses to run within a hook, of whatever host.
+/// Refuses to run within a hook, whichever host runs the hook.
 fn refuse_within_hook() -> Result<(), TrustError> {
     match std::env::var_os(HOOK_CHAIN) {
         Some(_) => Err(TrustError::WithinHook(HOOK_CHAIN.to_owned())),

@@ -10,15 +10,15 @@ use super::covered::{Project, RULES, covered};
 use crate::hook::{ApprovalCheck, Hook};
 use crate::named::{self, Copies, Files, Settled, TOO_MUCH};
 
-/// The approval of a hook: its files must be unchanged. The hook itself cannot have changed, because it is the one that was
-/// loaded.
+/// The approval of a hook. The hook's files must be unchanged. The hook itself cannot have changed, because it is the one
+/// that was loaded.
 #[derive(Debug)]
 pub(super) struct Unchanged {
     project: Arc<Project>,
     files: BTreeMap<String, Option<String>>,
-    /// The version of the rules by which its files were found.
+    /// The version of the rules by which the hook's files were found.
     rules: u32,
-    /// What was there when there was no difference.
+    /// The state of the files at the last check without a difference.
     seen: Mutex<Option<Arc<Seen>>>,
     /// The command with which a person approves.
     command: Option<Arc<str>>,
@@ -26,7 +26,7 @@ pub(super) struct Unchanged {
 
 #[derive(Debug)]
 struct Seen {
-    /// What was looked at.
+    /// The stamps of the places that were looked at.
     stamps: Settled,
     /// The files that the command names.
     copies: Copies,
@@ -37,7 +37,7 @@ const NEW: &str = "has appeared";
 const GONE: &str = "is gone";
 
 impl Unchanged {
-    /// `rules` are those by which these files were found.
+    /// Creates the check. `rules` is the version of the rules by which these files were found.
     pub(super) fn new(
         project: &Arc<Project>,
         files: &[(String, Option<String>)],
@@ -59,7 +59,7 @@ impl Unchanged {
         }
     }
 
-    /// Returns each file that differs from what was approved, and the difference.
+    /// Returns each file that differs from its approved form, and the difference.
     pub(super) fn differences(&self, hook: &Hook) -> Vec<(String, &'static str)> {
         let seen = self.seen().clone();
         if let Some(seen) = seen.filter(|seen| seen.stamps.is_unchanged()) {
@@ -69,14 +69,14 @@ impl Unchanged {
         self.differences_in(&self.project, hook)
     }
 
-    /// The same, of a project that is looked at once.
+    /// Returns the same differences, for a project that is looked at once.
     fn differences_in(&self, project: &Project, hook: &Hook) -> Vec<(String, &'static str)> {
         let (differences, seen) = self.compare(project, hook);
         *self.seen() = seen.filter(|_| differences.is_empty()).map(Arc::new);
         differences
     }
 
-    /// Returns why the approval is lost while the hooks of a project are loaded, in which no content is read twice.
+    /// Returns the reason why the approval is lost, while the hooks of a project are loaded. No content is read twice then.
     pub(super) fn first_look(&self, project: &Project, hook: &Hook) -> Option<String> {
         self.reason(hook, &self.differences_in(project, hook))
     }
@@ -106,12 +106,12 @@ impl Unchanged {
         hook: &Hook,
     ) -> (Vec<(String, &'static str)>, Option<Seen>) {
         let begun = SystemTime::now();
-        // What was approved although it is too large to be covered is not looked at.
+        // A directory that was too large to be covered when it was approved is not looked at.
         let was_too_large = |name: &str| self.files.get(name) == Some(&None);
         let named = covered(project, hook, &was_too_large);
         let mut differences = differences(&self.files, &named.files);
         if self.rules != RULES {
-            // Other files were covered then. What is covered no more, and still there, is no change.
+            // The older rules covered other files. A file that is no longer covered, and still exists, is not a change.
             let is_there = |name: &str| project.root.join(name).symlink_metadata().is_ok();
             differences.retain(|(name, what)| *what != GONE || !is_there(name));
             for (_, what) in &mut differences {
@@ -141,7 +141,7 @@ fn differences(
         .iter()
         .filter(|(name, state)| state.is_err() && name.ends_with('/') && is_new(name));
     if let Some((name, _)) = too_large.next() {
-        // The files in it are not known any more.
+        // The names of the files in the directory are no longer known.
         return vec![(name.clone(), "has become too large")];
     }
     let mut differences = BTreeMap::new();
@@ -178,7 +178,7 @@ impl ApprovalCheck for Unchanged {
     }
 }
 
-/// Adds to a reason what a person can do.
+/// Adds the next step for a person to a reason.
 pub(super) fn with_command(why: String, command: Option<&str>) -> String {
     match command {
         Some(command) => format!("{why}; review the changes; to approve them: `{command}`"),

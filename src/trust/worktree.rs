@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-/// The most bytes of a file of git's that are read; each has one path.
+/// The most bytes of a file of git's that are read. Each file has one path.
 const LONGEST: u64 = 8 * 1024;
 
 /// Returns the main worktree of this worktree, if the two name each other; else the root itself. The `.git` file
@@ -17,7 +17,8 @@ pub(super) fn identity(root: &Path) -> PathBuf {
     main.unwrap_or_else(|| root.to_owned())
 }
 
-/// See gitrepository-layout(5): `.git` names `MAIN/.git/worktrees/ID`, whose `gitdir` names this `.git`.
+/// Returns the main worktree. See gitrepository-layout(5): `.git` names `MAIN/.git/worktrees/ID`, whose `gitdir` names this
+/// `.git`.
 fn main_worktree(root: &Path) -> Option<PathBuf> {
     let link = root.join(".git");
     if !link.symlink_metadata().ok()?.is_file() {
@@ -76,7 +77,7 @@ mod tests {
             "forged/.git",
             format!("gitdir: {}\n", display("main/.git/worktrees/w")),
         );
-        // One that agrees, but in a repository of its own.
+        // The two files agree, but within a repository of its own.
         write("own/.git", "gitdir: fake/worktrees/w".to_owned());
         write("own/fake/worktrees/w/gitdir", display("own/.git"));
         write("none/.git", "gitdir: ../nowhere".to_owned());
