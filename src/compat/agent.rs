@@ -1,4 +1,4 @@
-//! What differs from one agent to the next, as tables: an agent whose hooks this crate runs is one value of `Agent`.
+//! The differences between agents, as tables: an agent whose hooks this crate runs is one value of `Agent`.
 //!
 //! Knows no particular agent; their values are in `agents.rs`.
 
@@ -22,23 +22,25 @@ pub(crate) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Optio
     Some(*value)
 }
 
-/// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). Under one more, only the program runs.
+/// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). One more agent is only for the
+/// program, which runs under it.
 pub struct Agent {
     /// The name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
     pub(crate) name: &'static str,
-    /// The name as people write it.
+    /// The name that people use.
     pub(crate) title: &'static str,
 
     // Its files.
     /// The project's files, below its root. The first one is also the user's, below the home directory.
     pub(crate) files: Words,
-    /// A file that may have a table `hooks` in TOML, which is not read: below the home directory, and the project's root.
+    /// A file that may have a table `hooks` in TOML, which is not read. It is below the home directory, and below the
+    /// project's root.
     pub(crate) toml: Option<&'static str>,
     /// A directory below both, with extensions, which have the layout of plugins.
     pub(crate) extensions: Option<&'static str>,
     /// Files and directories below both: other hooks, and commands that the agent runs without an event.
     pub(super) also_decides: Words,
-    /// What identifies a plugin of this agent.
+    /// The file that identifies a plugin of this agent.
     pub(crate) manifest: &'static str,
     /// The variable that names another place for this directory, below the home directory, where the user's files are.
     #[cfg_attr(
@@ -46,7 +48,7 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) moved_by: (&'static str, &'static str),
-    /// How the user approves a hook that is new in a file, if the agent runs none before that.
+    /// The ways in which the user approves a hook that is new in a file, if the agent runs none before that.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program registers hooks")
@@ -58,19 +60,19 @@ pub struct Agent {
         expect(dead_code, reason = "only the program refuses to run below an agent")
     )]
     pub(crate) set_for_tools: &'static str,
-    /// Whether it reads no file with comments or a byte order mark.
+    /// True if the agent does not read a file with comments or a byte order mark.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) reads_plain_json: bool,
-    /// The value of a key `version` next to `hooks`: with another one, the agent reads none of the file.
+    /// The value of a key `version` next to `hooks`. If it is another one, the agent reads nothing of the file.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) version: Option<u64>,
-    /// Whether the input of the tool that applies a patch is the patch itself, under the name of another tool.
+    /// True if the input of the tool that applies a patch is the patch itself, under the name of another tool.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program reads patches")
@@ -78,9 +80,9 @@ pub struct Agent {
     pub(crate) bare_patches: bool,
     /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
     pub(crate) all_off: Option<(&'static str, bool)>,
-    /// The same, for a list of the names of hooks that are switched off.
+    /// A key in the same form, for a list of the names of hooks that are switched off.
     pub(crate) disabled: Option<&'static str>,
-    /// A key next to `hooks` with variables that the agent sets for its hooks, and this crate does not.
+    /// A key next to `hooks` with variables that the agent sets for its hooks, but this crate does not.
     pub(crate) environment: Option<&'static str>,
     /// The keys within `hooks` that are settings, not events.
     pub(crate) not_events: Words,
@@ -92,25 +94,25 @@ pub struct Agent {
     pub(crate) keys_not_applied: Words,
     /// The types of handlers that the agent runs, but this crate does not.
     pub(crate) other_types: Words,
-    /// Whether messages show the `name` of a handler in place of its command.
+    /// True if messages show the `name` of a handler instead of its command.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) names_handlers: bool,
-    /// Whether timeouts are in milliseconds, not in seconds.
+    /// True if timeouts are in milliseconds, not in seconds.
     pub(crate) milliseconds: bool,
     /// The timeout of a hook without its own, in seconds, unless its event has another one.
     pub(super) seconds: u64,
     /// The most tokens of a hook's context that the model gets at once, unless its handler says otherwise.
     pub(super) context_limit: Option<usize>,
     /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
-    /// expression. With none, a matcher of tools is an expression; any other matcher is one exact name.
+    /// expression. None: a matcher of tools is an expression; any other matcher is one exact name.
     pub(super) list_of_names: Option<&'static str>,
 
-    // What a hook receives.
+    // These fields are about the input of a hook.
     pub(super) events: &'static [Event],
-    /// The input fields of every event, in addition to `hook_event_name`, `cwd` and what `renamed` has.
+    /// The input fields of every event, in addition to `hook_event_name`, `cwd` and the fields in `renamed`.
     pub(super) fields: &'static [Field],
     /// Keys of an event's data, with their names in the input.
     pub(super) renamed: Pairs,
@@ -119,32 +121,32 @@ pub struct Agent {
     /// The key of that form with the text of the output.
     pub(super) text_of_response: &'static str,
     pub(super) tools: &'static [Tool],
-    /// Whether the agent reads other paths than those of a call: without an `@` before it, with `%2F` for `/`, or of another file
-    /// with this name if there is none.
+    /// True if the agent reads other paths than those of a call: without an `@` before it, with `%2F` for `/`, or of another
+    /// file with this name if there is none.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program asks")
     )]
     pub(crate) corrects_paths: bool,
-    /// Names of tools, each with another one that a matcher may have for it.
+    /// Names of tools, each with another name that a matcher may use for it.
     pub(crate) also_called: Pairs,
     pub(crate) variables: &'static [(&'static str, Variable)],
-    /// The shell of a command for which its handler names none.
+    /// The shell of a command whose handler names none.
     pub(super) shell: UsualShell,
-    /// Whether identical handlers run once.
+    /// True if identical handlers run once.
     pub(super) runs_once: bool,
 
-    // How the end of a hook is read.
+    // These fields are about the reading of a hook's end.
     pub(super) parsing: Parsing,
-    /// Whether a hook that stops the turn denies the operation too.
+    /// True if a hook that stops the turn also denies the operation.
     pub(super) stop_denies: bool,
     /// The values of `decision`.
     pub(super) decisions: Words,
-    /// Keys that ask for what hosts do not do.
+    /// Keys that ask for effects that hosts do not apply.
     pub(super) not_applied: Words,
     /// The keys at the top level, if any other makes the answer unusable.
     pub(super) known: Words,
-    /// What the answer must not have.
+    /// The keys and values that the answer must not have.
     pub(super) refused: &'static [Refused],
 }
 
@@ -152,20 +154,21 @@ pub struct Agent {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tool {
     pub(crate) theirs: &'static str,
-    /// Its usual names in hosts. The first row with a name has it; the first name of a row is what hooks.json calls the tool.
+    /// The tool's usual names in hosts. The first row with a name has it; the first name of a row is the tool's name in
+    /// hooks.json.
     pub(crate) ours: Words,
-    /// The arguments that have other names here: the agent's name of each, and ours. A host's hooks find the agent's names
-    /// all the same, unless the host maps its arguments.
+    /// The arguments that have other names here: the agent's name of each, and ours. A host's hooks still find the agent's
+    /// names, unless the host maps its arguments.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program renames arguments")
     )]
     pub(crate) arguments: Pairs,
-    /// The arguments by which hooks of the agent know what the tool does.
+    /// The arguments by which hooks of the agent recognize the tool's operation.
     pub(super) needs: Words,
 }
 
-/// A tool without arguments of its own names.
+/// Creates a tool without arguments of its own names.
 pub(super) const fn tool(theirs: &'static str, ours: Words) -> Tool {
     Tool {
         theirs,
@@ -191,11 +194,11 @@ pub(super) enum UsualShell {
     Bash,
     /// `bash`, and on Windows the system's own shell.
     BashOnUnix,
-    /// The user's own, as a login shell. On Windows the system's own.
+    /// The user's own shell, as a login shell. On Windows, the system's own shell.
     Login,
 }
 
-/// How an agent reads JSON.
+/// The rules by which an agent reads JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parsing {
     /// The agent reads JSON on every exit code, also from standard error, and also within a string. A value of a wrong type is missing. Plain
@@ -207,12 +210,12 @@ pub(super) enum Parsing {
     Strict,
 }
 
-/// An event of an agent. What a row does not say is as in [`EVENT`].
+/// An event of an agent. A field that a row does not set is as in [`EVENT`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
     pub(crate) name: &'static str,
     pub(crate) fires: Fires,
-    /// Whether `install` registers it, if hosts fire it.
+    /// True if `install` registers the event, if hosts fire it.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program registers hooks")
@@ -220,20 +223,20 @@ pub(crate) struct Event {
     pub(super) registered: bool,
     /// The input field that a matcher is tested against; none if the agent ignores matchers.
     pub(super) subject: Option<&'static str>,
-    /// The timeout of a hook without its own; none if it is the agent's.
+    /// The timeout of a hook without its own; none if the agent's timeout applies.
     pub(super) timeout: Option<Duration>,
-    /// The longest timeout; with one, no hook runs in the background.
+    /// The longest timeout. If there is one, no hook runs in the background.
     pub(crate) longest: Option<Duration>,
-    /// Whether a failure of a hook blocks.
+    /// True if a failure of a hook blocks.
     pub(crate) is_closed: bool,
-    /// Whether a hook can set variables of the session.
+    /// True if a hook can set variables of the session.
     pub(super) has_env_file: bool,
-    /// What a hook that blocks by its exit code or its answer does.
+    /// The effect of a hook that blocks by its exit code or its answer.
     pub(crate) effect: Effect,
-    /// What plain text on standard output is.
+    /// The meaning of plain text on standard output.
     pub(super) text: Text,
     pub(crate) specific: Specific,
-    /// The input fields of this event alone.
+    /// The input fields of only this event.
     pub(super) fields: &'static [Field],
 }
 
@@ -266,14 +269,14 @@ pub(crate) struct HandlerApproval {
     pub(crate) by_hand: &'static str,
 }
 
-/// Which event here an event of an agent is.
+/// The event here that an event of an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fires {
-    /// The one that has its name among its names elsewhere: a row of `events/table.rs`.
+    /// The event that has the agent's name among its names in other programs: a row of `events/table.rs`.
     Known,
-    /// This one, where the host knows it.
+    /// This event, if the host knows it.
     OfHost(&'static str),
-    /// None: hosts do not fire it.
+    /// No event: hosts do not fire it.
     Never,
 }
 
@@ -305,16 +308,16 @@ impl Unset {
 /// The keys that an event's `hookSpecificOutput` has besides `additionalContext`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Specific {
-    /// The object that has the keys, without which there is no decision.
+    /// The object that contains the keys. Without it there is no decision.
     pub(crate) within: Option<&'static str>,
     /// The key of the decision, and its words.
     pub(crate) decision: Option<(&'static str, Words)>,
     pub(crate) reason: Option<&'static str>,
-    /// A new input.
+    /// The key of a new input.
     pub(crate) input: Option<&'static str>,
-    /// A new output.
+    /// The keys of a new output.
     pub(crate) output: Words,
-    /// If there are any, another key makes the answer unusable.
+    /// The known keys. If there are any, an unknown key makes the answer unusable.
     pub(super) known: Words,
 }
 
@@ -331,11 +334,11 @@ pub(super) const SPECIFIC: Specific = Specific {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refused {
     pub(super) key: &'static str,
-    /// The value with which it does so; any value if none.
+    /// The value that makes the answer unusable; none if any value does.
     pub(super) value: Option<Given>,
-    /// Another key: beside it, the answer stays usable.
+    /// Another key with which the answer stays usable.
     pub(super) without: Option<&'static str>,
-    /// The events on which it does so; all if empty.
+    /// The events on which the key makes the answer unusable; all if empty.
     pub(super) events: Words,
 }
 
@@ -401,13 +404,13 @@ impl Event {
         }
     }
 
-    /// Returns whether `install` registers it.
+    /// Returns whether `install` registers the event.
     #[cfg(feature = "cli")]
     pub(crate) fn is_registered(&self) -> bool {
         self.registered && self.ours().is_some()
     }
 
-    /// Returns whether it is the end of something, at which a block lets the agent go on.
+    /// Returns whether the event is the end of something, at which a block makes the agent continue.
     #[cfg(feature = "cli")]
     pub(crate) fn is_stop(&self) -> bool {
         let ends = [
@@ -419,7 +422,7 @@ impl Event {
         self.ours().is_some_and(|name| ends.contains(&name))
     }
 
-    /// Returns whether hooks can block what the host is about to do.
+    /// Returns whether hooks can block the event.
     pub(crate) fn can_block(&self) -> bool {
         let ours = self.ours().and_then(|name| EventType::of_name(name).ok());
         ours.is_some_and(|event| event.can_block())
@@ -432,36 +435,36 @@ impl Event {
 }
 
 impl Agent {
-    /// The name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name), such as `claude`.
+    /// Returns the name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name), such as `claude`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The name that people use, such as `Claude Code`.
+    /// Returns the name that people use, such as `Claude Code`.
     #[must_use]
     pub fn title(&self) -> &'static str {
         self.title
     }
 
-    /// The files of a project that have its hooks, below the project's root. The first one is also the user's, below the
-    /// home directory.
+    /// Returns the files of a project that contain the agent's hooks, below the project's root. The first one is also the
+    /// user's, below the home directory.
     #[must_use]
     pub fn settings_files(&self) -> &'static [&'static str] {
         self.files
     }
 
-    /// Returns the files that decide which hooks run, below the home directory and a project's root.
+    /// Returns the files that determine which hooks run, below the home directory and a project's root.
     pub(crate) fn deciding_files(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.files.iter().copied().chain(self.toml)
     }
 
-    /// Returns what else does, with all that is in it.
+    /// Returns the directories whose whole content determines which hooks run.
     pub(crate) fn deciding_directories(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.also_decides.iter().copied().chain(self.extensions)
     }
 
-    /// The variable that names the file in which a hook sets variables for the commands of its session, such as
+    /// Returns the variable that names the file in which a hook sets variables for the commands of its session, such as
     /// `CLAUDE_ENV_FILE`; see [`HookResult::env_file`](crate::HookResult::env_file).
     #[must_use]
     pub fn env_file(&self) -> Option<&'static str> {
@@ -470,7 +473,7 @@ impl Agent {
         Some(name)
     }
 
-    /// The variable that the agent sets for its hooks to the root of the project.
+    /// Returns the variable that the agent sets for its hooks to the root of the project.
     #[cfg(feature = "cli")]
     pub(crate) fn project_variable(&self) -> Option<&'static str> {
         let mut variables = self.variables.iter();
@@ -483,13 +486,13 @@ impl Agent {
         self.events
     }
 
-    /// Returns the name of the event that is probably meant.
+    /// Returns the name of the event that is probably intended.
     #[cfg(feature = "cli")]
     pub(crate) fn nearest_event(&self, name: &str) -> Option<&'static str> {
         nearest(name, self.event_names(), LIKE_AN_EVENT)
     }
 
-    /// Returns the names of its events.
+    /// Returns the names of the agent's events.
     pub(crate) fn event_names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.events.iter().map(|event| event.name)
     }
@@ -504,7 +507,7 @@ impl Agent {
         event.timeout.unwrap_or(Duration::from_secs(self.seconds))
     }
 
-    /// Returns the timeout with which this program is registered: the longest, where there is one.
+    /// Returns the timeout with which this program is registered: the longest, if there is one.
     #[cfg(feature = "cli")]
     pub(crate) fn registered_timeout(&self, event: &Event) -> Duration {
         event.longest.unwrap_or(self.timeout(event))
@@ -516,7 +519,7 @@ impl Agent {
         value_of(self.renamed, ours).unwrap_or(ours)
     }
 
-    /// Returns the agent's name of a tool that hosts call so.
+    /// Returns the agent's name of a tool that has this name in hosts.
     pub(crate) fn named_here(&self, ours: &str) -> Option<&'static str> {
         let mut tools = self.tools.iter();
         let tool = tools.find(|tool| tool.ours.contains(&ours))?;
@@ -528,7 +531,7 @@ impl Agent {
         self.named_here(name).unwrap_or(name)
     }
 
-    /// Returns the tool that the agent calls so.
+    /// Returns the tool that has this name in the agent.
     pub(crate) fn tool(&self, theirs: &str) -> Option<&'static Tool> {
         self.tools.iter().find(|tool| tool.theirs == theirs)
     }

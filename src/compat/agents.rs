@@ -1,4 +1,5 @@
-//! The agents whose hooks this crate runs. Another agent is another value; what it does not say is as in Claude Code.
+//! The agents whose hooks this crate runs. Another agent is another value; a field that it does not set is as in Claude
+//! Code.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::agent::{
     Specific, TOOL_NAME, UsualShell, Variable, Words, tool,
 };
 
-// Parts of the rows below.
+// These constants are parts of the rows below.
 pub(super) const TOOL: Option<&str> = Some(TOOL_NAME);
 pub(super) const INPUT: Field = ("tool_input", Object);
 const CALL: Field = text("tool_use_id");
@@ -66,7 +67,7 @@ const REQUEST: Specific = Specific {
 /// The agents whose hooks hosts run.
 pub const AGENTS: [&Agent; 3] = [CLAUDE, CODEX, GEMINI];
 
-/// The tool that applies a patch, which may be for many files.
+/// The tool that applies a patch, which may be for several files.
 pub(crate) const APPLY_PATCH: &str = "apply_patch";
 
 /// Claude Code. <https://code.claude.com/docs/en/hooks> Most other agents copy its format.
@@ -191,7 +192,7 @@ const CLAUDE_EVENTS: &[Event] = &[
         effect: Blocks, text: Context,
         fields: &[text("command_name"), text("prompt")], ..EVENT
     },
-    // Not registered: not each version knows it, and one that does not warns of it.
+    // The event is not registered: a version that does not know it warns of it.
     Event {
         name: "PreModelSwitch", fires: OfHost("model:pre_switch"), registered: false, subject: Some("to_model"), timeout: ms(30_000),
         effect: Blocks, is_closed: true,
@@ -203,7 +204,7 @@ const CLAUDE_EVENTS: &[Event] = &[
     },
     Event { name: "DirectoryAdded", fires: OfHost("session:directory_added"), registered: false, ..EVENT },
     Event { name: "CwdChanged", fires: OfHost("session:cwd_changed"), has_env_file: true, ..EVENT },
-    // Not registered: for each change of any file, a process.
+    // The event is not registered: each change of any file would start a process.
     Event { name: "FileChanged", fires: OfHost("session:file_changed"), registered: false, has_env_file: true, ..EVENT },
     Event { name: "Setup", fires: OfHost("session:setup"), subject: Some("trigger"), has_env_file: true, ..EVENT },
     Event {
@@ -214,7 +215,7 @@ const CLAUDE_EVENTS: &[Event] = &[
         name: "InstructionsLoaded", fires: OfHost("session:instructions_loaded"), subject: Some("load_reason"),
         fields: &[text("file_path"), text("memory_type"), text("load_reason")], ..EVENT
     },
-    // Not registered: for each piece of a message, a process.
+    // The event is not registered: each piece of a message would start a process.
     Event { name: "MessageDisplay", fires: OfHost("message:display"), registered: false, timeout: ms(10_000), ..EVENT },
     Event { name: "PermissionDenied", subject: TOOL, fields: &[INPUT, CALL, text("reason")], ..EVENT },
     Event {
@@ -248,7 +249,7 @@ const CLAUDE_EVENTS: &[Event] = &[
         effect: Blocks,
         fields: &[text("mcp_server_name"), text("action"), ("content", Object)], ..EVENT
     },
-    // Not registered: a hook of these does in the agent's place what git does else.
+    // These events are not registered: a hook of them does in the agent's place what git does otherwise.
     Event {
         name: "WorktreeCreate", fires: OfHost("worktree:create"), registered: false, effect: Blocks, is_closed: true,
         fields: &[text("name")], ..EVENT
@@ -256,8 +257,7 @@ const CLAUDE_EVENTS: &[Event] = &[
     Event { name: "WorktreeRemove", fires: OfHost("worktree:remove"), registered: false, fields: &[text("worktree_path")], ..EVENT },
 ];
 
-/// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer
-/// unusable.
+/// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer unusable.
 #[rustfmt::skip]
 pub const CODEX: &Agent = &Agent {
     name: "codex",
@@ -272,7 +272,7 @@ pub const CODEX: &Agent = &Agent {
         program: "codex",
         by_hand: "approve them in `/hooks`: before that Codex runs none of them, and does not say so",
     }),
-    // As its `codex-rs/hooks/src/engine/discovery.rs` has it.
+    // The source is its `codex-rs/hooks/src/engine/discovery.rs`.
     reads_plain_json: true,
     all_off: None,
     environment: None,
@@ -450,7 +450,8 @@ const GEMINI_EVENTS: &[Event] = &[
     Event { name: "AfterTool", subject: TOOL, effect: FeedsBack, fields: &[INPUT, ("tool_response", Object)], ..EVENT },
     Event { name: "BeforeAgent", effect: Blocks, fields: &[text("prompt")], ..EVENT },
     Event { name: "AfterAgent", effect: Blocks, fields: &[text("prompt"), text("prompt_response"), ACTIVE], ..EVENT },
-    // Not registered: for each request the whole conversation, for each piece of an answer once more.
+    // The events are not registered: each request would send the whole conversation, and each piece of an answer would send
+    // it once more.
     Event { name: "BeforeModel", registered: false, effect: Blocks, fields: &[("llm_request", Object)], ..EVENT },
     Event { name: "AfterModel", registered: false, effect: Blocks, fields: &[("llm_request", Object), ("llm_response", Object)], ..EVENT },
     Event { name: "SessionStart", subject: Some("source"), fields: &[("source", Text("startup"))], ..EVENT },

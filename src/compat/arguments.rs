@@ -1,4 +1,4 @@
-//! What a hook reads of a tool's arguments, and what becomes of those that it sets.
+//! The arguments of a tool that a hook reads, and the treatment of those that it sets.
 
 use std::borrow::Cow;
 
@@ -11,15 +11,15 @@ use crate::events::HookEvent;
 use crate::json::{self, kind};
 
 impl AgentProtocol {
-    /// Returns how the host has mapped the event's tool. An event that came from the agent has the agent's names.
+    /// Returns the host's mapping of the event's tool. An event that came from the agent has the agent's names.
     fn mapped_tool(&self, event: &HookEvent) -> Option<&MappedTool> {
         let name = event.tool_name.as_deref()?;
         let tool = self.origin.mapped_tool(name)?;
         (!came_from_agent(event)).then_some(tool)
     }
 
-    /// Returns what a tool is called with, as the hook reads it: as an object where the host has a text, and under the
-    /// agent's names.
+    /// Returns the arguments of a call, as the hook reads them: as an object if the host has a text, and under the agent's
+    /// names.
     pub(super) fn arguments<'a>(
         &self,
         event: &HookEvent,
@@ -49,7 +49,7 @@ impl AgentProtocol {
         }
     }
 
-    /// Gives the arguments that a hook has changed their names in the host. If that cannot be done, the hook blocks.
+    /// Converts the arguments that a hook has changed to their names in the host. If that cannot be done, the hook blocks.
     pub(super) fn map_back(&self, event: &HookEvent, output: &mut HookOutput) {
         let changed = output.updated_input.as_ref();
         let (Some(tool), Some(changed)) = (self.mapped_tool(event), changed) else {
@@ -69,7 +69,7 @@ impl AgentProtocol {
         }
     }
 
-    /// Gives an output in the agent's form, by which a hook replaces a text of the host, as a text.
+    /// Converts an output in the agent's form, by which a hook replaces a text of the host, to a text.
     pub(super) fn output_back(&self, event: &HookEvent, output: &mut HookOutput) {
         let agent = self.origin.agent;
         let Some(ours) = event
@@ -87,7 +87,8 @@ impl AgentProtocol {
         }
     }
 
-    /// Returns what a guard cannot see: the agent's hooks know the tool by an argument that this call does not have as text.
+    /// Returns a note on an argument that a guard cannot see: the agent's hooks recognize the tool by it, but this call does
+    /// not have it as text.
     pub(super) fn unseen_argument(&self, event: &HookEvent) -> Option<String> {
         let ours = event.tool_name.as_deref()?;
         let has_input = self
@@ -124,7 +125,7 @@ pub(super) fn came_from_agent(event: &HookEvent) -> bool {
     context.is_some_and(|context| context.field("hook_event_name").is_some())
 }
 
-/// What a tool is called with as the object that these hooks expect, where it is a text.
+/// Returns the arguments of a tool as the object that these hooks expect, if the host has a text.
 fn object_of(tool: &str, value: &Value) -> Option<Value> {
     let text = value.as_str()?;
     match json::read(text) {

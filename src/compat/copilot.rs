@@ -1,7 +1,7 @@
-//! Copilot CLI: this program runs under it, and hosts do not run its hooks, whose files and answers have another form.
+//! Copilot CLI. This program runs under it. Hosts do not run its hooks, whose files and answers have another form.
 //!
-//! The events are those with the names that Claude Code has too: only these say which event it is, and what they say is in the
-//! form of the others. <https://docs.github.com/en/copilot/reference/hooks-reference>
+//! The events are those whose names Claude Code has too: only these contain the name of the event, and their input is in the
+//! form of the other agents. <https://docs.github.com/en/copilot/reference/hooks-reference>
 
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::Never;
@@ -34,7 +34,7 @@ pub(crate) const BRIDGED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
 pub(crate) const COPILOT: &Agent = &Agent {
     name: "copilot",
     title: "Copilot CLI",
-    // The first one is a file of this program alone: each file beside it has hooks too.
+    // The first file is one of this program alone: each file beside it has hooks too.
     files: &[
         ".copilot/hooks/forge-hooks.json", ".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json",
         ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
@@ -52,7 +52,8 @@ pub(crate) const COPILOT: &Agent = &Agent {
     events: EVENTS,
     fields: &[text("session_id")],
     renamed: &[("tool_args", "tool_input"), ("content", "prompt")],
-    // Its own names are others: it gives each tool the name that Claude Code has for it, but not to the arguments.
+    // The agent's own names are different: it gives each tool the name that Claude Code has for it, but does not rename the
+    // arguments.
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
         tool("Read", &["read"]).needing(&["path"]),
@@ -83,7 +84,7 @@ const EVENTS: &[Event] = &[
         fields: &[text("agent_id"), SUBAGENT, ACTIVE, LAST], ..EVENT
     },
     Event { name: "PreCompact", subject: Some("trigger"), fields: &[TRIGGER, text("custom_instructions")], ..EVENT },
-    // Not registered: what these say has another form.
+    // These events are not registered, since their input has another form.
     Event { name: "PermissionRequest", registered: false, subject: TOOL, effect: Blocks, fields: &[INPUT], ..EVENT },
     Event { name: "SubagentStart", registered: false, fields: &[text("agent_id"), SUBAGENT], ..EVENT },
     Event { name: "Notification", registered: false, fields: &[text("message"), ("details", Object)], ..EVENT },

@@ -1,6 +1,6 @@
-//! Reads the end of another agent's hook, from its exit code and what it wrote, with notes for its author.
+//! Reads the end of another agent's hook, from its exit code and its output, with notes for its author.
 //!
-//! Knows the rules that agents share, and reads their tables: no particular agent.
+//! Knows the rules that agents share, and reads the agents' tables. Knows no particular agent.
 
 use std::cell::OnceCell;
 
@@ -14,10 +14,10 @@ use crate::events::HookEvent;
 use crate::json;
 use crate::protocol::{Call, Exit, check_echo, word_for};
 
-/// What an answer that its agent does not understand does.
+/// The effect of an answer that its agent does not understand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Strictness {
-    /// Nothing: the event cannot be blocked.
+    /// There is no effect: the event cannot be blocked.
     CannotBlock,
     /// The answer is ignored, as the agent ignores it.
     Lenient,
@@ -35,11 +35,11 @@ impl Strictness {
     }
 }
 
-/// What stands in standard error where bytes are missing. No JSON has a line break in a string.
+/// The text in standard error in place of missing bytes. No JSON has a line break in a string.
 const LEFT_OUT: &str = " bytes left out ...]\n";
 
-/// Returns whether an interpreter writes this about a script that is not there: `python3` and `uv` with exit code 2, as Perl, and
-/// Node, Bun, Deno and PHP with 1. A hook may write as much of a module that its own tests miss.
+/// Returns whether an interpreter writes this about a missing script: `python3` and `uv` with exit code 2, as Perl, and
+/// Node, Bun, Deno and PHP with 1. A hook may write the same about a module that its own tests miss.
 fn misses_its_script(code: i32, stderr: &str) -> bool {
     let has = |text: &str| stderr.contains(text);
     match code {
@@ -75,7 +75,7 @@ const BEYOND_LIMITS: &str =
 /// The note on a guard without a reason, in agents that need one.
 const NEEDS_A_REASON: &str = "exit code 2 blocks only with a reason on standard error";
 
-/// Reads how a hook ended. The answer's output is set, if only to nothing.
+/// Reads the end of a hook. The answer's output is always set, even if it is empty.
 pub(super) fn read(
     agent: &Agent,
     event: &Event,
@@ -129,14 +129,14 @@ struct Reader<'a> {
     event: &'a Event,
     /// The host's event.
     fired: &'a HookEvent,
-    /// Negative if a signal ended the hook.
+    /// The exit code. Negative if a signal ended the hook.
     code: i32,
     stderr: &'a str,
     output: HookOutput,
     answer: Reading,
-    /// What a guard's author may not expect of the output.
+    /// A fact about the output that a guard's author may not expect.
     about_output: Option<String>,
-    /// Why an answer that the agent would have read cannot be used here.
+    /// The reason why an answer that the agent would have read cannot be used here.
     unusable: Option<String>,
 }
 
@@ -164,7 +164,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether a member of an answer does more than to stop something.
+    /// Returns whether a member of an answer does more than stop something.
     fn widens(&self, name: &str, value: &Value) -> bool {
         let keys = &self.event.specific;
         let is_changed = keys.input == Some(name) || keys.output.contains(&name);
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads plain text of an agent that takes it for an answer.
+    /// Reads plain text of an agent that treats it as an answer.
     fn read_message(&mut self, text: String) {
         match self.code {
             0 => self.output.system_message = Some(text),
@@ -214,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Blocks, or gives feedback, whatever was written.
+    /// Blocks, or gives feedback, independent of the output.
     fn read_exit_code_2(&mut self) {
         let reason = nonblank(self.stderr);
         if reason.is_none() && self.is(Parsing::Strict) {
@@ -239,7 +239,7 @@ impl Reader<'_> {
 
     fn add_notes(&mut self, strictness: Strictness) {
         let blocks = self.output.decision == Some(Decision::Block);
-        // A failure blocks then, too.
+        // In this case, a failure blocks too.
         let about_code = self.about_code(blocks || strictness == Strictness::Strict);
         let answer = &mut self.answer;
         answer.warnings.extend(about_code);
@@ -254,7 +254,7 @@ impl Reader<'_> {
         answer.invalid = answer.invalid.take().or(about_output);
     }
 
-    /// Returns a note on an exit code that does not mean what a guard's author may expect.
+    /// Returns a note on an exit code whose effect a guard's author may not expect.
     fn about_code(&self, blocks: bool) -> Option<String> {
         let effect = if blocks { "blocks" } else { "does not block" };
         let cause = match self.code {
@@ -300,7 +300,7 @@ impl Reader<'_> {
 impl Reader<'_> {
     fn finished(mut self, end: &Exit<'_>) -> Reading {
         let blocks = self.output.strictest() == Decision::Block;
-        // An answer that blocks counts whatever the exit code is; of one that is invalid, the exit code says no more.
+        // An answer that blocks counts with every exit code. If an answer is invalid, the exit code adds nothing.
         self.answer.replaces_exit_code |= blocks || self.answer.invalid.is_some();
         Reading {
             output: Some(self.output),
@@ -360,7 +360,7 @@ impl Reader<'_> {
         self.output.only_stops = self.output.stops_turn && !agent.stop_denies;
     }
 
-    /// Adds a decision as its event understands it. After a tool, it is too late to block.
+    /// Adds a decision with its meaning on this event. After a tool, it is too late to block.
     fn decide(&mut self, decision: Decision, reason: Option<String>) {
         let is_tolerant = self.is(Parsing::Tolerant);
         let is_question = self.event.is_of_tool() && self.event.effect == Effect::Blocks;
@@ -462,7 +462,7 @@ impl Reader<'_> {
 fn meaning(word: &str) -> Decision {
     match word {
         "allow" | "approve" => Decision::Allow,
-        // At `defer`, the call would wait for another program: no host of this crate lets it.
+        // With `defer`, the call would wait for another program, which no host of this crate supports.
         "ask" | "defer" => Decision::Ask,
         _ => Decision::Block,
     }

@@ -1,4 +1,4 @@
-//! How each agent reads the end of a hook, where `tests/it/golden/fire.txt` does not say so.
+//! Tests of each agent's reading of the end of a hook, in cases that are not in `tests/it/golden/fire.txt`.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::protocol::Exit;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// For every event of every agent, and any exit code.
+    /// Every event of every agent, with any exit code.
     #[test]
     fn whatever_a_hook_writes_is_read(
         key in "continue|decision|reason|hookSpecificOutput|x",
@@ -36,7 +36,7 @@ proptest! {
     }
 }
 
-/// A summary: `block: why`, then the other parts.
+/// Returns a summary: `block: why`, then the other parts.
 fn read(agent: &Agent, event: &Event, ended: (i32, &str, &str)) -> String {
     let (code, stdout, stderr) = ended;
     let signalled = Some(code).filter(|code| *code >= 0);
@@ -86,7 +86,8 @@ fn read(agent: &Agent, event: &Event, ended: (i32, &str, &str)) -> String {
     parts.join("; ")
 }
 
-/// The agent, its event, the exit code, what is read of it, and what the hook wrote: of code 2, to standard error.
+/// The agent, its event, the exit code, the expected reading, and the output of the hook: with exit code 2, on standard
+/// error.
 const ENDS: &str = r##"
 claude PreToolUse 2 block: python3: can't open file 'x'; diagnostic <- python3: can't open file 'x'
 claude PreToolUse 2 block: error: Failed to spawn: `x.py`; diagnostic <- error: Failed to spawn: `x.py`
@@ -143,7 +144,7 @@ fn ends_of_hooks_are_read() {
     }
 }
 
-/// What its agent could read, and this library cannot, is not plain text.
+/// Output that its agent could read, but this library cannot, is not plain text.
 #[test]
 fn an_answer_beyond_the_limits_blocks() {
     let deep = |inner: &str| "[".repeat(200) + inner + &"]".repeat(200);

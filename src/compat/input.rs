@@ -65,13 +65,13 @@ impl AgentProtocol {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
-    /// It is not an object with a string `hook_event_name`.
+    /// The input is not an object with a string `hook_event_name`.
     #[error("{0}")]
     Malformed(String),
     /// The agent has no event of this name.
     #[error("`hook_event_name`: `{name}` is not an event of `{agent}`")]
     Unknown {
-        /// The agent.
+        /// The name of the agent.
         agent: &'static str,
         /// The name in the input.
         name: String,
@@ -79,7 +79,7 @@ pub enum EventError {
     /// The agent has this event, but hosts of this crate do not fire it.
     #[error("`hook_event_name`: hosts do not fire `{name}`, so its hooks do not run")]
     NotFired {
-        /// The event.
+        /// The name of the event.
         name: String,
     },
 }
@@ -104,7 +104,8 @@ impl Agent {
     /// ```
     ///
     /// # Errors
-    /// If it is not an object, or has no `hook_event_name`, or one that the agent does not have or hosts do not fire.
+    /// If the input is not an object, has no `hook_event_name`, or has one that the agent does not know or hosts do not
+    /// fire.
     pub fn event(&self, input: Value) -> Result<HookEvent, EventError> {
         let malformed = |message: &str| EventError::Malformed(message.to_owned());
         let Value::Object(fields) = input else {
@@ -146,7 +147,7 @@ fn iso_8601(seconds: f64) -> String {
     #[allow(clippy::cast_possible_truncation)]
     let millis = (seconds * 1e3) as i64;
     let of_day = millis.rem_euclid(86_400_000);
-    // Since the first of March of the year 0.
+    // The days are counted from the first of March of the year 0.
     let days = millis.div_euclid(86_400_000) + 719_468;
     let of_era = days.rem_euclid(146_097);
     let of_era_year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

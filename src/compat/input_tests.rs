@@ -70,7 +70,7 @@ gemini PreCompress {"trigger": "auto"}
 gemini Notification {"message": "m", "notification_type": "ToolPermission", "details": {}}
 "#;
 
-/// What a host fires.
+/// Returns the events of a host.
 fn events() -> Vec<HookEvent> {
     let args = || json!({"command": "ls"});
     vec![
@@ -161,7 +161,7 @@ fn times_are_written_in_utc() {
     }
 }
 
-/// A model may have written no object.
+/// A model may have written something other than an object.
 #[test]
 fn a_text_as_input_comes_back() {
     let fields = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": "ls"});

@@ -1,7 +1,7 @@
 //! Context of hooks that is larger than a model should receive at once: the model gets its beginning, and the path of a
 //! private file with all of it.
 //!
-//! Knows neither the agent nor the answer in which the context was.
+//! Knows neither the agent nor the answer that contained the context.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-/// The most files at a time; the oldest one goes first.
+/// The most files at a time. The oldest one is removed first.
 const MOST_FILES: usize = 16;
 
-/// Tokens of a text, as Codex estimates them.
+/// The number of bytes of a token, by the estimate of Codex.
 const BYTES_OF_TOKEN: usize = 4;
 
 /// The files of a settings file's hooks. They are removed with these hooks: when the host drops or reloads them.
@@ -31,7 +31,7 @@ fn new_file(text: &str) -> io::Result<NamedTempFile> {
 }
 
 impl LargeContext {
-    /// Returns what the model receives of a text, and if there is no file for all of it, the reason.
+    /// Returns the part of a text that the model receives, and if there is no file for all of it, the reason.
     pub(super) fn shortened(&self, text: String, tokens: usize) -> (String, Option<String>) {
         let most = tokens.saturating_mul(BYTES_OF_TOKEN);
         if text.len() <= most {
@@ -63,7 +63,7 @@ impl LargeContext {
             let is_full = files.len() > MOST_FILES;
             is_full.then(|| files.pop_front())
         };
-        // Removed without the lock.
+        // The file is removed without the lock.
         drop(oldest);
     }
 }

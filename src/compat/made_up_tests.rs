@@ -1,4 +1,4 @@
-//! An agent whose format is that of Claude Code, with other paths and fewer events, is one value.
+//! An agent whose format is that of Claude Code, with other paths and fewer events, needs only one value.
 
 use serde_json::{Value, json};
 

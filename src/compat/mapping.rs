@@ -1,12 +1,12 @@
 //! A tool of the host under the names that another agent's hooks read: its own name, and those of its arguments.
 //!
-//! What is not mapped keeps its name. Two arguments never become one.
+//! A name that is not mapped stays. Two arguments never become one.
 
 use serde_json::{Map, Value};
 
 use super::agent::Agent;
 
-/// A tool of the host, as the hooks of an agent see it.
+/// A tool of the host, from the view of an agent's hooks.
 #[derive(Debug, Clone)]
 pub(crate) struct MappedTool {
     pub(super) agent: &'static Agent,
@@ -25,7 +25,7 @@ impl MappedTool {
         })
     }
 
-    /// Returns the arguments that a hook has set under the host's names: those under which the call had them.
+    /// Returns the arguments that a hook has set under the host's names, which are those in the call.
     pub(super) fn back(
         &self,
         call: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Which events a handler is for: its group's matcher, as its agent reads it.
+//! The events that a handler is for: its group's matcher, by the rules of its agent.
 //!
 //! Knows no handler.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::agent::{Agent, Event};
 use crate::hook::{Allowance, Budget, Condition, Lazy};
 
-/// How much the compiled expressions of an owner's files may take together.
+/// The limit for the compiled expressions of an owner's files together.
 pub(crate) type SharedAllowance = Arc<Allowance>;
 
 /// Matches the subjects of one kind of events.
@@ -15,7 +15,7 @@ pub(crate) type SharedAllowance = Arc<Allowance>;
 pub(crate) struct Matcher {
     text: Box<str>,
     test: Test,
-    /// Whether a hook may be a guard: then it runs for every subject if the expression cannot be used. The agent may
+    /// True if a hook may be a guard. It then runs for every subject if the expression cannot be used, since the agent may
     /// have been able to test it.
     can_block: bool,
 }
@@ -25,7 +25,7 @@ enum Test {
     All,
     Name,
     Names,
-    /// Compiled when it is first needed: it may never be, and compiling takes time.
+    /// The expression, compiled when it is first needed: it may never be, and compiling takes time.
     Expression(Lazy, SharedAllowance),
 }
 
@@ -53,7 +53,7 @@ impl Matcher {
         }
     }
 
-    /// The matcher as it was written; none if everything matches.
+    /// Returns the text of the matcher; none if everything matches.
     pub(crate) fn text(&self) -> Option<&str> {
         match self.test {
             Test::All => None,
@@ -61,7 +61,7 @@ impl Matcher {
         }
     }
 
-    /// The exact names that it matches; none if it matches all, or is an expression.
+    /// Returns the exact names that it matches; none if it matches all, or is an expression.
     pub(crate) fn names(&self) -> Option<Vec<&str>> {
         match self.test {
             Test::All | Test::Expression(..) => None,
@@ -70,8 +70,8 @@ impl Matcher {
         }
     }
 
-    /// Tests a subject. One that is too long counts as matched, and so does every one before the expression is compiled,
-    /// or if it cannot be used.
+    /// Tests a subject. A subject that is too long counts as matched. If the expression is not compiled yet, or cannot be
+    /// used, every subject counts as matched.
     pub(super) fn matches(&self, subject: &str) -> bool {
         let mut names = self.text.split(['|', ',']).map(str::trim);
         match &self.test {
@@ -84,17 +84,17 @@ impl Matcher {
         }
     }
 
-    /// Returns why the matcher makes its hooks unusable.
+    /// Returns the reason why the matcher makes its hooks unusable.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.refusal().filter(|_| !self.can_block)
     }
 
-    /// Returns why the matcher cannot be tested, so that its hooks run for every subject.
+    /// Returns the reason why the matcher cannot be tested, so that its hooks run for every subject.
     pub(crate) fn untested(&self) -> Option<&str> {
         self.refusal().filter(|_| self.can_block)
     }
 
-    /// Compiles the expression if it is not compiled yet, and returns why it cannot be used.
+    /// Compiles the expression if it is not compiled yet, and returns the reason why it cannot be used.
     fn refusal(&self) -> Option<&str> {
         let Test::Expression(lazy, allowance) = &self.test else {
             return None;

@@ -1,4 +1,4 @@
-//! The JSON that another agent's hook wrote, as its agent would read it.
+//! The JSON in the output of another agent's hook, in the reading of its agent.
 //!
 //! Does not know the meaning of a key.
 
@@ -15,13 +15,13 @@ pub(super) fn nonblank(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The beginning of a text of a hook, for a message.
+/// Returns the beginning of a text of a hook, for a message.
 pub(super) fn beginning(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// The members of an object. `null` counts as missing, and so does a value that is not understood: the first one is the
-/// fault of the answer.
+/// The members of an object. `null` counts as missing, and so does a value that is not understood. The first such value is
+/// the fault of the answer.
 #[derive(Clone, Copy)]
 pub(super) struct Members<'a> {
     pub(super) map: &'a Map<String, Value>,
@@ -29,7 +29,7 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Names a fault, unless there is one.
+    /// Records a fault, unless there is one.
     pub(super) fn blame(self, message: String) {
         let _ = self.fault.set(message);
     }
@@ -38,7 +38,7 @@ impl<'a> Members<'a> {
         self.map.get(key).filter(|value| !value.is_null())
     }
 
-    /// Returns a value as `read` has it.
+    /// Returns the value that `read` gets from a key.
     fn read<T>(
         self,
         key: &str,
@@ -92,7 +92,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Returns this object, and those within it that have keys of an answer.
+    /// Returns this object, and the objects within it that have keys of an answer.
     fn parts(self) -> impl Iterator<Item = Self> {
         let within = |part: Self, key| {
             let map = part.get(key)?.as_object()?;
@@ -103,7 +103,7 @@ impl<'a> Members<'a> {
         [Some(self), specific, request].into_iter().flatten()
     }
 
-    /// Returns whether some part has this key, with this value; without one, with any but a blank text.
+    /// Returns whether some part has this key, with this value; without a value, with any value except a blank text.
     pub(super) fn has_anywhere(self, key: &str, value: Option<Given>) -> bool {
         let is_meant = |given: &Value| match value {
             None => given.as_str().is_none_or(|text| !text.trim().is_empty()),
@@ -113,7 +113,7 @@ impl<'a> Members<'a> {
         self.parts().any(|part| part.get(key).is_some_and(is_meant))
     }
 
-    /// Returns a note on each of these keys: the agent knows them, and hosts do not apply them.
+    /// Returns a note on each of these keys: the agent knows them, but hosts do not apply them.
     pub(super) fn not_applied(self, keys: Words) -> Vec<String> {
         let parts = self.parts().flat_map(|part| part.map);
         let named = parts.filter(|(key, value)| keys.contains(&key.as_str()) && !value.is_null());

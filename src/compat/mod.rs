@@ -1,7 +1,7 @@
 //! Hooks that were written for other agents: those in [`AGENTS`].
 //!
-//! [`OtherAgents`] says whose hooks a host runs; [`Agent::event`] reads an event that another agent has written. Each hook
-//! finds the input of its own agent and answers as its agent expects: [what runs and what
+//! [`OtherAgents`] selects the agents whose hooks a host runs; [`Agent::event`] reads an event that another agent has
+//! written. Each hook finds the input of its own agent and answers as its agent expects: [what runs and what
 //! differs](crate::docs::other_agents).
 //!
 //! Outside of this module, only `bridge`, `lint` and `other_agents` name an agent: each hook has a `Protocol`, and
@@ -49,7 +49,7 @@ pub(crate) use protocol::{AgentProtocol, Origin};
 pub(crate) use rule::Rule;
 pub use settings::OtherAgents;
 
-/// Reads what a hook of this agent has written: its exit code, standard output and standard error.
+/// Reads the output of a hook of this agent: its exit code, standard output and standard error.
 #[cfg(test)]
 #[cfg(feature = "cli")]
 pub(crate) fn read(

@@ -1,4 +1,4 @@
-//! What pages say of agents is what their rows have.
+//! Tests that pages about agents agree with the agents' rows.
 
 use super::agent::Agent;
 use super::agent::Fires::OfHost;
@@ -8,14 +8,14 @@ use super::agents::{APPLY_PATCH, CODEX};
 #[cfg(feature = "cli")]
 use super::{BRIDGED, COPILOT, Tool};
 
-/// The words of a cell that are code.
+/// Returns the words of a cell that are code.
 fn code(cell: &'static str) -> Vec<&'static str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
 const PAGE: &str = include_str!("../../docs/other-agents.md");
 
-/// The rows of the page's table with this head, which names these agents, as cells.
+/// Returns the rows of the page's table with this head, which names these agents, as cells.
 fn rows(
     page: &'static str,
     agents: &[&Agent],
@@ -91,7 +91,7 @@ fn the_page_of_the_agents_has_the_events_of_copilot_cli() {
     assert_eq!(code(sentence), events);
 }
 
-/// The tools of an agent in a cell, each with its arguments.
+/// Returns the tools of an agent in a cell, each with its arguments.
 #[cfg(feature = "cli")]
 fn tools(agent: &Agent, cell: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut tools: Vec<(_, Vec<_>)> = Vec::new();
@@ -107,7 +107,7 @@ fn tools(agent: &Agent, cell: &'static str) -> Vec<(&'static str, Vec<&'static s
 #[cfg(feature = "cli")]
 #[test]
 fn the_page_of_the_agents_has_each_tool() {
-    // No row has it, as it has this name everywhere.
+    // This name is in no row, as it is the same everywhere.
     const OLD: &str = "old_string";
     let page = include_str!("../../docs/agents.md");
     let rows = rows(page, &BRIDGED, ("tool here | arguments here", ""));

@@ -1,6 +1,6 @@
-//! A hook of another agent, as a protocol: what it is for, what it receives, and what its end means.
+//! A hook of another agent, as a protocol: its events, its input, and the meaning of its end.
 //!
-//! Joins the parts beside it; does not know how a process is started.
+//! Joins the parts beside it. Does not know how a process is started.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -37,19 +37,19 @@ pub(crate) struct Origin {
     pub(crate) plugin: Option<PathBuf>,
     /// The host's tools, of every agent.
     pub(crate) mapped: Arc<Vec<MappedTool>>,
-    /// Whether failures and unreadable files block.
+    /// True if failures and unreadable files block.
     pub(crate) is_strict: bool,
     pub(crate) large_context: Arc<LargeContext>,
 }
 
 impl Origin {
-    /// Returns how the host has mapped one of its tools.
+    /// Returns the host's mapping of one of its tools.
     pub(super) fn mapped_tool(&self, name: &str) -> Option<&MappedTool> {
         let mut tools = self.mapped.iter();
         tools.find(|tool| tool.agent == self.agent && tool.ours == name)
     }
 
-    /// Returns the name of a file of this origin for people: in its project, as the agent names it, or else its last part.
+    /// Returns the name of a file of this origin for people: in its project, the agent's name of it, or else its last part.
     fn place_of(&self, file: &Path) -> String {
         let beside = || self.plugin.as_ref()?.parent();
         let root = self.base_dir.as_deref().or_else(beside);
@@ -61,7 +61,7 @@ impl Origin {
         text.replace(MAIN_SEPARATOR, "/")
     }
 
-    /// Returns the name in the agent of a tool of the host.
+    /// Returns the agent's name of a tool of the host.
     pub(crate) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
         match self.mapped_tool(name) {
             Some(tool) => &tool.theirs,
@@ -70,13 +70,13 @@ impl Origin {
     }
 }
 
-/// What a handler has besides its pattern, command, timeout and variables.
+/// The settings of a handler besides its pattern, command, timeout and variables.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentProtocol {
-    /// Only its agent and its plugin are part of the definition.
+    /// The origin. Only its agent and its plugin are part of the definition.
     pub(crate) origin: Arc<Origin>,
     pub(crate) event: &'static Event,
-    /// Shared by the handlers of a group, so that it is compiled once.
+    /// The matcher, which the handlers of a group share, so that it is compiled once.
     pub(crate) matcher: Arc<Matcher>,
     pub(crate) rule: Option<Rule>,
     pub(crate) status_message: Option<String>,
@@ -109,8 +109,8 @@ impl AgentProtocol {
         }
     }
 
-    /// Returns the protocol of a handler that was approved and is gone, from its definition. It matches at least what the
-    /// handler did.
+    /// Returns the protocol of a handler that was approved and is gone, from its definition. It matches at least the events
+    /// that the handler matched.
     pub(crate) fn lost(origin: &Arc<Origin>, definition: &Value) -> Option<Self> {
         let text = |key| definition.get(key).and_then(Value::as_str);
         let event = origin.agent.event_named(text("event")?)?;
@@ -162,7 +162,7 @@ impl AgentProtocol {
         }))
     }
 
-    /// Returns whether the matcher has the subject, or another name of the tool.
+    /// Returns whether the matcher matches the subject, or another name of the tool.
     pub(crate) fn is_named(&self, subject: &str) -> bool {
         let others = self.agent().also_called.iter();
         let mut names = others
@@ -171,12 +171,11 @@ impl AgentProtocol {
         self.matcher.matches(subject) || names.any(|other| self.matcher.matches(other))
     }
 
-    /// Returns the value of a variable of the hook; none if it is not set, also for one with NUL, which no variable can
-    /// contain.
+    /// Returns the value of a variable of the hook. None if it is not set, or contains NUL, which a variable cannot contain.
     fn value(&self, variable: Variable, call: &Call<'_>, launch: &Launch<'_>) -> Option<String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let value = match variable {
-            // The directory has the name of the plugin's, and is not created here.
+            // The directory has the name of the plugin's directory, and is not created here.
             Variable::PluginData(below) => {
                 let name = self.origin.plugin.as_ref()?.file_name()?;
                 text(&home::home_dir()?.join(below).join(name))
@@ -194,7 +193,7 @@ impl AgentProtocol {
         Some(value).filter(|value| !value.contains('\0'))
     }
 
-    /// Returns the command line, with the shell that the agent takes where none is named. In the arguments of a program,
+    /// Returns the command line, with the shell that the agent uses if none is named. In the arguments of a program,
     /// `${CLAUDE_PROJECT_DIR}` and similar names are replaced.
     fn command_line(&self, call: &Call<'_>) -> Result<(OsString, Args), Failure> {
         match call.hook.command {
@@ -250,7 +249,7 @@ impl AgentProtocol {
         }
     }
 
-    /// Creates the file for the variables of the session, on an event that has one. Not for a hook in a sandbox: these
+    /// Creates the file for the variables of the session, on an event that has one. A hook in a sandbox gets no file: these
     /// variables are for commands outside of it.
     fn env_file(&self, call: &Call<'_>) -> Result<Option<NamedTempFile>, Failure> {
         let has_one = self.event.has_env_file && !call.hook.is_confined;
@@ -299,7 +298,7 @@ impl Protocol for AgentProtocol {
     }
 
     fn fault(&self) -> Option<&str> {
-        // What cannot be tested matches, but must have been compiled before.
+        // A subject that cannot be tested matches, but the expression must have been compiled before.
         let _ = self.matcher.untested();
         self.matcher.fault()
     }
@@ -347,7 +346,7 @@ impl Protocol for AgentProtocol {
         let (program, args) = self.command_line(call)?;
         let session_dir = session_dir(event).filter(|path| !path.as_os_str().is_empty());
         let working_dir = match session_dir {
-            // A project's hook was approved for the files of the project's root. One that is gone is no reason to run
+            // A project's hook was approved for the files of the project's root. If the root is gone, the hook does not run
             // elsewhere, where a guard would check other files.
             Some(directory) if !call.hook.is_approved => directory,
             _ => project,
@@ -361,7 +360,7 @@ impl Protocol for AgentProtocol {
                 launch.variables.push(((*name).into(), value.into()));
             }
         }
-        // A login shell may change what a command means.
+        // A login shell may change the meaning of a command.
         launch.may_be_direct = self.agent().shell != UsualShell::Login;
         let not_mapped = |why| Failure::new(FailureKind::ArgumentsNotMapped, why);
         launch.stdin = Some(Cow::Owned(
@@ -403,8 +402,8 @@ impl Protocol for AgentProtocol {
         answer
     }
 
-    /// A failure of this crate or its host blocks under every policy: the agent would have run the hook. An answer that
-    /// cannot be read may be ignored, as the agent may ignore it.
+    /// Returns whether the operation may continue. A failure of this crate or its host blocks under every policy: the agent
+    /// would have run the hook. An answer that cannot be read may be ignored, as the agent may ignore it.
     fn forgives(&self, failure: FailureKind, policy: FailurePolicy) -> bool {
         match failure {
             FailureKind::InvalidAnswer => policy == FailurePolicy::Continue,

@@ -1,4 +1,4 @@
-//! Tables of which events a handler is for, and of what stands in its hook.
+//! Tables of the events that a handler is for, and of the content of its hook.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Claude Code's `if`: one permission rule, as in `Bash(git push *)`.
 //!
-//! A rule is met where its text without wildcards occurs in the argument, in this order, and not within words. That may be
-//! more than the tool's own test lets pass, never less: the hook itself checks again. Does not parse commands.
+//! A rule is met if its text without wildcards occurs in the argument, in this order, and not within words. It may be met
+//! more often than the tool's own test, never less: the hook itself checks again. Does not parse commands.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const FAMILIES: [&[&str]; 3] = [
     &["Task", "Agent"],
 ];
 
-/// Tools that search below a directory, in which any file may be.
+/// Tools that search below a directory, which may contain any file.
 const SEARCHES: [&str; 3] = ["Grep", "Glob", "LS"];
 
 /// The arguments that may contain a path.
@@ -29,13 +29,13 @@ const URLS: &[&str] = &["url"];
 /// The most bytes of a rule that is understood.
 const LONGEST_RULE: usize = 1024;
 
-/// The most bytes of an argument that is searched, since the host waits: as of a condition in hooks.json.
+/// The most bytes of an argument that is searched, since the host waits. The limit is that of a condition in hooks.json.
 const LONGEST_ARGUMENT: usize = 16 * 1024;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     text: Box<str>,
-    /// None if the text is not a rule: then it applies to every tool.
+    /// The tool. None if the text is not a rule: then it applies to every tool.
     tool: Option<Box<str>>,
     argument: Option<Argument>,
     is_understood: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Rule {
 struct Argument {
     /// The arguments that may contain the text that the rule is tested against.
     keys: &'static [&'static str],
-    /// What is between wildcards.
+    /// The texts between wildcards.
     pieces: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Rule {
         &self.text
     }
 
-    /// Returns why the rule matches more than the tool lets it match.
+    /// Returns the reason why the rule matches more than in the tool.
     pub(crate) fn misunderstood(&self) -> Option<&'static str> {
         Some(match self.tool {
             _ if self.is_understood => return None,
@@ -81,7 +81,7 @@ impl Rule {
         })
     }
 
-    /// Returns whether the hook must run for this tool and what it is called with, both named as in the rule.
+    /// Returns whether the hook must run for this tool and its arguments, both named as in the rule.
     pub(super) fn is_met(&self, tool: &str, called: Option<&Value>, event: &HookEvent) -> bool {
         let Some(named) = &self.tool else {
             return true;
@@ -97,7 +97,7 @@ impl Rule {
     }
 }
 
-/// The directory of the session, if the host sets it.
+/// Returns the directory of the session, if the host sets it.
 pub(super) fn session_dir(event: &HookEvent) -> Option<&Path> {
     let cwd = event.context()?.field("cwd")?;
     cwd.as_str().map(Path::new)
@@ -109,7 +109,8 @@ fn is_server_of(named: &str, tool: &str) -> bool {
     named.starts_with("mcp__") && rest.is_some_and(|rest| rest.starts_with("__"))
 }
 
-/// Returns whether this may be the name of a tool in a rule: with a capital, as the tool's own, or of a server.
+/// Returns whether this may be the name of a tool in a rule: with a capital, in the form of the tool's own name, or that of
+/// a server.
 fn is_tool(name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "_-*".contains(c);
     let is_of_server = name.starts_with("mcp__") || name == "*";
@@ -117,7 +118,7 @@ fn is_tool(name: &str) -> bool {
     name.chars().all(is_part) && (is_of_server || is_own)
 }
 
-/// Returns whether no bracket closes before it opens, as in `Bash(rm *)|Edit(x)`, which is two rules. `\(` is no bracket.
+/// Returns whether no bracket closes before it opens, as in `Bash(rm *)|Edit(x)`, which is two rules. `\(` is not a bracket.
 fn closes_what_it_opens(argument: &str) -> bool {
     let (mut open, mut is_escaped) = (0, false);
     argument.chars().all(|c| {
@@ -133,7 +134,7 @@ fn closes_what_it_opens(argument: &str) -> bool {
 }
 
 impl Argument {
-    /// Returns none for a text that is not understood.
+    /// Reads the text of a rule. Returns None if it is not understood.
     fn new(tool: &str, text: &str) -> Option<Self> {
         let (keys, pattern): (&[&str], String) = match tool {
             _ if text.len() > LONGEST_RULE => return None,
@@ -162,7 +163,7 @@ impl Argument {
         Some(Self { keys, pieces })
     }
 
-    /// Tests the arguments. One that is too long counts as matched, and so does a call without any.
+    /// Tests the arguments. An argument that is too long counts as matched, and so does a call without any.
     fn is_met(&self, tool: &str, called: Option<&Value>, event: &HookEvent) -> bool {
         let is_path = self.keys == PATHS;
         if is_path && SEARCHES.contains(&tool) {
@@ -191,7 +192,7 @@ impl Argument {
         texts.is_empty() || texts.iter().any(is_met)
     }
 
-    /// Tests a path in this directory, and where its links lead. One that cannot be resolved counts as matched.
+    /// Tests a path in this directory, and the targets of its links. A path that cannot be resolved counts as matched.
     fn is_met_by_path(&self, path: &str, directory: Option<&Path>) -> bool {
         let whole = directory.unwrap_or(Path::new("")).join(path);
         if !whole.is_absolute() || path.starts_with('~') {
@@ -218,7 +219,7 @@ impl Argument {
             || has_backslash && self.is_in(&plain(&normal(text, &['/', '\\'])))
     }
 
-    /// Returns whether the pieces occur in this order. The first one begins a word, and the last one ends one.
+    /// Returns whether the pieces occur in this order. The first piece must begin a word, and the last one must end one.
     fn is_in(&self, text: &str) -> bool {
         let (mut from, last) = (0, self.pieces.len() - 1);
         for (index, piece) in self.pieces.iter().enumerate() {
@@ -242,17 +243,16 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || "_.-".contains(c)
 }
 
-/// Returns a text in lower case, without quotes, backslashes and continued lines, and with one blank between words: names
-/// of programs, files and hosts in other letters may be the same ones.
+/// Returns a text in lower case, without quotes, backslashes and continued lines, and with one blank between words: names of
+/// programs, files and hosts in other letters may be the same ones.
 fn plain(text: &str) -> String {
     let text = text.replace("\\\n", "").replace(['\'', '"', '\\'], "");
     let words: Vec<_> = text.split_whitespace().collect();
     words.join(" ").to_lowercase()
 }
 
-/// Returns whether the host of a URL is written as a rule names it. There are other spellings, which a browser reads as
-/// the same host (<https://url.spec.whatwg.org/#host-parsing>): `%65xample.com`, a tab within, full-width letters,
-/// `127.1`.
+/// Returns whether the host of a URL is written in the form of a rule. There are other spellings, which a browser reads as
+/// the same host (<https://url.spec.whatwg.org/#host-parsing>): `%65xample.com`, a tab within, full-width letters, `127.1`.
 fn has_plain_host(url: &str) -> bool {
     let rest = url.trim().split_once("://").and_then(|(scheme, rest)| {
         let is_web = ["http", "https"]
@@ -271,7 +271,7 @@ fn has_plain_host(url: &str) -> bool {
         .rsplit('.')
         .next()
         .unwrap_or_default();
-    // Such a last part makes it the number of an address, of which there are many spellings.
+    // A last part of this form makes the host the number of an address, of which there are many spellings.
     let is_number = last.starts_with(|c: char| c.is_ascii_digit());
     let is_address = host.parse::<Ipv4Addr>().is_ok();
     is_name && (!is_number || is_address) && port.chars().all(|c| c.is_ascii_digit())
@@ -290,7 +290,7 @@ fn normal(path: &str, separators: &[char]) -> String {
     parts.join("/")
 }
 
-/// Returns a path without links, of which the end need not exist; none if a link leads nowhere.
+/// Returns a path without links, whose end need not exist; none if a link has no target.
 fn real(path: &Path) -> Option<PathBuf> {
     let mut above = path.ancestors();
     let there = above.find(|path| path.symlink_metadata().is_ok())?;
@@ -298,8 +298,8 @@ fn real(path: &Path) -> Option<PathBuf> {
     Some(there.canonicalize().ok()?.join(rest))
 }
 
-/// Returns a path with a wildcard for all from the first set, such as `[jt]`, to the end of the last one. A set may also be
-/// a name with brackets.
+/// Returns a path with a wildcard for the part from the first set, such as `[jt]`, to the end of the last one. A set may
+/// also be a name with brackets.
 fn without_sets(path: &str) -> String {
     let Some((before, rest)) = path.split_once('[') else {
         return path.to_owned();
@@ -358,7 +358,7 @@ mod tests {
         );
     }
 
-    /// A rule, what it matches, and what it does not. `⏎` is a line break.
+    /// Rules, each with texts that it matches, and texts that it does not match. `⏎` is a line break.
     const COMMANDS: &str = r#"
 Bash(git push *) == git push origin main | git push | git pu\⏎sh x != git pushx | git status
 Bash(git push:*) == cd x && git  push != none
@@ -385,7 +385,7 @@ bash(rm *) == anything != none
 Git* == anything != none
 "#;
 
-    /// The same for a file that is written.
+    /// Rules for a file that is written, in the same form.
     const FILES: &str = r#"
 Edit(*.ts) == /work/src/a.ts != /work/src/a.tsx
 Edit(src/**) == /work/src/a/b.rs | ~/a.rs != none
@@ -481,7 +481,7 @@ Edit(work/**) == a.rs != none
         }
     }
 
-    /// Spellings of a host that is meant, or may be, and others.
+    /// Spellings of a host that is intended, or may be, and others.
     #[test]
     fn other_spellings_of_a_host_count_as_matched() {
         for (url, expected) in [

@@ -1,4 +1,4 @@
-//! What a host sets for hooks of other agents.
+//! The settings of a host for hooks of other agents.
 //!
 //! Knows neither files nor handlers.
 
@@ -8,15 +8,15 @@ use std::sync::Arc;
 use super::agent::Agent;
 use super::mapping::MappedTool;
 
-/// Whose hooks a host runs besides its own: agents, plugins and files.
+/// The agents, plugins and files whose hooks a host runs besides its own.
 ///
 /// For each agent, the user's files are loaded first (`~/.claude/settings.json`, `~/.codex/hooks.json`,
 /// `~/.gemini/settings.json`; none for a profile without global files), then the project's (for Claude Code also
 /// `.claude/settings.local.json`), and the extensions of Gemini CLI. A project's hooks need an approval, like all hooks
 /// of a project.
 ///
-/// A hook is read by the rules of its agent: what the agent ignores is ignored and reported. Its failures do not block, see
-/// [`with_strict_guards`](OtherAgents::with_strict_guards).
+/// A hook is read by the rules of its agent: a part that the agent ignores is ignored and reported. Its failures do not
+/// block, see [`with_strict_guards`](OtherAgents::with_strict_guards).
 ///
 /// ```
 /// use forge_hooks::compat::{self, OtherAgents};
@@ -57,16 +57,16 @@ impl OtherAgents {
         self
     }
 
-    /// Also loads the hooks of a plugin: `hooks/hooks.json` in this directory, and the `hooks` of its manifest. A plugin
-    /// within the project needs an approval.
+    /// Adds the hooks of a plugin: `hooks/hooks.json` in this directory, and the `hooks` of its manifest. A plugin within
+    /// the project needs an approval.
     pub fn with_plugin(mut self, directory: impl Into<PathBuf>) -> Self {
         self.plugins.push(directory.into());
         self
     }
 
-    /// Also loads this file, or where it is a directory, this plugin, as one of this agent. It counts as the user's own: it
-    /// needs no approval, wherever it is. If an agent loads it from the project by itself, it stays the project's otherwise: see
-    /// [`HooksBuilder::sandbox_projects`](crate::HooksBuilder::sandbox_projects).
+    /// Adds this file, or if it is a directory, this plugin, as one of this agent. It counts as the user's own: it needs no
+    /// approval, wherever it is. If an agent loads it from the project by itself, it is the project's in all other respects:
+    /// see [`HooksBuilder::sandbox_projects`](crate::HooksBuilder::sandbox_projects).
     pub fn with_settings(mut self, agent: &'static Agent, path: impl Into<PathBuf>) -> Self {
         self.named.push((agent, path.into()));
         self

@@ -1,6 +1,6 @@
 //! The shell for a command of another agent whose handler names none, or `bash`.
 //!
-//! Knows where bash is found; does not know what a command is for.
+//! Knows the places of bash. Does not know the purpose of a command.
 
 use std::ffi::OsString;
 #[cfg(windows)]
@@ -11,15 +11,15 @@ use super::agent::UsualShell;
 use crate::process::{Args, program_directories};
 use crate::protocol::posix;
 
-/// Returns the command line; none where a command is run as the host's own are. On Windows that is `cmd`.
+/// Returns the command line; none if a command is run like the host's own. On Windows the shell of those is `cmd`.
 ///
 /// # Errors
-/// A text that only bash understands, where there is none.
+/// If the text is one that only bash understands, and there is no bash.
 pub(super) fn usual(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>, String> {
     usual_here(shell, text)
 }
 
-/// Returns the user's own shell if it is one that runs no commands, as that of a service.
+/// Returns the user's own shell if it runs no commands, as that of a service.
 pub(super) fn refusing(shell: UsualShell) -> Option<PathBuf> {
     let path = absolute_path_in("SHELL").filter(|_| shell == UsualShell::Login && cfg!(unix))?;
     let name = path.file_name()?;
@@ -29,8 +29,8 @@ pub(super) fn refusing(shell: UsualShell) -> Option<PathBuf> {
         .then_some(path)
 }
 
-/// Returns the path of a program in one of the host's variables. A relative one counts as none: it could lead to a program of
-/// the project.
+/// Returns the path of a program in one of the host's variables. A relative path counts as none: it could lead to a program
+/// of the project.
 fn absolute_path_in(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
     path.is_absolute().then_some(path)
@@ -40,7 +40,8 @@ fn absolute_path_in(variable: &str) -> Option<PathBuf> {
 fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>, String> {
     use std::sync::LazyLock;
 
-    /// Real hooks use `[[` and arrays, at which another shell ends with exit code 2, and so blocks.
+    /// True if bash is installed. Real hooks use `[[` and arrays, at which another shell ends with exit code 2, and so
+    /// blocks.
     static HAS_BASH: LazyLock<bool> = LazyLock::new(|| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         program_directories(&path).any(|directory| directory.join("bash").is_file())
@@ -63,7 +64,7 @@ fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>,
     }
     match bash_of_git() {
         Some(bash) => Ok(Some(posix(bash, "-c", text))),
-        // `cmd` leaves `$NAME` and `${NAME}` as they are.
+        // `cmd` does not replace `$NAME` and `${NAME}`.
         None if text.contains('$') => Err(
             "the command needs bash, which was not found: install Git for \
             Windows, or set `CLAUDE_CODE_GIT_BASH_PATH` to its `bash.exe`"
@@ -73,8 +74,8 @@ fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>,
     }
 }
 
-/// Returns the bash of Git for Windows. The one in the system's directory is of a virtual machine (WSL), which knows the
-/// files by other paths.
+/// Returns the bash of Git for Windows. The bash in the system's directory is that of a virtual machine (WSL), which knows
+/// the files by other paths.
 #[cfg(windows)]
 fn bash_of_git() -> Option<OsString> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -97,7 +98,8 @@ fn bash_of_git() -> Option<OsString> {
         .map(PathBuf::into_os_string)
 }
 
-/// Returns whether a path is within a directory, in any letter case: a `PATH` often has the system's in another one.
+/// Returns whether a path is within a directory, in any letter case: a `PATH` often contains the system's directory in
+/// another case.
 #[cfg(windows)]
 fn is_in(path: &Path, directory: &Path) -> bool {
     let small = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
