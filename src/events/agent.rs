@@ -42,7 +42,7 @@ impl HookEvent {
             .with_data("stop_hook_active", stop_hook_active)
     }
 
-    /// Names the agent in whose turn the event is, in place of what the data has of these names: both keys are about one agent.
+    /// Names the agent in whose turn the event occurs. Replaces both keys of the data, since both are about one agent.
     pub(crate) fn of_agent(mut self, agent_type: &str, id: Option<&str>) -> Self {
         self.data.insert(AGENT_TYPE.to_owned(), agent_type.into());
         self.data.remove(AGENT_ID);
@@ -90,7 +90,7 @@ impl HookEvent {
         self
     }
 
-    /// The host's values for hooks of other agents, if they are set.
+    /// Returns the host's values for hooks of other agents, if they are set.
     #[must_use]
     pub fn context(&self) -> Option<&Arc<HostContext>> {
         self.context.as_ref()

@@ -47,8 +47,8 @@ impl HostContext {
         self
     }
 
-    /// Sets the directory of the session (`cwd`), in which these hooks run; if it is gone, they fail and block. Default: the
-    /// root of the hook's project, else the executor's directory.
+    /// Sets the directory of the session (`cwd`), in which these hooks run. If it no longer exists, they fail and block.
+    /// Default: the root of the hook's project, else the executor's directory.
     #[must_use]
     pub fn with_cwd(self, path: impl AsRef<Path>) -> Self {
         self.with_field("cwd", path.as_ref().to_string_lossy())
@@ -72,13 +72,13 @@ impl HostContext {
         self.with_field("model", model.into())
     }
 
-    /// The field of this name.
+    /// Returns the field of this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.fields.get(name)
     }
 
-    /// All fields.
+    /// Returns all fields.
     #[must_use]
     pub fn fields(&self) -> &Map<String, Value> {
         &self.fields

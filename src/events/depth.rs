@@ -1,6 +1,6 @@
-//! How deep the data of an event is nested. A host can build a [`Value`] that is nested deeper than a stack
-//! allows: writing, copying and dropping it recurse once for each level. All hooks of such an event fail, on the thread
-//! that fires it: no other thread gets it.
+//! The depth of an event's data. A host can build a [`Value`] that is nested deeper than a stack allows: writing, copying
+//! and dropping it recurse once for each level. All hooks of such an event fail, on the thread that fires it: no other
+//! thread gets it.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::HookEvent;
 pub(crate) const DEEPEST_DATA: usize = 128;
 
 impl HookEvent {
-    /// The key of the first value that is nested too deep.
+    /// Returns the key of the first value that is nested too deep.
     pub(crate) fn too_deep_key(&self) -> Option<&str> {
         let mut data = self.data.iter();
         let too_deep = data.find(|(_, value)| is_deeper(value, DEEPEST_DATA));
@@ -45,7 +45,7 @@ impl HookEvent {
     }
 }
 
-/// Returns a copy for an event. Of a value that is too deep, it is too deep by one level.
+/// Copies a value for an event. A value that is too deep becomes a copy that is too deep by one level.
 pub(crate) fn bounded_copy(value: &Value) -> Value {
     if is_deeper(value, DEEPEST_DATA) {
         (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| Value::from(vec![inner]))

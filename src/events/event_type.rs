@@ -30,9 +30,9 @@ macro_rules! builtin {
             /// The sixteen built-in events.
             pub const BUILTIN: [Self; 16] = [$(Self::$variant),+];
 
-            /// What this crate knows of the event; None for an event of the host's own.
+            /// Returns the row of the event in the table; None for a custom event of the host.
             pub(super) fn known(&self) -> Option<&'static Known> {
-                /// The place in the table.
+                /// The index of an event in the table.
                 enum Row {
                     $($variant),+
                 }
@@ -43,7 +43,7 @@ macro_rules! builtin {
             }
         }
 
-        /// The events of agents that this crate knows.
+        /// Returns the events of agents that this crate knows.
         pub(super) fn of_agents() -> impl Iterator<Item = &'static Known> {
             KNOWN.iter().skip($type::BUILTIN.len())
         }
@@ -107,12 +107,12 @@ builtin! {
 pub struct CustomEventType(Arc<str>);
 
 impl CustomEventType {
-    /// Creates it from a name that is known to be valid.
+    /// Creates the type from a name that is known to be valid.
     pub(super) fn known(name: &'static str) -> Self {
         Self(name.into())
     }
 
-    /// The whole name, such as `game:level_loaded`.
+    /// Returns the whole name, such as `game:level_loaded`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -177,29 +177,29 @@ impl EventType {
         Ok(Self::Custom(CustomEventType(name.into())))
     }
 
-    /// The whole name, such as `tool:pre_execute`.
+    /// Returns the whole name, such as `tool:pre_execute`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Custom(custom) => custom.as_str(),
-            // Each of the others is in the table.
+            // All events but custom ones are in the table.
             builtin => builtin.known().map_or("", |known| known.name),
         }
     }
 
-    /// The part before the colon, such as `tool`.
+    /// Returns the part before the colon, such as `tool`.
     #[must_use]
     pub fn category(&self) -> &str {
         self.parts().0
     }
 
-    /// The part after the colon, such as `pre_execute`.
+    /// Returns the part after the colon, such as `pre_execute`.
     #[must_use]
     pub fn action(&self) -> &str {
         self.parts().1
     }
 
-    /// Returns whether hooks can stop what the host is about to do. True for `tool:pre_execute`,
+    /// Returns whether hooks can block the event. True for `tool:pre_execute`,
     /// `llm:pre_request`, `permission:check`, `permission:prompt`, `user:prompt_submit` and custom events,
     /// except `agent:subagent_start`, `context:post_compact`, `notification:show` and `llm:error`. The other events have
     /// happened already. Does not know which events a host has declared as
@@ -216,7 +216,7 @@ impl EventType {
         name.split_once(':').unwrap_or((name, ""))
     }
 
-    /// Returns whether this crate knows the event, so that it is not a host's own.
+    /// Returns whether this crate knows the event. False for an event that only the host knows.
     pub(crate) fn is_known(&self) -> bool {
         self.known().is_some()
     }
@@ -246,7 +246,7 @@ impl EventType {
     }
 }
 
-/// How similar a name of an event or a tool must be to another one to count as a typo of it.
+/// The least similarity to a known name at which an event's or a tool's name counts as a typo of it.
 pub(crate) const LIKE_AN_EVENT: f64 = 0.85;
 
 /// Returns the name that is most similar to `text`, if its similarity is above `least`; 1 is equality. Capitals
@@ -260,7 +260,7 @@ pub(crate) fn nearest<'a>(
     if text.len() > LONGEST_NAME {
         return None;
     }
-    // Otherwise `Bash` would be nearer to `dash` than to `bash`.
+    // Without this, `Bash` would be nearer to `dash` than to `bash`.
     let text = text.to_lowercase();
     names
         .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &text), name))

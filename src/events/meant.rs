@@ -1,6 +1,6 @@
-//! Names that people know from other programs, and the events that they mean by them.
+//! Names that people know from other programs, and the intended events.
 //!
-//! Only for suggestions; does not know those programs.
+//! Serves only suggestions. Does not know those programs.
 
 use super::table::KNOWN;
 
@@ -15,8 +15,8 @@ pub(crate) fn named_elsewhere(name: &str) -> Option<&'static str> {
     )
 }
 
-/// Returns the pattern that is meant by another program's name of an event, in any case and with any separators
-/// (`pre_tool_use`), perhaps with a tool behind it.
+/// Returns the pattern that a person means by another program's name of an event, in any case and with any separators
+/// (`pre_tool_use`), optionally followed by a tool.
 pub(crate) fn meant_by(name: &str) -> Option<String> {
     if name.len() > LONGEST {
         return None;

@@ -1,4 +1,4 @@
-//! The kinds of events, and an event with what it carries.
+//! The kinds of events, and an event with its data.
 //!
 //! Does no I/O, and does not know how an event reaches a hook: see `protocol`.
 
@@ -67,7 +67,7 @@ pub struct HookEvent {
     /// The session of the event, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Not part of the JSON, and no variable.
+    /// Values that are neither part of the JSON nor variables.
     #[serde(skip)]
     context: Option<Arc<HostContext>>,
 }
@@ -81,7 +81,7 @@ pub(crate) struct EventKind {
 
 /// Returns the seconds since 1970, in microseconds.
 pub(crate) fn now() -> f64 {
-    // A clock before 1970 is wrong; 0 is the nearest time that can be shown.
+    // A clock before 1970 is wrong. 0 is the nearest time that can be shown.
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
@@ -91,12 +91,12 @@ pub(crate) fn now() -> f64 {
     micros / 1e6
 }
 
-/// A timestamp that is not a number is written as `null`.
+/// Reads a timestamp. `null`, which stands for a number that is not finite, counts as missing.
 fn timestamp_or_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(now))
 }
 
-/// Other programs write `null` for missing data.
+/// Reads the data. `null` counts as no data, since other programs write it for missing data.
 fn data_or_none<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Map<String, Value>, D::Error> {
@@ -286,8 +286,8 @@ impl HookEvent {
         Self::new(event_type).with_data("llm_model", model.into())
     }
 
-    /// Returns whether a hook may change what the event announces: the arguments of a tool, if they are an object, a prompt, or
-    /// the messages of a request to a model, if the host has set them.
+    /// Returns whether a hook may change the input of the operation: the arguments of a tool, if they are an object, a
+    /// prompt, or the messages of a request to a model, if the host has set them.
     pub(crate) fn has_changeable_input(&self) -> bool {
         match self.event_type {
             EventType::ToolPreExecute => self.data.get("tool_args").is_none_or(Value::is_object),

@@ -1,4 +1,4 @@
-//! What a host declares about one of its events: a description, its data, whether hooks can block it.
+//! The declaration of an event by its host: a description, its data, whether hooks can block it.
 
 use std::borrow::Cow;
 
@@ -28,8 +28,8 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
-    /// Creates the spec of an event of the host's own, whose name stands in its source text. Without a description and
-    /// without data; the event can be blocked.
+    /// Creates the spec of a custom event whose name is in the source code of the host. The spec has no description and no
+    /// data; the event can be blocked.
     ///
     /// # Panics
     /// If [`EventType::custom`] refuses the name. For a name that is known only at run time, use
@@ -44,10 +44,10 @@ impl EventSpec {
         }
     }
 
-    /// As [`named`](EventSpec::named), for a name that is known only at run time.
+    /// Creates the spec that [`named`](EventSpec::named) creates, for a name that is known only at run time.
     ///
     /// # Errors
-    /// As with [`EventType::custom`].
+    /// The errors of [`EventType::custom`].
     pub fn custom(name: impl AsRef<str>) -> Result<Self, EventTypeError> {
         EventType::custom(name).map(Self::new)
     }
@@ -62,7 +62,7 @@ impl EventSpec {
         }
     }
 
-    /// Sets the description, one line: when the host fires the event.
+    /// Sets the description: one line about the time at which the host fires the event.
     pub fn with_description(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.description = text.into();
         self
@@ -78,9 +78,8 @@ impl EventSpec {
         self
     }
 
-    /// Declares that hooks cannot block the event: the host continues whatever they answer, and an answer
-    /// that cannot be used is treated as plain text. No effect on a built-in event, for which
-    /// [`EventType::can_block`] decides.
+    /// Declares that hooks cannot block the event: the host continues regardless of their answers, and an answer that cannot
+    /// be used is treated as plain text. This has no effect on a built-in event, for which [`EventType::can_block`] decides.
     pub fn notify_only(mut self) -> Self {
         self.notifies_only = true;
         self
@@ -92,19 +91,19 @@ impl EventSpec {
         HookEvent::new(self.event_type.clone())
     }
 
-    /// The kind of the event.
+    /// Returns the kind of the event.
     #[must_use]
     pub fn event_type(&self) -> &EventType {
         &self.event_type
     }
 
-    /// The description. Default: empty.
+    /// Returns the description. Default: empty.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// The keys of the event's data, each with a description of its value.
+    /// Returns the keys of the event's data, each with a description of its value.
     pub fn data_keys(&self) -> impl Iterator<Item = (&str, &str)> {
         self.data.iter().map(|(key, about)| (&**key, &**about))
     }
@@ -116,14 +115,14 @@ impl EventSpec {
         self.event_type.can_block() && (is_builtin || !self.notifies_only)
     }
 
-    /// Returns whether its events may name a tool: those about tools and permissions, and those of a host's own.
+    /// Returns whether the event may name a tool: an event about tools or permissions, or a custom one.
     #[must_use]
     pub fn may_have_tool(&self) -> bool {
         self.event_type.known().is_none_or(|known| known.has_tool)
     }
 }
 
-/// The events that this crate knows: the sixteen built-in ones, then those of agents.
+/// Returns the events that this crate knows: the sixteen built-in ones, then those of agents.
 pub(super) fn known() -> impl Iterator<Item = EventSpec> {
     let of_agents = of_agents().map(|known| CustomEventType::known(known.name));
     let of_agents = of_agents.map(EventType::Custom);

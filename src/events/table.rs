@@ -1,21 +1,21 @@
-//! The events that this crate knows: a row for each, from which its name, its data, its description and whether hooks can
-//! block it follow.
+//! The events that this crate knows, in a table. A row has the event's name, its data and its description, and says whether
+//! hooks can block it.
 //!
-//! Knows nothing of what a host declares.
+//! Does not know the events that a host declares.
 
 type Key = (&'static str, &'static str);
 
-/// What this crate knows of an event.
+/// The row of an event that this crate knows.
 pub(super) struct Known {
     pub(super) name: &'static str,
     pub(super) can_block: bool,
-    /// Whether its events may name a tool.
+    /// True if the event may name a tool.
     pub(super) has_tool: bool,
-    /// When it is fired, in one line.
+    /// The time at which the event is fired, in one line.
     pub(super) about: &'static str,
-    /// The keys of its data, each with a description of its value.
+    /// The keys of the event's data, each with a description of its value.
     pub(super) data: &'static [Key],
-    /// The names that people know for it from other programs.
+    /// The names of the event in other programs.
     pub(super) elsewhere: &'static [&'static str],
 }
 
@@ -47,7 +47,7 @@ const LAST_MESSAGE: Key = (
 const MESSAGE: Key = ("message", "the message");
 
 impl Known {
-    /// An event that has happened already.
+    /// Creates the row of an event that is fired after something has happened.
     const fn after(name: &'static str, about: &'static str, data: &'static [Key]) -> Self {
         Self {
             name,
@@ -59,7 +59,7 @@ impl Known {
         }
     }
 
-    /// An event before something happens: hooks can block it.
+    /// Creates the row of an event that is fired before something happens: hooks can block it.
     const fn before(name: &'static str, about: &'static str, data: &'static [Key]) -> Self {
         Self {
             can_block: true,
@@ -185,7 +185,7 @@ pub(super) static KNOWN: [Known; 23] = [
     ),
 ];
 
-/// Returns the keys of the data of all these events; some more than once.
+/// Returns the keys of the data of all these events. A key may occur more than once.
 pub(crate) fn known_data_keys() -> impl Iterator<Item = &'static str> {
     KNOWN
         .iter()
@@ -193,7 +193,7 @@ pub(crate) fn known_data_keys() -> impl Iterator<Item = &'static str> {
         .map(|(key, _)| *key)
 }
 
-/// The key of the type of the agent in whose turn an event is.
+/// The key of the type of the agent in whose turn an event occurs.
 pub(crate) const AGENT_TYPE: &str = "agent_type";
 
 /// The key of the id of this agent.

@@ -32,7 +32,7 @@ use crate::globs::{Glob, with_slashes};
 #[derive(Debug, Clone)]
 pub struct Vocabulary {
     events: Vec<EventSpec>,
-    /// The place of each in `events`, by its name.
+    /// The index of each event in `events`, by its name.
     places: HashMap<String, usize>,
     tools: Vec<String>,
     /// The globs among `tools`.
@@ -60,7 +60,7 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// Returns the default vocabulary, which is made once for all hosts of this process.
+    /// Returns the default vocabulary. All hosts of this process share it.
     pub(crate) fn known() -> Arc<Self> {
         static KNOWN: LazyLock<Arc<Vocabulary>> = LazyLock::new(Arc::default);
         Arc::clone(&KNOWN)
@@ -87,18 +87,18 @@ impl Vocabulary {
         self.tools.push(name);
     }
 
-    /// The built-in events in the order of [`EventType::BUILTIN`], those of agents, then the host's own.
+    /// Returns the built-in events in the order of [`EventType::BUILTIN`], those of agents, then the host's own.
     pub fn events(&self) -> &[EventSpec] {
         &self.events
     }
 
-    /// The event of this name.
+    /// Returns the event of this name.
     #[must_use]
     pub fn event(&self, name: &str) -> Option<&EventSpec> {
         self.places.get(name).map(|place| &self.events[*place])
     }
 
-    /// The host's tools as it has declared them: names and globs.
+    /// Returns the host's tools as it has declared them: names and globs.
     #[must_use]
     pub fn tools(&self) -> &[String] {
         &self.tools
@@ -111,8 +111,8 @@ impl Vocabulary {
         is_named || self.globs.iter().any(|glob| glob.matches(name))
     }
 
-    /// Returns whether a tool may have a name that this glob matches. A tool of a declared glob may have any name that
-    /// begins as the glob does.
+    /// Returns whether a tool may have a name that this glob matches. The tools of a declared glob may have any name with
+    /// the glob's prefix.
     pub(crate) fn may_have_tool_like(&self, wanted: &str, is_it: impl Fn(&str) -> bool) -> bool {
         let wanted = with_slashes(wanted);
         let start = beginning(&wanted);
@@ -121,8 +121,8 @@ impl Vocabulary {
             || self.tools.iter().any(|tool| is_it(tool))
     }
 
-    /// Returns whether hooks can stop what the host is about to do: as [`EventType::can_block`], except for
-    /// the host's [notify-only](EventSpec::notify_only) events.
+    /// Returns whether hooks can block the event: as [`EventType::can_block`], except for the host's
+    /// [notify-only](EventSpec::notify_only) events.
     #[must_use]
     pub fn can_block(&self, event_type: &EventType) -> bool {
         let declared = self.event(event_type.as_str());
@@ -177,7 +177,7 @@ impl Vocabulary {
     }
 }
 
-/// Returns what all names that a glob matches begin with.
+/// Returns the prefix that all names share that a glob matches.
 fn beginning(glob: &str) -> &str {
     &glob[..glob.find(['*', '?', '[']).unwrap_or(glob.len())]
 }
