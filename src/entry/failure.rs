@@ -1,60 +1,60 @@
 //! The reasons why a hook failed.
 //!
-//! Knows which failures can be ignored, not how they happen.
+//! Knows the failures that can be ignored. Does not know their causes.
 
 use super::named::named;
 use super::parts::FailurePolicy;
 
 named! {
-    /// Why a hook failed.
+    /// The reason why a hook failed.
     #[non_exhaustive]
     pub enum FailureKind {
-        /// It ended with an exit code other than 0.
+        /// The hook ended with an exit code other than 0.
         Exit = "exit",
-        /// A signal ended it (Unix).
+        /// A signal ended the hook (Unix).
         Signal = "signal",
-        /// It was still running at its deadline, and was killed with everything it had started.
+        /// The hook was still running at its deadline, and was killed with every process that it had started.
         TimedOut = "timed_out",
-        /// Its command, program or interpreter does not exist; also exit code 127.
+        /// The hook's command, program or interpreter does not exist; also exit code 127.
         NotFound = "not_found",
-        /// Its command is not executable; also exit code 126.
+        /// The hook's command is not executable; also exit code 126.
         NotExecutable = "not_executable",
-        /// The operating system could not start it, for example because no process or memory was left.
+        /// The operating system could not start the hook, for example because no process or memory was left.
         NotStarted = "not_started",
-        /// Its working directory does not exist any more, is not a directory, or cannot be entered.
+        /// The hook's working directory does not exist any more, is not a directory, or cannot be entered.
         NoWorkingDir = "no_working_dir",
-        /// It has a [sandbox](crate::Sandbox), which this system cannot enforce, or one of whose paths is not there.
+        /// The hook has a [sandbox](crate::Sandbox) that this system cannot enforce, or one with a path that does not exist.
         NoSandbox = "no_sandbox",
         /// A value of the event is too large for an environment variable, and the hook is a guard
         /// that may read only the variable. Or, for any hook, a value is nested deeper than 128 levels. Or the line
         /// for a resident hook is longer than 16 MiB.
         EventTooLarge = "event_too_large",
-        /// It was written for another agent, and the arguments of the event's tool cannot be given the names that it reads;
-        /// see [`OtherAgents::with_tool`](crate::compat::OtherAgents::with_tool).
+        /// The hook was written for another agent, and the arguments of the event's tool cannot be given the names that it
+        /// reads; see [`OtherAgents::with_tool`](crate::compat::OtherAgents::with_tool).
         ArgumentsNotMapped = "arguments_not_mapped",
-        /// Its entry in hooks.json, or the file, cannot be used; see
+        /// The hook's entry in hooks.json, or the file, cannot be used; see
         /// [`HookConfig::load_into`](crate::HookConfig::load_into).
         Misconfigured = "misconfigured",
-        /// Its answer is [invalid](crate::docs::protocol#json): a decision that cannot be read.
+        /// The hook's answer is [invalid](crate::docs::protocol#json): a decision that cannot be read.
         InvalidAnswer = "invalid_answer",
         /// A [resident](crate::Hook::with_resident) hook ended, or closed its standard output, without an answer to
         /// this event.
         NoAnswer = "no_answer",
-        /// It ended, but another part of the host took its exit status (a handler that reaps all
-        /// children, or an ignored `SIGCHLD`).
+        /// The hook ended, but another part of the host took its exit status (a handler that reaps all children, or an
+        /// ignored `SIGCHLD`).
         StatusLost = "status_lost",
         /// The engine itself failed. Please report it.
         Panicked = "panicked",
-        /// It is already running: its command started this host, and an event of this host would run it
-        /// again. Or eight nested hooks are running, each started through the one before it. Or an
-        /// [`Observer`](crate::Observer) fired the event, or waited for one.
+        /// The hook is already running: its command started this host, and an event of this host would run it again. Or
+        /// eight nested hooks are running, each started through the one before it. Or an [`Observer`](crate::Observer) fired
+        /// the event, or waited for one.
         Circular = "circular",
-        /// It was approved, and has changed since then: see [`TrustStore`](crate::trust::TrustStore).
+        /// The hook was approved, and has changed since then: see [`TrustStore`](crate::trust::TrustStore).
         ApprovalLost = "approval_lost",
-        /// It is in place of the hooks of an event that none of them has seen: the queue was full, no thread could be
-        /// started, the event was skipped, or the executor had been shut down.
+        /// The result replaces those of the hooks of an event that none of them has seen: the queue was full, no thread
+        /// could be started, the event was skipped, or the executor had been shut down.
         NotTaken = "not_taken",
-        /// It was stopped, or never started, because the host cancelled it or dropped its executor;
+        /// The hook was stopped, or never started, because the host cancelled it or dropped its executor;
         /// [`HookResult::started`](crate::HookResult::started) says which.
         Cancelled = "cancelled",
     }
@@ -64,7 +64,7 @@ named! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
-    /// A fragment in lower case.
+    /// The message, a fragment in lower case.
     pub(crate) message: String,
 }
 
@@ -91,7 +91,7 @@ impl FailureKind {
         )
     }
 
-    /// Returns whether it ended by itself, or its shell did for it, so that it may have answered.
+    /// Returns whether the hook ended by itself, or its shell did for it, so that it may have answered.
     pub(crate) fn is_of_its_end(self) -> bool {
         matches!(
             self,
@@ -104,8 +104,8 @@ impl FailureKind {
         matches!(self, Self::EventTooLarge | Self::ArgumentsNotMapped)
     }
 
-    /// Returns whether it follows from what a hook does, and not from what it is or from the host: only then a hook
-    /// that is not [enforced](crate::Hook::with_enforce) lets the operation continue.
+    /// Returns whether the failure follows from the hook's run, and not from its definition or from the host. Only then does
+    /// a hook that is not [enforced](crate::Hook::with_enforce) let the operation continue.
     pub(crate) fn is_of_its_run(self) -> bool {
         !matches!(
             self,
@@ -113,10 +113,10 @@ impl FailureKind {
         )
     }
 
-    /// Returns whether the operation may continue in spite of this failure: if the policy is `Continue`. Four
-    /// failures are never ignored. The decision of a hook that was cancelled, or has not seen the event, is not known, and the
-    /// host that cancelled it does not want to continue. A hook that changed after its approval is not trusted to say what its
-    /// failures mean. An invalid answer is a decision, and may be a block.
+    /// Returns whether the operation may continue despite this failure: if the policy is `Continue`. Four failures are never
+    /// ignored. The decision of a hook that was cancelled, or has not seen the event, is not known, and the host that
+    /// cancelled it does not want to continue. A hook that changed after its approval is not trusted to define the meaning
+    /// of its failures. An invalid answer is a decision, and may be a block.
     #[must_use]
     pub fn continues_under(self, policy: FailurePolicy) -> bool {
         match self {

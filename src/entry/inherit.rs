@@ -1,6 +1,6 @@
-//! Which of the host's environment variables a hook inherits.
+//! The host's environment variables that a hook inherits.
 //!
-//! Knows names; does not read the environment.
+//! Knows names. Does not read the environment.
 
 /// Returns whether a list contains this variable. In the list, `*` matches any characters. On Windows, case does not
 /// matter.

@@ -1,11 +1,12 @@
-//! What the answer of a hook may do besides stopping an operation.
+//! The effects that the answer of a hook may have besides stopping an operation.
 //!
-//! Does not know how an answer is written: the keys that need a word are in `protocol`.
+//! Does not know the form of an answer: the keys that need a word are in `protocol`.
 
 use super::named::named;
 
 named! {
-    /// What the answer of a hook may do besides stopping the operation (`may`): without its word, nothing of it.
+    /// An effect that the answer of a hook may have besides stopping the operation (`may`). Without its word, the answer has
+    /// no such effect.
     #[non_exhaustive]
     pub enum May {
         /// Changes the input: `updatedInput` replaces arguments of a tool, a prompt, or the messages for a model.
@@ -24,7 +25,7 @@ named! {
 }
 
 impl May {
-    /// What is said of an answer that lacks the word.
+    /// Returns a note for an answer that lacks the word.
     pub(crate) fn without(self) -> &'static str {
         match self {
             Self::ChangeInput => "it changes the input",
@@ -35,7 +36,7 @@ impl May {
         }
     }
 
-    /// What a person reads before an approval.
+    /// Returns a description for a person before an approval.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Self::ChangeInput => "change the input",
@@ -46,8 +47,7 @@ impl May {
         }
     }
 
-    /// Returns whether what it does replaces something. To leave out a change would let pass what the hook meant to
-    /// prevent.
+    /// Returns whether the effect replaces something. Ignoring a change would let pass what the hook intended to prevent.
     pub(crate) fn is_change(self) -> bool {
         matches!(self, Self::ChangeInput | Self::ChangeOutput)
     }

@@ -1,7 +1,7 @@
 //! The settings of an entry of hooks.json, as values that `protocol` and `hook` share, and the answers and failures that
 //! follow from them.
 //!
-//! Knows no hook, no event and no process; the form of an entry in a file is in `hook`.
+//! Knows no hook, no event and no process. The form of an entry in a file is in `hook`.
 
 mod failure;
 mod inherit;

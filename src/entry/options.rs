@@ -1,6 +1,6 @@
-//! The settings of a hook that hooks.json has in the same form.
+//! The settings of a hook whose form in hooks.json is the same.
 //!
-//! Knows their types, not what they do.
+//! Knows their types, but not their effects.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::may::May;
 use super::parts::{FailurePolicy, Reads, Stdin};
 use super::sandbox::Sandbox;
 
-/// The settings that are read and written as they are. The default is that of a key that is not there.
+/// The settings that are read and written unchanged. The default is that of a missing key.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Options {
     pub(crate) timeout: Option<Duration>,
@@ -27,22 +27,22 @@ pub(crate) struct Options {
     pub(crate) resident: bool,
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) may: Vec<May>,
-    /// None counts as true.
+    /// The value of `enforce`. None counts as true.
     pub(crate) enforce: Option<bool>,
 }
 
 impl Options {
-    /// Returns whether something may pass unchecked if the hook does not run on an event.
+    /// Returns whether an operation may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
         can_block || self.on_failure == FailurePolicy::Withhold
     }
 
-    /// Returns whether the entry lets an answer do this.
+    /// Returns whether the entry allows an answer to have this effect.
     pub(crate) fn may_do(&self, word: May) -> bool {
         self.may.contains(&word) || self.may_always(word)
     }
 
-    /// Returns whether an answer may do this in any doubt: without it, the model gets nothing of the output.
+    /// Returns whether an answer may have this effect in any doubt: without it, the model gets no output at all.
     pub(crate) fn may_always(&self, word: May) -> bool {
         self.on_failure == FailurePolicy::Withhold && word == May::ChangeOutput
     }

@@ -1,6 +1,6 @@
 //! The answer of a hook, in addition to its exit code.
 //!
-//! Knows the meaning of an answer, not its format: that is in `protocol`.
+//! Knows the meaning of an answer. Its format is in `protocol`.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl Decision {
 /// The JSON answer of a hook on its standard output; docs/protocol.md lists the keys. Every key is
 /// optional, and most hooks do not answer. It is serialized as a hook would write it.
 ///
-/// `Debug` shows which keys are set, never their text: it may contain secrets.
+/// `Debug` shows the keys that are set, never their text: it may contain secrets.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct HookOutput {
@@ -40,9 +40,9 @@ pub struct HookOutput {
     pub decision: Option<Decision>,
     /// The reason, for the user and the model.
     pub reason: Option<String>,
-    /// Whether the host should stop its whole turn, not only this operation.
+    /// True if the host should stop its whole turn, not only this operation.
     pub stops_turn: bool,
-    /// Whether stopping the turn is no denial: the host does not go on, but the hook has not decided against the
+    /// True if stopping the turn does not deny the operation: the host stops, but the hook has not decided against the
     /// operation. Default: false; true for hooks of some other agents.
     pub only_stops: bool,
     /// The reason for stopping the turn, for the user.
@@ -51,12 +51,12 @@ pub struct HookOutput {
     pub system_message: Option<String>,
     /// Context for the model.
     pub additional_context: Option<String>,
-    /// Whether a limit of the hook's own tool has bounded the context: the host's limit is for the others.
+    /// True if a limit of the hook's own tool has limited the context. The host's limit is for the other hooks.
     pub(crate) has_own_limit: bool,
     /// Values that replace values of the tool's input, key by key.
     pub updated_input: Option<Map<String, Value>>,
-    /// Whether `updated_input` is the whole input, so that keys not in it are removed. Default:
-    /// false; hooks of some other agents replace the whole input.
+    /// True if `updated_input` is the whole input, so that keys not in it are removed. Default: false; hooks of some other
+    /// agents replace the whole input.
     pub replaces_input: bool,
     /// The replacement of a tool's output for the model; only on `tool:post_execute`.
     pub updated_output: Option<Value>,
@@ -73,13 +73,13 @@ impl HookOutput {
         }
     }
 
-    /// Returns whether it replaces values of the input, whether or not they are the same.
+    /// Returns whether the answer replaces values of the input, even by equal ones.
     pub(crate) fn changes_input(&self) -> bool {
         let input = self.updated_input.as_ref();
         input.is_some_and(|input| self.replaces_input || !input.is_empty())
     }
 
-    /// Returns whether nothing follows from it: reasons and the like count only beside a decision or a change.
+    /// Returns whether the answer has no effect: reasons and the like count only beside a decision or a change.
     pub(crate) fn says_nothing(&self) -> bool {
         let rest = Self {
             reason: None,
@@ -92,8 +92,8 @@ impl HookOutput {
         rest == Self::default()
     }
 
-    /// Returns the reason of an objection. The reason of an answer that allows is not an objection,
-    /// whatever the exit code is.
+    /// Returns the reason of an objection. The reason of an answer that allows is not an objection, regardless of the exit
+    /// code.
     pub(crate) fn objection(&self) -> Option<&str> {
         let (reason, stop) = (self.reason.as_deref(), self.stop_reason.as_deref());
         match self.decision {
@@ -107,7 +107,7 @@ impl HookOutput {
 
 impl fmt::Debug for HookOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Each field by its name, so that the compiler stops where one is forgotten.
+        // Each field is named, so that the compiler reports one that is forgotten.
         let Self {
             decision,
             reason,

@@ -1,6 +1,6 @@
 //! The command of an entry, and its settings that are a choice between values, each with its name in hooks.json.
 //!
-//! Knows neither hooks nor how a choice is carried out.
+//! Knows neither hooks nor the way in which a choice is carried out.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +45,7 @@ named! {
 }
 
 named! {
-    /// Where a hook looks for the event's values (`reads`). Matters for values that are too large for an
+    /// The place in which a hook looks for the event's values (`reads`). It matters for values that are too large for an
     /// environment variable.
     #[derive(Default)]
     #[non_exhaustive]
@@ -101,7 +101,7 @@ pub enum HookCommand {
 }
 
 impl HookCommand {
-    /// The text for the shell, or the program and its arguments; none of an answer.
+    /// Returns the text for the shell, or the program and its arguments; none for an answer.
     pub(crate) fn texts(&self) -> &[String] {
         match self {
             Self::Shell { text, .. } => std::slice::from_ref(text),
@@ -136,7 +136,7 @@ impl fmt::Display for HookCommand {
     }
 }
 
-/// Quotes an argument. Otherwise only the first word of a secret that contains a space would be masked.
+/// Quotes an argument. Without quotes, only the first word of a secret that contains a space would be masked.
 fn quoted(arg: &str) -> Cow<'_, str> {
     if arg.is_empty() || arg.contains(char::is_whitespace) {
         Cow::Owned(format!("{arg:?}"))

@@ -1,4 +1,4 @@
-//! What a hook in a sandbox may reach, as a value; its form in hooks.json.
+//! The access of a hook in a sandbox, as a value; its form in hooks.json.
 //!
 //! Does not know how a process is confined.
 
@@ -7,13 +7,13 @@ use std::fmt;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// What a hook in a sandbox may reach (Linux): it reads what the user can read, writes its own temporary directory, and
-/// opens no socket; the methods widen or narrow that. Where the system cannot enforce it, the hook fails without running,
-/// with [`FailureKind::NoSandbox`](crate::FailureKind::NoSandbox). See [docs/sandbox.md](crate::docs::sandbox).
+/// The access of a hook in a sandbox (Linux): it reads all files that the user can read, writes its own temporary directory,
+/// and opens no socket; the methods widen or narrow that. On a system that cannot enforce it, the hook fails without
+/// running, with [`FailureKind::NoSandbox`](crate::FailureKind::NoSandbox). See [docs/sandbox.md](crate::docs::sandbox).
 ///
-/// Paths are relative to the hook's working directory, or begin with `~`. A path that is not there is an error, and so is a
-/// relative one that leads out of the hook's project (without a project: out of its working directory) by `..`. From the first
-/// directory that the user can write, no path has a link. A hook with another path fails.
+/// Paths are relative to the hook's working directory, or begin with `~`. A path that does not exist is an error, and so is
+/// a relative one that leads out of the hook's project (without a project: out of its working directory) by `..`. From the
+/// first directory that the user can write, no path has a link. A hook with another path fails.
 ///
 /// ```
 /// use forge_hooks::{Hook, Sandbox};
@@ -31,7 +31,7 @@ pub struct Sandbox {
     network: bool,
 }
 
-/// Why no hook can run in a sandbox here.
+/// The reason why no hook can run in a sandbox on this system.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{reason}")]
 pub struct SandboxUnsupported {
@@ -39,62 +39,62 @@ pub struct SandboxUnsupported {
 }
 
 impl Sandbox {
-    /// A sandbox that reads everything, writes nowhere but in its temporary directory, and opens no socket.
+    /// Creates a sandbox that reads everything, writes only in its temporary directory, and opens no socket.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets the hook read and execute only what is below these paths, besides the system's directories (`/usr`, `/etc` and
-    /// others, but not `/home`) and what it may write.
+    /// Lets the hook read and execute only the files below these paths, besides the system's directories (`/usr`, `/etc` and
+    /// others, but not `/home`) and the places that it may write.
     #[must_use]
     pub fn reading(mut self, paths: impl IntoIterator<Item: Into<String>>) -> Self {
         self.read = Some(paths.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Lets the hook create, change and remove what is below these paths.
+    /// Lets the hook create, change and remove files below these paths.
     #[must_use]
     pub fn writing(mut self, paths: impl IntoIterator<Item: Into<String>>) -> Self {
         self.write = paths.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Lets the hook open IPv4, IPv6 and netlink sockets. So it reaches what listens on this machine, too.
+    /// Lets the hook open IPv4, IPv6 and netlink sockets. It can then also connect to programs that listen on this machine.
     #[must_use]
     pub fn with_network(mut self) -> Self {
         self.network = true;
         self
     }
 
-    /// Whether hooks can run in a sandbox on this system: Linux on x86_64, aarch64 or riscv64 with Landlock (since 6.2) and
-    /// seccomp.
+    /// Checks whether hooks can run in a sandbox on this system: Linux on x86_64, aarch64 or riscv64 with Landlock (since
+    /// 6.2) and seccomp.
     ///
     /// # Errors
-    /// Why not. Each hook with a sandbox then fails without running.
+    /// The reason why they cannot. Each hook with a sandbox then fails without running.
     pub fn support() -> Result<(), SandboxUnsupported> {
         crate::process::sandbox_support().map_err(|refused| SandboxUnsupported {
             reason: refused.to_string(),
         })
     }
 
-    /// The paths that it may read, if they are listed.
+    /// Returns the paths that the hook may read, if they are listed.
     pub(crate) fn read(&self) -> Option<&[String]> {
         self.read.as_deref()
     }
 
-    /// The paths that it may write.
+    /// Returns the paths that the hook may write.
     pub(crate) fn write(&self) -> &[String] {
         &self.write
     }
 
-    /// Returns whether it may open network sockets.
+    /// Returns whether the hook may open network sockets.
     pub(crate) fn network(&self) -> bool {
         self.network
     }
 }
 
-/// The form in messages: what it reads, writes and opens.
+/// Describes the access for messages: the places that are read and written, and the sockets that are opened.
 impl fmt::Display for Sandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let listed = |paths: &[String]| {

@@ -1,23 +1,24 @@
-//! `Standing`: whether a hook may run, whatever the event.
+//! `Standing`: whether a hook may run, independent of the event.
 
 use std::fmt;
 
 use super::failure::Failure;
 
-/// Says whether a hook may run, whatever the event. `Display` is a phrase for people, such as `fails: ...`.
+/// The answer to the question whether a hook may run, independent of the event. `Display` is a phrase for people, such as
+/// `fails: ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "cli"),
     expect(dead_code, reason = "only the program shows it")
 )]
 pub(crate) enum Standing {
-    /// It may run. Whether it then succeeds is not known.
+    /// The hook may run. Its success is not known before.
     Ready,
-    /// It is switched off, which is no failure.
+    /// The hook is switched off, which is not a failure.
     Off(Off),
-    /// It is a project's, and no person has approved it: it is not registered.
+    /// The hook is a project's, and no person has approved it: it is not registered.
     NotApproved,
-    /// It fails with this failure, without being started.
+    /// The hook fails with this failure, without being started.
     Fails(Failure),
 }
 
@@ -28,9 +29,9 @@ pub(crate) enum Standing {
     expect(dead_code, reason = "only the program shows it")
 )]
 pub(crate) enum Off {
-    /// Its entry. The registry leaves it out.
+    /// The entry of the hook switches it off. The registry leaves it out.
     Entry,
-    /// A file lists its name: the administrator's, or the user's. It is not registered.
+    /// A file lists the hook's name: the administrator's, or the user's. The hook is not registered.
     Name { by_administrator: bool },
     /// This environment variable is set: no hook runs.
     Variable(String),
@@ -43,7 +44,7 @@ impl Standing {
         matches!(self, Self::Ready | Self::Fails(_))
     }
 
-    /// Why the hook does not run, or `runs`.
+    /// Returns the reason why the hook does not run, or `runs`.
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::Ready => "runs".to_owned(),
