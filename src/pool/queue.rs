@@ -1,22 +1,22 @@
 //! The items that wait for a thread, and which of them is next.
 //!
-//! Guards have priority over other items; within each of the two groups, the oldest comes first. Of the items
-//! with one ordering key, only one runs at a time, and the others wait behind it. Knows nothing of threads,
-//! nor of the items.
+//! Guards have priority over other items; within each of the two groups, the oldest comes first. Of the items with one
+//! ordering key, only one runs at a time, and the others wait behind it. Knows nothing of threads, and nothing of the
+//! content of the items.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-/// What the position of an item in the queue depends on.
+/// The values that determine an item's position in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Priority {
-    /// Whether a caller waits for the item's permission to continue.
+    /// True if a caller waits for the item's permission to continue.
     pub(crate) guard: bool,
-    /// Items with the same key run one after the other.
+    /// The ordering key. Items with the same key run one after the other.
     pub(crate) ordering_key: Option<u64>,
 }
 
-/// Identifies an item. The ticket that compares as the smallest is the next.
+/// The identity of an item. The item with the smallest ticket is next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket {
     pub(super) is_other: bool,

@@ -1,7 +1,7 @@
 //! The threads that run submitted jobs.
 //!
-//! A thread starts when a job could run and no thread is idle, up to the limit, and ends when the pool is closed
-//! and no job waits. Knows nothing of what a job does.
+//! A thread starts when a job could run and no thread is idle, up to the limit, and ends when the pool is closed and no job
+//! waits. Does not know the work of a job.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ pub(crate) trait Runnable: Send + 'static {
     fn abandon(self, refused: Option<&Refusal>);
 }
 
-/// Why a job was not accepted.
+/// The reason why a job was not accepted.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     Busy,
@@ -62,7 +62,7 @@ struct PoolState<J> {
     is_closed: bool,
     /// The number of threads that run, including one that is being started.
     threads: usize,
-    /// The first thread is being started. Until it has, no job is accepted.
+    /// True while the first thread is being started. Until it has started, no job is accepted.
     is_starting: bool,
     busy: usize,
     busy_others: usize,
@@ -164,7 +164,7 @@ impl<J: Runnable> Pool<J> {
         job.abandon(None);
     }
 
-    /// Accepts no more jobs. Those that wait still run.
+    /// Closes the pool: no more jobs are accepted. The waiting jobs still run.
     pub(crate) fn close(&self) {
         let mut state = self.0.state.lock();
         state.is_closed = true;
@@ -269,7 +269,7 @@ impl<J: Runnable> Withdraw for PoolInner<J> {
     }
 }
 
-/// Runs a job. The job itself has reported a panic; the thread continues.
+/// Runs a job. If it panics, the job itself has reported that, and the thread continues.
 fn run_caught(job: impl Runnable) {
     let _ = catch_unwind(AssertUnwindSafe(|| job.run()));
 }
