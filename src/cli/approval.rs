@@ -18,11 +18,11 @@ use crate::trust::Approved;
 pub(crate) struct Approvals<'a> {
     /// The file with the user's approvals.
     store: String,
-    /// The SHA-256 of what would be approved, for `trust --digest`.
+    /// The SHA-256 of everything that would be approved, for `trust --digest`.
     digest: String,
-    /// Whether all hooks are approved as they are, and no file of the project has errors.
+    /// True if all hooks are approved as they are, and no file of the project has errors.
     approved: bool,
-    /// What has changed since the approval.
+    /// The changes since the approval.
     changes: &'a [String],
     /// The project's hooks, with the files that an approval covers.
     #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]

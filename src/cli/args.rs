@@ -338,7 +338,7 @@ pub(crate) struct Fire {
     pub(crate) recording: Recording,
 }
 
-/// Where fired events are recorded.
+/// The place in which fired events are recorded.
 #[derive(Args, Clone)]
 pub(crate) struct Recording {
     /// Record each event with its outcome in this file, for `replay` and `trace --check`; outside of the project.
@@ -353,7 +353,7 @@ impl Fire {
     }
 }
 
-/// What is registered in an agent's settings.
+/// The registration in an agent's settings.
 #[derive(Args)]
 pub(crate) struct Hook {
     /// The agent.
@@ -367,7 +367,7 @@ pub(crate) struct Hook {
     /// The directory of the user's configuration [default: `.config` in the home directory].
     #[arg(long, value_name = "DIR")]
     pub(crate) config_home: Option<PathBuf>,
-    /// Where hooks find programs, in place of `PATH`.
+    /// The directories in which hooks find programs, in place of `PATH`.
     #[arg(long, value_name = "PATH")]
     pub(crate) path: OsString,
     /// A variable of the agent that hooks inherit besides the usual ones; can be repeated.
@@ -423,7 +423,7 @@ pub(crate) struct Install {
     pub(crate) recording: Recording,
 }
 
-/// What is removed from an agent's settings.
+/// The agents whose settings `uninstall` changes.
 #[derive(Args)]
 pub(crate) struct Uninstall {
     /// The agents.

@@ -28,12 +28,12 @@ pub(crate) struct Entry {
     line: Option<usize>,
     /// The index in the list `hooks`, counted from 0.
     index: Option<usize>,
-    /// Whether the hook runs on its events.
+    /// The state of the hook: whether it runs on its events.
     #[serde(serialize_with = "state_of")]
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::State"))]
     #[serde(rename = "state")]
     pub(crate) standing: Standing,
-    /// Why the hook does not run, or fails.
+    /// The reason why the hook does not run, or fails.
     pub(crate) why: Option<String>,
     #[serde(flatten)]
     pub(crate) prediction: Option<Prediction>,
@@ -44,11 +44,11 @@ pub(crate) struct Entry {
 /// The verdict about a hook that cannot run.
 pub(crate) const FAILS: &str = "fails";
 
-/// What would happen to the hook on an event.
+/// The prediction for the hook on an event.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Prediction {
-    /// Whether the hook `runs`, `fails` because it cannot run, or `does_not_run`.
+    /// The prediction: the hook `runs`, `fails` because it cannot run, or `does_not_run`.
     pub(crate) verdict: &'static str,
     /// Its position among the hooks that would run or fail, counted from 1.
     pub(crate) order: Option<usize>,

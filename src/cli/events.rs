@@ -15,7 +15,7 @@ use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
 /// The variable of each hook, not of the event.
 const WORKING_DIR: &str = "FORGE_WORKING_DIR";
 
-/// What `forge-hooks events --json` prints.
+/// The output of `forge-hooks events --json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "events"))]
 pub(crate) struct EventsOutput<'a> {

@@ -15,7 +15,7 @@ use crate::config::{Problem, Review, Severity};
 use crate::entry::{Off, Standing};
 use crate::{Hook, HookEvent, LoadReport, printable};
 
-/// What `forge-hooks list --json` prints.
+/// The output of `forge-hooks list --json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "list"))]
 pub(crate) struct ListOutput<'a> {
@@ -32,7 +32,7 @@ pub(crate) struct ListOutput<'a> {
     /// Files that were probably meant to be read.
     #[serde(skip)]
     hints: Vec<String>,
-    /// What to do for an approval.
+    /// The next step for an approval.
     #[serde(skip)]
     summary: String,
 }

@@ -26,15 +26,15 @@ use crate::{
 /// The interval at which a signal is checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What `forge-hooks replay --json` prints.
+/// The output of `forge-hooks replay --json`.
 #[derive(Serialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "replay"))]
 pub(crate) struct ReplayOutput {
-    /// The events of which the decision differs, in the order of the record.
+    /// The events whose decision differs, in the order of the record.
     differences: Vec<Difference>,
     /// The events that were not compared.
     not_compared: Vec<NotCompared>,
-    /// The hooks that failed and blocked nothing, so that what they would have decided is not known.
+    /// The hooks that failed and blocked nothing, so that their decision is not known.
     failed: Vec<Failed>,
     /// The number of events that were compared.
     compared: usize,
@@ -42,7 +42,7 @@ pub(crate) struct ReplayOutput {
     left: usize,
 }
 
-/// An event of which the decision differs.
+/// An event whose decision differs.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Difference {
@@ -53,28 +53,28 @@ struct Difference {
     /// The data of the event.
     #[cfg_attr(test, schemars(with = "Map<String, Value>"))]
     data: Box<RawValue>,
-    /// What was recorded.
+    /// The recorded decision.
     before: Verdict,
-    /// What the hooks of today decide.
+    /// The decision of the current hooks.
     after: Verdict,
     /// True if a failure decides today.
     #[serde(skip)]
     is_of_failure: bool,
 }
 
-/// What hooks decide together.
+/// The joint decision of hooks.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Verdict {
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Decision"))]
     decision: Decision,
-    /// Whether a hook says that the operation is allowed, so that the host need not ask its user.
+    /// True if a hook says that the operation is allowed, so that the host need not ask its user.
     grants: bool,
-    /// Whether a hook ends the turn.
+    /// True if a hook ends the turn.
     stops_turn: bool,
-    /// What hooks change of the input, with secrets masked; null if nothing.
+    /// The changes that hooks make to the input, with secrets masked; null if there are none.
     updated_input: Option<Map<String, Value>>,
-    /// Whether that is the whole input.
+    /// True if `updated_input` is the whole input.
     replaces_input: bool,
     /// The hook that blocks or asks; null if none does.
     hook: Option<String>,
@@ -98,9 +98,9 @@ struct NotCompared {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Failed {
     hook: String,
-    /// At how many events.
+    /// The number of events on which it failed.
     events: usize,
-    /// Why it failed first.
+    /// The reason of its first failure.
     why: String,
 }
 

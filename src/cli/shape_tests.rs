@@ -37,9 +37,9 @@ pub(crate) struct GivenEvent {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Outcome {
-    /// Whether the host may do what it is about to do.
+    /// True if the operation may continue.
     allowed: bool,
-    /// What the hooks have decided together; null if none has.
+    /// The joint decision of the hooks; null if none has decided.
     decision: Option<Decision>,
     /// The reason if `allowed` is false, and the question if the decision is `ask`.
     reason: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) struct Outcome {
     feedback: Option<String>,
     /// After a tool: the output for the model in place of the tool's, masked by a hook or withheld; else null.
     updated_output: Option<Value>,
-    /// Whether a hook ends the turn.
+    /// True if a hook ends the turn.
     stop: bool,
     /// Lines for the user: messages of hooks, and hooks that failed without blocking.
     messages: Vec<String>,
@@ -86,14 +86,14 @@ pub(crate) struct Result {
     error: Option<String>,
     /// The failure as a name, such as `exit` or `timed_out`; newer versions may add names.
     failure: Option<String>,
-    /// How a resident hook received the event, such as `kept` or `started`.
+    /// The way in which a resident hook received the event, such as `kept` or `started`.
     residency: Option<String>,
-    /// Whether the hook ran to its end without a failure.
+    /// True if the hook ran to its end without a failure.
     success: bool,
-    /// Whether the host may continue.
+    /// True if the host may continue.
     should_continue: bool,
     decision: Decision,
-    /// What it would decide if it were enforced; null if it is.
+    /// The decision that would count if the hook were enforced; null if it is.
     would: Option<Decision>,
     /// The hook's answer; null if it gave none.
     output: Option<Output>,
@@ -105,7 +105,7 @@ pub(crate) struct Result {
     env_file: Option<String>,
 }
 
-/// Whether a hook runs on its events.
+/// The state of a hook: whether it runs on its events.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 #[serde(rename_all = "snake_case")]
@@ -177,7 +177,7 @@ pub(crate) struct Problem {
     found: Option<String>,
     /// The name that was probably meant.
     suggestion: Option<String>,
-    /// How to fix it.
+    /// The step that fixes the problem.
     help: Option<String>,
 }
 
@@ -189,7 +189,7 @@ enum Severity {
     Warning,
 }
 
-/// What `forge-hooks validate --json` prints.
+/// The output of `forge-hooks validate --json`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "validate")]
 pub(crate) struct Validate {
@@ -216,8 +216,8 @@ pub(crate) struct Covered {
     label: String,
     /// The hook's file, relative to the project.
     source: String,
-    /// Each file with the SHA-256 of its content; null for what is not covered.
+    /// Each file with the SHA-256 of its content; null for a path that is not covered.
     files: Vec<(String, Option<String>)>,
-    /// By which rules these files were found: a number that changes with them.
+    /// The version of the rules by which these files were found: a number that changes with them.
     rules: u32,
 }

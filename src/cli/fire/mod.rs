@@ -23,7 +23,7 @@ pub(crate) use pass::FirePass;
 /// The time that the program waits for the last lines of the recorded events.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// What `forge-hooks fire --json` prints.
+/// The output of `forge-hooks fire --json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "fire"))]
 pub(crate) struct FireOutput<'a> {

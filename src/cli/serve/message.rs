@@ -38,7 +38,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Why a request has no result: the error of its response.
+/// The reason why a request has no result: the error of its response.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Refusal {
@@ -175,7 +175,7 @@ pub(super) enum Body<'a, T> {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Initialize {
-    /// Whether the program sends notifications.
+    /// True if the program sends notifications.
     #[serde(default)]
     pub(super) notify: bool,
     /// The command that messages suggest for approving the project's hooks. Default: that of this program.
@@ -188,12 +188,12 @@ pub(crate) struct Initialize {
 pub(crate) struct Initialized<'a> {
     /// The version of the program.
     pub(super) version: &'static str,
-    /// What to show the user, in lines: problems of hooks files, that there is none, that no hook runs.
+    /// The text for the user, in lines: problems of hooks files, and notes if there is no such file, or no hook runs.
     pub(super) messages: Vec<String>,
-    /// What `validate --json` prints.
+    /// The output of `validate --json`.
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Validate"))]
     pub(super) report: &'a LoadReport,
-    /// How many items `approvals` returns: 1 if a person must decide on the project's hooks.
+    /// The number of items that `approvals` returns: 1 if a person must decide on the project's hooks.
     pub(super) approvals: usize,
 }
 
@@ -201,7 +201,7 @@ pub(crate) struct Initialized<'a> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Reloaded<'a> {
-    /// What to show the user, in lines.
+    /// The text for the user, in lines.
     pub(super) messages: Vec<String>,
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Validate"))]
@@ -242,24 +242,24 @@ fn usual_options() -> Object<Options> {
     Object(Options::default())
 }
 
-/// How an event is fired.
+/// The options with which an event is fired.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Options {
     /// Runs all hooks at once. Default: one after the other.
     pub(super) parallel: bool,
-    /// Whether the host asks its user when a hook answers `ask`. Default: such a hook blocks.
+    /// True if the host asks its user when a hook answers `ask`. Default: such a hook blocks.
     pub(super) handles_ask: bool,
-    /// Whether the host acts on the changed event in `again`. Default: a hook that changes the input blocks.
+    /// True if the host acts on the changed event in `again`. Default: a hook that changes the input blocks.
     pub(super) applies_updates: bool,
-    /// Whether the hooks after one that blocks or fails are skipped. Default: true.
+    /// True if the hooks after one that blocks or fails are skipped. Default: true.
     pub(super) stop_on_failure: Option<bool>,
     /// Events with the same key run one after the other. Default: those of a session that cannot be blocked.
     pub(super) ordered: Option<String>,
 }
 
-/// What a person must decide on: hooks that are new, changed or gone.
+/// The hooks on which a person must decide: new, changed and removed ones.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Block {
@@ -276,7 +276,7 @@ pub(crate) struct Block {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Approve {
-    /// Of the block that the person has seen.
+    /// The digest of the block that the person has seen.
     pub(super) digest: String,
 }
 
@@ -298,7 +298,7 @@ fn usual_deadline() -> f64 {
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Cancel {
-    /// Of the fire.
+    /// The id of the fire.
     pub(super) id: Id,
 }
 
@@ -306,7 +306,7 @@ pub(crate) struct Cancel {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OfHook<'a> {
-    /// Of the fire; null for a background hook of a fire that has its response.
+    /// The id of the fire; null for a background hook of a fire that has its response.
     pub(super) id: Option<Id>,
     /// The label of the hook.
     pub(super) hook: &'a str,
