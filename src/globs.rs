@@ -1,8 +1,8 @@
 //! Globs of patterns, conditions and `inputs`: `*`, `?`, `[...]` and `**`. In a glob, and in the text that it is compared
 //! with, `\` counts as `/` on every system: a hooks file is shared, and paths may come from Windows.
 //!
-//! The crate `glob` compares the text behind a `*` at each character of the rest. That is fast enough for names of
-//! tools, but the values of conditions are longer: it can take seconds. So their globs become regular expressions.
+//! The crate `glob` compares the text after a `*` at each character of the rest. That is fast enough for names of tools, but
+//! the values of conditions are longer: it can take seconds. Their globs therefore become regular expressions.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ impl Glob {
 pub(crate) struct PathGlob(Regex);
 
 impl PathGlob {
-    /// Returns None if the text is no glob, or one that is too long.
+    /// Compiles a glob. Returns None if the text is not a valid glob, or is too long.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let regex = translation(text, Star::OfNames).ok()?;
         let regex = RegexBuilder::new(&regex).dot_matches_new_line(true).build();
@@ -44,14 +44,14 @@ impl PathGlob {
     }
 }
 
-/// What `*`, `?` and classes match.
+/// The characters that `*`, `?` and classes match.
 #[derive(Clone, Copy, PartialEq)]
 enum Star {
     All,
     OfNames,
 }
 
-/// Returns a text with each `\` as `/`.
+/// Returns a text with `/` in place of each `\`.
 pub(crate) fn with_slashes(text: &str) -> Cow<'_, str> {
     if text.contains('\\') {
         text.replace('\\', "/").into()
@@ -64,7 +64,7 @@ pub(crate) fn with_slashes(text: &str) -> Cow<'_, str> {
 /// or the end is left out, so that a search does not have to read that part.
 ///
 /// # Errors
-/// A fragment that says where the text is no valid glob, and why.
+/// A fragment that names the place of the mistake, and the reason why the glob is not valid.
 pub(crate) fn translated(glob: &str) -> Result<String, String> {
     let regex = translation(&with_slashes(glob), Star::All)?;
     let begins = regex.strip_prefix(r"\A.*").unwrap_or(&regex);
@@ -101,8 +101,8 @@ fn translation(glob: &str, star: Star) -> Result<String, String> {
     Ok(regex)
 }
 
-/// Translates the class with which the glob begins, and returns the class's length too. A `]` that comes first belongs to
-/// the class.
+/// Translates the class at the beginning of the glob. Returns the class's length too. A `]` that comes first belongs to the
+/// class.
 fn class(glob: &str) -> Result<(String, usize), String> {
     let open = if glob.starts_with("[!") { "[!" } else { "[" };
     let inner = &glob[open.len()..];
@@ -168,7 +168,7 @@ mod tests {
             };
             let pattern = Pattern::new(&glob);
             let ours = PathGlob::new(&glob);
-            // Here a range without a character is an error.
+            // For `ours`, a range without a character is an error.
             prop_assert!(pattern.is_ok() || ours.is_none(), "{}", glob);
             if let (Ok(pattern), Some(ours)) = (pattern, ours) {
                 for text in texts {

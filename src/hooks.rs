@@ -1,6 +1,6 @@
 //! `Hooks`: one object for a host. It owns the registry, the executor, the files and the approvals.
 //!
-//! Only connects these parts; each can be used without it.
+//! This module only connects these parts; each can be used without it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -63,12 +63,12 @@ struct Shared {
     config: HookConfig,
     vocabulary: Arc<Vocabulary>,
     project: Option<PathBuf>,
-    /// The rule for the project's hooks. None if no store of approvals can be found: then no hook of the project runs.
+    /// The rule for the project's hooks. None if no store of approvals can be found; then no hook of the project runs.
     policy: Option<TrustPolicy>,
     installed: Arc<Installed>,
     /// The user's trace, which is dropped after the executor.
     trace: Option<UserTrace>,
-    /// The command for an approval, in place of that of `config`. `serve` learns it when the hooks are loaded already.
+    /// The command for an approval, which replaces that of `config`. `serve` learns it after the hooks are loaded.
     approve_command: OnceLock<String>,
 }
 
@@ -78,7 +78,7 @@ struct UserTrace {
     executor: Remains,
 }
 
-/// The time for which the last lines of the user's trace are waited for at least.
+/// The least time that the program waits for the last lines of the user's trace.
 const TRACE_DEADLINE: Duration = Duration::from_secs(1);
 
 impl Drop for UserTrace {
@@ -104,15 +104,15 @@ pub struct HooksBuilder {
 #[derive(Debug, Clone)]
 enum ProjectRoot {
     At(PathBuf),
-    /// The root is searched for from this directory when the hooks are loaded.
+    /// The directory from which the root is searched for when the hooks are loaded.
     From(PathBuf),
 }
 
 impl HooksBuilder {
-    /// Declares an event that the host fires, or describes a built-in one.
+    /// Declares a custom event that the host fires, or describes a built-in one.
     ///
-    /// Once the host has declared an event of its own, the load reports each hook for an unknown event: one that this crate
-    /// does not know, and that is not declared. Default: unknown events are not reported.
+    /// Once the host has declared a custom event, the load reports each hook for an unknown event: one that this crate does
+    /// not know and the host has not declared. Default: unknown events are not reported.
     pub fn event(mut self, spec: EventSpec) -> Self {
         Arc::make_mut(&mut self.vocabulary).add_event(spec);
         self
@@ -189,7 +189,7 @@ impl HooksBuilder {
         self
     }
 
-    /// Also loads hooks that were written for other agents, as in `[compat::CLAUDE]`; see [`OtherAgents`]. Default: none.
+    /// Adds hooks that were written for other agents, as in `[compat::CLAUDE]`; see [`OtherAgents`]. Default: none.
     pub fn other_agents(mut self, tools: impl Into<OtherAgents>) -> Self {
         self.config = self.config.with_other_agents(tools);
         self
@@ -219,8 +219,8 @@ impl HooksBuilder {
         self
     }
 
-    /// Loads the hooks of the administrator, the user and the project. Never fails: [`Hooks::report`] has the problems of the
-    /// files. Loading does not check that the scripts and programs of hooks exist; the program `forge-hooks` does.
+    /// Loads the hooks of the administrator, the user and the project. Never fails: [`Hooks::report`] has the problems of
+    /// the files. Loading does not check that the scripts and programs of hooks exist. The program `forge-hooks` does.
     ///
     /// If the environment has `PREFIX_HOOKS_TRACE`, with the profile's prefix, the hooks also write a [`Trace`] to the file
     /// that it names. The path must be absolute, and must not end in a link, except in `/dev`: the program may have been
@@ -232,7 +232,7 @@ impl HooksBuilder {
         hooks
     }
 
-    /// Writes no trace, whatever the environment says.
+    /// Writes no trace, even if the environment names a file for it.
     #[cfg(feature = "cli")]
     pub(crate) fn without_trace(mut self) -> Self {
         self.has_trace = false;
@@ -246,8 +246,8 @@ impl HooksBuilder {
         self
     }
 
-    /// Checks a condition only when its hook is about to run, and does not look for probable mistakes. Both take longer than the
-    /// rest of a load, and a program that fires one event and ends shows neither.
+    /// Checks a condition only when its hook is about to run, and does not look for probable mistakes. Both take longer than
+    /// the rest of a load, and a program that fires one event and ends shows neither.
     #[cfg(feature = "cli")]
     pub(crate) fn for_one_event(mut self) -> Self {
         self.config = self.config.for_one_event();
@@ -402,7 +402,7 @@ impl Hooks {
         Lifecycle::new(self.executor().clone())
     }
 
-    /// The report of the last load, for the host to show.
+    /// Returns the report of the last load, for the host to show.
     #[must_use]
     pub fn report(&self) -> Arc<LoadReport> {
         self.shared.installed.report()
@@ -461,44 +461,44 @@ impl Hooks {
             .watch_installed(installed, self.project(), policy)
     }
 
-    /// The executor that runs the hooks.
+    /// Returns the executor that runs the hooks.
     #[must_use]
     pub fn executor(&self) -> &HookExecutor {
         &self.shared.executor
     }
 
-    /// The registry of the hooks. A host may register hooks besides those of the files.
+    /// Returns the registry of the hooks. A host may register hooks besides those of the files.
     #[must_use]
     pub fn registry(&self) -> &Arc<HookRegistry> {
         self.executor().registry()
     }
 
-    /// The configuration: where the hooks files are, and how they are loaded.
+    /// Returns the configuration: the paths of the hooks files, and the rules for loading them.
     #[must_use]
     pub fn config(&self) -> &HookConfig {
         &self.shared.config
     }
 
-    /// The names of the host.
+    /// Returns the names of the host.
     #[must_use]
     pub fn profile(&self) -> &AppProfile {
         self.config().profile()
     }
 
-    /// The events and tools of the host.
+    /// Returns the events and tools of the host.
     #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.shared.vocabulary
     }
 
-    /// The project's root, if the host has set one.
+    /// Returns the project's root, if the host has set one.
     #[must_use]
     pub fn project(&self) -> Option<&Path> {
         self.shared.project.as_deref()
     }
 
-    /// The store of the project's approvals. None with [`TrustPolicy::Everything`]. Also none if the user has
-    /// no home directory: then no hook of the project runs.
+    /// Returns the store of the project's approvals. None with [`TrustPolicy::Everything`], or if the user has no home
+    /// directory; then no hook of the project runs.
     #[must_use]
     pub fn trust(&self) -> Option<TrustStore> {
         match &self.shared.policy {
@@ -509,9 +509,9 @@ impl Hooks {
 
     /// Approves the project's hooks if `ask` returns true, and loads them again. Returns whether they are approved.
     ///
-    /// `ask` gets all that would be approved, to be shown to a person: its `Display` has everything, and
-    /// [`changes`](Approval::changes) what is new, changed or gone. It is not called if nothing has changed since the
-    /// last approval. If its answer is true, this approval replaces the project's earlier ones.
+    /// `ask` gets everything that would be approved, to be shown to a person: its `Display` has the full text, and
+    /// [`changes`](Approval::changes) the new, changed and removed parts. It is not called if nothing has changed since the
+    /// last approval. If it returns true, this approval replaces the project's earlier ones.
     ///
     /// ```no_run
     /// # let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::new("mygame")).load();
@@ -521,8 +521,8 @@ impl Hooks {
     /// ```
     ///
     /// # Errors
-    /// If the project cannot be found, if a hooks file of it has errors, if the store cannot be used or written, or if it is
-    /// called from within a hook.
+    /// If the project cannot be found, if one of its hooks files has errors, if the store cannot be used or written, or if
+    /// the method is called from within a hook.
     pub fn approve_with(&self, ask: impl FnOnce(&Approval) -> bool) -> Result<bool, TrustError> {
         let Some(review) = self.review()? else {
             return Ok(false);
@@ -551,7 +551,7 @@ impl Hooks {
         }
     }
 
-    /// Compares the project's hooks with their approval. None if they need no approval.
+    /// Compares the project's hooks with their approval. Returns None if they need no approval.
     pub(crate) fn review(&self) -> Result<Option<Review>, TrustError> {
         let project = self.trust().zip(self.project());
         project
@@ -588,7 +588,7 @@ impl Hooks {
     /// - the store of approvals;
     /// - the scripts that the registered hooks name, and their `inputs`, by the rules of [approvals](crate::docs::approval); not
     ///   a program that is found through `PATH`, or one of the system such as `/bin/sh`;
-    /// - each directory in which one of these lies, since it could be moved as a whole. So the project's root and the
+    /// - each directory that contains one of these, since it could be moved as a whole. So the project's root and the
     ///   user's home count, and the files in them do not.
     ///
     /// A relative path begins in the host's current directory and in the project's root: it counts if it does from either. `~/` is the
@@ -607,7 +607,7 @@ impl Hooks {
         self.decides_with(path.as_ref(), &AlsoDeciding::default())
     }
 
-    /// Returns whether a path [decides](Self::decides), where the files of `also` decide too.
+    /// Returns whether a path [decides](Self::decides), if the files of `also` decide too.
     pub(crate) fn decides_with(&self, path: &Path, also: &AlsoDeciding) -> bool {
         let root = self.project();
         let (files, directories) = self.config().other_agents().deciding_places(root);
@@ -629,14 +629,13 @@ impl Hooks {
         self.config().decides(path, &deciders)
     }
 
-    /// The JSON Schema of the host's hooks.json, with its events and tools; see
-    /// [`HookConfig::json_schema`].
+    /// Returns the JSON Schema of the host's hooks.json, with its events and tools; see [`HookConfig::json_schema`].
     #[must_use]
     pub fn json_schema(&self) -> Value {
         self.config().own_json_schema()
     }
 
-    /// Cancels what runs or waits, and leaves the object usable; see [`HookExecutor::cancel_running`].
+    /// Cancels the hooks that run or wait, and leaves the object usable; see [`HookExecutor::cancel_running`].
     pub fn cancel_running(&self) {
         self.executor().cancel_running();
     }

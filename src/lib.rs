@@ -62,7 +62,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// What must not compile, and the same with one change.
+/// Code that must not compile, and the same code with one change.
 #[cfg(doctest)]
 #[doc = include_str!("../tests/it/without_a_yes.md")]
 struct WithoutAYes;
@@ -128,7 +128,7 @@ pub mod fuzzing {
     pub use crate::bridge::check_patch;
     pub use crate::compat::answers as answers_of_other_agents;
 
-    /// Returns the answer in a hook's standard output; the error is why it is invalid.
+    /// Returns the answer in a hook's standard output; the error is the reason why it is invalid.
     ///
     /// # Errors
     /// If the output is an invalid answer.
@@ -136,10 +136,10 @@ pub mod fuzzing {
         Ok(read_answer(stdout, None, false)?.output)
     }
 
-    /// Checks that whatever a hook prints, without a word it stops something at most.
+    /// Checks that any output of a hook without `may` can do no more than stop something.
     ///
     /// # Panics
-    /// If it does more.
+    /// If the output does more.
     pub fn check_may(stdout: &[u8]) {
         let output = answer(stdout).ok().flatten();
         let mut reading = Reading {
@@ -177,7 +177,8 @@ pub use trace::Trace;
 /// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
 ///
 /// A hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn prevents the hooks after it from
-/// running. On an event that cannot be blocked, only a failure of its own does: no answer, and no value that is too large.
+/// running. On an event that cannot be blocked, only a failure of the hook itself does so, not its answer, and not a value
+/// that is too large.
 ///
 /// ```
 /// use forge_hooks::{Hook, HookEvent, HookRegistry, fire_event_blocking};
@@ -209,9 +210,9 @@ pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
 
 /// [Shuts down](HookExecutor::shutdown) the [global executor](HookExecutor::global).
 ///
-/// Waits at most until the deadline, counted from now, for the submitted events. Call it at the end of
-/// `main`; otherwise hooks of the last events may not run. Returns whether everything has ended by itself. Does nothing if
-/// the global executor has not been used.
+/// Waits at most until the deadline, counted from now, for the submitted events. Call it at the end of `main`; otherwise
+/// hooks of the last events may not run. Returns whether everything has ended by itself. Does nothing if the global executor
+/// has not been used.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Writing to the log of the host, whose logger may panic: one that uses `println!` does when its output is closed.
+//! Writing to the log of the host, whose logger may panic: one that uses `println!` panics when its output is closed.
 //!
 //! Only these macros write to the log. They catch the panic of a logger, so that it does not affect hooks.
 
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(crate) use log::Level;
 
-/// Calls code that writes to the log, and catches the panic of a logger. None if it panicked.
+/// Calls code that writes to the log, and catches the panic of a logger. Returns None if it panicked.
 pub(crate) fn log_safely<T>(write: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(write)).ok()
 }

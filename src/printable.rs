@@ -1,7 +1,7 @@
-//! Makes text safe to show to people: no character that controls a terminal, changes the order of the text
-//! or is invisible.
+//! Makes text safe to show to people. The result has no character that controls a terminal, changes the order of the text or
+//! is invisible.
 //!
-//! All output for people uses this one rule. Knows nothing of what is shown.
+//! All output for people uses this one rule. Does not know the meaning of the text.
 
 use std::borrow::Cow;
 
@@ -75,7 +75,7 @@ pub fn printable(text: &str) -> String {
 /// The most characters of a text of another author that a message repeats.
 const LONGEST_QUOTE: usize = 80;
 
-/// Returns as much of a text as a message repeats.
+/// Returns the beginning of a text that a message repeats.
 pub(crate) fn beginning(text: &str) -> &str {
     match text.char_indices().nth(LONGEST_QUOTE) {
         Some((end, _)) => &text[..end],
@@ -83,7 +83,7 @@ pub(crate) fn beginning(text: &str) -> &str {
     }
 }
 
-/// Returns the same, with a mark where the text goes on.
+/// Returns the beginning of a text that a message repeats, with a mark if the text is longer.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     match beginning(text) {
         part if part.len() < text.len() => format!("{part}…").into(),
@@ -91,7 +91,7 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a text with at most this many characters. If it has more, a note says how many.
+/// Returns a text with at most this many characters. If it has more, a note with their number replaces the rest.
 pub(crate) fn limited(text: &str, most: usize) -> Cow<'_, str> {
     // A character has at least one byte.
     if text.len() <= most {
@@ -116,7 +116,7 @@ pub(crate) fn grouped(number: usize) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
-/// Returns the same JSON, safe to show: each character that is not [printable](is_printable) is replaced by a
+/// Returns the JSON in a form that is safe to show: each character that is not [printable](is_printable) is replaced by a
 /// `\u` escape, except for line breaks between the values.
 ///
 /// ```
@@ -197,7 +197,7 @@ mod tests {
     fn printable_follows_unicode() {
         let hidden = r"[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]+";
         let all: String = ('\0'..=char::MAX).collect();
-        // One search of all: a search of each takes long without optimization.
+        // One search for all characters: a search for each takes long without optimization.
         let pattern = Regex::new(hidden).unwrap();
         let hidden_runs = pattern.find_iter(&all).flat_map(|run| run.as_str().chars());
         let expected: Vec<char> = hidden_runs.filter(|c| *c != '\t').collect();

@@ -1,14 +1,14 @@
 //! The names of a host: the prefixes of its variables and the paths of its files.
 //!
-//! Knows names only; reads no files.
+//! Knows names only. Reads no files.
 
 use std::path::{Path, PathBuf};
 
 /// The prefix of the variables that hooks receive in every host.
 pub(crate) const COMMON_PREFIX: &str = "FORGE";
 
-/// The variable with the hooks that are running. It has one name in all hosts, so that a circle through several hosts
-/// is found, and no hook can approve.
+/// The variable with the hooks that are running. It has one name in all hosts, so that a circle through several hosts is
+/// found, and no hook can approve.
 pub(crate) const HOOK_CHAIN: &str = "FORGE_HOOK_CHAIN";
 
 /// The files that agents and hosts with the default names share. A program that writes a new hooks file for these names writes
@@ -114,32 +114,32 @@ impl AppProfile {
         self
     }
 
-    /// The program's name.
+    /// Returns the program's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The program's own prefixes of the variables, without the `_` after them.
+    /// Returns the program's own prefixes of the variables, without the `_` after them.
     #[must_use]
     pub fn env_prefixes(&self) -> &[String] {
         &self.env_prefixes
     }
 
-    /// The paths of the user's hooks files, below the configuration directory.
+    /// Returns the paths of the user's hooks files, below the configuration directory.
     #[must_use]
     pub fn global_files(&self) -> &[PathBuf] {
         &self.global_files
     }
 
-    /// The paths of a project's hooks files, below its root.
+    /// Returns the paths of a project's hooks files, below its root.
     #[must_use]
     pub fn project_files(&self) -> &[PathBuf] {
         &self.project_files
     }
 
-    /// The path of the administrator's file: `/etc/NAME/hooks.json`, with the characters of [`new`](Self::new). None on
-    /// Windows, where any user can create directories in `%ProgramData%`, and for an empty name.
+    /// Returns the path of the administrator's file: `/etc/NAME/hooks.json`, with the characters of [`new`](Self::new). None
+    /// on Windows, where any user can create directories in `%ProgramData%`, and for an empty name.
     pub(crate) fn system_file(&self) -> Option<PathBuf> {
         let has_place = cfg!(unix) && !self.name.is_empty();
         has_place.then(|| {
@@ -156,7 +156,7 @@ impl AppProfile {
     }
 }
 
-/// Returns the index of the file that a new one is, in a profile's list of files: the shared one, else the first.
+/// Returns the index, in a profile's list of files, of the path for a new hooks file: the shared one, else the first.
 pub(crate) fn index_of_new(files: &[PathBuf]) -> usize {
     let shared = [SHARED_GLOBAL, SHARED_IN_PROJECT].map(Path::new);
     let mut files = files.iter();

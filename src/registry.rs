@@ -2,8 +2,8 @@
 //!
 //! Runs nothing.
 //!
-//! The first event of its type and tool searches the list, and the next ones find what it has found. Each change of
-//! the list empties the cache.
+//! The first event of a type and tool searches the list, and later ones use the cached result. Each change of the list
+//! empties the cache.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{
@@ -46,10 +46,10 @@ pub(crate) trait Removals: Send + Sync {
 /// The most lookups that are kept. At this number, the cache is emptied.
 const MOST_CACHED: usize = 1024;
 
-/// Stands for no tool. It is not empty: glibc compares empty texts, which have no address, in 100 ns (AVX-512).
+/// The key for no tool. It is not empty: glibc compares empty texts, which have no address, in 100 ns (AVX-512).
 const NO_TOOL: &str = "\0";
 
-/// Longer names of events and tools are not cached.
+/// The longest name of an event or a tool that is cached.
 const LONGEST_CACHED: usize = 256;
 
 #[derive(Debug, Default)]
@@ -68,8 +68,8 @@ impl HookRegistry {
         Self::default()
     }
 
-    /// The registry that [`HookExecutor::global`](crate::HookExecutor::global) uses. It is empty
-    /// until the host fills it.
+    /// Returns the registry that [`HookExecutor::global`](crate::HookExecutor::global) uses. It is empty until the host
+    /// fills it.
     #[must_use]
     pub fn global() -> &'static Arc<Self> {
         static GLOBAL: LazyLock<Arc<HookRegistry>> = LazyLock::new(Default::default);
@@ -214,7 +214,7 @@ impl HookRegistry {
         self.read().hooks.clone()
     }
 
-    /// The number of hooks, disabled ones too.
+    /// Returns the number of hooks, disabled ones too.
     #[must_use]
     pub fn len(&self) -> usize {
         self.read().hooks.len()
@@ -282,7 +282,7 @@ impl State {
     }
 }
 
-/// Skips hooks of files: the load has reported them, and there may be very many.
+/// Reports a hook for an unknown event. Skips hooks of files: the load has reported them, and there may be very many.
 fn report_unknown_event(hook: &Hook) {
     static KNOWN: LazyLock<Vocabulary> = LazyLock::new(Vocabulary::default);
     if hook.source().is_some() || hook.pattern().matches_known() {

@@ -1,7 +1,7 @@
 //! Locks, conditions and threads, in one place so that tests can run them under a scheduler of their own.
 //!
-//! Every lock here is a leaf: a thread that holds one takes no other, and runs no code of the host. A debug build panics
-//! where a thread takes a second one. A panic while a lock is held leaves its value consistent.
+//! Every lock here is a leaf: a thread that holds one takes no other, and runs no code of the host. A debug build panics if
+//! a thread takes a second one. A panic while a lock is held leaves its value consistent.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -13,7 +13,7 @@ use std::sync as locks;
 #[cfg(not(forge_hooks_shuttle))]
 pub(crate) use std::{thread, thread_local};
 
-// `shuttle` knows no time: a wait with a limit waits until it is woken.
+// `shuttle` has no clock: a wait with a limit waits until it is woken.
 #[cfg(forge_hooks_shuttle)]
 use shuttle::sync as locks;
 #[cfg(forge_hooks_shuttle)]

@@ -1,7 +1,7 @@
 //! Ready-made hooks that hosts can register or copy into hooks.json.
 //!
-//! On Unix and on Windows, each does what its description says. Three start no process. The commands of the others are for
-//! `sh` and, on Windows, for `cmd` and PowerShell.
+//! On Unix and on Windows, each hook has the effect that its description states. Three start no process. The commands of the
+//! others are for `sh` and, on Windows, for `cmd` and PowerShell.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,8 +14,9 @@ use crate::profile::AppProfile;
 
 /// The templates for the default profile, by name.
 ///
-/// They are `log_all`, `notify_session_start`, `git_auto_commit`, `block_sudo` and, on Linux in a [sandbox](crate::Sandbox),
-/// `block_private_keys`; and, without a process, `block_env_files`, `ask_before_push` and `tell_the_model`.
+/// These are `log_all`, `notify_session_start`, `git_auto_commit`, `block_sudo` and, on Linux in a
+/// [sandbox](crate::Sandbox), `block_private_keys`; and, without a process, `block_env_files`, `ask_before_push` and
+/// `tell_the_model`.
 ///
 /// ```
 /// use forge_hooks::{HOOK_TEMPLATES, HookRegistry};
@@ -190,8 +191,7 @@ fi"#
     )
 }
 
-/// Commits only if everything could be added and something has changed. Outside of a repository it does
-/// nothing.
+/// Commits only if everything could be added and something has changed. Outside of a repository, the hook does nothing.
 fn git_auto_commit() -> String {
     if cfg!(windows) {
         return "git rev-parse --is-inside-work-tree >NUL 2>&1 || exit 0 & git add -A || exit 1 & \
@@ -210,8 +210,9 @@ esac"#
         .to_owned()
 }
 
-/// Looks for `sudo` or `sudoedit` as a word of the JSON. In JSON, the character before the word can be the
-/// second half of an escape, as in `\nsudo`. Not a sandbox: a command can be disguised.
+/// Looks for `sudo` or `sudoedit` as a word of the JSON. In JSON, the character before the word can be the second half of an
+/// escape, as in `
+/// sudo`. The hook is not a sandbox: a command can be disguised.
 fn block_sudo() -> String {
     if cfg!(windows) {
         return r"if ($env:FORGE_TOOL_ARGS -match '(^|[^\w.-]|\\[bfnrt]|\\u[0-9a-f]{4})sudo(edit)?([^\w.-]|$)') { 'Blocked: sudo is not allowed'; exit 1 }"

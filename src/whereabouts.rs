@@ -1,13 +1,14 @@
-//! Where a thread is: in the host's code, in a pool, or in what a run or a drop of a hook calls, such as an observer.
+//! The place of a thread: in the host's code, in a pool, or in code that a run or a drop of a hook calls, such as an
+//! observer.
 //!
-//! What a run or a drop calls fires no event: its hooks would be reported too, without end. And no thread waits for an
-//! event except in the host's own code: the thread that would run its hooks may be this one.
+//! Code that a run or a drop calls fires no event: its hooks would be reported too, without end. And a thread waits for an
+//! event only in the host's own code: elsewhere, it may be the thread that would run the event's hooks.
 
 use std::cell::Cell;
 
 use crate::sync::thread_local;
 
-/// Where a thread is.
+/// The place of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
     Host,

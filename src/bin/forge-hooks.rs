@@ -10,7 +10,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 fn main() -> ExitCode {
-    // A logger costs time, so it is only installed if `RUST_LOG` is set. A process that an agent starts writes only its answer.
+    // A logger costs time, so it is only installed if `RUST_LOG` is set. A process that an agent starts writes only its
+    // answer.
     let is_of_agent = std::env::args_os()
         .nth(1)
         .is_some_and(|command| command == "hook");
@@ -70,7 +71,7 @@ fn quit() -> Option<(i32, u8)> {
     None
 }
 
-/// The signal of a closed terminal. `nohup` starts the program with this signal ignored, and so it stays.
+/// The signal of a closed terminal. `nohup` starts the program with this signal ignored, and it stays ignored.
 #[cfg(target_os = "linux")]
 fn hangup() -> Option<(i32, u8)> {
     use std::fs::File;
@@ -85,7 +86,7 @@ fn hangup() -> Option<(i32, u8)> {
     (ignored & 1 << (SIGHUP - 1) == 0).then_some((SIGHUP, 129))
 }
 
-/// Whether it is ignored is not known here, so it ends the program without its handler.
+/// The signal of a closed terminal. It is not known here whether it is ignored, so it ends the program without its handler.
 #[cfg(not(target_os = "linux"))]
 fn hangup() -> Option<(i32, u8)> {
     None
