@@ -1,6 +1,6 @@
-//! The files and directories that a confined process may access, and the error if a process cannot be confined.
+//! The access of a confined process, and the error if a process cannot be confined.
 //!
-//! Does not know how the kernel enforces them.
+//! Knows files and directories. Does not know how the kernel enforces the access.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(crate) struct Reach {
 ///
 /// A user who can write a directory can put a link into it, and so choose where a path that another user has written leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-// This type is not used if no process can be confined.
+// This type is not used on systems where no process can be confined.
 #[allow(dead_code)]
 pub(crate) struct Place {
     /// The setting that names the place, for messages.
@@ -57,7 +57,7 @@ pub(crate) struct Place {
 
 /// Error confining a process, which was therefore not started.
 #[derive(Debug)]
-// This type is not used if no process can be confined.
+// This type is not used on systems where no process can be confined.
 #[allow(dead_code)]
 pub(crate) enum Refused {
     /// No process can be confined in this way on this system.

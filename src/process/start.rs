@@ -49,7 +49,7 @@ fn can_be_entered(_directory: &Path) -> bool {
 /// Error of a confined process that ended before the step that executes its program. All other errors of a start come from
 /// that step.
 #[derive(Debug, thiserror::Error)]
-// This type is not used if no process can be confined.
+// This type is not used on systems where no process can be confined.
 #[allow(dead_code)]
 pub(crate) enum Unprepared {
     #[error("{0}")]
