@@ -569,7 +569,7 @@ mod tests {
             is_before && answer.code == 2,
             is_before && decision == Some(Decision::Block)
         );
-        let message = Some(answer.stderr.clone()).filter(|_| answer.code == 2 && !is_before);
+        let message = (answer.code == 2 && !is_before).then(|| answer.stderr.clone());
         let output = &keys["modifiedResult"]["textResultForLlm"];
         let context = text("additionalContext");
         let context = context.as_deref().and_then(nonblank).map(str::to_owned);
