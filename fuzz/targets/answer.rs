@@ -13,7 +13,7 @@ fuzz_target!(|stdout: &[u8]| {
     let read = fuzzing::answer(&block);
     let is_blank = String::from_utf8_lossy(stdout).chars().all(|c| c.is_whitespace() || c == '\u{FEFF}');
     match read {
-        Ok(read) => assert!(is_blank && read.and_then(|it| it.decision) == Some(Decision::Block)),
+        Ok(read) => assert!(is_blank && read.and_then(|answer| answer.decision) == Some(Decision::Block)),
         Err(_) => assert!(!is_blank),
     }
     let Ok(Some(mut output)) = fuzzing::answer(stdout) else {

@@ -56,7 +56,8 @@ impl EventPattern {
     ///
     /// let pattern: EventPattern = "tool:pre_execute:bash, llm:*".parse()?;
     /// let event = HookEvent::tool_pre_execute("write", "file");
-    /// let parts: Vec<_> = pattern.mismatches(&event).iter().map(|it| it.part).collect();
+    /// let mismatches = pattern.mismatches(&event);
+    /// let parts: Vec<_> = mismatches.iter().map(|mismatch| mismatch.part).collect();
     /// assert_eq!(parts, [PatternPart::Tool, PatternPart::Category]);
     /// # Ok::<(), forge_hooks::pattern::PatternError>(())
     /// ```

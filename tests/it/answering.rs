@@ -35,7 +35,7 @@ fn an_answer_counts_as_if_a_hook_had_written_it() {
         for event in events() {
             let options = FireOptions::default().handles_ask();
             let [ours, theirs] =
-                [&world, &other].map(|it| it.executor.execute(&event, options.clone()));
+                [&world, &other].map(|world| world.executor.execute(&event, options.clone()));
             check(&ours, &theirs, &format!("{answer} on {}", event.event_type));
         }
     }
@@ -55,7 +55,13 @@ fn check(ours: &Outcome, theirs: &Outcome, case: &str) {
     let (result, written) = (&ours.results()[0], &theirs.results()[0]);
     assert_eq!(result.output(), written.output(), "{case}");
     assert_eq!(result.decision(), written.decision(), "{case}");
-    let follows = |it: &Outcome| (it.allowed(), decision(it), it.reason().map(str::to_owned));
+    let follows = |outcome: &Outcome| {
+        (
+            outcome.allowed(),
+            decision(outcome),
+            outcome.reason().map(str::to_owned),
+        )
+    };
     assert_eq!(follows(ours), follows(theirs), "{case}");
     assert!(result.failure.is_none() && !result.started(), "{case}");
     assert_eq!((result.exit_code, result.pid()), (0, None), "{case}");

@@ -91,7 +91,10 @@ fn a_match_of_each_decision_is_enough() {
         Decision::Allow => true,
         Decision::Ask | Decision::Block => false,
     };
-    let allowing: Vec<_> = Decision::ALL.iter().filter(|it| runs(**it)).collect();
+    let allowing: Vec<_> = Decision::ALL
+        .iter()
+        .filter(|decision| runs(**decision))
+        .collect();
     assert_eq!(allowing, [&Decision::Allow]);
 }
 
@@ -155,12 +158,12 @@ fn the_names_in_json_stay() {
     let failures = "exit signal timed_out not_found not_executable not_started no_working_dir no_sandbox event_too_large \
         arguments_not_mapped misconfigured invalid_answer no_answer status_lost panicked circular approval_lost not_taken \
         cancelled";
-    let named: Vec<_> = FailureKind::ALL.iter().map(|it| it.as_str()).collect();
+    let named: Vec<_> = FailureKind::ALL.iter().map(|kind| kind.as_str()).collect();
     assert_eq!(named, failures.split_whitespace().collect::<Vec<_>>());
     assert_eq!(FailureKind::TimedOut.to_string(), "timed_out");
-    let named = Decision::ALL.iter().map(|it| it.as_str());
+    let named = Decision::ALL.iter().map(|decision| decision.as_str());
     assert!(named.eq(["allow", "ask", "block"]));
-    let named = DropReason::ALL.iter().map(|it| it.as_str());
+    let named = DropReason::ALL.iter().map(|reason| reason.as_str());
     assert!(named.eq(["cancelled", "busy", "no_thread", "shut_down"]));
 }
 

@@ -149,7 +149,10 @@ mod in_a_process {
             let found = shown(&world, own.into_iter().fold(env, with), &event);
             for (name, value) in &expected {
                 let line = format!("{name}={value}");
-                assert!(found.lines().any(|it| it == line), "{line}: {found}");
+                assert!(
+                    found.lines().any(|variable| variable == line),
+                    "{line}: {found}"
+                );
             }
         }
     }
@@ -205,7 +208,10 @@ mod in_a_process {
             // Of too many variables, the names cannot be handed on: all with the prefix are removed.
             let count = if reads == Reads::Stdin { 2 } else { 4 };
             for line in &kept[..count] {
-                assert!(found.lines().any(|it| it == *line), "{line}: {found}");
+                assert!(
+                    found.lines().any(|variable| variable == *line),
+                    "{line}: {found}"
+                );
             }
             let mut lines = found.lines();
             let listed = lines.find_map(|line| line.strip_prefix("FORGE_HOOK_VARIABLES="));
@@ -380,9 +386,10 @@ MY_GAME_CONTENT echo %my_game_content%
 #[test]
 fn cmd_inserts_no_value_of_an_event() {
     for (variable, command) in CMD.trim().lines().map(|row| row.split_once(' ').unwrap()) {
-        let profile = match command.to_uppercase().contains("MY_GAME") {
-            true => AppProfile::new("my-game"),
-            false => AppProfile::default(),
+        let profile = if command.to_uppercase().contains("MY_GAME") {
+            AppProfile::new("my-game")
+        } else {
+            AppProfile::default()
         };
         let world = World::with(|builder| builder.profile(profile));
         let result = world.one(hook("*", command).with_shell(Shell::Cmd));

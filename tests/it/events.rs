@@ -62,7 +62,7 @@ fn each_known_event_has_a_factory() {
     for spec in Vocabulary::default().events() {
         let name = spec.event_type().as_str();
         let mut rows = FACTORIES.lines().map(|row| row.split(' ').next());
-        assert!(rows.any(|it| it == Some(name)), "{name}");
+        assert!(rows.any(|first_word| first_word == Some(name)), "{name}");
         let read: EventType = serde_json::from_value(json!(name)).unwrap();
         assert_eq!(&read, spec.event_type());
     }

@@ -46,7 +46,7 @@ fn output_of(name: &str, args: &[&str], world: &World) -> String {
 #[track_caller]
 fn has_lines(output: &str, expected: &[&str]) {
     for line in expected {
-        let is_there = output.lines().any(|it| it == *line);
+        let is_there = output.lines().any(|printed| printed == *line);
         assert!(is_there, "no `{line}`: {output}");
     }
 }

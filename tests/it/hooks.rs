@@ -153,7 +153,7 @@ fn an_event_that_only_notifies_blocks_nothing() {
         let failure = outcome.results()[1].failure;
         assert_eq!(failure, Some(FailureKind::InvalidAnswer));
         let submitted = hooks.submit(custom(name)).wait();
-        let allowed = [outcome, submitted].map(|it| it.allowed());
+        let allowed = [outcome, submitted].map(|outcome| outcome.allowed());
         assert_eq!(allowed, [!can_block; 2]);
     }
 }
@@ -224,9 +224,10 @@ fn the_schema_lists_events_and_tools() {
 fn discovered(world: &World, start: &str) -> PathBuf {
     let hooks = game(world).discover_project(world.path(start)).load();
     let found = hooks.project().unwrap();
-    let root = match cfg!(windows) {
-        true => world.path(""),
-        false => world.path("").canonicalize().unwrap(),
+    let root = if cfg!(windows) {
+        world.path("")
+    } else {
+        world.path("").canonicalize().unwrap()
     };
     found.strip_prefix(root).unwrap().to_owned()
 }

@@ -178,8 +178,10 @@ fn a_blocking_call_uses_the_callers_thread() {
     world.add(hook("*", "exit 0").with_description("log-thread"));
     let threads = || {
         let records = RECORDS.lock().unwrap();
-        let ours = records.iter().filter(|it| it.2.contains("log-thread"));
-        ours.map(|it| it.1).collect::<Vec<_>>()
+        let ours = records
+            .iter()
+            .filter(|record| record.2.contains("log-thread"));
+        ours.map(|record| record.1).collect::<Vec<_>>()
     };
     world.fire(&blocking_event());
     let here = thread::current().id();

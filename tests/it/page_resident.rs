@@ -82,7 +82,11 @@ fn every_language_has_a_short_example() {
 /// In each way; without a process that is kept, the examples take turns.
 #[test]
 fn examples_work_in_every_way() {
-    for (index, example) in examples().iter().enumerate().filter(|it| it.1.can_run()) {
+    for (index, example) in examples()
+        .iter()
+        .enumerate()
+        .filter(|(_, example)| example.can_run())
+    {
         let world = host();
         world.add(example.hook(&world).with_resident());
         does_as_it_says(example, &world, Some(Residency::Kept));

@@ -51,7 +51,7 @@ fn pages() -> Vec<PathBuf> {
     let entries = fs::read_dir(Path::new(ROOT).join("docs")).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths
-        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .collect()
 }
 
@@ -182,10 +182,10 @@ fn is_packaged(file: &str) -> bool {
     let manifest = fs::read_to_string(Path::new(ROOT).join("Cargo.toml")).unwrap();
     let included = manifest
         .lines()
-        .find_map(|it| it.strip_prefix("include = "));
+        .find_map(|line| line.strip_prefix("include = "));
     let included: Vec<String> = serde_json::from_str(included.unwrap()).unwrap();
-    included.iter().any(|it| {
-        let files = it.strip_prefix('/').unwrap();
+    included.iter().any(|pattern| {
+        let files = pattern.strip_prefix('/').unwrap();
         let is_one = glob::Pattern::new(files).unwrap().matches(file);
         is_one || Path::new(file).starts_with(files)
     })
@@ -194,7 +194,7 @@ fn is_packaged(file: &str) -> bool {
 fn has_heading(text: &str, anchor: &str) -> bool {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let mut anchors = headings.map(|line| slug(line.trim_start_matches('#').trim()));
-    anchors.any(|it| it == anchor)
+    anchors.any(|heading| heading == anchor)
 }
 
 /// As rustdoc and GitHub make it.

@@ -112,7 +112,11 @@ fn a_pattern_matches_what_the_table_says() {
     }
     assert!(pattern("tool:error:*").matches(&event("tool:error ")));
     let all = pattern("*");
-    assert!(EventType::BUILTIN.iter().all(|it| all.matches_type(it)));
+    assert!(
+        EventType::BUILTIN
+            .iter()
+            .all(|event_type| all.matches_type(event_type))
+    );
     let hook = Hook::new("tool:*:bash", "true")
         .unwrap()
         .with_enabled(false);

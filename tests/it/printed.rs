@@ -188,7 +188,10 @@ fn texts_that_come_together_stop_something_at_most() {
         let lifecycle = Lifecycle::new(world.executor.clone());
         let request = lifecycle.permission("write", "execute").with_args(args);
         let granted = request.hooks_may_grant().run(|_| false);
-        assert!(!granted.is_ok_and(|it| it.granted), "{command}");
+        assert!(
+            !granted.is_ok_and(|permission| permission.granted),
+            "{command}"
+        );
     }
 }
 

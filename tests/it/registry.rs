@@ -22,7 +22,7 @@ fn hooks_are_found_in_their_order() {
     registry.register(hook("tool:pre_execute", "true").with_enabled(false));
     let found = |registry: &HookRegistry| {
         let found = registry.get_hooks(&blocking_event());
-        let patterns = found.iter().map(|it| it.event_pattern().len());
+        let patterns = found.iter().map(|hook| hook.event_pattern().len());
         patterns.collect::<Vec<_>>()
     };
     assert_eq!(found(&registry), [1, 1, 28]);

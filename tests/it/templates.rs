@@ -38,7 +38,7 @@ fn each_template_has_its_event() {
     assert_eq!(HOOK_TEMPLATES.len(), 8);
     let of_host = templates::for_profile(&AppProfile::new("mygame"));
     assert!(of_host.keys().eq(HOOK_TEMPLATES.keys()));
-    let commands = of_host.values().map(|it| it.command().to_string());
+    let commands = of_host.values().map(|hook| hook.command().to_string());
     let commands: String = commands.collect();
     assert!(commands.contains(".mygame") && !commands.contains("forge"));
 }
@@ -116,9 +116,12 @@ mod at_work {
             assert!(result.success(), "{}", result.stderr);
         }
         let written = std::fs::read_to_string(home.join(".src/forge/events.log")).unwrap();
-        let lines = written.lines().map(|it| it.split_once("] ").unwrap());
+        let lines = written.lines().map(|line| line.split_once("] ").unwrap());
         let (times, ends): (Vec<_>, Vec<_>) = lines.unzip();
-        assert!(times.iter().all(|it| it.starts_with("[20")), "{written}");
+        assert!(
+            times.iter().all(|time| time.starts_with("[20")),
+            "{written}"
+        );
         let expected = [
             "tool:pre_execute tool=bash",
             "session:start tool=-",

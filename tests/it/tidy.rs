@@ -25,7 +25,9 @@ fn table() -> BTreeMap<String, BTreeSet<String>> {
     let rows = rows.lines().skip(2).map_while(|row| row.strip_prefix("| "));
     let row = |row: &str| {
         let (module, imports) = row.trim_end_matches(" |").split_once(" | ").unwrap();
-        let imports = imports.split(", ").filter(|it| *it != "nothing of ours");
+        let imports = imports
+            .split(", ")
+            .filter(|import| *import != "nothing of ours");
         (module.to_owned(), imports.map(str::to_owned).collect())
     };
     rows.map(row).collect()
@@ -146,7 +148,7 @@ fn private_functions(sources: &[Source]) -> BTreeMap<String, BTreeSet<&str>> {
     for source in sources {
         for found in function.captures_iter(&code(&source.text)) {
             let name = found[2].to_owned();
-            let visibility = found.get(1).map(|it| it.as_str());
+            let visibility = found.get(1).map(|group| group.as_str());
             if source.module == "cli" || visibility == Some("pub ") {
                 others.insert(name);
             } else if visibility.is_some() {
@@ -337,7 +339,7 @@ fn files() -> Vec<String> {
             let path = entry.unwrap().path();
             let relative = path.strip_prefix(root()).unwrap().components();
             let relative: Vec<_> = relative
-                .map(|it| it.as_os_str().to_str().unwrap())
+                .map(|component| component.as_os_str().to_str().unwrap())
                 .collect();
             let is_built = ["target", ".git", "corpus"].contains(relative.last().unwrap());
             let name = relative.join("/");
@@ -350,6 +352,31 @@ fn files() -> Vec<String> {
         }
     }
     files
+}
+
+/// Examples in the documentation count too.
+#[test]
+fn no_closure_parameter_is_called_it() {
+    let pattern = r"\|(?:[\s&(]|mut |\w+, )*it\b(?:: [^|]*|(?:, \w+|[\s)])*)\|";
+    let parameter = Regex::new(pattern).unwrap();
+    for closure in ["|IT| x", "|(_, IT)| x", "|&IT: &u8, y| x"] {
+        assert!(
+            parameter.is_match(&closure.replace("IT", "it")),
+            "{closure}"
+        );
+    }
+    let is_source = |file: &String| {
+        let directories = ["/src/", "/tests/", "/benches/", "/fuzz/"];
+        file.ends_with(".rs")
+            && directories
+                .iter()
+                .any(|directory| file.starts_with(directory))
+    };
+    for file in files().iter().filter(|file| is_source(file)) {
+        let text = std::fs::read_to_string(root().join(&file[1..])).unwrap();
+        let named_it = parameter.find(&text).map(|found| found.as_str());
+        assert_eq!(named_it, None, "{file}: name the thing");
+    }
 }
 
 /// The files and directories that the map names, each below the directory of its entry; what an entry's text says of
@@ -435,10 +462,12 @@ fn files_are_opened_for_writing_in_one_module() {
     };
     let mut used = BTreeSet::new();
     let mut others = sources();
-    others.retain(|it| it.module != "files" && !it.path.to_string_lossy().ends_with("tests.rs"));
+    others.retain(|source| {
+        source.module != "files" && !source.path.to_string_lossy().ends_with("tests.rs")
+    });
     for source in others {
         let code = code(&source.text);
-        let tests = ["#[cfg(test)]", "#[cfg(all(test"].map(|it| code.find(it));
+        let tests = ["#[cfg(test)]", "#[cfg(all(test"].map(|attribute| code.find(attribute));
         let code = &code[..tests.into_iter().flatten().min().unwrap_or(code.len())];
         let place = source.path.display().to_string().replace('\\', "/");
         for form in forms.iter().filter(|form| has(code, form)) {

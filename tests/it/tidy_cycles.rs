@@ -18,12 +18,14 @@ struct Files {
 fn module_of(source: &Source) -> String {
     let path = source.path.with_extension("");
     let parts = path.iter().map(|part| part.to_str().unwrap());
-    let parts: Vec<_> = parts.filter(|it| !matches!(*it, "mod" | "lib")).collect();
+    let parts: Vec<_> = parts
+        .filter(|part| !matches!(*part, "mod" | "lib"))
+        .collect();
     parts.join("::")
 }
 
 fn child(module: &str, name: &str) -> String {
-    let parts = [module, name].into_iter().filter(|it| !it.is_empty());
+    let parts = [module, name].into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("::")
 }
 
@@ -60,7 +62,7 @@ fn used(text: &str) -> Vec<(String, bool)> {
         while LIST.is_match(&tree) {
             tree = LIST.replace_all(&tree, multiply).into_owned();
         }
-        let names = tree.split(',').map(|it| it.split('@').next().unwrap());
+        let names = tree.split(',').map(|name| name.split('@').next().unwrap());
         let handed_on = found.get(1).is_some();
         paths.extend(names.map(|name| (name.to_owned(), handed_on)));
     }
@@ -71,7 +73,7 @@ fn used(text: &str) -> Vec<(String, bool)> {
 fn named(text: &str) -> Vec<String> {
     let text = USES.replace_all(text, "");
     let found = PATH.find_iter(&text);
-    found.map(|it| it.as_str().to_owned()).collect()
+    found.map(|path| path.as_str().to_owned()).collect()
 }
 
 /// What follows `crate::` in a text, each path of a list by itself.
@@ -84,8 +86,10 @@ pub(crate) fn crate_paths(text: &str) -> Vec<String> {
 
 impl Files {
     fn of_the_library() -> Self {
-        let sources = sources().into_iter().filter(|it| it.module != "bin");
-        let texts = sources.map(|it| (module_of(&it), without_tests(&it.text)));
+        let sources = sources()
+            .into_iter()
+            .filter(|source| source.module != "bin");
+        let texts = sources.map(|source| (module_of(&source), without_tests(&source.text)));
         let mut files = Self {
             texts: texts.collect(),
             handed_on: BTreeMap::new(),
@@ -108,7 +112,7 @@ impl Files {
             "crate" => String::new(),
             "self" => module.to_owned(),
             "super" => parent(module).to_owned(),
-            name => Some(child(module, name)).filter(|it| self.texts.contains_key(it))?,
+            name => Some(child(module, name)).filter(|child| self.texts.contains_key(child))?,
         };
         while parts.next_if_eq(&"super").is_some() {
             at = parent(&at).to_owned();
@@ -151,10 +155,10 @@ fn no_files_import_each_other_in_a_circle() {
         let imported: BTreeSet<String> = edges.values().flatten().cloned().collect();
         let before = edges.len();
         edges.retain(|module, on| !on.is_empty() && imported.contains(*module));
-        let left: BTreeSet<String> = edges.keys().map(|it| (*it).to_owned()).collect();
+        let left: BTreeSet<String> = edges.keys().map(|module| (*module).to_owned()).collect();
         edges
             .values_mut()
-            .for_each(|on| on.retain(|it| left.contains(it)));
+            .for_each(|on| on.retain(|module| left.contains(module)));
         if edges.len() == before {
             break;
         }

@@ -67,7 +67,7 @@ fn an_output_is_replaced_by_any_json() {
 
 #[test]
 fn at_once_the_last_one_wins() {
-    let both = [1, 2].map(|it| answers(json!({"updatedOutput": it})));
+    let both = [1, 2].map(|output| answers(json!({"updatedOutput": output})));
     let hooks = both.into_iter().chain([hook(AFTER, "exit 0")]);
     let (_, outcome) = fired(hooks, FireOptions::default().parallel());
     assert_eq!(outcome.updated_output(), Some(json!(2)));
@@ -126,7 +126,7 @@ fn output_is_withheld_if_redaction_fails() {
             let note = output.as_str().unwrap();
             let words = "[output withheld: hook `mask` did not redact it: ";
             assert!(note.starts_with(words), "{command}: {note}");
-            let says = [why, "abc"].map(|it| note.contains(it));
+            let says = [why, "abc"].map(|text| note.contains(text));
             assert_eq!(says, [true, false], "{command}: {note}");
             let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();
             assert!(!seen.contains("abc"), "{command}: {seen}");

@@ -186,7 +186,10 @@ fn lost_lines_are_counted() {
     let lost = reported(&lines);
     assert!(lost > 0);
     assert_eq!(lost, traced.trace.lost());
-    let runs = lines.iter().filter(|it| it.get("hook").is_some()).count();
+    let runs = lines
+        .iter()
+        .filter(|line| line.get("hook").is_some())
+        .count();
     assert_eq!(runs as u64 + lost, 10 * EVENTS);
 }
 

@@ -199,7 +199,10 @@ fn every_end_of_a_hook_has_its_line() {
         (hook("*", "sleep 2 &"), "exit_code=0 cut=true"),
     ] {
         let line = traced.one(hook);
-        for (key, value) in expected.split(' ').map(|it| it.split_once('=').unwrap()) {
+        for (key, value) in expected
+            .split(' ')
+            .map(|pair| pair.split_once('=').unwrap())
+        {
             let found = line[key].to_string();
             assert_eq!(found.trim_matches('"'), value, "{key} of {line}");
         }
@@ -220,7 +223,7 @@ fn a_dropped_hook_has_a_line() {
     let Traced {
         trace, directory, ..
     } = Traced::new();
-    let small = |it: HookExecutorBuilder| it.workers(1).queue_capacity(1);
+    let small = |builder: HookExecutorBuilder| builder.workers(1).queue_capacity(1);
     let world = World::with(|builder| small(builder).observer(trace.clone()));
     world.hook("a:*", &meets("runs", "go"));
     world.hook("b:*", "exit 0");

@@ -41,7 +41,10 @@ fn next(watcher: &HookWatcher) -> LoadReport {
 
 fn commands(world: &World) -> Vec<String> {
     let hooks = world.registry().hooks();
-    hooks.iter().map(|it| it.command().to_string()).collect()
+    hooks
+        .iter()
+        .map(|hook| hook.command().to_string())
+        .collect()
 }
 
 #[track_caller]
@@ -88,7 +91,11 @@ fn a_changed_file_is_reloaded() {
     assert!(watcher.reports().is_empty(), "one change is one report");
     let reports = watcher.reports().clone();
     drop(watcher);
-    let is_over = || reports.try_recv().is_err_and(|it| it.is_disconnected());
+    let is_over = || {
+        reports
+            .try_recv()
+            .is_err_and(|error| error.is_disconnected())
+    };
     eventually("its thread has ended", is_over);
     world.write(FORGE, &file_of(&["two"]));
     assert_eq!(commands(&world), ["host"]);
@@ -275,7 +282,12 @@ fn an_approval_and_its_loss_take_effect_by_themselves() {
         eventually("it runs", runs);
         let good = world.read(file);
         world.write(file, "{");
-        let reported = |ok| watcher.reports().try_iter().any(|it| it.is_ok() == ok);
+        let reported = |ok| {
+            watcher
+                .reports()
+                .try_iter()
+                .any(|report| report.is_ok() == ok)
+        };
         eventually("it is reported", || reported(false));
         assert!(runs(), "{file}");
         world.write("project/guard.sh", "echo changed\n");
@@ -312,7 +324,7 @@ fn an_event_sees_old_hooks_or_new_ones() {
             let mut sets = BTreeSet::new();
             while !done.load(Ordering::SeqCst) {
                 let hooks = world.registry().get_hooks(&custom("x:y"));
-                let names = hooks.iter().map(|it| it.command().to_string());
+                let names = hooks.iter().map(|hook| hook.command().to_string());
                 sets.insert(names.collect::<Vec<_>>());
             }
             sets
@@ -326,7 +338,7 @@ fn an_event_sees_old_hooks_or_new_ones() {
         looks.join().unwrap()
     });
     assert!(sets.len() >= 2);
-    let is_whole = |set: &Vec<String>| set.len() == 50 && set.iter().all(|it| *it == set[0]);
+    let is_whole = |set: &Vec<String>| set.len() == 50 && set.iter().all(|name| *name == set[0]);
     assert!(sets.iter().all(is_whole), "{sets:?}");
 }
 

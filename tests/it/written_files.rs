@@ -116,9 +116,10 @@ fn the_variable_of_a_trace_follows_no_link() {
     let warnings = reported(&format!(
         "`{VARIABLE}`: cannot open the trace file `{path}`: "
     ));
-    let expected = match Path::new(&path).is_absolute() {
-        true => "it is a link, expected a file; name the file itself",
-        false => "it is a relative path, expected an absolute one, as in `/",
+    let expected = if Path::new(&path).is_absolute() {
+        "it is a link, expected a file; name the file itself"
+    } else {
+        "it is a relative path, expected an absolute one, as in `/"
     };
     let [(log::Level::Warn, warning)] = &warnings[..] else {
         panic!("{warnings:?}")

@@ -117,7 +117,7 @@ fn an_edited_hook_asks_again() {
         file.save().unwrap();
         let present: Vec<Value> = hooks().iter().map(Hook::to_json).collect();
         let approved = store.approved(&root).unwrap().into_iter();
-        let gone = approved.filter(|it| !present.contains(&it.definition));
+        let gone = approved.filter(|hook| !present.contains(&hook.definition));
         let verdicts = store.status(&root, hooks()).unwrap().into_iter();
         let runs = verdicts.map(|verdict| verdict == ApprovalStatus::Approved);
         (runs.collect::<Vec<_>>(), gone.count())

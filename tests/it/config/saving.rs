@@ -162,7 +162,7 @@ fn a_link_may_lead_out_and_in_again() {
         std::fs::remove_file(&link).unwrap();
         symlink(target, &link).unwrap();
         assert!(save("project").is_err(), "{target}");
-        let made = ["new", "project/.src/forge/nodir"].map(|it| world.path(it).exists());
+        let made = ["new", "project/.src/forge/nodir"].map(|path| world.path(path).exists());
         assert_eq!(made, [false; 2]);
         assert!(world.path("Cargo.lock").exists());
     }
@@ -287,7 +287,7 @@ mod modes {
         largest_file(libc::RLIM_INFINITY);
         let error = refused.unwrap_err();
         let path = world.path(FORGE);
-        assert!(matches!(&error, ConfigError::Write { path: it, .. } if *it == path));
+        assert!(matches!(&error, ConfigError::Write { path: written, .. } if *written == path));
         assert_eq!(commands(&config(&world).load_global()), ["old"]);
         let left = path.parent().unwrap().read_dir().unwrap();
         assert_eq!(left.count(), 1, "nothing half written is left");

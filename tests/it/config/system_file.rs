@@ -51,7 +51,7 @@ fn its_hooks_come_first() {
     let files = [world.path(SYSTEM), world.path(USERS), world.path(PROJECTS)];
     assert_eq!(hooks.report().files, files);
     let registered = hooks.registry().hooks();
-    let marked: Vec<_> = registered.iter().map(|it| it.is_system()).collect();
+    let marked: Vec<_> = registered.iter().map(|hook| hook.is_system()).collect();
     assert_eq!(marked, [true, false, false]);
     assert_eq!(hooks.to_builder().load().report().files.len(), 2);
     let without = host(&world).without_system_file().load();
@@ -69,7 +69,7 @@ fn no_list_of_names_disables_its_hooks() {
     world.write(PROJECTS, &disable.to_string());
     let hooks = host(&world).load();
     assert_eq!(names(&hooks), ["one", "two"]);
-    assert!(hooks.registry().hooks().iter().all(|it| it.is_system()));
+    assert!(hooks.registry().hooks().iter().all(|hook| hook.is_system()));
     assert_eq!(blocked(&hooks).unwrap(), "one");
     #[cfg(feature = "cli")]
     for options in [&["list", "--json"][..], &["list", "--json", "--no-global"]] {
@@ -105,7 +105,7 @@ fn it_disables_hooks_of_any_file() {
 #[test]
 fn what_both_disable_is_disabled() {
     let world = World::new();
-    let disable = |it| json!({"disable": ["own", "theirs"], "hooks": [guard(it)]}).to_string();
+    let disable = |name| json!({"disable": ["own", "theirs"], "hooks": [guard(name)]}).to_string();
     world.write(SYSTEM, &disable("own"));
     world.write(USERS, &disable("theirs"));
     let hooks = host(&world).load();
@@ -250,7 +250,8 @@ fn the_program_fires_it(hooks: &Hooks) {
     assert!(errors.contains(note), "{errors}");
     let (out, _) = printed(hooks, &[&fire[..], &["--dry-run"]].concat());
     let predicted: Value = serde_json::from_str(&out).unwrap();
-    let verdicts = ["/hooks/0/verdict", "/hooks/1/verdict"].map(|it| predicted.pointer(it));
+    let verdicts =
+        ["/hooks/0/verdict", "/hooks/1/verdict"].map(|pointer| predicted.pointer(pointer));
     let expected = ["runs", "does_not_run"].map(Value::from);
     assert_eq!(verdicts, expected.each_ref().map(Some), "{out}");
 }

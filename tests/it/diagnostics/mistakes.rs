@@ -154,7 +154,11 @@ fn a_load_looks_at_no_programs() {
     let everything = TrustPolicy::Everything;
     let report = config.load_into(world.registry(), world.path(""), everything);
     // A guard that reads other names lets everything pass.
-    let found: Vec<_> = report.problems.iter().map(|it| it.index).collect();
+    let found: Vec<_> = report
+        .problems
+        .iter()
+        .map(|problem| problem.index)
+        .collect();
     assert_eq!(found, [Some(3)], "{report}");
     assert_eq!(config.check(path).problems.len(), 4);
 }

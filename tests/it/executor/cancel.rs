@@ -309,7 +309,11 @@ fn what_runs_is_cancelled_and_later_calls_run() {
         world.submit(custom("later:x")).wait(),
         world.outcome(&custom("later:x")),
     ];
-    assert!(outcomes.iter().all(|it| it.results()[0].success()));
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| outcome.results()[0].success())
+    );
 }
 
 #[cfg(unix)]
@@ -323,9 +327,10 @@ fn what_runs_in_the_background_is_not_cancelled() {
         let handle = world.submit(blocking_event());
         world.await_file("behind");
         world.await_file("before");
-        match is_all {
-            true => world.executor.cancel_running(),
-            false => handle.cancel(),
+        if is_all {
+            world.executor.cancel_running();
+        } else {
+            handle.cancel();
         }
         assert!(cancelled(&handle.wait().results()[0]));
         world.write("go", "");

@@ -68,7 +68,7 @@ fn an_observer_sees_the_event_as_fired() {
         |builder| builder,
         move |_, run, moment| {
             if let Moment::Start = moment {
-                let outputs = [run.fired, run.event].map(|it| it.data["tool_result"].clone());
+                let outputs = [run.fired, run.event].map(|event| event.data["tool_result"].clone());
                 sees.lock().unwrap().push(json!(outputs));
             }
         },

@@ -96,7 +96,11 @@ fn an_observer_that_hangs_elsewhere_holds_no_results_back() {
     }
     let outcome = world.executor.execute(&blocking_event(), PARALLEL);
     drop(release);
-    let mut failures: Vec<_> = outcome.results().iter().map(|it| it.failure).collect();
+    let mut failures: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.failure)
+        .collect();
     failures.sort_unstable_by_key(Option::is_some);
     assert_eq!(failures, [None, Some(FailureKind::TimedOut)]);
     assert!(!outcome.allowed());

@@ -35,7 +35,7 @@ fn the_deadline_cuts_the_rest() {
     let world = World::with(|builder| builder.workers(1));
     let named = |name: &str, command: &str| hook("*", command).with_name(name);
     let slow = named("slow", &meets("slow", "never"));
-    let [quick, behind] = ["quick", "behind"].map(|it| named(it, "exit 0"));
+    let [quick, behind] = ["quick", "behind"].map(|name| named(name, "exit 0"));
     world.registry().load_hooks([quick, slow, behind]);
     let first = world.submit(blocking_event());
     let second = world.submit(blocking_event());
@@ -48,8 +48,10 @@ fn the_deadline_cuts_the_rest() {
         assert!(handle.is_finished());
         let outcome = handle.wait();
         assert!(!outcome.allowed());
-        let results = outcome.results().iter().filter(|it| it.started());
-        let names: Vec<_> = results.map(|it| it.hook.label().to_owned()).collect();
+        let results = outcome.results().iter().filter(|result| result.started());
+        let names: Vec<_> = results
+            .map(|result| result.hook.label().to_owned())
+            .collect();
         assert_eq!(names.join(" "), started);
     }
     assert!(world.executor.shutdown(LATER), "nothing is left");

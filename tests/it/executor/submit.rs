@@ -106,7 +106,11 @@ fn all_hooks_of_an_event_have_waited_as_long() {
     let options = FireOptions::default().parallel();
     let handle = world.executor.submit(custom("a:b"), options).unwrap();
     let outcome = handle.wait();
-    let waited: Vec<_> = outcome.results().iter().map(|it| it.queued()).collect();
+    let waited: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.queued())
+        .collect();
     assert!(
         waited[0] > Duration::ZERO && waited[0] == waited[1],
         "{waited:?}"

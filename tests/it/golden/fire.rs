@@ -59,8 +59,9 @@ fn tables() -> Vec<Table> {
         let known = known.map(|spec| spec.event_type().as_str());
         known.chain(events.split(' ')).map(move |event| {
             // Those of which the middle is not kept take long.
-            let is_fired =
-                |it: &&Written| !it.0.starts_with("cut") || is_alone && event.contains("re");
+            let is_fired = |output: &&Written| {
+                !output.0.starts_with("cut") || is_alone && event.contains("re")
+            };
             Table {
                 tool,
                 event,

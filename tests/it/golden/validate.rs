@@ -59,9 +59,12 @@ impl Place {
     /// `validate --json` with these arguments, of which those that are no option are files.
     fn run(&self, host: HooksBuilder, args: &[&str], input: &[u8]) -> String {
         let hooks = host.trust(TrustPolicy::Everything).load();
-        let args = args.iter().map(|arg| match arg.starts_with('-') {
-            true => PathBuf::from(arg),
-            false => self.path(arg),
+        let args = args.iter().map(|arg| {
+            if arg.starts_with('-') {
+                PathBuf::from(arg)
+            } else {
+                self.path(arg)
+            }
         });
         let args: Vec<_> = ["validate".into(), "--json".into()]
             .into_iter()

@@ -107,9 +107,9 @@ fn a_model_call_fires_its_events() {
     let mut stream = call.stream();
     (0..3).for_each(|_| stream.add_tokens(2));
     assert_eq!(stream.tokens(), 6);
-    let before = [call.before(), stream.before()].map(|it| it.results().len());
+    let before = [call.before(), stream.before()].map(|outcome| outcome.results().len());
     let ended = [stream.finish(), call.finish(Ok::<_, String>(7))];
-    let after = ended.map(|it| it.unwrap().results().len());
+    let after = ended.map(|outcome| outcome.unwrap().results().len());
     assert_eq!([before, after], [[1; 2]; 2]);
     let expected = r#"
 llm:pre_request {"llm_model":"large","message_count":12}

@@ -110,7 +110,7 @@ fn a_question_outranks_a_tools_grant() {
     host.answers("permission:prompt", asks);
     let mut reason = None;
     let permission = request().run(|question| {
-        let asked = question.result.and_then(|it| it.reason());
+        let asked = question.result.and_then(|result| result.reason());
         reason = asked.map(str::to_owned);
         false
     });

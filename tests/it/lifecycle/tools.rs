@@ -18,7 +18,7 @@ fn a_tool_has_its_events_around_it() {
     let run = hooks.tool("read", args.clone()).run(works).unwrap();
     assert_eq!(run.unmasked().unwrap(), &json!({"lines": 3}));
     assert_eq!(run.args, args);
-    let results = [run.before, run.after.unwrap()].map(|it| it.results().len());
+    let results = [run.before, run.after.unwrap()].map(|outcome| outcome.results().len());
     assert_eq!(results, [1, 1]);
     let expected = r#"
 tool:pre_execute {"tool_args":{"path":"a"}}
@@ -61,7 +61,7 @@ fn a_call_has_fields_of_its_own() {
         let own = ["tool_args", "tool_result", "error"];
         let call = own
             .into_iter()
-            .fold(call, |it, own| it.with_field(own, "mine"));
+            .fold(call, |call, own| call.with_field(own, "mine"));
         call.run(|_| result).unwrap()
     };
     let _ = [call(Ok("done")), call(Err("broken"))];

@@ -63,7 +63,10 @@ fn hooks_in_toml_are_reported() {
             let place = Place::new([(file, text)]);
             let found = place.problems(&place.load());
             assert_eq!(found.len(), problems, "{text}");
-            assert!(found.iter().all(|it| it.contains(file)), "{found:?}");
+            assert!(
+                found.iter().all(|problem| problem.contains(file)),
+                "{found:?}"
+            );
         }
     }
 }

@@ -69,8 +69,12 @@ fn a_handler_of_each_agent_may_block_on_failure() {
     ] {
         // The host may have set another policy for all.
         for (policy, change, allowed) in [
-            (r#", "onFailure": "block""#, (|it| it) as fn(_) -> _, false),
-            (r#", "onFailure": "continue""#, |it| it, true),
+            (
+                r#", "onFailure": "block""#,
+                (|agents| agents) as fn(_) -> _,
+                false,
+            ),
+            (r#", "onFailure": "continue""#, |agents| agents, true),
             ("", STRICT, false),
         ] {
             let handler = format!(r#"{{"type": "command", "command": "exit 1"{policy}}}"#);
@@ -125,7 +129,7 @@ fn strict_shapes_block_and_are_reported() {
     let group = format!(r#"{{"hooks": [{}]}}"#, command("true"));
     for text in SHAPES.trim().lines() {
         let text = text.replace("GROUP", &group);
-        for (allowed, change) in [(true, (|it| it) as fn(_) -> _), (false, STRICT)] {
+        for (allowed, change) in [(true, (|agents| agents) as fn(_) -> _), (false, STRICT)] {
             let (outcome, problems) = fired(CLAUDE, &text, &blocking_event(), change);
             assert_eq!(outcome.allowed(), allowed, "{text}");
             assert_eq!(problems.len(), 1, "{text} {problems:?}");
@@ -155,8 +159,8 @@ fn strict_guards_block_no_more_than_they_must() {
         let report = place.load_tools(place.tools().with_strict_guards());
         assert_eq!(report.problems.len(), 1, "{text}");
         assert_eq!(place.hooks().len(), hooks, "{text}");
-        let mut policies = place.hooks().into_iter().map(|it| it.on_failure());
-        assert!(policies.all(|it| it == FailurePolicy::Block));
+        let mut policies = place.hooks().into_iter().map(|hook| hook.on_failure());
+        assert!(policies.all(|policy| policy == FailurePolicy::Block));
         assert!(place.world.outcome(&edit).allowed(), "{text}");
     }
 }
@@ -216,7 +220,10 @@ fn a_guard_whose_matcher_cannot_be_tested_runs_for_every_tool() {
             let (outcome, problems) = before(file, &text);
             assert_eq!(outcome.allowed(), allowed, "{file} {matcher}");
             assert_eq!(problems.len(), usize::from(!allowed), "{problems:?}");
-            let notes = outcome.results().iter().flat_map(|it| it.diagnostics());
+            let notes = outcome
+                .results()
+                .iter()
+                .flat_map(|result| result.diagnostics());
             assert_eq!(notes.count(), usize::from(!allowed), "{file} {matcher}");
         }
     }

@@ -75,7 +75,10 @@ fn so_many_extensions_are_read_in_their_order() {
     let report = place.load();
     let problems = place.problems(&report);
     let words = "more than 1,000 extensions";
-    assert!(problems.iter().any(|it| it.contains(words)), "{problems:?}");
+    assert!(
+        problems.iter().any(|problem| problem.contains(words)),
+        "{problems:?}"
+    );
     let is_read = |index: &str| {
         report
             .files
@@ -103,7 +106,7 @@ fn a_project_has_so_many_bytes_of_files() {
     assert_eq!(problems.len(), 21);
     let (large, read): (Vec<_>, Vec<_>) = problems
         .iter()
-        .partition(|it| it.contains("more than 16 MiB"));
+        .partition(|problem| problem.contains("more than 16 MiB"));
     assert_eq!((large.len(), read.len()), (4, 17), "{problems:?}");
 }
 
@@ -137,7 +140,9 @@ fn the_expressions_of_a_clone_share_one_limit() {
         }
         let report = place.load();
         let problems = place.problems(&report);
-        let mut others = problems.iter().filter(|it| !it.contains("16 MiB"));
+        let mut others = problems
+            .iter()
+            .filter(|problem| !problem.contains("16 MiB"));
         assert_eq!(others.next(), None);
         assert_eq!(report.in_use, count * IN_A_FILE + 4);
         // One that cannot be tested counts as matched.
@@ -162,9 +167,10 @@ fn plugins_take_nothing_from_files_of_the_user() {
     let extension = "home/.gemini/extensions/x/gemini-extension.json";
     for plugin in ["plugin", "named", "home/.gemini/extensions/x"] {
         let place = Place::new([("audit.json", &*audit), (extension, "{}")]);
-        let large = match plugin.starts_with("home") {
-            true => large.clone(),
-            false => large.replace("AfterTool", "PostToolUse"),
+        let large = if plugin.starts_with("home") {
+            large.clone()
+        } else {
+            large.replace("AfterTool", "PostToolUse")
         };
         place
             .world
@@ -176,9 +182,12 @@ fn plugins_take_nothing_from_files_of_the_user() {
         let report = place.load_tools(tools.with_plugin(path("plugin")));
         let problems = place.problems(&report);
         let place_of_plugin = format!("error: {plugin}/");
-        let of_plugin = |it: &&String| it.starts_with(&place_of_plugin) && it.contains("16 MiB");
+        let of_plugin =
+            |problem: &&String| problem.starts_with(&place_of_plugin) && problem.contains("16 MiB");
         assert_ne!(problems.iter().filter(of_plugin).count(), 0, "{plugin}");
-        let of_user = problems.iter().find(|it| it.contains("audit.json"));
+        let of_user = problems
+            .iter()
+            .find(|problem| problem.contains("audit.json"));
         assert_eq!(of_user, None, "{plugin}");
     }
 }

@@ -267,7 +267,7 @@ fn hooks_that_are_switched_off_do_not_run() {
     ] {
         let place = Place::new(files);
         let _ = place.load();
-        let found: Vec<_> = place.hooks().iter().map(|it| it.enabled()).collect();
+        let found: Vec<_> = place.hooks().iter().map(|hook| hook.enabled()).collect();
         assert_eq!(found, enabled, "{files:?}");
     }
 }
@@ -289,7 +289,7 @@ fn a_plugin_switches_nothing_off() {
         place.tools().with_settings(compat::CLAUDE, &plugin),
     ] {
         let _ = place.load_tools(tools);
-        let enabled: Vec<_> = place.hooks().iter().map(|it| it.enabled()).collect();
+        let enabled: Vec<_> = place.hooks().iter().map(|hook| hook.enabled()).collect();
         assert_eq!(enabled, [true, true]);
     }
 }
@@ -302,7 +302,7 @@ fn a_projects_file_that_is_named_switches_off_the_projects_hooks_only() {
     let named = place.world.path(CLAUDE);
     let _ = place.load_tools(place.tools().with_settings(compat::CLAUDE, named));
     assert_eq!(place.commands(), ["user", "own"]);
-    let enabled: Vec<_> = place.hooks().iter().map(|it| it.enabled()).collect();
+    let enabled: Vec<_> = place.hooks().iter().map(|hook| hook.enabled()).collect();
     assert_eq!(enabled, [true, false]);
 }
 

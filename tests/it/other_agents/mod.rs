@@ -91,7 +91,10 @@ impl Place {
 
     fn commands(&self) -> Vec<String> {
         let hooks = self.hooks();
-        hooks.iter().map(|it| it.command().to_string()).collect()
+        hooks
+            .iter()
+            .map(|hook| hook.command().to_string())
+            .collect()
     }
 
     /// The problems, each on a line, with names of files as they were given.
@@ -99,7 +102,7 @@ impl Place {
         let directory = format!("{}/", self.world.directory().display());
         let problems = report.problems.iter();
         problems
-            .map(|it| it.to_string().replace(&directory, ""))
+            .map(|problem| problem.to_string().replace(&directory, ""))
             .collect()
     }
 }

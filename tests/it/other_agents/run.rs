@@ -202,7 +202,7 @@ fn a_hook_that_withholds_runs_in_order() {
     let outcome = world.outcome(&event);
     let mut results = outcome.results().iter();
     assert!(
-        results.all(|it| !it.stdout.contains("secret")),
+        results.all(|result| !result.stdout.contains("secret")),
         "{outcome:?}"
     );
     assert_ne!(outcome.updated_output(), None);
@@ -230,7 +230,11 @@ fn cancelling_gives_every_hook_a_result() {
     let handle = world.submit(blocking_event());
     handle.cancel();
     let outcome = handle.wait();
-    let failures: Vec<_> = outcome.results().iter().map(|it| it.failure).collect();
+    let failures: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.failure)
+        .collect();
     assert_eq!(failures, [Some(FailureKind::Cancelled); 2]);
 }
 
@@ -248,7 +252,7 @@ fn of_competing_rewrites_the_last_wins() {
     );
     assert_eq!(decision(&outcome), Some(Decision::Allow));
     let results = outcome.results().iter();
-    let notes: Vec<_> = results.map(|it| it.diagnostics().len()).collect();
+    let notes: Vec<_> = results.map(|result| result.diagnostics().len()).collect();
     assert_eq!(notes, [1, 0]);
 }
 
@@ -290,7 +294,11 @@ fn a_session_gets_context_and_variables() {
     let half = start(r#"yes export A=/a/b | head -n 90000 >"$CLAUDE_ENV_FILE""#);
     let outcome = fired(&event, [exports, start("true"), fifo, half]);
     assert_eq!(outcome.additional_context().as_deref(), Some("the tree"));
-    let files: Vec<_> = outcome.results().iter().map(|it| it.env_file()).collect();
+    let files: Vec<_> = outcome
+        .results()
+        .iter()
+        .map(|result| result.env_file())
+        .collect();
     assert_eq!(files[0].unwrap().bytes(), b"export A=1\n");
     assert!(files[1].is_none() && files[2].is_none() && outcome.results()[2].success());
     let long = files[3].unwrap().bytes();

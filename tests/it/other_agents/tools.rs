@@ -98,7 +98,11 @@ fn two_arguments_of_one_name_block() {
     with_rule["if"] = json!("Write(*.env)");
     for handler in [handler("true"), with_rule] {
         let outcome = fired(mapped, &handler, &args);
-        let failures: Vec<_> = outcome.results().iter().map(|it| it.failure).collect();
+        let failures: Vec<_> = outcome
+            .results()
+            .iter()
+            .map(|result| result.failure)
+            .collect();
         assert_eq!(
             failures,
             [Some(FailureKind::ArgumentsNotMapped)],
@@ -199,7 +203,7 @@ fn about_matcher(matcher: &str, declared: &[&str]) -> Vec<String> {
     let problems = hooks.report().problems.clone();
     problems
         .into_iter()
-        .map(|it| it.message + " > " + &it.suggestion.unwrap_or_default())
+        .map(|problem| problem.message + " > " + &problem.suggestion.unwrap_or_default())
         .collect()
 }
 

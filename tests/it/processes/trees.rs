@@ -247,10 +247,12 @@ fn a_non_program_is_named_with_the_reason() {
             || ["execut", "is a directory", "damaged"]
                 .iter()
                 .any(|words| error.contains(words));
-        let kind = match what.starts_with("in ") {
-            true => FailureKind::NoWorkingDir,
-            false if is_there => FailureKind::NotExecutable,
-            false => FailureKind::NotFound,
+        let kind = if what.starts_with("in ") {
+            FailureKind::NoWorkingDir
+        } else if is_there {
+            FailureKind::NotExecutable
+        } else {
+            FailureKind::NotFound
         };
         assert_eq!(result.failure, Some(kind), "{what}");
         // Elsewhere, a shell is asked in any case.

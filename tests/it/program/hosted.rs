@@ -128,7 +128,7 @@ fn a_missing_value_matches_only_what_can_block() {
         for (args, words) in [(&["--dry-run"][..], "1. runs"), (&[], "exited with code 1")] {
             let printed = run(home.path(), &[&["fire", event], args].concat());
             let text = printed.out + &printed.err;
-            let found = [words, "it has no value"].map(|it| text.contains(it));
+            let found = [words, "it has no value"].map(|part| text.contains(part));
             assert_eq!(found, [runs, !runs], "{event} {args:?}: {text}");
         }
     }
@@ -157,7 +157,7 @@ fn hooks_of_other_agents_are_approved() {
     assert!(listed.contains("mygame hooks trust --project"), "{listed}");
     let fire = ["fire", "tool:pre_execute", "--tool", "bash"];
     let commands = [&fire[..], &["trust", "--yes"], &fire, &["status"]];
-    assert_eq!(commands.map(|it| run(it).status), [0, 0, 1, 0]);
+    assert_eq!(commands.map(|args| run(args).status), [0, 0, 1, 0]);
 }
 
 #[test]

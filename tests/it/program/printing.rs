@@ -82,9 +82,9 @@ fn nothing_that_is_shown_is_hidden() {
         "fire --event-json HIDDEN",
         "list --project HIDDEN",
     ];
-    let word = |it| if it == "HIDDEN" { HIDDEN } else { it };
-    let commands = commands.map(|it| it.split(' ').map(word).collect());
-    let fires = [&[][..], &["--json"], &["--dry-run"]].map(|it| with(&fire, it));
+    let word = |text| if text == "HIDDEN" { HIDDEN } else { text };
+    let commands = commands.map(|command| command.split(' ').map(word).collect());
+    let fires = [&[][..], &["--json"], &["--dry-run"]].map(|options| with(&fire, options));
     for args in fires.into_iter().chain(commands) {
         let printed = user.run(&args);
         hides_nothing(&format!("{args:?}"), &(printed.out.clone() + &printed.err));

@@ -69,7 +69,7 @@ line 6: tool:pre_execute bash
     let differences = report["differences"].as_array().unwrap();
     let after: Vec<_> = differences
         .iter()
-        .map(|it| &it["after"]["decision"])
+        .map(|difference| &difference["after"]["decision"])
         .collect();
     assert_eq!(after, ["allow", "block", "allow"]);
     assert_eq!(differences[1]["after"]["hook"], "guard");
@@ -122,7 +122,7 @@ fn an_event_that_is_not_whole_is_not_compared() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| &it["why"])
+        .map(|event| &event["why"])
         .collect();
     assert_eq!(
         why,

@@ -67,7 +67,7 @@ fn fire_shows_how_a_hook_got_its_event() {
     let report = fire(&user, &["--json"]).json();
     is_valid("fire", &report);
     let results = report["results"].as_array().unwrap();
-    let ways: Vec<_> = results.iter().map(|it| &it["residency"]).collect();
+    let ways: Vec<_> = results.iter().map(|result| &result["residency"]).collect();
     assert_eq!(json!(ways), json!(["started", null]));
 }
 

@@ -22,7 +22,7 @@ pub(super) fn is_valid(name: &str, report: &Value) {
     let validator = validator(name);
     let errors: Vec<_> = validator
         .iter_errors(report)
-        .map(|it| it.to_string())
+        .map(|error| error.to_string())
         .collect();
     assert!(errors.is_empty(), "{name}: {errors:?} in {report:#}");
 }
@@ -60,8 +60,8 @@ fn what_is_printed_matches_its_schema() {
     }
     let all = user.run(&with(&SUDO, &["--json", "--keep-going"])).json();
     let results = all["results"].as_array().unwrap();
-    let answers = results.iter().map(|it| &it["output"]);
-    let answers: Vec<_> = answers.filter(|it| !it.is_null()).collect();
+    let answers = results.iter().map(|result| &result["output"]);
+    let answers: Vec<_> = answers.filter(|answer| !answer.is_null()).collect();
     let asks = json!({"decision": "ask", "reason": "r", "updatedInput": {}});
     let stops = json!({"stopReason": "s", "systemMessage": "m", "continue": false});
     assert_eq!(json!(answers), json!([asks, stops]));
@@ -147,7 +147,12 @@ fn an_approval_matches_its_schema() {
     let lost = user.run(&["list", "--json"]).json();
     is_valid("list", &lost);
     let hooks = lost["hooks"].as_array().unwrap().iter();
-    assert_eq!(hooks.filter(|it| it["state"] == "approval_lost").count(), 2);
+    assert_eq!(
+        hooks
+            .filter(|hook| hook["state"] == "approval_lost")
+            .count(),
+        2
+    );
 }
 
 #[test]

@@ -349,7 +349,10 @@ fn what_was_cancelled_is_not_fired_once_more() {
         user.write("project/go", "");
         served.cancel(&json!(round));
         let responses = [(); 2].map(|()| served.unchecked());
-        let response = responses.iter().find(|it| it["id"] == round).unwrap();
+        let response = responses
+            .iter()
+            .find(|response| response["id"] == round)
+            .unwrap();
         let result = &response["result"];
         let last = if result["again"].is_null() {
             result

@@ -118,7 +118,7 @@ fn a_terminal_shows_colours_and_a_spinner() {
     let mut plain = OnTerminal::start(&user, &FIRE, &[("NO_COLOR", "1")]);
     assert_eq!(plain.end("blocked by slow"), 1);
     let seen = plain.seen();
-    let found = ["⠙ 0.", "\x1b[1;31m"].map(|it| seen.contains(it));
+    let found = ["⠙ 0.", "\x1b[1;31m"].map(|part| seen.contains(part));
     assert_eq!(found, [true, false], "{seen:?}");
     // On a pipe nothing moves.
     let piped = user.run(&FIRE);

@@ -27,19 +27,20 @@ fn chrome_has_a_lane_for_hooks_at_the_same_time() {
     ];
     user.write(
         "project/hooks.jsonl",
-        &lines.map(|it| format!("{it}\n")).concat(),
+        &lines.map(|line| format!("{line}\n")).concat(),
     );
     let chrome = user.run(&["trace", "hooks.jsonl", "--chrome"]).json();
     let events = chrome["traceEvents"].as_array().unwrap();
-    let [hooks, names] = ["X", "M"].map(|kind| events.iter().filter(move |it| it["ph"] == kind));
-    let shown = |it: &Value| {
+    let [hooks, names] =
+        ["X", "M"].map(|kind| events.iter().filter(move |event| event["ph"] == kind));
+    let shown = |event: &Value| {
         ["name", "ts", "dur", "pid", "tid"]
-            .map(|key| it[key].to_string())
+            .map(|key| event[key].to_string())
             .join(" ")
     };
     let hooks = Vec::from_iter(hooks);
     assert_eq!(
-        hooks.iter().map(|it| shown(it)).collect::<Vec<_>>(),
+        hooks.iter().map(|hook| shown(hook)).collect::<Vec<_>>(),
         [
             r#""a" 11500000 1500000 7 1"#,
             r#""b" 12000000 500000 7 2"#,
@@ -53,7 +54,12 @@ fn chrome_has_a_lane_for_hooks_at_the_same_time() {
         (&json!("e"), &json!("block"))
     );
     let names: Vec<_> = names
-        .map(|it| format!("{} {} {}", it["pid"], it["tid"], it["args"]["name"]))
+        .map(|event| {
+            format!(
+                "{} {} {}",
+                event["pid"], event["tid"], event["args"]["name"]
+            )
+        })
         .collect();
     let expected = [
         r#"7 0 "host 7""#,
@@ -64,7 +70,7 @@ fn chrome_has_a_lane_for_hooks_at_the_same_time() {
     ];
     assert_eq!(names, expected);
     // Speedscope reads no trace in which one lacks a time.
-    assert!(events.iter().all(|it| it["ts"].is_u64()));
+    assert!(events.iter().all(|event| event["ts"].is_u64()));
     assert_eq!(
         chrome["otherData"],
         json!({"lost": 3, "broken": 0, "left_out": 0})

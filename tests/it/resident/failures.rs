@@ -79,9 +79,11 @@ fn output_between_events_fails_the_next() {
     // Whether it is seen with the answer or before the next event, it is seen.
     let results = [fire(&world), fire(&world)];
     let failed = results.iter().find(|result| !result.success());
-    let error = failed.and_then(|it| it.error.clone()).unwrap_or_default();
+    let error = failed
+        .and_then(|result| result.error.clone())
+        .unwrap_or_default();
     let words = "before it got an event|more than one line|not a JSON object";
-    let is_seen = words.split('|').any(|it| error.contains(it));
+    let is_seen = words.split('|').any(|part| error.contains(part));
     assert!(is_seen, "{results:?}");
 }
 

@@ -31,8 +31,10 @@ fn a_changed_file_replaces_the_process() {
     for link in ["self", "again"] {
         symlink(".", world.path(link)).unwrap();
     }
-    let inputs = ["rules", "*.txt", "**/*.x"].map(|it| world.path(it));
-    let inputs = inputs.iter().map(|it| it.to_string_lossy().into_owned());
+    let inputs = ["rules", "*.txt", "**/*.x"].map(|pattern| world.path(pattern));
+    let inputs = inputs
+        .iter()
+        .map(|path| path.to_string_lossy().into_owned());
     // Relative to the working directory.
     let inputs = inputs.chain(["relative/*.json".to_owned()]);
     let hook = shell(&world, SHELL).with_inputs(inputs);
@@ -281,9 +283,15 @@ fn no_more_than_sixteen_are_kept() {
         world.add(hook);
     }
     let first = world.fire(&blocking_event());
-    let started = |it: &HookResult| it.success() && it.residency() == Some(Residency::Started);
+    let started =
+        |result: &HookResult| result.success() && result.residency() == Some(Residency::Started);
     assert!(first.iter().all(started), "{first:?}");
-    let gone = || first.iter().map(|it| is_gone(it.pid())).collect::<Vec<_>>();
+    let gone = || {
+        first
+            .iter()
+            .map(|result| is_gone(result.pid()))
+            .collect::<Vec<_>>()
+    };
     let oldest: Vec<_> = (0..18).map(|number| number < 2).collect();
     eventually("the oldest two have ended", || gone() == oldest);
 }

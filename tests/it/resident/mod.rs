@@ -63,7 +63,7 @@ fn fire(world: &World) -> HookResult {
 fn reason(result: &HookResult) -> &str {
     let output = result.output();
     output
-        .and_then(|it| it.reason.as_deref())
+        .and_then(|output| output.reason.as_deref())
         .unwrap_or_default()
 }
 

@@ -194,7 +194,10 @@ fn a_kernel_that_only_says_that_it_confines() {
         (libc::SYS_seccomp, "seccomp"),
     ];
     if let Some(name) = std::env::var_os(CALL) {
-        let (call, name) = calls.into_iter().find(|(_, it)| name == *it).unwrap();
+        let (call, name) = calls
+            .into_iter()
+            .find(|(_, candidate)| name == *candidate)
+            .unwrap();
         without(&[call], 0);
         fails_with(&format!("{name} has no effect"));
     } else if is_possible() {
@@ -271,7 +274,7 @@ fn a_sandbox_within_sandboxes() {
     if !is_possible() {
         return;
     }
-    let level = std::env::var("FORGE_HOOKS_TEST_LEVEL").map_or(0, |it| it.parse().unwrap());
+    let level = std::env::var("FORGE_HOOKS_TEST_LEVEL").map_or(0, |level| level.parse().unwrap());
     let world = World::new();
     let binary = std::env::current_exe().unwrap();
     let command = format!(

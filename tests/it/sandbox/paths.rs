@@ -91,7 +91,7 @@ fn a_path_of_a_sandbox_stays_where_it_begins() {
     ] {
         let full = |text: &str| text.replace('@', &directory).replace('+', elsewhere);
         let path = full(path);
-        let file = expected.ok().filter(|it| !it.is_empty());
+        let file = expected.ok().filter(|file| !file.is_empty());
         let command = format!(": >{}", full(file.unwrap_or("/dev/null")));
         let result = world.one(confined(&command, Sandbox::new().writing([path.as_str()])));
         match expected {
@@ -234,7 +234,7 @@ fn a_hook_does_not_widen_the_next_one() {
         std::fs::create_dir_all(world.path(name)).unwrap();
     }
     let [cache, pip, ssh] =
-        ["cache", "cache/pip", "ssh"].map(|it| world.path(it).display().to_string());
+        ["cache", "cache/pip", "ssh"].map(|name| world.path(name).display().to_string());
     let replaces = format!("rm -r {pip} && ln -s {ssh} {pip}");
     let result = world.one(confined(&replaces, Sandbox::new().writing([&*cache])));
     assert!(result.success(), "{result:?}");
@@ -329,7 +329,7 @@ fn a_project_that_is_replaced_by_a_link_is_not_followed() {
     for (of_project, of_user) in [(&entries, &none), (&none, &entries)] {
         let project = Project::new();
         let hooks = project.load(of_project, of_user, None);
-        let [p, other] = ["p", "other"].map(|it| project.world.path(it));
+        let [p, other] = ["p", "other"].map(|name| project.world.path(name));
         std::fs::create_dir(&other).unwrap();
         std::fs::rename(&p, project.world.path("before")).unwrap();
         symlink(&other, &p).unwrap();
@@ -389,7 +389,7 @@ fn a_link_that_comes_in_between_is_not_followed() {
     thread::scope(|scope| {
         let (world, is_over) = (&world, &is_over);
         scope.spawn(move || {
-            let [place, link, aside] = ["place", "link", "aside"].map(|it| world.path(it));
+            let [place, link, aside] = ["place", "link", "aside"].map(|name| world.path(name));
             while !is_over.load(Ordering::Relaxed) {
                 std::fs::rename(&place, &aside).unwrap();
                 std::fs::rename(&link, &place).unwrap();

@@ -107,7 +107,10 @@ fn each_attempt_ends_as_the_table_says() {
         }
         let mut expected = "";
         for (way, tried) in tried.iter().enumerate() {
-            expected = columns.next().filter(|it| *it != "-").unwrap_or(expected);
+            expected = columns
+                .next()
+                .filter(|column| *column != "-")
+                .unwrap_or(expected);
             let said = &tried[name];
             let is_compared = expected != "?" && (way > 0 || is_root);
             if is_compared && said != expected {

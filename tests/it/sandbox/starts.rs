@@ -89,7 +89,9 @@ fn a_kept_process_is_started_again_if_its_place_is_another_one() {
         }
         let result = world.fire(&blocking_event()).remove(0);
         assert_eq!(result.residency(), Some(residency), "{result:?}");
-        let context = result.output().and_then(|it| it.additional_context.clone());
+        let context = result
+            .output()
+            .and_then(|output| output.additional_context.clone());
         assert!(context.unwrap().starts_with("outside "), "{result:?}");
         std::fs::remove_file(place.join("file")).unwrap();
     }
@@ -111,7 +113,9 @@ fn a_kept_process_is_confined_as_its_hook_is() {
             Some(sandbox) => hook.with_sandbox(sandbox),
             None => hook,
         });
-        let context = result.output().and_then(|it| it.additional_context.clone());
+        let context = result
+            .output()
+            .and_then(|output| output.additional_context.clone());
         let context = context.unwrap_or_else(|| panic!("{result:?}"));
         assert_eq!(result.residency(), Some(Residency::Started));
         let (wrote, own) = context.split_once(' ').unwrap();
@@ -154,10 +158,10 @@ fn a_kept_process_serves_no_hook_that_is_confined_otherwise() {
     let context = outcome.additional_context().unwrap_or_default();
     let wrote: Vec<_> = context
         .lines()
-        .filter_map(|it| it.split(' ').next())
+        .filter_map(|line| line.split(' ').next())
         .collect();
     assert_eq!(wrote, ["outside", "none"], "{outcome:?}");
-    let kept = |it: &forge_hooks::HookResult| it.residency() == Some(Residency::Started);
+    let kept = |result: &forge_hooks::HookResult| result.residency() == Some(Residency::Started);
     assert!(outcome.results().iter().all(kept), "{outcome:?}");
 }
 
@@ -235,7 +239,7 @@ fn a_host_confines_all_hooks_of_projects() {
     let said: String = outcome
         .results()
         .iter()
-        .map(|it| it.stdout.as_str())
+        .map(|result| result.stdout.as_str())
         .collect();
     assert_eq!(said, "none\nnone\n", "no file for the session's variables");
 }
@@ -371,10 +375,10 @@ fn rights_of_all_threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let status = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
     let mut found = Vec::new();
-    for line in status.flat_map(|it| it.lines().map(str::to_owned).collect::<Vec<_>>()) {
+    for line in status.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()) {
         let is_right = ["NoNewPrivs:", "Seccomp:", "SigBlk:"]
             .iter()
-            .any(|it| line.starts_with(it));
+            .any(|key| line.starts_with(key));
         found.extend(is_right.then_some(line));
     }
     found
@@ -388,7 +392,7 @@ fn the_host_keeps_its_rights() {
     }
     let seconds = std::env::var("FORGE_HOOKS_TEST_SECONDS")
         .ok()
-        .and_then(|it| it.parse().ok());
+        .and_then(|value| value.parse().ok());
     let world = World::new();
     let python = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])

@@ -26,8 +26,8 @@ pub(crate) fn lost(hooks: &Hooks) -> Option<String> {
     let lost = |failure| failure == Some(FailureKind::ApprovalLost);
     let mut results = outcome.results().iter();
     results
-        .find(|it| lost(it.failure))
-        .and_then(|it| it.error.clone())
+        .find(|result| lost(result.failure))
+        .and_then(|result| result.error.clone())
 }
 
 /// The files of `approved/`, with the approvals that an earlier version of this crate has stored for them. A change of how
@@ -322,7 +322,7 @@ fn the_same_entry_in_two_files_has_two_approvals() {
         outcome
             .results()
             .iter()
-            .map(|it| lost(it.failure))
+            .map(|result| lost(result.failure))
             .collect()
     };
     assert_eq!(fails(&hooks), [false, false]);
@@ -346,14 +346,16 @@ fn entries_of(text: &str) -> Vec<Value> {
     let lines = text
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok());
-    let values = whole.map_or_else(|| lines.collect(), |it| vec![it]);
+    let values = whole.map_or_else(|| lines.collect(), |value| vec![value]);
     let entries = values
         .into_iter()
         .flat_map(|value| match value.get("hooks") {
             Some(hooks) => hooks.as_array().cloned().unwrap_or_default(),
             None => vec![value],
         });
-    entries.filter(|it| it.get("event").is_some()).collect()
+    entries
+        .filter(|entry| entry.get("event").is_some())
+        .collect()
 }
 
 /// The examples of the pages and of `examples/`, approved as they are, with the scripts that they name.
@@ -378,7 +380,7 @@ fn no_example_loses_its_approval_by_running() {
     ] {
         let text = read(&format!("{page}.md"));
         let blocks = text.split("```json\n").skip(1);
-        entries.extend(blocks.flat_map(|it| entries_of(it.split("```").next().unwrap())));
+        entries.extend(blocks.flat_map(|block| entries_of(block.split("```").next().unwrap())));
     }
     let profile = AppProfile::new("myagent");
     let templates = forge_hooks::templates::for_profile(&profile);

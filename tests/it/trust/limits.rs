@@ -25,9 +25,10 @@ fn a_working_directory_does_not_become_another_one() {
         let path = |name: &str| project.world.path(name);
         project.world.write("other/x.sh", "echo ran >ran");
         fs::create_dir(path("empty")).unwrap();
-        match was_link {
-            true => symlink(path("empty"), path("project/sub")).unwrap(),
-            false => fs::create_dir(path("project/sub")).unwrap(),
+        if was_link {
+            symlink(path("empty"), path("project/sub")).unwrap();
+        } else {
+            fs::create_dir(path("project/sub")).unwrap();
         }
         project.approve();
         assert!(project.load().is_ok() && project.guard().allowed());

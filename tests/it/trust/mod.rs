@@ -165,7 +165,9 @@ fn an_approval_lists_what_it_covers() {
     assert_eq!(approval.root, project.root().canonicalize().unwrap());
     let approved = &approval.hooks[0];
     let files = approved.files.iter();
-    let files: Vec<_> = files.map(|(name, it)| (&**name, it.is_some())).collect();
+    let files: Vec<_> = files
+        .map(|(name, digest)| (&**name, digest.is_some()))
+        .collect();
     assert_eq!(files, [("guard.sh", true), ("lib/deep/a.txt", true)]);
     assert_eq!(approved.notes, [""; 0]);
     assert_eq!(approved.source, PROJECT.strip_prefix("project/").unwrap());
@@ -224,7 +226,13 @@ fn what_was_approved_and_is_gone_blocks() {
         assert!(!report.is_ok(), "{gone:?}");
         assert!(!project.guard().allowed(), "{gone:?}");
         let started = project.world.outcome(&HookEvent::session_start("s"));
-        assert!(started.allowed() && started.results().iter().any(|it| it.failure.is_some()));
+        assert!(
+            started.allowed()
+                && started
+                    .results()
+                    .iter()
+                    .any(|result| result.failure.is_some())
+        );
         assert!(project.store().revoke(project.root()).unwrap());
         let _ = project.load();
         assert!(project.guard().allowed(), "a person has looked");

@@ -81,7 +81,9 @@ fn nothing_of_a_clone_changes_an_outcome() {
         json!({"event": "TOOL:x", "command": "true", "name": LURE}),
         json!(7),
     ];
-    let lists = entries.iter().map(|it| json!({"hooks": [it]}).to_string());
+    let lists = entries
+        .iter()
+        .map(|entry| json!({"hooks": [entry]}).to_string());
     let all = json!({"hooks": entries}).to_string();
     let broken = ["{", "[]", r#"{"hooks": 1}"#, r#"{"hook": []}"#, "\u{0}"];
     let broken = broken.map(str::to_owned);

@@ -55,7 +55,7 @@ fn a_hook_runs_where_all_conditions_match() {
 #[test]
 fn hooks_that_do_not_match_are_as_none() {
     let notes = Arc::new(Notes::default());
-    let world = World::with(|it| it.observer(Arc::clone(&notes)));
+    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
     let trace = Trace::builder(world.path("trace.jsonl")).build().unwrap();
     let executor = HookExecutor::builder()
         .registry(Arc::clone(world.registry()))
@@ -90,7 +90,11 @@ fn the_conditions_of_an_event_have_a_budget() {
         }
         world.add(hook);
     }
-    let args = |text: &str| (0..64).map(|it| (it.to_string(), json!(text))).collect();
+    let args = |text: &str| {
+        (0..64)
+            .map(|number| (number.to_string(), json!(text)))
+            .collect()
+    };
     let found = |args: Map<String, Value>| {
         let event = HookEvent::tool_pre_execute("bash", args);
         world.executor.hooks_for(&event).len()

@@ -88,7 +88,7 @@ fn a_glob_sees_where_links_lead() {
 }
 
 fn not(globs: &[&str]) -> Condition {
-    let globs = globs.iter().map(|it| (*it).to_owned()).collect();
+    let globs = globs.iter().map(|glob| (*glob).to_owned()).collect();
     Condition::Not(Box::new(Condition::OneOf(globs)))
 }
 
@@ -192,7 +192,10 @@ fn not_is_read_and_written() {
         assert!(error.contains(words), "{error}");
     }
     let guard = hook("*", "x").with_when("/a", not(&["a", "b"])).unwrap();
-    let shown: Vec<_> = guard.when().map(|(_, it)| it.to_string()).collect();
+    let shown: Vec<_> = guard
+        .when()
+        .map(|(_, condition)| condition.to_string())
+        .collect();
     assert_eq!(shown, ["not a, b"]);
 }
 

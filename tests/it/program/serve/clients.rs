@@ -29,7 +29,7 @@ fn the_agents_ask_and_show_a_blocked_call() {
         user.write("project/.myagent/hooks.json", GUARDED);
         let unapproved = agent(&user, interpreter, client, "\n").out;
         let found =
-            ["`guard` is new", "[y/N] ran\n", "blocked: "].map(|it| unapproved.contains(it));
+            ["`guard` is new", "[y/N] ran\n", "blocked: "].map(|text| unapproved.contains(text));
         assert_eq!(found, [true, true, false], "{unapproved}");
         let approved = agent(&user, interpreter, client, "y\n").out;
         let end = "[y/N] ran\nblocked: no sudo\n";

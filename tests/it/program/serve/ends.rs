@@ -103,7 +103,7 @@ fn it_ends_while_it_reads_what_an_approval_covers() {
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|it| u64::from_str_radix(it.trim(), 16).ok());
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     ignored.is_none_or(|ignored| ignored & 1 == 1)
 }
 

@@ -57,9 +57,11 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
         assert!(responses.insert(id, response).is_none());
     }
     let all = (0..LARGE).map(|id| &responses[&id.to_string()]);
-    let refused: Vec<_> = all.filter(|it| it.get("error").is_some()).collect();
+    let refused: Vec<_> = all
+        .filter(|response| response.get("error").is_some())
+        .collect();
     assert!((1..=4).contains(&refused.len()), "{}", refused.len());
-    assert!(refused.into_iter().all(|it| code(it) == -32001));
+    assert!(refused.into_iter().all(|response| code(response) == -32001));
     assert_eq!(responses["\"last\""]["result"], Value::Null);
 }
 
@@ -85,9 +87,11 @@ fn so_many_other_requests_may_wait() {
     let reload = |id| request(&json!(id), "reload", &json!({})).to_string() + "\n";
     served.send_text(&(0..1000).map(reload).collect::<String>());
     let responses: Vec<_> = (0..1000).map(|_| served.unchecked()).collect();
-    let mut refused = responses.iter().filter(|it| it.get("error").is_some());
+    let mut refused = responses
+        .iter()
+        .filter(|response| response.get("error").is_some());
     assert!(refused.clone().count() > 0);
-    assert!(refused.all(|it| code(it) == -32000));
+    assert!(refused.all(|response| code(response) == -32000));
 }
 
 #[test]
@@ -121,12 +125,15 @@ fn of_thousands_of_fires_at_once_each_has_its_response() {
     // All are sent before a response is read.
     served.send_text(&(0..fires).map(fire).collect::<String>());
     let responses: Vec<_> = (0..fires).map(|_| served.unchecked()).collect();
-    let mut ids: Vec<_> = responses.iter().map(|it| it["id"].as_u64()).collect();
+    let mut ids: Vec<_> = responses
+        .iter()
+        .map(|response| response["id"].as_u64())
+        .collect();
     ids.sort_unstable();
     assert!(ids.into_iter().eq((0..fires as u64).map(Some)));
     let (refused, results): (Vec<_>, Vec<_>) =
-        (responses.iter()).partition(|it| it.get("error").is_some());
-    assert!(refused.into_iter().all(|it| code(it) == -32000));
+        (responses.iter()).partition(|response| response.get("error").is_some());
+    assert!(refused.into_iter().all(|response| code(response) == -32000));
     assert!(results.len() >= 1000, "{}", results.len());
     assert_eq!(served.fire("ls")["allowed"], true);
 }

@@ -44,9 +44,10 @@ const EVENTS: [&str; 5] = [
 
 fn event(name: &str) -> Value {
     let data = json!({"tool_args": {"command": "ls"}, "tool_result": "r"});
-    match name.starts_with("tool:") || name.starts_with("permission:") {
-        true => json!({"type": name, "timestamp": 1.5, "tool_name": "bash", "data": data}),
-        false => json!({"type": name, "timestamp": 1.5, "data": {}}),
+    if name.starts_with("tool:") || name.starts_with("permission:") {
+        json!({"type": name, "timestamp": 1.5, "tool_name": "bash", "data": data})
+    } else {
+        json!({"type": name, "timestamp": 1.5, "data": {}})
     }
 }
 
@@ -71,7 +72,7 @@ fn stops_at_most(report: &Value, event: &str, case: &str) {
     // A note for the model takes the place of what may have been meant to be changed.
     let changed = report["updated_output"].as_str();
     assert!(
-        changed.is_none_or(|it| it.starts_with("[output withheld")),
+        changed.is_none_or(|output| output.starts_with("[output withheld")),
         "{case}"
     );
 }

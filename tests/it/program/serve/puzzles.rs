@@ -190,7 +190,7 @@ fn same_of_hook(row: &str, shown: &Shown, result: &Value) {
     }
     let diagnostics = result["diagnostics"].as_array().unwrap().iter();
     let diagnostics: Vec<_> = diagnostics
-        .map(|it| forge_hooks::printable(it.as_str().unwrap()))
+        .map(|note| forge_hooks::printable(note.as_str().unwrap()))
         .collect();
     assert_eq!(shown.remarks, diagnostics, "{row}");
     // Behind the label and the place.
