@@ -109,6 +109,27 @@ fn an_answer_in_doubt_only_stops() {
     assert!(!fired(&long).allowed());
 }
 
+/// The hooks of an event are chosen twice: for a blocking call, and for a submitted event.
+#[test]
+fn a_submitted_answer_in_doubt_only_stops() {
+    let world = World::new();
+    let answer = json!({"decision": "allow", "additionalContext": "c"});
+    let condition = Condition::Regex("^ls".into());
+    let hook = answering("tool:pre_execute", &answer);
+    world.add(hook.with_when("/tool_args/command", condition).unwrap());
+    let fired = |command: String| {
+        let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
+        world.submit(event).wait()
+    };
+    let met = fired("ls src".to_owned());
+    assert_eq!(decision(&met), Some(Decision::Allow));
+    // A value above 16 KiB counts as matched.
+    let doubt = fired(format!("rm #{}", "x".repeat(17 * 1024)));
+    assert!(doubt.allowed() && !doubt.grants());
+    assert_eq!(decision(&doubt), None);
+    assert_eq!(doubt.additional_context(), None);
+}
+
 #[test]
 fn a_permission_can_be_granted_by_an_answer() {
     let world = World::new();

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(unix)]
+use forge_hooks::hook::May;
 use forge_hooks::trace::TraceError;
 use forge_hooks::{
     Decision, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookOutput, HostContext,
@@ -391,6 +393,23 @@ fn secrets_are_masked() {
         lines[0]["fired"]["data"]["tool_args"]["text"],
         "it says [redacted]!"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn secrets_in_a_change_are_masked() {
+    let traced = Traced::recording();
+    let changes = r#"printf '{"updatedInput": {"command": "curl %s"}}' "$OF_HOOK""#;
+    let hook = Hook::new("tool:pre_execute", changes).unwrap();
+    let hook = hook.with_env("OF_HOOK", "correct horse battery");
+    traced.world.add(hook.with_may([May::ChangeInput]));
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": "curl"}));
+    let options = FireOptions::new().applies_updates();
+    let outcome = traced.world.executor.execute(&event, options);
+    let update = outcome.updated_input().unwrap();
+    assert_eq!(update["command"], "curl correct horse battery");
+    let line = &traced.recorded()[0];
+    assert_eq!(line["updated_input"], json!({"command": "curl [redacted]"}));
 }
 
 #[test]

@@ -67,11 +67,18 @@ fn a_turn_that_a_hook_ends_before_a_tool_ends_after_the_batch() {
 
 /// A project with an approved guard, as `DIRECTORY`.
 fn project(user: &User, directory: &str, name: &str) {
-    let guard = json!({"hooks": [{"event": "tool:pre_execute:bash", "name": name, "when": {"/tool_args/command": "*rm*"},
-        "answer": {"decision": "block", "reason": "no"}}]});
+    let when = json!({"/tool_args/command": "*rm*"});
+    project_with(user, directory, "tool:pre_execute:bash", name, when);
+}
+
+/// The same with a guard for this event under this condition.
+fn project_with(user: &User, directory: &str, event: &str, name: &str, when: Value) {
+    let answer = json!({"decision": "block", "reason": "no"});
+    let guard = json!({"event": event, "name": name, "when": when, "answer": answer});
+    let file = json!({"hooks": [guard]});
     user.write(
         &format!("{directory}/.forge-hooks/hooks.json"),
-        &guard.to_string(),
+        &file.to_string(),
     );
     let mut trust = user.command(&["trust", "--yes"]);
     assert!(
@@ -244,10 +251,11 @@ fn settings_are_kept_anew_where_an_agent_starts() {
 fn a_users_hooks_run_in_two_projects() {
     let user = User::new();
     project(&user, "other", "second");
-    let log = user.path("log");
+    let (log, behind) = (user.path("log"), user.path("behind"));
     let blocks = json!({"decision": "block", "reason": "no secrets"});
     user.has_hooks(&json!([
         {"event": "tool:post_execute", "command": format!("echo run >> {}", log.display())},
+        {"event": "tool:post_execute", "background": true, "command": format!("echo run >> {}", behind.display())},
         {"event": "tool:pre_execute:write|edit", "when": {"/tool_args/path": "secrets/**"}, "answer": blocks},
     ]));
     let fired = |event: &str, fields: Value| {
@@ -271,8 +279,39 @@ fn a_users_hooks_run_in_two_projects() {
     );
     let mut ran = shell("ls");
     ran["tool_response"] = "out".into();
-    assert_eq!(fired("PostToolUse", ran).status, 0);
-    assert_eq!(user.read("log"), "run\n");
+    for count in 1..=3 {
+        assert_eq!(fired("PostToolUse", ran.clone()).status, 0);
+        assert_eq!(user.read("log"), "run\n".repeat(count));
+        // A second run for the project would be seen at the latest after the next event.
+        eventually("the hook in the background has run", || {
+            let lines = fs::read_to_string(&behind).unwrap_or_default();
+            lines.lines().count() >= count
+        });
+    }
+    assert_eq!(user.read("behind"), "run\n".repeat(3));
+}
+
+/// A glob would find a path in any form; an expression sees the one that the event has.
+#[test]
+fn the_hooks_of_a_project_see_paths_from_its_root() {
+    let user = User::new();
+    for directory in ["project", "other"] {
+        let when = json!({"/tool_args/path": {"regex": "^secrets/"}});
+        project_with(&user, directory, "tool:pre_execute:write", directory, when);
+    }
+    let blocked_by = |path: &str| {
+        let mut command = user.registered("claude", "PreToolUse");
+        command.env("CLAUDE_PROJECT_DIR", user.project());
+        let input = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": user.path("other"),
+            "tool_name": "Write", "tool_input": {"file_path": path, "content": ""},
+        });
+        user.feed(command, &input.to_string()).err
+    };
+    assert!(blocked_by("secrets/a").contains("`other`"));
+    let first = user.project().join("secrets/a");
+    assert!(blocked_by(first.to_str().unwrap()).contains("`project`"));
+    assert_eq!(blocked_by("a"), "");
 }
 
 #[test]

@@ -241,6 +241,12 @@ fn one_guard_sees_the_tools_of_all_agents() {
             json!({"command": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: secrets/new\n+x\n*** End Patch\nEOF\n"}),
             "no secrets",
         ),
+        (
+            "codex",
+            "Bash",
+            json!({"command": "cd secrets && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\nEOF\n"}),
+            "no secrets",
+        ),
         // An absolute pattern, and links below another directory than the one in which the agent is.
         (
             "claude",

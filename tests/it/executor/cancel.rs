@@ -316,6 +316,22 @@ fn what_runs_is_cancelled_and_later_calls_run() {
     );
 }
 
+/// A hook in the background stops nothing, so the hooks after a cancelled one are still reached.
+#[test]
+fn a_cancelled_event_starts_nothing_in_the_background() {
+    let world = World::new();
+    world.hook("*", &meets("before", "never"));
+    world.add(hook("*", "echo>behind").with_background());
+    let options = FireOptions::new().stop_on_failure(false);
+    let handle = world.executor.submit(custom("app:build"), options).unwrap();
+    world.await_file("before");
+    handle.cancel();
+    assert!(cancelled(&handle.wait().results()[0]));
+    // This also waits for hooks in the background.
+    assert!(world.executor.shutdown(PATIENCE));
+    assert!(!world.path("behind").exists());
+}
+
 #[cfg(unix)]
 #[test]
 fn what_runs_in_the_background_is_not_cancelled() {

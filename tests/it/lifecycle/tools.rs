@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 
 use forge_hooks::{
-    Decision, FailurePolicy, FireOptions, HookEvent, HookExecutor, Lifecycle, Permit,
+    CancelToken, Decision, FailurePolicy, FireOptions, HookEvent, HookExecutor, Lifecycle, Permit,
 };
 use serde_json::json;
 
@@ -310,6 +310,22 @@ fn the_changed_call_is_asked_about_once() {
         assert_eq!(run.is_ok(), asks_always);
         assert_eq!(asked, [2]);
     }
+}
+
+/// The user may cancel the call instead of answering.
+#[test]
+fn a_call_that_is_cancelled_while_hooks_ask_is_not_made() {
+    let host = Host::with([(PRE, json!({"decision": "ask", "reason": "sure?"}))]);
+    let token = CancelToken::new();
+    let hooks = host.lifecycle();
+    let call = hooks.tool("ls", json!({})).cancelled_by(&token);
+    let call = call.on_ask(|_| {
+        token.cancel();
+        true
+    });
+    let blocked = call.run(never).unwrap_err();
+    assert!(blocked.is_cancelled(), "{blocked}");
+    assert_eq!(host.names(), PRE, "it has not begun, so it has no end");
 }
 
 #[test]

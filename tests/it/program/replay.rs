@@ -392,6 +392,25 @@ fn a_hook_knows_that_it_is_replayed_and_cannot_write() {
     assert!(user.path("left").exists());
 }
 
+/// The sandbox of a replay is one more: it allows to read what the hook's own does not.
+#[test]
+fn a_replayed_hook_keeps_its_own_sandbox() {
+    if Sandbox::support().is_err() {
+        return;
+    }
+    let user = recorded(GUARD, &[&LS]);
+    user.write("secret", "");
+    let command = format!(
+        "if (: <'{}'); then exit 1; fi",
+        user.path("secret").display()
+    );
+    let hook = json!({"event": "tool:pre_execute", "command": command, "sandbox": {"read": []}});
+    let hooks = json!({"hooks": [hook]});
+    user.write("config/forge-hooks/hooks.json", &hooks.to_string());
+    let printed = user.run(&["replay", FILE, "--yes"]);
+    assert_eq!(printed.out, "1 event compared: 0 differ\n", "{printed:?}");
+}
+
 /// A guard may allow more in a replay, so nobody else can say that it is one.
 #[test]
 fn no_variable_and_no_data_makes_it_a_replay() {
