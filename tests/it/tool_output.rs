@@ -302,3 +302,19 @@ fn an_output_is_withheld_if_a_hook_of_another_agent_crashes() {
         );
     }
 }
+
+/// One after the other, a failure of the first one stops the second one.
+#[test]
+fn in_parallel_a_failed_redaction_stops_no_other() {
+    for (options, runs) in [(FireOptions::new().parallel(), 2), (FireOptions::new(), 1)] {
+        let world = World::new();
+        for command in ["exit 3", "echo>second"] {
+            let redacts = hook("tool:post_execute", command);
+            world.add(redacts.with_on_failure(FailurePolicy::Withhold));
+        }
+        let event = HookEvent::tool_post_execute("bash", "ls", "out");
+        let outcome = world.executor.execute(&event, options);
+        assert_eq!(outcome.results().len(), runs, "{outcome:?}");
+        assert_eq!(world.path("second").exists(), runs == 2);
+    }
+}
