@@ -1,4 +1,4 @@
-//! What each target that checks a file asserts of the problems.
+//! The assertions of each target that checks a file about the problems.
 
 use forge_hooks::LoadReport;
 
