@@ -1,4 +1,4 @@
-//! What decides the exit code of a bench: what is counted, and limits far above any time that a working machine takes.
+//! The exit code of a bench: it depends on counts, and on limits far above any time that a working machine takes.
 //!
 //! Times and ratios depend on the machine and its load, so one that misses its target is only marked.
 

@@ -70,7 +70,7 @@ const BLOCKS: usize = 7;
 /// The width of the column of questions.
 const QUESTION: usize = 62;
 
-/// How often a measurement is repeated.
+/// The number of times that a measurement is repeated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
     Full,
