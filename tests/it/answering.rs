@@ -68,7 +68,7 @@ fn check(ours: &Outcome, theirs: &Outcome, case: &str) {
     assert!(result.diagnostics().is_empty(), "{case}");
 }
 
-/// What could not be tested stops an operation, and does nothing else.
+/// An answer whose condition could not be tested stops an operation, and does nothing else.
 #[test]
 fn an_answer_in_doubt_only_stops() {
     let long = format!("rm -rf ~ #{}", "x".repeat(17 * 1024));
@@ -196,7 +196,7 @@ fn answers_and_processes_keep_their_order() {
     assert_eq!(handle.wait().results().len(), 4);
 }
 
-/// What the README shows of its program, on every system.
+/// The README shows the output of its program on every system.
 #[test]
 fn the_readme_shows_what_happens() {
     let readme = include_str!("../../README.md").replace("\r\n", "\n");

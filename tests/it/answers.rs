@@ -1,5 +1,5 @@
-//! What a hook answers on its standard output: when it is read, and the result of the answers of a chain.
-//! What follows from a single answer is in the tables of `golden`.
+//! Answers on a hook's standard output: when they are read, and the result of the answers of a chain. The
+//! consequences of a single answer are in the tables of `golden`.
 
 use std::time::Duration;
 
@@ -283,7 +283,7 @@ fn a_declined_question_shows_no_secret() {
     assert_eq!(declined.reason(), Some(expected));
 }
 
-/// Whether the hook could have blocked makes no difference.
+/// It makes no difference whether the hook could have blocked.
 #[test]
 fn no_reason_shows_a_secret() {
     let fails = format!("echo t0p-s3cr3t{AND}exit 1");

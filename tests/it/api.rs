@@ -152,7 +152,7 @@ fn a_result_can_be_changed_in_tests() {
     assert!(!shown.contains("hunter2"), "{shown}");
 }
 
-/// What programs read: a change of one of these is a break.
+/// Programs read these names, so a change of one is a breaking change.
 #[test]
 fn the_names_in_json_stay() {
     let failures = "exit signal timed_out not_found not_executable not_started no_working_dir no_sandbox event_too_large \

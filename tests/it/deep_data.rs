@@ -145,7 +145,7 @@ fn no_thread_of_the_pool_drops_deep_data() {
 #[test]
 fn data_of_128_levels_reaches_the_hook() {
     let world = World::new();
-    // What begins with `{` is an answer.
+    // Output that begins with `{` would be an answer.
     world.hook("*", "echo given && cat");
     for event in [can_block(128), cannot_block(128)] {
         let result = world.fire(&event).remove(0);

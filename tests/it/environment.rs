@@ -1,5 +1,4 @@
-//! What a hook finds: its environment, the files for values that do not fit there, its standard
-//! input.
+//! The input of a hook: its environment, the files for values that do not fit there, and its standard input.
 
 use forge_hooks::events::Vocabulary;
 use forge_hooks::hook::Shell;
@@ -205,7 +204,7 @@ mod in_a_process {
                 "FORGE_API_KEY=kept",
                 "TOOL_HOME=kept",
             ];
-            // Of too many variables, the names cannot be handed on: all with the prefix are removed.
+            // The names of too many variables cannot be handed on, so all with the prefix are removed.
             let count = if reads == Reads::Stdin { 2 } else { 4 };
             for line in &kept[..count] {
                 assert!(

@@ -7,7 +7,7 @@ use forge_hooks::Hook;
 
 use crate::support::World;
 
-/// What git sets for its hooks, in case one of them runs these tests.
+/// The variables that git sets for its hooks. A hook may have started these tests.
 pub(crate) const OUTER: [&str; 3] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"];
 
 impl World {

@@ -23,7 +23,8 @@ pub(crate) fn assert_linear<T>(
     assert_costs_at_most(MOST_FOR_FOUR, what, || call(&quarter), || call(&whole));
 }
 
-/// So many steps, about a millisecond, are no growth: a large input also costs its pages of memory.
+/// A number of steps, about a millisecond, that does not count as growth: a large input also costs its pages of
+/// memory.
 const NEGLIGIBLE: usize = 50_000;
 
 /// Fails if one call takes more than `times` as long as another one.

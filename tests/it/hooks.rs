@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, World, custom, hook};
 
-/// Where `mygame` finds the user's file, and the project's.
+/// The paths at which `mygame` finds the user's file and the project's.
 const USERS: &str = "config/mygame/hooks.json";
 const PROJECTS: &str = "project/.mygame/hooks.json";
 
@@ -303,7 +303,7 @@ fn an_event_is_created_by_its_declared_name() {
     }
 }
 
-/// What another host of the user has approved is none of its business.
+/// Approvals that the user gave to another host do not matter to this one.
 #[test]
 fn a_host_is_not_asked_about_tools_that_it_does_not_load() {
     let world = World::new();

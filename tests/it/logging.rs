@@ -1,4 +1,4 @@
-//! What is logged, at which level, and on which thread.
+//! Log messages: their text, their level, and the thread that logs them.
 
 use std::sync::{Mutex, Once};
 use std::thread::{self, ThreadId};
@@ -25,8 +25,7 @@ impl Log for Captured {
             !message.contains("log-panics"),
             "as a logger may whose pipe is closed"
         );
-        // What other tests make a hook write by the megabyte, or do by the thousand, is not looked
-        // at.
+        // Skips the messages of other tests, whose hooks write megabytes or which fire thousands of events.
         let is_much = message.len() >= 1000 || message.contains("unlogged");
         if self.enabled(record.metadata()) && !is_much {
             let entry = (record.level(), thread::current().id(), message);

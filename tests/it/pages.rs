@@ -177,7 +177,7 @@ fn own_file(page: &Path, place: &str) -> Option<String> {
     file.or(is_relative.then_some(place)).map(str::to_owned)
 }
 
-/// Whether a file is in the package, by the list of Cargo.toml.
+/// Returns true if a file is in the package, by the list of Cargo.toml.
 fn is_packaged(file: &str) -> bool {
     let manifest = fs::read_to_string(Path::new(ROOT).join("Cargo.toml")).unwrap();
     let included = manifest

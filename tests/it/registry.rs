@@ -116,7 +116,7 @@ fn pattern() -> impl Strategy<Value = String> {
         .prop_filter("an empty name of a tool", valid)
 }
 
-/// What is done is drawn as a number; what it is done with, in any case.
+/// A number picks the action. The other values are drawn for every action, and may stay unused.
 type Change = (
     u8,
     Vec<(String, bool)>,
@@ -151,7 +151,7 @@ fn events() -> Vec<HookEvent> {
     of_tools.chain(others).collect()
 }
 
-/// What the registry should hold.
+/// The expected content of the registry.
 type Model = Vec<(HookId, Arc<Hook>)>;
 
 fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {

@@ -69,7 +69,7 @@ fn the_schema_and_the_reader_agree() {
         let found = (is_valid, Hook::from_json(&entry).is_ok());
         assert_eq!(found, (expected == "valid", expected == "valid"), "{row}");
     }
-    // What was mistyped is shown in an editor.
+    // An editor shows keys that are mistyped.
     let entry = json!({"event": "*", "command": "x", "timout": 5});
     for file in [json!({"hook": []}), json!({"hooks": [entry]})] {
         assert!(!validator.is_valid(&file), "{file}");

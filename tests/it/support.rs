@@ -200,7 +200,7 @@ pub(crate) fn blocking_event() -> HookEvent {
     HookEvent::tool_pre_execute("bash", serde_json::json!({"command": "ls"}))
 }
 
-/// What a dry run of the host's program says of each hook on an event that can block: its verdict, and why.
+/// Returns the verdict on each hook, and its reason, from a dry run of an event that can be blocked.
 #[cfg(feature = "cli")]
 pub(crate) fn foretold(hooks: &Hooks) -> Vec<String> {
     let (mut out, mut errors) = (Vec::new(), Vec::new());
@@ -226,12 +226,13 @@ pub(crate) fn custom(name: &str) -> HookEvent {
     HookEvent::new(EventType::custom(name).unwrap())
 }
 
-/// What each hook has printed, without the end of the line.
+/// Returns the output of each hook, without the end of the line.
 pub(crate) fn printed(results: &[HookResult]) -> Vec<&str> {
     results.iter().map(|result| result.stdout.trim()).collect()
 }
 
-/// How long a test waits for what must come: long enough for any machine, so that what comes later counts as never.
+/// The time that a test waits for an expected event. It is long enough for any machine, so an event that comes later
+/// counts as missing.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits for a condition, and fails when it has not come true within [`PATIENCE`].
@@ -312,7 +313,7 @@ impl Observer for Notes {
     }
 }
 
-/// What an observer is told of a hook.
+/// The events of a hook that an observer gets.
 pub(crate) enum Moment<'a> {
     Start,
     Finish(&'a HookResult),
@@ -345,8 +346,9 @@ impl<F: Fn(&HookExecutor, &HookRun<'_>, Moment<'_>) + Send + Sync + 'static> Obs
     }
 }
 
-/// Whether a program that a test would use is not here; then that is printed. A wrapper of a version manager is here, and
-/// exits with 126 or 127 if there is no version; `sh` has other errors for an option that it does not know.
+/// Returns true, and prints a message, if a program that a test would use is missing. A wrapper of a version manager
+/// counts as missing if it exits with 126 or 127, because there is no version; `sh` has other errors for an option that
+/// it does not know.
 #[cfg(unix)]
 pub(crate) fn is_missing(program: &str) -> bool {
     static LOOKED_FOR: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
@@ -378,8 +380,8 @@ pub(crate) fn one_in<T>(
 
 const ALONE: &str = "FORGE_HOOKS_TEST_ALONE";
 
-/// Whether this test has the process for itself, as one must that looks at what belongs to the whole
-/// process. If not, it is run again in a process of its own, and has been when this returns.
+/// Returns true if this test has the process for itself, which a test of the state of the whole process needs.
+/// Otherwise this function runs the test again in a process of its own, and returns after its end.
 #[track_caller]
 pub(crate) fn alone(test: &str) -> bool {
     alone_with(test, &[])

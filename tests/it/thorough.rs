@@ -1,5 +1,5 @@
-//! How much of the long tables and of the random cases is run: a part, so that `cargo test` is quick, or everything, with
-//! `FORGE_HOOKS_TEST_ALL=1`. The unit tests of the library use this file too.
+//! The part of the long tables and of the random cases that is run. It is small, so that `cargo test` is quick;
+//! `FORGE_HOOKS_TEST_ALL=1` runs everything. The unit tests of the library use this file too.
 
 /// Returns true if each case is run.
 pub(crate) fn all_cases() -> bool {

@@ -125,7 +125,7 @@ fn public_items(text: &str) -> BTreeSet<String> {
 /// Functions for this crate alone, by their names, with the modules that have them. A name that something public has
 /// too is left out.
 fn private_functions(sources: &[Source]) -> BTreeMap<String, BTreeSet<&str>> {
-    // Of the standard library and of others.
+    // The names are those of functions of the standard library and of other crates.
     const ELSEWHERE: [&str; 14] = [
         "any",
         "chain",
@@ -167,7 +167,7 @@ fn called(text: &str) -> BTreeSet<String> {
     calls.map(|found| found[1].to_owned()).collect()
 }
 
-/// What a text uses of a module that it names as a whole, as in `files::lock`.
+/// Returns the items that a text uses of a module that it names as a whole, as in `files::lock`.
 fn used_through(module: &str, text: &str) -> Vec<String> {
     let path = Regex::new(&format!(r"\b{module}::(\w+)")).unwrap();
     let paths = path.captures_iter(text);
@@ -284,7 +284,7 @@ fn every_file_is_short_has_a_comment_and_prints_nothing() {
         let code = code(&source.text);
         let has = |text: &str, forms: &[&str]| forms.iter().any(|form| text.contains(form));
         assert!(!has(&code, &["print!(", "println!("]), "{place} prints");
-        // Where it may write is one of its files.
+        // Only one file of the module may write to these streams.
         let writes = has(&code, &["io::stdout(", "io::stderr("]);
         assert!(!writes || source.path == Path::new("cli/io.rs"), "{place}");
         let markers = ["TODO", "FIXME", "todo!(", "unimplemented!(", "dbg!("];
@@ -308,7 +308,7 @@ fn only_logging_calls_the_logger() {
     }
 }
 
-/// What precedes the reading of a JSON text is done in one place.
+/// Only one file does the checks that precede the parsing of a JSON text.
 #[test]
 fn only_json_reads_json_texts() {
     let readers = [
@@ -426,10 +426,10 @@ fn what_architecture_names_is_there() {
     }
 }
 
-/// So there is one place that decides where a path may lead. What a test writes does not count.
+/// One module decides where a path may lead. Files that tests write do not count.
 #[test]
 fn files_are_opened_for_writing_in_one_module() {
-    // What other modules do, each with the reason why a link leads nowhere else.
+    // The exceptions in other modules, each with the reason why no link is followed.
     const RANDOM: &str = "it has a random name, and nothing that exists is opened";
     let allowed = [
         ("compat/large_context.rs", "tempfile::Builder", RANDOM),

@@ -11,7 +11,7 @@ use crate::tidy::{Source, code, sources};
 /// The library's files by their modules, as in `trust::store`; the crate's root is empty.
 struct Files {
     texts: BTreeMap<String, String>,
-    /// What a module hands on: by its path, the module that has it.
+    /// The items that a module re-exports: by their path, the module that has them.
     handed_on: BTreeMap<String, String>,
 }
 
@@ -76,7 +76,7 @@ fn named(text: &str) -> Vec<String> {
     found.map(|path| path.as_str().to_owned()).collect()
 }
 
-/// What follows `crate::` in a text, each path of a list by itself.
+/// Returns each path that follows `crate::` in a text. The paths of a list are separate.
 pub(crate) fn crate_paths(text: &str) -> Vec<String> {
     let used = used(text).into_iter().map(|(path, _)| path);
     let paths = used.chain(named(text));
@@ -130,7 +130,7 @@ impl Files {
         Some(at)
     }
 
-    /// Who imports whom. What a module only hands on, it does not import.
+    /// Returns the modules that each module imports. A module does not import an item that it only re-exports.
     fn edges(&self) -> BTreeMap<&str, BTreeSet<String>> {
         let edges = self.texts.iter().map(|(module, text)| {
             let used = used(text).into_iter().filter(|(_, handed_on)| !handed_on);

@@ -1,5 +1,6 @@
-//! What the pages for maintainers say: the filters of `cargo test` match tests of today, each dependency has a row, and a walk
-//! of ARCHITECTURE.md names what its files have. Compares texts, so that a test that was renamed is noticed before CI runs.
+//! The pages for maintainers: the filters of `cargo test` match existing tests, each dependency has a row, and the
+//! walks of ARCHITECTURE.md name items that their files have. The tests compare texts, so that a renamed test is
+//! noticed before CI runs.
 
 use std::path::{Path, PathBuf};
 
@@ -107,7 +108,7 @@ fn each_dependency_has_a_row() {
     }
 }
 
-/// Whether `src/x.rs` (`NAME`) is so, for each row of "Where does a change go?".
+/// Each row of "Where does a change go?" has the form `src/x.rs` (`NAME`), and the file has the name.
 #[test]
 fn the_walks_name_what_their_files_have() {
     let page = read("ARCHITECTURE.md");

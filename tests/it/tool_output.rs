@@ -1,4 +1,4 @@
-//! What hooks make of a tool's output: replaced, redacted, withheld.
+//! Hooks that change a tool's output: they replace, redact or withhold it.
 
 use std::time::Duration;
 
@@ -93,7 +93,8 @@ fn redacting_hooks_run_first() {
     }
 }
 
-/// What each of these hooks ends with, as far as it is shown. Nothing that it wrote is: it may be the output.
+/// The beginning of the reason for which each of these hooks fails. It contains nothing that the hook wrote, which
+/// may be the output.
 const FAILS: &str = r#"
 exited with code 3 <- printf %s "$FORGE_TOOL_RESULT"; exit 3
 exited with code 3 <- set -x; : "$FORGE_TOOL_RESULT"; exit 3
@@ -185,8 +186,7 @@ fn the_output_of_other_events_is_not_replaced() {
     assert!(!world.run(hook, &blocking_event()).should_continue());
 }
 
-/// Whether the output is withheld, whether a call is blocked, and the text of a file. `POST` is a whole hook but for
-/// the end.
+/// The effect on the output, the effect on a call, and the text of a file. `POST` is a whole hook but for the end.
 const BROKEN: &str = r#"
 withholds passes {"hooks": [POST, "timeout": "x", "on_failure": "withhold"}]}
 withholds passes {"hooks": [POST, "background": true, "on_failure": "withhold"}]}
@@ -200,7 +200,7 @@ withholds blocks {"hooks": {}}
 withholds blocks {"hooks": [7]}
 "#;
 
-/// What is not legible may have been a hook that withholds.
+/// An illegible entry may have been a hook that withholds.
 #[test]
 fn a_broken_file_withholds() {
     for row in BROKEN.trim().lines() {
@@ -284,7 +284,7 @@ fn an_answer_that_is_too_long_withholds() {
     }
 }
 
-/// What it wrote decides nothing, so its exit code does.
+/// The output of the hook decides nothing, so its exit code does.
 #[test]
 #[cfg(unix)]
 fn an_output_is_withheld_if_a_hook_of_another_agent_crashes() {

@@ -358,7 +358,7 @@ fn a_partial_line_is_closed() {
         let mut command = std::process::Command::new("sh");
         let script = "trap '' XFSZ; ulimit -f 16; exec \"$@\"";
         command.args(["-c", script, "sh"]).env(LIMITED, "1");
-        // What counts lines would write its file up to the limit too, and fail at half a one.
+        // The coverage runtime would also write its file up to the limit, and fail in the middle of a line.
         command.env("LLVM_PROFILE_FILE", "/dev/null");
         command.arg(std::env::current_exe().unwrap());
         let test = "trace_file::a_partial_line_is_closed";
@@ -390,7 +390,7 @@ fn a_partial_line_is_closed() {
     assert_eq!(parsed.iter().filter(|line| line.is_err()).count(), 1);
 }
 
-/// What is renamed is the file, and the link leads to the new one.
+/// The file that the link leads to is renamed, and the link leads to the new one.
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link() {

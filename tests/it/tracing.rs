@@ -207,7 +207,7 @@ fn every_end_of_a_hook_has_its_line() {
             assert_eq!(found.trim_matches('"'), value, "{key} of {line}");
         }
     }
-    // Whether it could be blocked is another question.
+    // It makes no difference whether the event could be blocked.
     traced.world.registry().clear();
     traced.world.hook("*", "exit 1");
     for (event, can_block) in [("notification:show", false), ("game:cast", true)] {
@@ -347,8 +347,8 @@ fn a_secret_with_a_space_is_masked() {
     assert!(command.ends_with(" \"\""), "{command}");
 }
 
-/// Of a value that is longer than what is looked at, or begins near its end behind one that is masked,
-/// no part is shown.
+/// No part of a value is shown if the value is longer than the part that is examined, or if it begins near the end of
+/// that part, after a masked one.
 #[test]
 fn part_of_an_env_value_is_masked() {
     let traced = Traced::new();

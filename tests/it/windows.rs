@@ -1,4 +1,4 @@
-//! What is different on Windows: `cmd` and how it reads a command, and the job that ends a tree.
+//! Differences on Windows: `cmd` and how it reads a command, and the job that ends a tree.
 #![cfg(windows)]
 
 use std::time::{Duration, Instant};
@@ -73,8 +73,8 @@ fn a_path_begins_at_the_working_directory() {
     assert!(error.contains("needs an interpreter before it"), "{error}");
 }
 
-/// However its path is written, an approval covers a script: whole, in other letter case, without its ending, or
-/// in a working directory.
+/// An approval covers a script in each form of its path: whole, in other letter case, without its ending, or in a
+/// working directory.
 #[test]
 fn an_approval_covers_each_form_of_a_path() {
     let whole = |project: &Project| project.world.path("project/sub/guard.bat");
@@ -141,7 +141,7 @@ fn a_large_event_arrives_whole() {
     }
 }
 
-/// Where Git for Windows is installed, bash runs it.
+/// The test needs Git for Windows, whose bash runs the command.
 #[test]
 fn a_command_for_bash_does_not_run_in_cmd() {
     let world = World::new();

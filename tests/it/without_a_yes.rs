@@ -67,7 +67,7 @@ fn each_permit_has_its_own_call() {
     let hooks = Lifecycle::new(world.executor.clone());
     let calls = [("read", 1), ("write", 2), ("bash", 3)];
     let permits = calls.map(|(tool, n)| hooks.tool(tool, json!({"n": n})).permit().unwrap());
-    // Whatever order a host makes of them.
+    // The host may finish them in any order.
     let mut ran: Vec<_> = permits
         .into_iter()
         .rev()
@@ -126,7 +126,7 @@ fn a_change_of_what_cannot_be_changed_is_no_yes() {
         hooks.session("s1").begin().is_ok(),
         "nothing is blocked there"
     );
-    // Whatever a host declares: nothing says how the change would be applied.
+    // The declaration of the host makes no difference: nothing says how the change would be applied.
     let applies = FireOptions::new().applies_updates();
     for event in [
         HookEvent::tool_pre_execute("bash", "ls"),
@@ -212,7 +212,7 @@ fn a_cancelled_call_is_not_made() {
     );
 }
 
-/// What one hook asks, another one does not answer.
+/// The answer of one hook does not settle the question of another.
 #[test]
 fn a_question_of_the_check_is_asked_whatever_the_prompt_grants() {
     let world = World::new();
@@ -317,7 +317,7 @@ fn a_late_yes_is_none() {
     assert!(!late.unwrap().granted);
 }
 
-/// What has not been allowed stays so, however its results are looked at.
+/// An event that was blocked stays blocked, however its results are read.
 #[test]
 fn a_handle_never_forgets_what_blocks() {
     let world = World::new();
@@ -533,7 +533,7 @@ fn a_blocked_change_has_what_hooks_have_said_before() {
     assert_eq!(blocked.failures().to_string(), told);
 }
 
-/// What hooks have said besides is not lost with the call.
+/// The other results of the hooks are not lost with the call.
 #[test]
 fn a_blocked_call_has_what_other_hooks_have_said() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! What hooks decide, in each agent's words: each outcome at each of its events.
+//! The decisions of hooks in each agent's format: each outcome at each of its events.
 
 use std::fmt::Write as _;
 

@@ -19,7 +19,7 @@ fn registered() -> User {
 }
 
 impl User {
-    /// What `doctor` says of an agent after a change of its settings.
+    /// Returns the report of `doctor` on an agent after a change of its settings.
     fn after(&self, agent: &str, file: &str, change: impl Fn(&str) -> String) -> Printed {
         let before = self.read(file);
         self.write(file, &change(&before));

@@ -1,4 +1,5 @@
-//! What is not understood, is invalid or hangs: it blocks each event that can be blocked, and never the end of a turn.
+//! Hooks and input that are not understood, are invalid or hang: they block each event that can be blocked, and never
+//! the end of a turn.
 
 use std::process::Stdio;
 

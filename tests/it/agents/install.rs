@@ -194,7 +194,7 @@ fn the_command_has_what_the_environment_has() {
     // A model could put programs into a relative directory.
     let path = registered("PATH", "bin:/usr/bin:.::/bin:/usr/bin".into(), &[]);
     assert!(path.ends_with(" --path /usr/bin:/bin"), "{path}");
-    // So it could into one of its project.
+    // A model could do the same with a directory of its project.
     fs::create_dir(user.project().join(".git")).unwrap();
     let own = user.project().join("node_modules/.bin");
     let mut install = user.command(&["install", "claude", "--yes"]);
@@ -372,7 +372,7 @@ fn codex_runs_what_a_person_has_approved() {
     assert!(!twice.out.contains("approve"), "{twice:?}");
     let asked = fs::read_to_string(user.approvals()).unwrap();
     assert_eq!(asked.lines().count(), 1, "{asked}");
-    // Who withdraws an approval is asked again.
+    // The user is asked again after withdrawing an approval.
     fs::remove_file(user.approvals()).unwrap();
     let asked = user.run(&["install", "codex"]);
     assert_eq!(asked.status, 2, "{asked:?}");

@@ -1,5 +1,5 @@
-//! What lasts longer than one event: a session's root, its end, its settings, and hooks in the background. And what a model can
-//! write, which decides nothing.
+//! State that outlives one event: a session's root, its end, its settings, and hooks in the background. Text that a
+//! model can write decides nothing.
 
 use std::fs;
 
@@ -190,7 +190,7 @@ fn the_projects_of_a_session_stay_what_they_were() {
     user.write("project/src/.git/HEAD", "");
     user.write("project/src/.forge-hooks/hooks.json", "{\"hooks\": []}");
     assert!(in_src().contains("`first`"));
-    // What was approved blocks when it is gone or invalid, wherever it is.
+    // An approved hook blocks when its file is gone or invalid, wherever it is.
     project(&user, "other", "second");
     let in_other = || calls_rm(&user, "codex", "project", None, "other");
     fs::remove_file(user.path("project/.forge-hooks/hooks.json")).unwrap();
@@ -358,7 +358,7 @@ fn a_change_of_settings_that_could_switch_hooks_off_is_blocked() {
     for (file, text, is_blocked) in [
         (users, own.to_string(), false),
         (users, serde_json::to_string_pretty(&own).unwrap(), false),
-        // What the agent does not understand may switch the whole file off.
+        // A key that the agent does not understand may switch the whole file off.
         (users, with("permissions", "x".into()), true),
         (users, with("disableAllHooks", true.into()), true),
         (users, with("disableAllHooks", "true".into()), true),
@@ -409,7 +409,7 @@ fn a_change_of_settings_that_could_switch_hooks_off_is_blocked() {
             is_blocked
         );
     }
-    // What cannot be read here does not change either.
+    // A file that cannot be read here must not change either.
     let user = User::new();
     let unreadable = |value: &str| format!("{{ /* {value} */ }}");
     user.write(local, &unreadable("1"));
@@ -418,7 +418,7 @@ fn a_change_of_settings_that_could_switch_hooks_off_is_blocked() {
     assert_eq!(change(), 0);
     user.write(local, &unreadable("2"));
     assert_eq!(change(), 2);
-    // Of a session that is not known, nothing is.
+    // The settings of an unknown session are unknown, so any change blocks.
     let user = User::new();
     assert_eq!(user.fired("claude", "ConfigChange", &json!({})).status, 2);
 }
@@ -669,7 +669,7 @@ fn hooks_in_the_background_run_in_their_turn() {
     eventually("a hook before the guard has the event", || {
         user.path("before").exists()
     });
-    // What another hook has removed of the output stays removed.
+    // The part of the output that another hook has removed stays removed.
     let masks = json!({"event": "tool:post_execute", "answer": {"updatedOutput": "masked"}});
     user.has_hooks(&json!([masks, logs(&user, "tool:post_execute", "output")]));
     let fields = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {"stdout": "secret", "stderr": ""}});

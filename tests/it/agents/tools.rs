@@ -447,7 +447,7 @@ fn denied(answer: &str) -> String {
         .to_owned()
 }
 
-/// Where the agent is below the root, links still lead from the root.
+/// Links still lead from the root if the agent is below it.
 #[test]
 fn links_lead_from_the_root() {
     let user = guarded();
@@ -722,8 +722,8 @@ fn a_subagent_is_not_the_main_agent() {
     assert_eq!(call(json!({"agent_id": "x", "agent_type": "main"})), 2);
 }
 
-/// What a hook has removed of an output, those after it do not find elsewhere; and a path that is written in two ways hides no
-/// output.
+/// Later hooks find no other copy of the part that a hook has removed from an output. A path that is written in two
+/// ways hides no output.
 #[test]
 fn an_output_is_in_one_place() {
     let user = User::new();

@@ -75,7 +75,7 @@ fn a_variable_disables_all_hooks() {
     }
 }
 
-/// Where a host lets no variable disable hooks, its commands do not either.
+/// If the host allows no variable to disable hooks, its commands allow none either.
 #[cfg(feature = "cli")]
 #[test]
 fn a_host_that_forbids_it_forbids_it_to_its_commands() {

@@ -30,7 +30,7 @@ pub(crate) const STYLED: &str = "\
     \"disable\": [ ]
 }";
 
-/// What is saved of a text when its hooks are changed.
+/// Returns the saved text after a change of its hooks.
 fn saved(text: &str, change: impl FnOnce(&mut Vec<Hook>)) -> String {
     let world = World::new();
     let config = config(&world);
@@ -172,7 +172,7 @@ pub(crate) fn any_entry() -> impl Strategy<Value = String> {
     })
 }
 
-/// What is between two entries.
+/// The texts that may separate two entries.
 pub(crate) const SEPARATORS: &[&str] = &[
     ", ",
     ",\n    ",

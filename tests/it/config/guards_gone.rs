@@ -174,7 +174,7 @@ fn a_broken_file_has_its_guards_still() {
     let world = World::new();
     write(&world, &[guard("one")]);
     let hooks = host(&world);
-    // What stands there blocks something else.
+    // The remaining entry blocks another event.
     write(&world, &[json!({"event": "session:end"})]);
     assert_eq!(gone(&hooks.reload()).len(), 1);
 }

@@ -19,7 +19,7 @@ fn open(world: &World, text: &str) -> HooksFile {
     config(world).global_file().unwrap()
 }
 
-/// What is saved of the styled file when its entries are edited.
+/// Returns the saved text of the styled file after an edit of its entries.
 fn styled(edit: impl FnOnce(&mut HooksFile)) -> String {
     let world = World::new();
     let mut file = open(&world, STYLED);
@@ -110,7 +110,7 @@ fn an_edited_hook_asks_again() {
     store
         .approve(&Approval::of(&root, hooks()).unwrap())
         .unwrap();
-    // How the hooks stand, and how many approved ones are not there.
+    // Returns for each hook whether it is approved, and the number of approved hooks that are gone.
     let after = |edit: &dyn Fn(&mut HooksFile) -> bool| {
         let mut file = config.project_file(&root).unwrap();
         assert!(edit(&mut file));
@@ -128,7 +128,7 @@ fn an_edited_hook_asks_again() {
     assert_eq!(after(&|file| file.remove(0)), (vec![false], 2));
 }
 
-/// What is done, where, and for a move where to.
+/// The action, its place, and the target of a move.
 type Edit = (&'static str, Index, Index);
 
 const EDITS: &[&str] = &["save", "insert", "replace", "remove", "move", "on", "off"];

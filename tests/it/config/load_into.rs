@@ -34,8 +34,8 @@ fn hooks_are_registered_last_in_order() {
     assert_eq!(printed(outcome.results()), ["host", "global", "project"]);
 }
 
-/// What entries that cannot be used do at each of `events`: `b` blocks, `r` is reported, `.` does not match. Behind it,
-/// words of the reason. `golden/validate.txt` has all reasons.
+/// Entries that cannot be used, each with its effect at each of `events`: `b` blocks, `r` is reported, `.` does not
+/// match. A part of the reason follows. `golden/validate.txt` has all reasons.
 const ENTRIES: &str = r#"
 b..... hooks[0].timeout: {"event": "tool:pre_execute:bash", "command": "x", "timeout": "5"}
 bbbrbr hooks[0].event: {"event": "tool:[", "command": "x"}
@@ -83,8 +83,8 @@ fn an_unusable_entry_blocks_its_events() {
     }
 }
 
-/// What lies at the place of the user's file, and the reason for which everything is blocked: a text, or something else
-/// in `<>`.
+/// The content of the user's file, and the reason for which everything is blocked. The content is a text, or
+/// something else in `<>`.
 const FILES: &str = r#"
  => is not valid JSON: expected a value, found the end
 [] => expected an object with a list `hooks`
@@ -114,7 +114,7 @@ fn an_unusable_file_blocks_everything() {
     }
 }
 
-/// Whether the system has such a thing.
+/// Returns false if the system cannot create such a thing.
 fn put(what: &str, path: &Path) -> bool {
     std::fs::remove_file(path).unwrap();
     match what {

@@ -95,7 +95,7 @@ fn saving_keeps_unknown_and_unusable_entries() {
     assert_eq!(commands.last().unwrap(), "3");
 }
 
-/// What was loaded is saved where it was.
+/// A hook that was loaded is saved at its own entry.
 #[test]
 fn of_equal_entries_the_right_one_stays() {
     let world = World::new();
@@ -156,7 +156,7 @@ fn a_link_may_lead_out_and_in_again() {
         save("project").unwrap();
         save("same").unwrap();
     }
-    // What is missing is not created to go up from there; nor is anything locked, which creates a file.
+    // Missing directories are not created to go up from there. No file is locked either, since a lock creates one.
     world.write("Cargo.lock", "");
     for target in ["nodir/../../../../Cargo", "nodir/../../../../new/x"] {
         std::fs::remove_file(&link).unwrap();
@@ -283,7 +283,7 @@ mod modes {
         save(&world, "old");
         largest_file(4096);
         let refused = config(&world).save_global(many("new"));
-        // What measures coverage writes at the end.
+        // The coverage runtime writes its file at the end.
         largest_file(libc::RLIM_INFINITY);
         let error = refused.unwrap_err();
         let path = world.path(FORGE);

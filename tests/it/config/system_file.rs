@@ -101,7 +101,7 @@ fn it_disables_hooks_of_any_file() {
     assert_eq!(blocked(&hooks), None);
 }
 
-/// What the user says of it counts as little as if they had said nothing.
+/// The user cannot change which hooks the administrator has disabled.
 #[test]
 fn what_both_disable_is_disabled() {
     let world = World::new();

@@ -61,7 +61,7 @@ fn mistakes_are_told_with_place_and_fix() {
     each_at_once(&cases, check);
 }
 
-/// What a host can know of them without the program.
+/// The library alone reports these mistakes, without the program.
 #[test]
 fn a_host_is_told_of_what_was_meant_to_block() {
     let world = World::new();
@@ -104,7 +104,7 @@ fn reasons_and_failures_mask_secrets() {
     let error = world.outcome(&blocking_event()).check().unwrap_err();
     let error = error.to_string();
     assert!(error.contains("--token [redacted]"), "{error}");
-    // What the model gets in place of an output, and why the turn ends.
+    // The text that replaces an output for the model, and the reason why the turn ends, are redacted too.
     world.registry().clear();
     let after = forge_hooks::HookEvent::tool_post_execute("bash", "ls", "output");
     let says = |answer: &str| crate::support::hook("*", &format!("echo '{answer}'"));
@@ -163,7 +163,7 @@ fn a_load_looks_at_no_programs() {
     assert_eq!(config.check(path).problems.len(), 4);
 }
 
-/// Which of a host's own events hooks can block, only the host knows; also when it loads its hooks.
+/// Only the host knows which of its own events hooks can block, also when it loads its hooks.
 #[test]
 fn a_guard_of_a_declared_event_in_the_background_is_reported() {
     let world = World::new();

@@ -1,5 +1,5 @@
-//! What blocks and what does not: every cause, under both policies, for an event that can block and
-//! for one that cannot. What follows from exit codes and answers is in the tables of `golden`.
+//! Causes that block and causes that do not: every cause, under both policies, for an event that can block and for
+//! one that cannot. The consequences of exit codes and answers are in the tables of `golden`.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use forge_hooks::{
 
 use crate::support::{AND, LONG, World, blocking_event, hook};
 
-/// What a hook may bring about: a row of the table in docs/protocol.md. A row is the failure on an event that can
+/// The result of a hook: a row of the table in docs/protocol.md. A row is the failure on an event that can
 /// block, that on one that cannot, and whether the operation goes on or stops: under `block`, and under
 /// `continue`. With `large`, the event has a value that fits into no variable.
 type Row = (Hook, &'static str);
@@ -154,7 +154,7 @@ fn an_error_says_which_hook_blocked_and_why() {
     }
 }
 
-/// Of results that a host's test has made.
+/// The results are those that a host's test would make.
 #[test]
 fn the_reason_is_the_output_or_the_failure() {
     use FailureKind::{Exit, NotFound, TimedOut};

@@ -24,7 +24,7 @@ fn cancelled(result: &HookResult) -> bool {
 fn cancelling_ends_one_and_skips_the_rest() {
     let world = World::running(["echo first"]);
     for command in [&*meets("second", "never"), "echo>third"] {
-        // Whatever the policy is.
+        // The failure policy must make no difference.
         world.add(hook("*", command).with_on_failure(FailurePolicy::Continue));
     }
     let of_claude = hook_of(compat::CLAUDE, "PreToolUse", "", "echo>fourth");
@@ -402,12 +402,12 @@ fn each_event_of_an_action_has_its_token() {
     let session = hooks.without_waiting().session("s1").begin().unwrap();
     assert!(session.finish().is_none());
     assert!(world.executor.shutdown(PATIENCE));
-    // What can be blocked is not even fired.
+    // An event that can be blocked is not even fired.
     assert_eq!(notes.count("drop (cancelled)"), 2);
     assert_eq!(notes.count("start"), 0);
 }
 
-/// What is cancelled later is another event.
+/// Cancelling an event that has ended cancels no later one.
 #[test]
 fn an_event_that_has_ended_is_not_cancelled() {
     let world = World::running(["exit 0"]);

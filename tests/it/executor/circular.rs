@@ -13,7 +13,7 @@ use crate::support::{World, custom, hook};
 /// each as `PATTERN COMMAND`.
 const HOST: &str = "FORGE_HOOKS_TEST_HOST";
 
-/// Where a host in a hook notes what it has seen.
+/// The variable with the path of the file to which a host in a hook writes what it has seen.
 const LOG: &str = "FORGE_HOOKS_TEST_LOG";
 
 /// No test of its own: the host, when it is run by a hook of the tests below.

@@ -59,7 +59,7 @@ fn an_observer_sees_what_the_host_sees() {
     assert_eq!(seen.len(), 2);
 }
 
-/// However often hooks before it have changed the output of the tool.
+/// The observer sees the original output, however often earlier hooks have changed it.
 #[test]
 fn an_observer_sees_the_event_as_fired() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -114,7 +114,7 @@ fn an_observer_receives_the_tag_of_the_event() {
     assert!(tags.lock().unwrap()[9..].iter().all(Option::is_none));
 }
 
-/// Whether each hook could have blocked, when it ended or was dropped.
+/// For each hook that ended or was dropped: true if it could have blocked.
 #[derive(Default)]
 struct Guards(Mutex<Vec<bool>>);
 

@@ -1,5 +1,4 @@
-//! Which submitted event waits for which: order within a key, guards ahead, everything else side by
-//! side.
+//! The order of submitted events: in sequence within a key, guards first, everything else in parallel.
 
 use forge_hooks::{AppProfile, EventSpec, FireOptions, HookEvent, HookExecutor, Hooks};
 

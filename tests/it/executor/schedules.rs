@@ -49,7 +49,7 @@ impl Lot {
 struct Witness {
     /// By event: hooks that have ended or been dropped.
     seen: Mutex<HashMap<u64, usize>>,
-    /// Of each lane and submitting thread, the last event that has started.
+    /// The last event that has started, by ordering key and submitting thread.
     last: Mutex<HashMap<(u64, u64), u64>>,
     running: AtomicUsize,
     most_running: AtomicUsize,

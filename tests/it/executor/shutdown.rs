@@ -57,7 +57,7 @@ fn the_deadline_cuts_the_rest() {
     assert!(world.executor.shutdown(LATER), "nothing is left");
 }
 
-/// Whether it takes no more events; cancels one that it takes.
+/// Returns true if the executor takes no more events. Cancels the event if it is taken.
 fn refuses(world: &World, options: FireOptions) -> bool {
     match world.executor.submit(custom("x:y"), options) {
         Ok(handle) => {

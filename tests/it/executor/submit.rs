@@ -221,7 +221,7 @@ fn a_clone_keeps_the_executor_alive() {
     assert_eq!(keeps.unwrap().wait().results().len(), 1);
 }
 
-/// So that one frame's event never waits behind another's.
+/// The event of one frame never waits behind that of another.
 #[test]
 fn an_event_is_skipped_while_its_key_is_under_way() {
     let notes = Arc::new(Notes::default());

@@ -1,4 +1,4 @@
-//! What follows from each way in which a hook can end: every event of every tool, times exit codes, times output.
+//! The consequences of each way in which a hook can end: every event of every tool, times exit codes, times output.
 //!
 //! `fire.txt` has a table for each set of events that behave alike. A line is: the output, exit codes, and what
 //! follows. Codes of one line have the same consequence; `KILL` is a signal.
@@ -126,7 +126,7 @@ fn fire(user: &User, tool: &str, event: &str, commands: &[String]) -> (i32, Valu
     (printed.status, printed.json())
 }
 
-/// What one hook came to, in one line.
+/// Returns the consequences of one hook, in one line.
 fn consequence(result: &Value) -> String {
     let mut words = result["decision"].as_str().unwrap().to_owned();
     let continues = result["should_continue"] == true;
@@ -140,7 +140,7 @@ fn consequence(result: &Value) -> String {
     if let Some(failure) = result["failure"].as_str() {
         let error = result["error"].as_str().unwrap_or_default();
         match failure {
-            // Which of them it is follows from the code; the messages stand in the tables of what is fired alone.
+            // The exit code tells which of them it is. The tables of events that are fired alone have the messages.
             "exit" | "signal" | "not_found" | "not_executable" => words += ", failed",
             _ => write!(words, ", {failure} ({error})").unwrap(),
         }
@@ -182,7 +182,7 @@ impl Table {
     fn command(&self, index: usize) -> String {
         let (_, stdout, stderr) = self.outputs[index / self.codes.len()];
         let written = |text: &str| text.replace("EVENT", self.event).replace('\'', r"'\''");
-        // What is kept of an output is less than this.
+        // The kept part of an output is shorter than this.
         let stdout = written(stdout).replace('⋯', "'; printf %1100000s '");
         let end = match self.codes[index % self.codes.len()] {
             "KILL" => "kill -KILL $$".to_owned(),
@@ -195,7 +195,7 @@ impl Table {
         )
     }
 
-    /// What follows from these cases; the status and the report alone if no hook has run.
+    /// Returns the consequence of each of these cases, or only the status and the report if no hook has run.
     fn results(&self, user: &User, cases: &[usize]) -> Result<Vec<String>, String> {
         let commands = cases.iter().map(|case| self.command(*case));
         let commands: Vec<_> = commands.collect();
@@ -217,7 +217,8 @@ impl Table {
         Ok(results.iter().map(consequence).collect())
     }
 
-    /// What follows from each output and code. Cases that are not run are as the corpus has them.
+    /// Returns the table with the consequence of each output and code. Cases that are not run are copied from the
+    /// corpus.
     fn text(&self, user: &User, corpus: &HashMap<String, Known>) -> String {
         let head = format!("{}: {}", self.tool, self.event);
         let known = corpus.get(&head);
@@ -283,10 +284,10 @@ fn without_code(words: &str, code: &str) -> String {
 /// One in so many cases is run.
 const ONE_IN: usize = 29;
 
-/// What follows from an output and a code, by the names of both.
+/// The consequences of an output and a code, by the names of both.
 type Known = HashMap<(&'static str, &'static str), &'static str>;
 
-/// What the file has of each event, by the head of its part. Empty if all cases are to be run.
+/// Returns the file's table for each event, by the head of its part. Empty if all cases are to be run.
 fn corpus() -> HashMap<String, Known> {
     let mut known = HashMap::new();
     if all_cases() || std::env::var_os("FORGE_HOOKS_BLESS").is_some() {

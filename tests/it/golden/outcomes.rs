@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::program::User;
 
-/// What is shown of a result.
+/// The keys of a result that the table shows.
 const KEYS: &str = "decision should_continue exit_code failure error output stdout residency";
 
 fn event(name: &str) -> Value {
@@ -14,7 +14,7 @@ fn event(name: &str) -> Value {
     json!({"type": name, "timestamp": 1.5, "tool_name": "bash", "data": data})
 }
 
-/// What was printed, without what differs from run to run.
+/// Returns the printed report without the parts that differ from run to run.
 fn shown(report: &Value) -> String {
     let mut text = String::new();
     for (key, value) in report.as_object().unwrap() {

@@ -20,7 +20,7 @@ sudo_ls() { before_bash '{"command":"sudo ls"}' "$@"; }
 ls() { before_bash '{"command":"ls"}' "$@"; }
 "#;
 
-/// What differs from run to run.
+/// The numbers that differ from run to run.
 static NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"("(?:timestamp|duration)": ?)[0-9.e-]+"#).unwrap());
 

@@ -36,7 +36,7 @@ impl Place {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
-        // Whatever the umask is.
+        // The umask must make no difference.
         mode(&path, 0o644);
     }
 
@@ -80,7 +80,7 @@ impl Place {
         )
     }
 
-    /// What a host reports that runs only approved hooks.
+    /// Returns the report of a host that runs only approved hooks.
     fn load_approved(&self, host: HooksBuilder) -> String {
         let report = host.load().report();
         let status = if report.is_ok() { "0" } else { "1" };
@@ -111,7 +111,7 @@ impl Place {
         }
     }
 
-    /// What the last step of a row prints, or what is reported then.
+    /// Returns the output of the last step of a row, or the problems that it reports.
     fn result(&self, step: &str, text: &[u8]) -> String {
         let (word, rest) = step.split_once(' ').unwrap_or((step, ""));
         let host = self.host();

@@ -150,7 +150,7 @@ fn no_git_hook_runs_and_nothing_is_signed() {
     }
     world.git(&["config", "commit.gpgSign", "true"]);
     world.write("a", "1");
-    // What git sets for its hooks, in case one of them has run this one: another repository.
+    // A hook of another repository may run this test, with the variables that git sets for its hooks.
     let outer = World::new();
     outer.git(&["init", "--quiet"]);
     let hook = hook(&world)

@@ -1,5 +1,5 @@
-//! What is fired around a tool, a model call, a session and a permission, in which order, also when
-//! something fails. Model calls and sessions are here.
+//! The events around a tool, a model call, a session and a permission, in their order, also when something fails.
+//! Model calls and sessions are here.
 
 mod permissions;
 mod second_pass;
@@ -253,7 +253,7 @@ fn without_waiting_events_keep_their_order() {
     // Events before an action do not wait in the queue.
     let names = "tool:pre_execute session:start session:message tool:post_execute session:end";
     assert_eq!(host.names(), names);
-    // What a full queue loses are events only.
+    // A full queue loses only events.
     let session = host.lifecycle().without_waiting().session("s2");
     let session = session.begin().unwrap();
     assert!(session.lifecycle().tool("ls", "x").run(works).is_ok());
@@ -377,7 +377,7 @@ fn act(hooks: &Lifecycle) {
     assert_eq!(done.unwrap(), Ok(()));
 }
 
-/// Which agents the events have named since the last time, without repetitions.
+/// Returns the agents that the events have named since the last call, without repetitions.
 fn agents(host: &Host) -> Vec<Value> {
     let events = std::mem::take(&mut *host.seen.0.lock().unwrap());
     let named =

@@ -15,7 +15,8 @@ const CHECK: &str = "permission:check";
 #[test]
 fn a_permission_has_its_events_in_order() {
     let (allow, block, ask) = (Decision::Allow, Decision::Block, Decision::Ask);
-    // Which event a hook answers, and its decision; what the host would do; whether it is granted.
+    // The columns: the event that a hook answers, its decision, the host's verdict, the expected result, and the
+    // events.
     for (event, answer, verdict, expected, names) in [
         ("none", "allow", allow, true, "check granted"),
         ("none", "allow", block, false, "check denied"),

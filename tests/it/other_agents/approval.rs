@@ -138,7 +138,7 @@ fn an_approved_hook_that_is_gone_from_a_plugin_blocks() {
     }
 }
 
-/// Who names it means it, although the project has it.
+/// A host that names the file trusts it, although it belongs to the project.
 #[test]
 fn a_file_of_the_project_that_is_named_needs_no_approval() {
     let guard = command("echo no >&2; exit 2");
@@ -186,7 +186,7 @@ fn an_unapproved_handler_hides_no_other() {
     assert!(results.iter().any(HookResult::started), "{results:?}");
 }
 
-/// What runs in its place is not why it does not run.
+/// The explanation gives the missing approval as the reason, not the hook that runs in its place.
 #[cfg(feature = "cli")]
 #[test]
 fn an_unapproved_handler_is_explained_as_such() {
@@ -276,7 +276,7 @@ fn a_label_says_where_a_handler_is() {
     }
 }
 
-/// Of a store that cannot be read, each hook of the project fails, in its own turn.
+/// If the store cannot be read, each hook of the project fails in its own turn.
 #[test]
 fn without_a_store_hooks_fail_with_their_agents() {
     let guard = settings("PostToolUse", "Edit", &command("exit 0"));
@@ -306,7 +306,7 @@ fn without_a_store_hooks_fail_with_their_agents() {
         .fire(&HookEvent::tool_post_execute("bash", "ls", "done"));
     let audited: Vec<_> = results.iter().map(|result| result.stdout.trim()).collect();
     assert_eq!(audited, ["audited", ""]);
-    // What the user switches off is off.
+    // A hook that the user switches off stays off.
     place
         .world
         .write("home/.claude/settings.json", r#"{"disableAllHooks": true}"#);

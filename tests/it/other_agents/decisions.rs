@@ -163,7 +163,7 @@ fn failures_of_the_engine_are_not_forgiven() {
     }
 }
 
-/// What its agent could read, and this library cannot, may be a denial.
+/// An answer that its agent could read, and this library cannot, may be a denial.
 #[test]
 fn an_answer_beyond_the_limits_blocks_what_can_be_blocked() {
     let deep = "[".repeat(200) + &"]".repeat(200);

@@ -1,5 +1,5 @@
-//! What is printed of a settings file: a problem has its place, and the other hooks load all the same. All messages
-//! are in `golden/validate.txt`.
+//! The report on a settings file: a problem has its place, and the other hooks load all the same. All messages are in
+//! `golden/validate.txt`.
 
 use super::{CLAUDE, Place, command, groups, settings};
 

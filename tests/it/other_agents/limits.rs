@@ -7,7 +7,7 @@ use super::{CLAUDE, GEMINI, Place, command, groups, settings};
 use crate::growth::assert_costs_at_most;
 use crate::support::blocking_event;
 
-/// What is not approved must not use up what approved hooks need, nor the time of the host.
+/// Unapproved hooks must not use up the limits of approved hooks, nor the time of the host.
 #[test]
 fn nothing_unapproved_is_compiled() {
     let guard = command("echo no >&2; exit 2");

@@ -1,4 +1,4 @@
-//! What is found, in which order, and what becomes of the keys of a handler.
+//! The hooks that are found, their order, and the effect of a handler's keys.
 
 use std::time::Duration;
 

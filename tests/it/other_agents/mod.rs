@@ -72,7 +72,7 @@ impl Place {
         config.load_into(self.world.registry(), self.root(), policy)
     }
 
-    /// Whether they are approved or not.
+    /// Loads the hooks of these agents, approved or not.
     fn load_tools(&self, tools: OtherAgents) -> LoadReport {
         self.load_with(&self.config_with(tools), TrustPolicy::Everything)
     }

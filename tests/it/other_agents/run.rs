@@ -156,7 +156,7 @@ fn hooks_of_a_tool_run_in_parallel_after_ours() {
     assert_eq!(results.len(), 3);
 }
 
-/// What decides what a hook does is part of its identity.
+/// A setting that decides what a hook does is part of its identity.
 #[test]
 fn definitions_are_part_of_a_hooks_identity() {
     let world = World::new();
@@ -192,7 +192,7 @@ fn definitions_are_part_of_a_hooks_identity() {
     }
 }
 
-/// What is withheld must not reach a hook that runs at the same time.
+/// A withheld output must not reach a hook that runs at the same time.
 #[test]
 fn a_hook_that_withholds_runs_in_order() {
     let world = World::new();
@@ -366,7 +366,7 @@ fn a_hook_can_grant_a_permission() {
     assert!(request().hooks_may_grant().run(|_| false).unwrap().granted);
 }
 
-/// What a hook of this file writes as context, as the model receives it.
+/// Returns the context that a hook of this file writes, as the model receives it.
 #[track_caller]
 fn context_of(world: &World) -> String {
     let outcome = world.outcome(&HookEvent::new(EventType::SessionStart));

@@ -171,7 +171,7 @@ fn a_mapped_tool_has_the_other_names_of_its_name() {
     }
 }
 
-/// What a model writes under the host's names is no answer under the agent's.
+/// Text that a model writes under the host's names is no answer under the agent's.
 #[test]
 fn mapped_arguments_are_no_answer() {
     let names = |tools: OtherAgents| {

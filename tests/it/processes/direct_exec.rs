@@ -38,19 +38,19 @@ const VARIABLES: &[(&str, &str)] = &[
     ("ENV", "./report.sh"),
 ];
 
-/// Where hooks run, relative to the directory of the test. The last is a link to the first.
+/// The working directories of the hooks, relative to the directory of the test. The last is a link to the first.
 const DIRECTORIES: &[&str] = &["a b", "a b/tools", "link"];
 
 const NO_DIRECTORIES: &[&str] = &["no/where", "a b/plain"];
 
-/// What the host inherits.
+/// The environments that the host inherits.
 const HOSTS: &[&[(&str, &str)]] = &[
     &[],
     &[("PWD", "/no/where"), ("OLDPWD", "/no/where"), ("a.b", "1")],
     &[("PWD", "/"), ("OLDPWD", "/"), ("IFS", "x"), ("1 x", "1")],
 ];
 
-/// What differs: docs/gotchas.md, "A shell that only starts one program".
+/// The variables that differ: docs/gotchas.md, "A shell that only starts one program".
 const SHELLS_OWN: &str =
     "_ SHLVL OLDPWD IFS OPTIND OPTERR PPID LINENO PS1 PS2 PS4 SHELLOPTS POSIXLY_CORRECT";
 

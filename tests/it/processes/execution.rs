@@ -168,7 +168,7 @@ mod shells {
         assert_eq!(plain.success(), sh_is_bash);
     }
 
-    /// What a hook finds, and what it prints.
+    /// The hook's input reaches the program, and its output is read.
     #[test]
     fn a_program_runs_without_a_shell() {
         let world = World::new();

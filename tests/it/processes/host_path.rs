@@ -73,7 +73,7 @@ fn no_program_of_a_project_replaces_another() {
     let kept = hook("*", "tool > kept").with_resident();
     assert!(!clone.one(kept).success());
     assert_eq!(clone.read("kept"), "own\n");
-    // What its author has written stays.
+    // A `PATH` that the hook's author has written is kept.
     for path in [".:/usr/bin:/bin", ":/usr/bin:/bin", "./bin:/usr/bin:/bin"] {
         let result = clone.one(hook("*", "tool").with_env("PATH", path));
         assert_eq!(result.stdout, "project\n", "{path}");

@@ -1,4 +1,4 @@
-//! Which variables of the host's own environment a hook finds.
+//! The variables that a hook inherits from the host's own environment.
 
 use forge_hooks::Hook;
 

@@ -29,7 +29,7 @@ fn number(world: &World) -> Pid {
     Pid::from_raw(number).unwrap()
 }
 
-/// Where a pidfd cannot be had, only the group is ended.
+/// Without pidfds, only the process group is killed.
 #[track_caller]
 fn has_ended(world: &World, mark: &str) {
     if cfg!(forge_hooks_no_pidfd) {

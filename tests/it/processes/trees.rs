@@ -1,5 +1,5 @@
-//! What a process must not do to its host: leave a tree running, write endless output, leave its
-//! input unread, be an invalid program.
+//! Processes that could harm their host: one leaves a tree running, writes endless output, leaves its input unread,
+//! or is an invalid program.
 #![cfg(unix)]
 
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::support::{PATIENCE, World, eventually, hook};
 /// A deadline, before which a shell has set a trap.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// Whether a process lives whose command line holds this text, which no other test uses.
+/// Returns true if a process runs whose command line contains this text, which no other test uses.
 #[cfg(target_os = "linux")]
 pub(crate) fn lives(mark: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();

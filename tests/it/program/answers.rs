@@ -1,4 +1,4 @@
-//! What the program says of hooks whose answer stands in their entry, and of what an answer may do.
+//! The program's output about hooks whose answer stands in their entry, and about what an answer may do.
 
 use forge_hooks::Hook;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ fn a_wrong_answer_is_a_problem_with_its_place() {
     }
 }
 
-/// What people and other programs see of it.
+/// The display of the answer to people and to other programs.
 #[test]
 fn the_program_knows_answers() {
     let user = User::new();

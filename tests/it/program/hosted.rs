@@ -23,7 +23,7 @@ fn host(home: &Path) -> Hooks {
         .load()
 }
 
-/// What `mygame hooks` with these arguments says, and how it ends.
+/// Runs `mygame hooks` with these arguments; returns its output and its status.
 pub(super) fn run(home: &Path, args: &[&str]) -> Printed {
     run_of(&host(home), args, usize::MAX)
 }

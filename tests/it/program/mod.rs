@@ -39,7 +39,7 @@ pub(crate) struct User {
     directory: TempDir,
 }
 
-/// How the program ended, and what it printed.
+/// The exit status of the program, and its output.
 #[derive(Debug)]
 pub(crate) struct Printed {
     pub(crate) status: i32,
@@ -56,7 +56,7 @@ impl User {
         user
     }
 
-    /// Who has this in the project's hooks file.
+    /// Creates a user whose project has a hooks file with this text.
     pub(crate) fn with_project_file(text: &str) -> Self {
         let user = Self::new();
         user.write("project/.src/forge/hooks.json", text);
@@ -98,7 +98,7 @@ impl User {
             .env("PATH", self.search_path())
             .env("HOME", self.path("home"))
             .env("XDG_CONFIG_HOME", self.path("config"))
-            // Of a program that was built to tell what of it was used.
+            // A program that was built for coverage needs this variable.
             .envs(std::env::vars_os().filter(|(name, _)| name == "LLVM_PROFILE_FILE"))
             .stdin(Stdio::null());
     }
@@ -219,7 +219,7 @@ pub(crate) const LS: [&str; 6] = [
     r#"{"command":"ls"}"#,
 ];
 
-/// Of several lists of arguments, one.
+/// Joins two lists of arguments.
 pub(crate) fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [args, more].concat()
 }

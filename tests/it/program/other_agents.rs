@@ -17,7 +17,7 @@ fn command(text: &str) -> Value {
     json!({"type": "command", "command": text})
 }
 
-/// What Claude Code writes for an event, in this user's project.
+/// Returns the input that Claude Code writes for an event, in this user's project.
 fn payload(user: &User, event: &str) -> Value {
     let mut payload = json!({
         "session_id": "s1", "transcript_path": "/t.jsonl", "cwd": user.project(),
@@ -43,7 +43,7 @@ impl User {
         self.run_with_input(&with(&all, args), &payload.to_string())
     }
 
-    /// What comes of this handler of a tool.
+    /// Returns the exit status and the report of an event with this handler.
     fn answer_to(&self, tool: &str, event: &str, handler: &Value) -> (i32, Value) {
         let file = self.write("settings.json", &settings(event, handler));
         let args = ["--settings", file.to_str().unwrap()];

@@ -1,4 +1,4 @@
-//! How the program prints: closed pipes, hidden characters, a full disk.
+//! Special cases of printing: closed pipes, hidden characters, a full disk.
 
 use std::process::Stdio;
 

@@ -158,7 +158,7 @@ fn a_grant_is_compared() {
     assert!(printed.err.contains("there are no hooks"), "{printed:?}");
 }
 
-/// What a hook would have decided that fails without blocking is not known.
+/// If a hook fails without blocking, the decision that it would have made is unknown.
 #[test]
 fn a_hook_that_fails_and_blocks_nothing_is_told() {
     let user = recorded(GUARD, &[&LS, &LS]);
@@ -180,7 +180,7 @@ fn a_hook_that_fails_and_blocks_nothing_is_told() {
     }
 }
 
-/// What decides besides the hooks is recorded.
+/// The trace records everything else that influences a decision.
 #[test]
 fn unchanged_hooks_differ_in_no_way_of_firing() {
     let hooks = json!({"hooks": [
@@ -535,7 +535,7 @@ fn no_variable_records_events() {
     );
 }
 
-/// What is fired over `serve` is recorded too.
+/// Events fired over `serve` are recorded too.
 #[test]
 fn serve_records_events() {
     let user = recorded(GUARD, &[]);

@@ -1,4 +1,4 @@
-//! What the program shows of hooks in a sandbox, and of those that cannot be in one.
+//! The program's output about hooks in a sandbox, and about hooks that cannot be in one.
 
 use super::User;
 

@@ -1,4 +1,4 @@
-//! What is printed for programs, judged by the schemas that describe it.
+//! The output for programs, checked against the schemas that describe it.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn what_is_printed_matches_its_schema() {
     assert_eq!(json!(answers), json!([asks, stops]));
 }
 
-/// What differs from run to run.
+/// Removes the durations, which differ from run to run.
 fn without_durations(mut outcome: Value) -> Value {
     for result in outcome["results"].as_array_mut().unwrap() {
         assert!(result["duration"].take().is_f64());

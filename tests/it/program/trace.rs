@@ -77,7 +77,7 @@ fn chrome_has_a_lane_for_hooks_at_the_same_time() {
     );
 }
 
-/// Where a shell can limit memory.
+/// The test needs a shell that can limit memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_line_without_an_end_takes_no_memory() {

@@ -23,12 +23,13 @@ pub(super) fn tokens() -> Rows {
     rows(include_str!("tokens.txt"))
 }
 
-/// What takes a grammar, the options of one program, or a token that begins like a word; with the secret in it. Not found.
+/// Secrets that are not found: they need a grammar, the options of one program, or a token that begins like a word.
+/// Each row has its secret.
 pub(super) fn leaks() -> Rows {
     rows(include_str!("leaks.tsv"))
 }
 
-/// What compilers, tests, programs and people write that holds no secret.
+/// Texts of compilers, tests, programs and people that contain no secret.
 pub(super) fn ordinary() -> Rows {
     rows(include_str!("ordinary.txt"))
 }
@@ -56,17 +57,17 @@ pub(super) fn known() -> Rows {
     rows(include_str!("known.tsv"))
 }
 
-/// What once took the square of its length, if it was repeated.
+/// Texts that once took quadratic time if they were repeated.
 pub(super) fn slow() -> Vec<String> {
     rows(include_str!("slow.txt")).concat()
 }
 
-/// Where a secret may stand: `KEY` is its key, `{}` its place.
+/// The forms of a text with a secret: `KEY` is its key, `{}` its place.
 pub(super) fn forms() -> Vec<String> {
     rows(include_str!("forms.txt")).concat()
 }
 
-/// Of these, texts are made in which rules meet each other.
+/// Fragments from which tests build texts in which rules meet.
 pub(super) fn fragments() -> Vec<String> {
     rows(include_str!("fragments.tsv")).concat()
 }

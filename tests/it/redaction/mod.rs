@@ -1,4 +1,4 @@
-//! What is shown: secrets are masked, and all else is as it was.
+//! The display of texts: secrets are masked, and everything else stays as it was.
 
 mod corpus;
 mod page;
@@ -55,7 +55,7 @@ fn a_token_is_found_by_its_shape() {
     }
 }
 
-/// What is not found is listed, and is at most one secret in three.
+/// The secrets that are not found are listed, and are at most one secret in three.
 #[test]
 fn few_secrets_are_not_found() {
     let redactor = Redactor::new();
@@ -82,7 +82,7 @@ fn a_word_too_many_is_masked() {
     assert!(changed.len() * 20 < corpus::ordinary().len());
 }
 
-/// Of the secrets at most one in five leaks, of the ordinary lines at most one in fifty changes.
+/// At most one in five of the secrets leaks, and at most one in fifty of the ordinary lines changes.
 #[test]
 fn of_lines_that_the_rules_did_not_know_few_leak_and_few_change() {
     let redactor = Redactor::new();

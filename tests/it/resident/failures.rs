@@ -26,7 +26,7 @@ fn assert_failed(result: &HookResult, kind: FailureKind, words: &str) {
     assert!(error.contains(words), "{words}: {result:?}");
 }
 
-/// What is said of what the hook does with an event. A program that it starts shares its output.
+/// A part of the error, and the way in which the hook handles an event. A program that it starts shares its output.
 const INVALID: &str = r#"
 has the `id` of another event <- echo '{"id":"x"}'
 more than one line <- two=$(answer; echo x); echo "$two"
@@ -76,7 +76,7 @@ fn output_between_events_fails_the_next() {
     let world = World::new();
     let program = SHELL.replace("do answer;", "do answer; echo late;");
     world.add(shell(&world, &program));
-    // Whether it is seen with the answer or before the next event, it is seen.
+    // The error is seen with the answer, or before the next event.
     let results = [fire(&world), fire(&world)];
     let failed = results.iter().find(|result| !result.success());
     let error = failed

@@ -1,4 +1,4 @@
-//! When a process is kept, and when another takes its place.
+//! The conditions under which a process is kept, and under which another replaces it.
 
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ fn a_process_is_not_kept_without_its_directory() {
     fires(&world, Residency::Replaced);
 }
 
-/// What `inputs` excludes is none of them.
+/// A file that `inputs` excludes is not an input.
 #[test]
 fn an_excluded_file_does_not_replace_the_process() {
     let world = World::new();
@@ -98,7 +98,7 @@ fn an_excluded_file_does_not_replace_the_process() {
     fires(&world, Residency::Replaced);
 }
 
-/// What is not read is not limited by its size.
+/// The size of a file that is not read has no limit.
 #[test]
 fn a_process_is_kept_beside_large_inputs() {
     let world = World::new();
@@ -179,7 +179,7 @@ fn an_edited_module_is_noticed() {
     fires(&world, Residency::Replaced);
 }
 
-/// Whatever the event: its hook need not be the one with the process.
+/// Any event does this: its hook need not be the one with the process.
 #[test]
 fn the_next_event_reaps_an_idle_process_that_has_ended() {
     let world = World::new();

@@ -44,12 +44,12 @@ fn resident<const N: usize>(world: &World, args: [&str; N], program: &str) -> Ho
     hook.with_working_dir(world.directory())
 }
 
-/// Whether no process has this number, as far as `/proc` shows.
+/// Returns true if no process has this number, as far as `/proc` shows.
 fn is_gone(pid: Option<u32>) -> bool {
     std::fs::metadata(format!("/proc/{}", pid.unwrap())).is_err()
 }
 
-/// Whether the process has ended; if it did so by itself while it was idle, it is reaped at the next event.
+/// Returns true if the process has ended. If it ended by itself while it was idle, the next event reaps it.
 fn has_ended(pid: Option<u32>) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.unwrap())).unwrap_or_default();
     let state = stat.rsplit(')').next().unwrap_or_default();

@@ -76,7 +76,7 @@ fn a_kernel_without_seccomp() {
     fails_with("seccomp");
 }
 
-/// What is only refused in the new process.
+/// The kernel refuses this only in the new process.
 #[test]
 fn a_kernel_that_refuses_the_rules() {
     if !is_wanted() || !alone("sandbox::fails::a_kernel_that_refuses_the_rules") {
@@ -226,7 +226,7 @@ fn a_program_that_the_filter_ends() {
     }
 }
 
-/// What such a host opens next, of its hook's sandbox too, has these numbers.
+/// The files that such a host opens next, also for its hook's sandbox, get these numbers.
 #[test]
 fn a_host_without_standard_streams() {
     if !is_possible() || !alone("sandbox::fails::a_host_without_standard_streams") {

@@ -11,7 +11,7 @@ mod starts;
 
 use forge_hooks::{Hook, Sandbox};
 
-/// Whether the tests of this module can run.
+/// Returns true if the tests of this module can run.
 fn is_possible() -> bool {
     match Sandbox::support() {
         Ok(()) => true,

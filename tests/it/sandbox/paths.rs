@@ -1,4 +1,4 @@
-//! Where the paths of a sandbox lead: from the first directory that the user can write, they have no link.
+//! Tests of a sandbox's paths: from the first directory that the user can write, they contain no link.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
@@ -23,7 +23,7 @@ fn is_refused(result: &HookResult, expected: &str) {
     assert!(!result.should_continue() && result.pid().is_none());
 }
 
-/// What is in `path` may be `@`: the directory of the test, or `+`: one elsewhere, where `alias` leads to the first.
+/// In `path`, `@` is the directory of the test, and `+` one elsewhere, whose link `alias` leads to the first.
 #[test]
 fn a_path_of_a_sandbox_stays_where_it_begins() {
     if !is_possible() {
@@ -294,7 +294,7 @@ fn a_hook_begins_where_its_path_was_checked() {
     assert_eq!(result.stdout.trim(), src.to_str().unwrap(), "{result:?}");
 }
 
-/// What is made in its place later has no link.
+/// A directory that is created at the path later has no link.
 #[test]
 fn a_directory_that_was_missing_becomes_no_link() {
     if !is_possible() {
@@ -349,7 +349,7 @@ fn a_link_of_the_system_is_followed_unless_for_root() {
     }
     let world = World::new();
     let run = |path: &str| world.one(confined("exit 3", Sandbox::new().reading([path])));
-    // What the user decides, by his process: the kernel's own links are followed nowhere.
+    // The kernel's own links depend on the process, so they are never followed.
     for path in ["/proc/self/cwd", "/proc/self/root/etc"] {
         is_refused(&run(path), "leads through a link to");
     }

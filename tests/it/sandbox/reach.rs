@@ -1,4 +1,4 @@
-//! What a hook in a sandbox can reach: each promise is an attempt to break it, which succeeds without the sandbox.
+//! Attempts of a hook to leave its sandbox: one for each promise. Each succeeds without the sandbox.
 
 use std::collections::BTreeMap;
 use std::fs::File;

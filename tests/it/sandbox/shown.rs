@@ -1,4 +1,4 @@
-//! What a person sees of a sandbox: before an approval, in an explanation, and in a trace.
+//! The display of a sandbox: before an approval, in an explanation, and in a trace.
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;

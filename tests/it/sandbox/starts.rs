@@ -189,7 +189,7 @@ fn a_host_confines_all_hooks_of_projects() {
     let handler = json!({"type": "command", "command": "echo ${CLAUDE_ENV_FILE-none}; (: >shared/other); (: >other/other); true"});
     let settings = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
     world.write(".claude/settings.json", &settings.to_string());
-    // Of the project too, although the user has named it.
+    // This file belongs to the project too, although the user has named it.
     let named = world.write(
         ".claude/settings.local.json",
         &settings.to_string().replace("/other)", "/named)"),
@@ -244,7 +244,7 @@ fn a_host_confines_all_hooks_of_projects() {
     assert_eq!(said, "none\nnone\n", "no file for the session's variables");
 }
 
-/// What an agent loads by itself from a project is the project's, however the host names it.
+/// A file of the project that an agent loads by itself counts as the project's, even if the host names it.
 #[test]
 fn a_host_confines_what_it_names_of_a_project() {
     if !is_possible() {
@@ -328,7 +328,7 @@ fn a_host_confines_what_it_names_of_a_project() {
     }
 }
 
-/// Of equal hooks of Claude Code only the first runs; a confined one could fail where the user's decides.
+/// Only the first of equal hooks of Claude Code runs. A confined one could fail where the user's decides.
 #[test]
 fn a_confined_hook_does_not_replace_the_users() {
     if !is_possible() {

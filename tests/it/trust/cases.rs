@@ -1,5 +1,5 @@
-//! Which changes of a project end an approval, and what an attacker may try to have a hook run what nobody approved,
-//! or to make its host wait: the cases of `cases.txt`, and the examples of docs/approval.md.
+//! Changes of a project that end an approval, and attempts of an attacker to have a hook run unapproved code, or to
+//! make its host wait: the cases of `cases.txt`, and the examples of docs/approval.md.
 //!
 //! A case begins with `== NAME`, in a project of its own; its lines are done in order. `hook KEYS` puts one entry into
 //! the hooks file, `claude COMMAND` one into that of Claude Code. `$ COMMAND` is run by a shell, in the project.
@@ -23,7 +23,7 @@ use crate::support::{World, one_in};
 struct CaseProject {
     world: World,
     hooks: Option<Hooks>,
-    /// What was shown for an approval.
+    /// The text that was shown for an approval.
     shown: String,
 }
 

@@ -1,4 +1,5 @@
-//! What a person is asked about, and what needs no new approval. Which changes end one is in `cases`.
+//! The questions about an approval, and the changes that need no new one. The changes that end an approval are in
+//! `cases`.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -19,7 +20,7 @@ pub(crate) fn host(world: &World) -> Hooks {
         .load()
 }
 
-/// Why the approval was lost, if it was, of the hooks on an event that can be blocked.
+/// Returns the reason why the hooks on an event that can be blocked lost their approval, if they did.
 pub(crate) fn lost(hooks: &Hooks) -> Option<String> {
     let options = FireOptions::new().stop_on_failure(false);
     let outcome = hooks.execute_with(&blocking_event(), options);
@@ -412,7 +413,7 @@ fn normal_use(mut entry: Value) {
         let text = std::fs::read_to_string(path).unwrap();
         world.write(&format!("project/.myagent/hooks/{script}.sh"), &text);
     }
-    // So that every run counts, and ends.
+    // Every run must count, and end.
     entry["event"] = json!("tool:*");
     if entry["answer"].is_null() {
         entry["timeout"] = json!(5);

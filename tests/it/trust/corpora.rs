@@ -1,5 +1,5 @@
-//! What an approval covers of commands that were written without a look at this crate: `hidden.txt` has commands that
-//! hide a file which runs, `ordinary.txt` ordinary ones.
+//! The files that an approval covers, for commands that were written without a look at this crate: `hidden.txt` has
+//! commands that hide a file which runs, `ordinary.txt` ordinary ones.
 //!
 //! A row of the first is the file that runs (with `+`, it must be executable), the command (`\n` is a line break) and, if the file is not covered, why. A row of
 //! the second is a data file that may change, or `-`, the command and, if a change ends the approval, why. The project is

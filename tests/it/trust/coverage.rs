@@ -1,4 +1,4 @@
-//! Where approvals are kept, and of which project. Which files they cover is in `cases`.
+//! The place of the approvals, and the project that each belongs to. The files that they cover are in `cases`.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;

@@ -1,5 +1,4 @@
-//! What an approval covers in a repository that is made to mislead it: links, other names of a directory, too much of
-//! everything.
+//! Approvals in a repository that is made to mislead them: links, other names of a directory, too much of everything.
 #![cfg(unix)]
 
 use std::fs;

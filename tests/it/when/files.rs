@@ -47,7 +47,7 @@ fn an_unusable_condition_blocks() {
     assert_eq!(result.failure, Some(FailureKind::Misconfigured));
     let reason = outcome.reason().unwrap();
     assert!(reason.contains("unclosed group"), "{reason}");
-    // What is switched off is reported, and blocks nothing.
+    // A hook that is switched off is reported, and blocks nothing.
     let off = unusable().replace("\"command\"", "\"enabled\":false,\"command\"");
     assert!(!load(&world, &off).is_ok());
     assert!(!HookConfig::default().check_text("FILE", &off).is_ok());

@@ -186,7 +186,7 @@ fn a_notify_only_event_needs_a_value() {
     }
 }
 
-/// Of what a hook has changed, conditions are tested again.
+/// Conditions are tested again on an event that a hook has changed.
 #[test]
 fn a_changed_call_is_tested_again() {
     let world = World::new();

@@ -57,7 +57,7 @@ fn a_glob_sees_through_spellings() {
         ".env/".to_owned(),
         format!("{root}/.env"),
         format!("{root}//./.env"),
-        // What cannot be tested runs a guard.
+        // A path that cannot be tested runs the guard.
         "src/../.env".to_owned(),
         "..".to_owned(),
     ] {
@@ -199,7 +199,7 @@ fn not_is_read_and_written() {
     assert_eq!(shown, ["not a, b"]);
 }
 
-/// What decides where a relative path is: the project of the hook, and the directory of the session.
+/// The project of the hook and the directory of the session decide where a relative path leads.
 #[test]
 fn a_relative_path_is_meant_in_the_session() {
     let world = project();
@@ -232,7 +232,7 @@ fn paths_have_limits() {
     }
     let args: Vec<_> = (0..150).map(|index| format!("path{index}")).collect();
     let event = HookEvent::tool_pre_execute("write", json!(args));
-    // What was not looked up counts as matched.
+    // A path that was not looked up counts as matched.
     assert_eq!(world.executor.hooks_for(&event).len(), 50);
 }
 
@@ -347,7 +347,7 @@ fn an_answer_that_redacts_runs_in_doubt() {
     }
 }
 
-/// What an expression matches in part leaves a doubt, and grants nothing.
+/// A partial match of an expression leaves a doubt, and grants nothing.
 #[test]
 fn a_part_of_a_command_is_not_granted() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! How `serve` ends, and every hook with it.
+//! The end of `serve`, and of every hook with it.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -83,7 +83,8 @@ fn the_end_of_the_input_ends_it() {
     }
 }
 
-/// What an approval covers is read on a thread of its own, here for much longer than it takes to end.
+/// The files that an approval covers are read on a thread of their own, here for much longer than the program takes
+/// to end.
 #[test]
 fn it_ends_while_it_reads_what_an_approval_covers() {
     let user = User::with_project_file(
@@ -99,7 +100,8 @@ fn it_ends_while_it_reads_what_an_approval_covers() {
     assert!(response.is_err(), "it has not waited: {response:?}");
 }
 
-/// Whether these tests run under `nohup`, which `serve` respects, or on a system where it does not handle the signal.
+/// Returns true if these tests run under `nohup`, which `serve` respects, or on a system where it does not handle the
+/// signal.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -115,7 +117,7 @@ fn a_signal_ends_it() {
         let (_user, mut served, hooks) = with_running_hooks();
         kill_process(Pid::from_child(&served.child), signal).unwrap();
         ends_soon(served.ended(), expected);
-        // What was open has its response all the same.
+        // The open request still gets its response.
         is_cancelled(&served.receive());
         all_end(&hooks);
     }

@@ -1,5 +1,5 @@
-//! What people and programs are told of outputs that puzzle the author of a hook: `fire`, `fire --json` and `serve` say
-//! the same.
+//! The messages about outputs that puzzle the author of a hook: `fire`, `fire --json` and `serve` report the same to
+//! people and programs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -151,7 +151,7 @@ fn parts(text: &str, hooks: usize) -> (Vec<Shown>, String) {
     (shown, conclusion)
 }
 
-/// Whether a line says what the host would do; a line about a hook names its place.
+/// Returns true if a line says what the host would do. A line about a hook names its place.
 fn is_conclusion(line: &str) -> bool {
     let words = ["blocked by", "asks the user", "the host would"];
     words.iter().any(|words| line.contains(words))
@@ -270,7 +270,7 @@ fn steady(mut report: Value) -> Value {
     report
 }
 
-/// What programs are told, with only the beginning of long texts.
+/// Returns the report to programs, with long texts cut to their end.
 fn told(row: &Row<'_>, report: &Value) -> String {
     let short = |value: &Value| match value.as_str() {
         Some(text) if text.len() > 300 => {

@@ -1,4 +1,4 @@
-//! What a host and `serve` say to each other: the conversations of `talks.txt`.
+//! The messages between a host and `serve`: the conversations of `talks.txt`.
 //!
 //! A conversation begins with `== NAME`, with a user of its own; its lines are done in order. `file PATH TEXT` writes a
 //! file, `start NAME=VALUE` starts the program. `> METHOD PARAMS` sends a request with the id 2, in which `EVENT` is an
