@@ -216,8 +216,8 @@ fn the_readme_shows_what_happens() {
             Ok(()) => format!("running `{command}`"),
             Err(blocked) => blocked.to_string(),
         };
-        let shown = format!("$ myagent \"{command}\"\n{printed}\n");
-        assert!(readme.contains(&shown), "{shown}");
+        let session = format!("$ myagent \"{command}\"\n{printed}\n");
+        assert!(readme.contains(&session), "{session}");
     }
 }
 

@@ -40,12 +40,12 @@ fn a_guard_that_is_read_as_text_is_shown_to_the_user() {
         world.add(hook("*", &world.says(text)).with_name("guard"));
         let outcome = world.outcome(&blocking_event());
         assert!(outcome.allowed(), "{text}");
-        let shown = outcome.failures().to_string();
-        let begins = shown.starts_with("hook `guard` on `tool:pre_execute`: found `");
+        let message = outcome.failures().to_string();
+        let begins = message.starts_with("hook `guard` on `tool:pre_execute`: found `");
         assert_eq!(
-            (begins, shown.is_empty()),
+            (begins, message.is_empty()),
             (is_shown, !is_shown),
-            "{text}: {shown}"
+            "{text}: {message}"
         );
         let messages = json!(outcome)["messages"].as_array().unwrap().len();
         assert_eq!(messages, usize::from(is_shown), "{text}");
@@ -198,8 +198,8 @@ fn block_outranks_ask_and_ask_allow() {
             let outcome = world.executor.execute(&blocking_event(), options.clone());
             let blocked = outcome.blocked().map(|_| Block);
             let asks = outcome.asks().map(|_| Ask);
-            let found = asks.or(blocked).unwrap_or(Allow);
-            assert_eq!(found, expected, "{answers:?} {options:?}");
+            let actual = asks.or(blocked).unwrap_or(Allow);
+            assert_eq!(actual, expected, "{answers:?} {options:?}");
             assert_eq!(outcome.allowed(), expected == Allow);
             assert_eq!(decision(&outcome), Some(expected));
             // Nobody is asked about what is blocked in any case.

@@ -147,9 +147,9 @@ fn a_result_can_be_changed_in_tests() {
     let bytes = (result.stdout_bytes(), result.stderr_bytes());
     assert_eq!(bytes, (&b""[..], &b"note"[..]));
     result.stdout = "token=hunter2".to_owned();
-    let shown = format!("{result:?}");
-    assert!(shown.contains("greeter"), "{shown}");
-    assert!(!shown.contains("hunter2"), "{shown}");
+    let debug = format!("{result:?}");
+    assert!(debug.contains("greeter"), "{debug}");
+    assert!(!debug.contains("hunter2"), "{debug}");
 }
 
 /// Programs read these names, so a change of one is a breaking change.

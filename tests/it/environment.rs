@@ -145,12 +145,12 @@ mod in_a_process {
         expected.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
         for env in [hook("*", "env"), Hook::program("*", ["env"]).unwrap()] {
             let with = |hook: Hook, (name, value)| hook.with_env(name, value);
-            let found = shown(&world, own.into_iter().fold(env, with), &event);
+            let variables = shown(&world, own.into_iter().fold(env, with), &event);
             for (name, value) in &expected {
                 let line = format!("{name}={value}");
                 assert!(
-                    found.lines().any(|variable| variable == line),
-                    "{line}: {found}"
+                    variables.lines().any(|variable| variable == line),
+                    "{line}: {variables}"
                 );
             }
         }
@@ -196,8 +196,8 @@ mod in_a_process {
             (AppProfile::new("mygame"), many, Reads::Stdin),
         ] {
             let world = World::with(|builder| builder.profile(profile));
-            let found = shown(&world, host.clone().with_reads(reads), &event);
-            assert!(!found.contains("=outer"), "{found}");
+            let variables = shown(&world, host.clone().with_reads(reads), &event);
+            assert!(!variables.contains("=outer"), "{variables}");
             let kept = [
                 "FORGE_EVENT=user:interrupt",
                 "FORGE_SESSION_ID=own",
@@ -208,16 +208,16 @@ mod in_a_process {
             let count = if reads == Reads::Stdin { 2 } else { 4 };
             for line in &kept[..count] {
                 assert!(
-                    found.lines().any(|variable| variable == *line),
-                    "{line}: {found}"
+                    variables.lines().any(|variable| variable == *line),
+                    "{line}: {variables}"
                 );
             }
-            let mut lines = found.lines();
+            let mut lines = variables.lines();
             let listed = lines.find_map(|line| line.strip_prefix("FORGE_HOOK_VARIABLES="));
             let listed = listed.unwrap();
             assert!(listed.contains("FORGE_EVENT"), "{listed}");
-            let is_set = |name: &str| found.contains(&format!("\n{name}="));
-            assert!(listed.split(' ').all(is_set), "{found}");
+            let is_set = |name: &str| variables.contains(&format!("\n{name}="));
+            assert!(listed.split(' ').all(is_set), "{variables}");
         }
     }
 
@@ -352,8 +352,8 @@ mod in_a_process {
         let command = "n=0; while test $n -lt 40; do
                 eval value=\\$FORGE_V$n; echo ${#value}; n=$((n+1))
             done";
-        let shown = shown(&world, hook("*", command), &event);
-        let sizes: Vec<usize> = shown.lines().map(|size| size.parse().unwrap()).collect();
+        let output = shown(&world, hook("*", command), &event);
+        let sizes: Vec<usize> = output.lines().map(|size| size.parse().unwrap()).collect();
         let set = sizes.iter().take_while(|size| **size > 0).count();
         let expected = (0..VALUES).map(|number| if number < set { 40_000 + number } else { 0 });
         assert!(expected.eq(sizes.iter().copied()), "{sizes:?}");

@@ -220,9 +220,9 @@ fn a_time_is_in_seconds_with_microseconds() {
         let event = HookEvent::user_interrupt();
         assert_about_now(before, &event);
         let object: Value = serde_json::from_str(&event.to_json()).unwrap();
-        let shown = object["timestamp"].to_string();
-        let (_, fraction) = shown.split_once('.').unwrap();
-        assert!(fraction.len() <= 6, "{shown}");
+        let timestamp = object["timestamp"].to_string();
+        let (_, fraction) = timestamp.split_once('.').unwrap();
+        assert!(fraction.len() <= 6, "{timestamp}");
         finest = finest.max(fraction.len());
         finest > 3
     });
@@ -245,12 +245,12 @@ fn debug_shows_keys_and_no_values() {
     let event = HookEvent::tool_post_execute("bash", secrets, "hunter4")
         .with_data("token", "hunter5")
         .with_data("pin", 48_151_623);
-    for shown in [format!("{event:?}"), format!("{event:#?}")] {
+    for debug in [format!("{event:?}"), format!("{event:#?}")] {
         for name in "ToolPostExecute tool_args tool_result token bash".split(' ') {
-            assert!(shown.contains(name), "{shown}");
+            assert!(debug.contains(name), "{debug}");
         }
-        let is_shown = shown.contains("hunter") || shown.contains("48151623");
-        assert!(!is_shown, "{shown}");
+        let is_shown = debug.contains("hunter") || debug.contains("48151623");
+        assert!(!is_shown, "{debug}");
     }
 }
 

@@ -216,20 +216,20 @@ fn the_schema_lists_events_and_tools() {
     }
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let is_valid = |pattern| validator.is_valid(&json!({"hooks": [entry(pattern, "exit 0")]}));
-    let found = ["level:loaded", "game:*, tool:*:b*", ""].map(is_valid);
-    assert_eq!(found, [true, true, false]);
+    let validity = ["level:loaded", "game:*, tool:*:b*", ""].map(is_valid);
+    assert_eq!(validity, [true, true, false]);
 }
 
 /// The root that is found from `start`.
 fn discovered(world: &World, start: &str) -> PathBuf {
     let hooks = game(world).discover_project(world.path(start)).load();
-    let found = hooks.project().unwrap();
+    let project = hooks.project().unwrap();
     let root = if cfg!(windows) {
         world.path("")
     } else {
         world.path("").canonicalize().unwrap()
     };
-    found.strip_prefix(root).unwrap().to_owned()
+    project.strip_prefix(root).unwrap().to_owned()
 }
 
 #[test]

@@ -72,8 +72,8 @@ fn too_few_processes_fail_one_hook() {
         could_not_start(&result, "Resource temporarily unavailable");
         let (event, options) = (HookEvent::user_interrupt(), FireOptions::default());
         let refused = world.executor.submit(event, options).unwrap_err();
-        let words = refused.to_string();
-        assert!(words.starts_with("cannot start a thread"), "{words}");
+        let message = refused.to_string();
+        assert!(message.starts_with("cannot start a thread"), "{message}");
         assert!(std::error::Error::source(&refused).is_some());
         limit(Resource::Nproc, before);
         assert!(world.one(elsewhere).success());
@@ -105,6 +105,6 @@ fn reading_the_terminal_is_an_error() {
     let result = World::new().one(reader);
     assert!(result.timed_out);
     let error = result.error.unwrap();
-    let words = "timed out after 1s, stopped by a signal: ";
-    assert!(error.starts_with(words), "{error}");
+    let beginning = "timed out after 1s, stopped by a signal: ";
+    assert!(error.starts_with(beginning), "{error}");
 }

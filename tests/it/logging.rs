@@ -142,7 +142,7 @@ fn problems_of_files_are_warnings_without_secrets() {
     let secret = "password=in-a-file";
     let policy = format!(r#""on_failure": "{secret}""#);
     let unusable = format!(r#"{{"hooks": [{{"event": "*", "command": "true", {policy}}}]}}"#);
-    for (text, words) in [
+    for (text, message) in [
         ("{\"log-corrupted\": ", "is not valid JSON"),
         (&unusable, "on_failure"),
     ] {
@@ -153,7 +153,7 @@ fn problems_of_files_are_warnings_without_secrets() {
         let [(Level::Warn, line)] = &reported[..] else {
             panic!("{reported:?}");
         };
-        assert!(line.contains(words), "{line}");
+        assert!(line.contains(message), "{line}");
     }
     assert_eq!(reported(secret), []);
 }
@@ -217,8 +217,8 @@ fn nothing_that_is_logged_shows_a_secret() {
         assert!(!format!("{hook:?}").contains(secret), "{hook:?}");
         world.add(hook.clone());
         world.add(hook.with_background());
-        let shown = format!("{:?}", world.outcome(&blocking_event()));
-        assert!(!shown.contains(secret), "{shown}");
+        let debug = format!("{:?}", world.outcome(&blocking_event()));
+        assert!(!debug.contains(secret), "{debug}");
         assert!(world.fire(&HookEvent::user_interrupt()).len() == 1);
         let _ = world.executor.shutdown(PATIENCE);
         world.fire(&blocking_event());

@@ -70,12 +70,12 @@ fn does_as_it_says(example: &Example, world: &World, way: Option<Residency>) {
 
 #[test]
 fn every_language_has_a_short_example() {
-    let found = examples();
-    for example in &found {
+    let listed = examples();
+    for example in &listed {
         let lines = example.code.lines().count();
         assert!(lines < 10, "{}: {lines}", example.place());
     }
-    let languages: Vec<_> = found.iter().map(|example| &*example.language).collect();
+    let languages: Vec<_> = listed.iter().map(|example| &*example.language).collect();
     assert_eq!(languages, ["python", "js", "sh", "python"]);
 }
 

@@ -24,27 +24,27 @@ pub(crate) struct Block {
 /// The blocks of code of a page, in order.
 pub(crate) fn blocks_of(page: &str) -> Vec<Block> {
     let text = fs::read_to_string(Path::new(ROOT).join(page)).unwrap();
-    let mut found: Vec<Block> = Vec::new();
+    let mut blocks: Vec<Block> = Vec::new();
     let (mut heading, mut is_within) = (String::new(), false);
     for line in text.lines() {
         match line.strip_prefix("```") {
             Some("") => is_within = false,
             Some(language) => {
                 is_within = true;
-                found.push(Block {
+                blocks.push(Block {
                     heading: heading.clone(),
                     language: language.to_owned(),
                     code: String::new(),
                 });
             }
-            None if is_within => found.last_mut().unwrap().code += &format!("{line}\n"),
+            None if is_within => blocks.last_mut().unwrap().code += &format!("{line}\n"),
             None if line.starts_with('#') => {
                 line.trim_start_matches('#').trim().clone_into(&mut heading);
             }
             None => {}
         }
     }
-    found
+    blocks
 }
 
 fn pages() -> Vec<PathBuf> {
@@ -152,17 +152,17 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 #[track_caller]
 fn check_link(page: &Path, text: &str, target: &str) {
     let (place, anchor) = target.split_once('#').unwrap_or((target, ""));
-    let shown = page.display();
+    let display = page.display();
     if place.is_empty() {
-        assert!(has_heading(text, anchor), "{shown}: {target}");
+        assert!(has_heading(text, anchor), "{display}: {target}");
     } else if let Some(file) = own_file(page, place) {
         let linked = Path::new(ROOT).join(&file);
-        assert!(linked.exists() && is_packaged(&file), "{shown}: {target}");
+        assert!(linked.exists() && is_packaged(&file), "{display}: {target}");
         let is_there = || has_heading(&fs::read_to_string(linked).unwrap(), anchor);
-        assert!(anchor.is_empty() || is_there(), "{shown}: {target}");
+        assert!(anchor.is_empty() || is_there(), "{display}: {target}");
     } else {
         let is_absolute = target.starts_with("https://");
-        assert!(is_absolute, "{shown}: {target} does not work on docs.rs");
+        assert!(is_absolute, "{display}: {target} does not work on docs.rs");
     }
 }
 

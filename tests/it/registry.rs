@@ -20,18 +20,18 @@ fn hooks_are_found_in_their_order() {
     let [first, second] = [(); 2].map(|()| registry.register(Arc::clone(&twice)));
     let third = registry.register(hook("tool:*:bash,tool:pre_execute", "true"));
     registry.register(hook("tool:pre_execute", "true").with_enabled(false));
-    let found = |registry: &HookRegistry| {
-        let found = registry.get_hooks(&blocking_event());
-        let patterns = found.iter().map(|hook| hook.event_pattern().len());
+    let lengths = |registry: &HookRegistry| {
+        let hooks = registry.get_hooks(&blocking_event());
+        let patterns = hooks.iter().map(|hook| hook.event_pattern().len());
         patterns.collect::<Vec<_>>()
     };
-    assert_eq!(found(&registry), [1, 1, 28]);
+    assert_eq!(lengths(&registry), [1, 1, 28]);
     let snapshot = registry.get_hooks(&blocking_event());
     assert!(registry.remove(first) && !registry.remove(first));
     assert!(registry.move_to(third, 0));
-    assert_eq!(found(&registry), [28, 1]);
+    assert_eq!(lengths(&registry), [28, 1]);
     assert!(!registry.unregister("tool:*") && registry.unregister("*"));
-    assert_eq!((found(&registry), registry.len()), (vec![28], 2));
+    assert_eq!((lengths(&registry), registry.len()), (vec![28], 2));
     registry.clear();
     assert_eq!((registry.hooks().len(), snapshot.len()), (0, 3));
     // No number is used again.
@@ -86,8 +86,8 @@ fn hooks_are_loaded_atomically() {
 }
 
 fn naive(hooks: &[Arc<Hook>], event: &HookEvent) -> Vec<Arc<Hook>> {
-    let meant = |hook: &&Arc<Hook>| hook.enabled() && hook.matches(event);
-    hooks.iter().filter(meant).cloned().collect()
+    let is_match = |hook: &&Arc<Hook>| hook.enabled() && hook.matches(event);
+    hooks.iter().filter(is_match).cloned().collect()
 }
 
 #[track_caller]

@@ -66,8 +66,12 @@ fn the_schema_and_the_reader_agree() {
         let (expected, entry) = row.split_once(' ').unwrap();
         let entry: Value = serde_json::from_str(entry).unwrap();
         let is_valid = validator.is_valid(&json!({"hooks": [entry]}));
-        let found = (is_valid, Hook::from_json(&entry).is_ok());
-        assert_eq!(found, (expected == "valid", expected == "valid"), "{row}");
+        let validity = (is_valid, Hook::from_json(&entry).is_ok());
+        assert_eq!(
+            validity,
+            (expected == "valid", expected == "valid"),
+            "{row}"
+        );
     }
     // An editor shows keys that are mistyped.
     let entry = json!({"event": "*", "command": "x", "timout": 5});

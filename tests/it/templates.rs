@@ -22,8 +22,8 @@ fn each_template_has_its_event() {
         ("tell_the_model", "session:start", 5),
     ] {
         let template = &HOOK_TEMPLATES[name];
-        let found = (template.event_pattern(), template.name());
-        assert_eq!(found, (event, Some(name)));
+        let actual = (template.event_pattern(), template.name());
+        assert_eq!(actual, (event, Some(name)));
         let is_whole = !template.description().is_empty() && template.enabled();
         assert!(is_whole && template.timeout() >= Duration::from_secs(seconds));
         assert_eq!(&Hook::from_json(&template.to_json()).unwrap(), template);
@@ -71,8 +71,8 @@ fn answers_do_what_they_say() {
         let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
         assert_eq!(fired(event).asks().is_some(), asks, "{command}");
     }
-    let told = fired(HookEvent::session_start("s"));
-    assert!(told.additional_context().is_some());
+    let outcome = fired(HookEvent::session_start("s"));
+    assert!(outcome.additional_context().is_some());
 }
 
 #[cfg(unix)]

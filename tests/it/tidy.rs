@@ -88,19 +88,19 @@ fn imports(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn imports_are_those_of_the_table() {
-    let mut found: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    let mut actual: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for source in sources() {
         let mut imports = imports(&source.text);
         imports.remove(&source.module);
-        found.entry(source.module).or_default().extend(imports);
+        actual.entry(source.module).or_default().extend(imports);
     }
     let mut table = table();
     for other in ["lib", "cli", "bin"] {
         table.remove(other);
-        found.remove(other);
+        actual.remove(other);
     }
     assert!(table.len() > 15, "{table:?}");
-    assert_eq!(found, table, "the source, and ARCHITECTURE.md");
+    assert_eq!(actual, table, "the source, and ARCHITECTURE.md");
 }
 
 /// The names that the text of a module offers to everyone.
@@ -164,14 +164,14 @@ fn private_functions(sources: &[Source]) -> BTreeMap<String, BTreeSet<&str>> {
 fn called(text: &str) -> BTreeSet<String> {
     let call = Regex::new(r"(?:\.|::)(\w+)\(").unwrap();
     let calls = call.captures_iter(text);
-    calls.map(|found| found[1].to_owned()).collect()
+    calls.map(|call| call[1].to_owned()).collect()
 }
 
 /// Returns the items that a text uses of a module that it names as a whole, as in `files::lock`.
 fn used_through(module: &str, text: &str) -> Vec<String> {
     let path = Regex::new(&format!(r"\b{module}::(\w+)")).unwrap();
     let paths = path.captures_iter(text);
-    paths.map(|found| found[1].to_owned()).collect()
+    paths.map(|path| path[1].to_owned()).collect()
 }
 
 /// The names that each module offers to everyone.
@@ -297,8 +297,8 @@ fn every_file_is_short_has_a_comment_and_prints_nothing() {
 fn only_logging_calls_the_logger() {
     let names_log = |code: &str| {
         let in_word = |c: char| c.is_alphanumeric() || c == '_';
-        let mut found = code.match_indices("log::");
-        found.any(|(at, _)| !code[..at].ends_with(in_word))
+        let mut matches = code.match_indices("log::");
+        matches.any(|(at, _)| !code[..at].ends_with(in_word))
     };
     for source in sources() {
         let may_log = ["logging", "bin"].contains(&source.module.as_str());
@@ -374,7 +374,7 @@ fn no_closure_parameter_is_called_it() {
     };
     for file in files().iter().filter(|file| is_source(file)) {
         let text = std::fs::read_to_string(root().join(&file[1..])).unwrap();
-        let named_it = parameter.find(&text).map(|found| found.as_str());
+        let named_it = parameter.find(&text).map(|closure| closure.as_str());
         assert_eq!(named_it, None, "{file}: name the thing");
     }
 }
@@ -395,7 +395,7 @@ fn of_the_map(map: &str) -> Vec<(String, String)> {
             text = &line[found[0].len()..];
         }
         let directory = below.trim_end_matches(|c| c != '/');
-        let names_here = name.find_iter(text).map(|found| found.as_str());
+        let names_here = name.find_iter(text).map(|matched| matched.as_str());
         names.extend(names_here.map(|name| (directory.to_owned(), format!("/{name}"))));
     }
     names
@@ -415,7 +415,7 @@ fn what_architecture_names_is_there() {
     assert!(names.len() > 80, "{} names in the map", names.len());
     let path = Regex::new(r"`([\w./-]+(?:\.(?:rs|md|txt|sh)|/))`").unwrap();
     let paths = path.captures_iter(text);
-    names.extend(paths.map(|found| (String::new(), format!("/{}", &found[1]))));
+    names.extend(paths.map(|path| (String::new(), format!("/{}", &path[1]))));
     assert!(names.len() > 140, "{} names", names.len());
     for (below, name) in names {
         let exists = |file: &&String| file.starts_with(&below) && file.ends_with(&name);
@@ -457,8 +457,8 @@ fn files_are_opened_for_writing_in_one_module() {
     ];
     let has = |code: &str, form: &str| {
         let in_word = |c: char| c.is_alphanumeric() || c == '_';
-        let mut found = code.match_indices(form);
-        found.any(|(at, _)| !code[..at].ends_with(in_word))
+        let mut matches = code.match_indices(form);
+        matches.any(|(at, _)| !code[..at].ends_with(in_word))
     };
     let mut used = BTreeSet::new();
     let mut others = sources();

@@ -72,8 +72,8 @@ fn used(text: &str) -> Vec<(String, bool)> {
 /// The paths from the crate or from above that stand in the code itself.
 fn named(text: &str) -> Vec<String> {
     let text = USES.replace_all(text, "");
-    let found = PATH.find_iter(&text);
-    found.map(|path| path.as_str().to_owned()).collect()
+    let paths = PATH.find_iter(&text);
+    paths.map(|path| path.as_str().to_owned()).collect()
 }
 
 /// Returns each path that follows `crate::` in a text. The paths of a list are separate.

@@ -125,8 +125,8 @@ fn output_is_withheld_if_redaction_fails() {
             let (world, outcome) = fired([mask, hook(AFTER, ours), theirs], options);
             let output = outcome.updated_output().unwrap();
             let note = output.as_str().unwrap();
-            let words = "[output withheld: hook `mask` did not redact it: ";
-            assert!(note.starts_with(words), "{command}: {note}");
+            let beginning = "[output withheld: hook `mask` did not redact it: ";
+            assert!(note.starts_with(beginning), "{command}: {note}");
             let says = [why, "abc"].map(|text| note.contains(text));
             assert_eq!(says, [true, false], "{command}: {note}");
             let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();

@@ -203,8 +203,8 @@ fn every_end_of_a_hook_has_its_line() {
             .split(' ')
             .map(|pair| pair.split_once('=').unwrap())
         {
-            let found = line[key].to_string();
-            assert_eq!(found.trim_matches('"'), value, "{key} of {line}");
+            let field = line[key].to_string();
+            assert_eq!(field.trim_matches('"'), value, "{key} of {line}");
         }
     }
     // It makes no difference whether the event could be blocked.
@@ -213,8 +213,8 @@ fn every_end_of_a_hook_has_its_line() {
     for (event, can_block) in [("notification:show", false), ("game:cast", true)] {
         traced.world.fire(&custom(event));
         let line = traced.lines().pop().unwrap();
-        let found = (&line["decision"], &line["can_block"]);
-        assert_eq!(found, (&"block".into(), &can_block.into()), "{event}");
+        let fields = (&line["decision"], &line["can_block"]);
+        assert_eq!(fields, (&"block".into(), &can_block.into()), "{event}");
     }
 }
 
@@ -250,8 +250,8 @@ fn a_dropped_hook_has_a_line() {
         assert!(line.get("duration").is_none() && line["queued"].is_f64());
         line["dropped"].as_str().unwrap().to_owned()
     };
-    let found = ["b:b", "b:c", "b:d"].map(dropped);
-    assert_eq!(found, ["cancelled", "busy", "shut_down"]);
+    let reasons = ["b:b", "b:c", "b:d"].map(dropped);
+    assert_eq!(reasons, ["cancelled", "busy", "shut_down"]);
 }
 
 #[test]

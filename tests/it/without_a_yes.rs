@@ -260,9 +260,9 @@ fn a_question_has_what_is_approved() {
     let run = call.on_ask(|question| {
         assert_eq!(question.tool(), Some("rm"));
         assert_eq!(question.args().unwrap()["force"], true);
-        let shown = "hook `first` asks: sure?\nhook `second` asks: \\u{1b}[2Kreally?\nagent: cleaner\ntool: rm\n\
+        let expected = "hook `first` asks: sure?\nhook `second` asks: \\u{1b}[2Kreally?\nagent: cleaner\ntool: rm\n\
             arguments: {\"force\":true,\"path\":\"a\"}\n";
-        assert_eq!(question.to_string(), shown);
+        assert_eq!(question.to_string(), expected);
         true
     });
     assert!(run.run(runs).is_ok());
@@ -529,8 +529,8 @@ fn a_blocked_change_has_what_hooks_have_said_before() {
         format!("blocked by hook `{}`: no", blocked.result.hook.label())
     );
     assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
-    let told = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
-    assert_eq!(blocked.failures().to_string(), told);
+    let expected = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
+    assert_eq!(blocked.failures().to_string(), expected);
 }
 
 /// The other results of the hooks are not lost with the call.
@@ -544,8 +544,8 @@ fn a_blocked_call_has_what_other_hooks_have_said() {
     let hooks = Lifecycle::new(world.executor.clone());
     let blocked = hooks.tool("bash", json!({})).run(never).unwrap_err();
     assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
-    let told = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
-    assert_eq!(blocked.failures().to_string(), told);
+    let expected = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
+    assert_eq!(blocked.failures().to_string(), expected);
 }
 
 #[cfg(unix)]

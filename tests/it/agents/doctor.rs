@@ -48,9 +48,9 @@ fn hooks_that_cannot_run_are_found() {
     let check = |hooks: &str, problem: &str, fix: &str| {
         user.write("config/forge-hooks/hooks.json", hooks);
         let printed = user.run(&["doctor"]);
-        let found = format!("your hooks\n  {problem}\n    fix: {fix}");
+        let expected = format!("your hooks\n  {problem}\n    fix: {fix}");
         assert!(
-            printed.out.contains(&found) && printed.status == 1,
+            printed.out.contains(&expected) && printed.status == 1,
             "{printed:?}"
         );
         // The guard is registered all the same.
@@ -220,7 +220,7 @@ fn a_switch_that_turns_hooks_off_is_found() {
             settings.to_string()
         }
     };
-    for (agent, file, key, value, shown) in [
+    for (agent, file, key, value, display) in [
         (
             "claude",
             "home/.claude/settings.json",
@@ -267,7 +267,7 @@ fn a_switch_that_turns_hooks_off_is_found() {
         let printed = user.after(agent, file, with(key, value));
         assert_eq!(printed.status, 1);
         assert!(
-            printed.out.contains(shown) && printed.out.contains("fix: remove it"),
+            printed.out.contains(display) && printed.out.contains("fix: remove it"),
             "{printed:?}"
         );
     }

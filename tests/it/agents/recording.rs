@@ -164,10 +164,10 @@ fn a_file_that_cannot_be_used_is_not_registered() {
 fn a_session_is_recorded_and_replayed() {
     let user = with_guard();
     let file = user.path("events.jsonl");
-    let words = ["--trace-events", file.to_str().unwrap()];
-    assert_eq!(user.bash("PreToolUse", "ls", &words), 0);
-    assert_eq!(user.bash("PostToolUse", "ls", &words), 0);
-    assert_eq!(user.bash("PreToolUse", "sudo ls", &words), 2);
+    let options = ["--trace-events", file.to_str().unwrap()];
+    assert_eq!(user.bash("PreToolUse", "ls", &options), 0);
+    assert_eq!(user.bash("PostToolUse", "ls", &options), 0);
+    assert_eq!(user.bash("PreToolUse", "sudo ls", &options), 2);
     let recorded = user.recorded();
     let expected = [
         ("tool:pre_execute", "allow"),
@@ -187,7 +187,7 @@ fn a_session_is_recorded_and_replayed() {
     );
     let checked = user.run(&["trace", "--check", FILE]);
     assert_eq!(checked.status, 0, "{checked:?}");
-    assert_eq!(user.bash("PostToolUse", "cat diary", &words), 0);
+    assert_eq!(user.bash("PostToolUse", "cat diary", &options), 0);
     let checked = user.run(&["trace", "--check", FILE]);
     assert!(
         checked.out.ends_with("4 events: 1 forgotten\n"),
@@ -200,11 +200,11 @@ fn a_session_is_recorded_and_replayed() {
 fn what_cannot_be_recorded_changes_no_decision() {
     let user = with_guard();
     let inside = user.path("project/sub/events.jsonl");
-    let words = ["--trace-events", inside.to_str().unwrap()];
-    assert_eq!(user.bash("PreToolUse", "ls", &words), 0);
-    assert_eq!(user.bash("PreToolUse", "sudo ls", &words), 2);
+    let options = ["--trace-events", inside.to_str().unwrap()];
+    assert_eq!(user.bash("PreToolUse", "ls", &options), 0);
+    assert_eq!(user.bash("PreToolUse", "sudo ls", &options), 2);
     let start = json!({"source": "startup"});
-    let start = user.fired_with("claude", "SessionStart", &start, &words);
+    let start = user.fired_with("claude", "SessionStart", &start, &options);
     assert!(start.out.contains("events are not recorded"), "{start:?}");
     assert!(!inside.exists() && !user.path("project/sub").exists());
 }
@@ -216,11 +216,11 @@ fn the_other_project_of_a_session_does_not_have_the_file() {
     fs::create_dir_all(user.path("other/.git")).unwrap();
     fs::create_dir_all(user.path("other/.src")).unwrap();
     let file = user.path("other/events.jsonl");
-    let words = ["--trace-events", file.to_str().unwrap()];
+    let options = ["--trace-events", file.to_str().unwrap()];
     let fields =
         json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": user.path("other")});
     assert_eq!(
-        user.fired_with("claude", "PreToolUse", &fields, &words)
+        user.fired_with("claude", "PreToolUse", &fields, &options)
             .status,
         0
     );

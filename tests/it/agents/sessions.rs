@@ -170,10 +170,10 @@ fn the_hooks_of_the_sessions_project_run_wherever_the_agent_is() {
         ),
         ("claude", "project", None, "free", "`first`"),
     ] {
-        let found = calls_rm(&user, agent, started, variable, cwd);
+        let message = calls_rm(&user, agent, started, variable, cwd);
         assert!(
-            found.contains(expected),
-            "{agent} {started} {variable:?} {cwd}: {found}"
+            message.contains(expected),
+            "{agent} {started} {variable:?} {cwd}: {message}"
         );
     }
 }
@@ -590,7 +590,7 @@ fn nothing_is_taken_from_the_environment() {
         ("FORGE_AGENT=claude".to_owned(), true),
     ] {
         assert_eq!(
-            log.lines().any(|found| found == line),
+            log.lines().any(|logged| logged == line),
             is_there,
             "{line}\n{log}"
         );
@@ -687,8 +687,8 @@ fn hooks_in_the_background_run_in_their_turn() {
 fn a_configuration_that_is_not_there_blocks() {
     let user = User::new();
     for directory in ["/no/such/directory", "config"] {
-        let words = ["--config-home", directory];
-        let answer = user.fired_with("claude", "PreToolUse", &shell("ls"), &words);
+        let options = ["--config-home", directory];
+        let answer = user.fired_with("claude", "PreToolUse", &shell("ls"), &options);
         assert_eq!(answer.status, 2, "{answer:?}");
         assert!(
             answer

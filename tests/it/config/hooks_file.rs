@@ -95,8 +95,8 @@ fn a_broken_file_is_not_edited() {
     world.write(FORGE, "{\"hooks\": [");
     let error = config(&world).global_file().unwrap_err();
     assert!(matches!(error, ConfigError::Unusable { .. }), "{error}");
-    let words = error.to_string();
-    assert!(words.contains("is not valid JSON"), "{words}");
+    let message = error.to_string();
+    assert!(message.contains("is not valid JSON"), "{message}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn an_unusable_entry_blocks_its_events() {
     let events = [blocking_event(), read, prompt, interrupt, request, response];
     for row in ENTRIES.trim().lines() {
         let (ends, rest) = row.split_once(' ').unwrap();
-        let (words, entry) = rest.split_once(' ').unwrap();
+        let (reason, entry) = rest.split_once(' ').unwrap();
         let world = World::new();
         world.write(GLOBAL, &format!("{{\"hooks\": [{entry}]}}"));
         let report = load(&world);
@@ -76,7 +76,7 @@ fn an_unusable_entry_blocks_its_events() {
             assert_eq!(outcome.results().is_empty(), end == '.', "{row}");
             assert_eq!(outcome.allowed(), end != 'b', "{row}");
             if end == 'b' {
-                blocked(&outcome, words);
+                blocked(&outcome, reason);
                 blocked(&outcome, &world.path(GLOBAL).display().to_string());
             }
         }

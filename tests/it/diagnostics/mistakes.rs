@@ -39,18 +39,18 @@ fn check(case: &Case) {
         let mut shell = user.shell(&format!("{FUNCTIONS}{command}"));
         user.printed(shell.output().unwrap()).out
     };
-    let found = printed(&[]);
+    let report = printed(&[]);
     assert!(lines("> ").count() > 1, "{name}: the place and the fix");
     for words in lines("> ") {
-        assert!(found.contains(words), "{name}: no {words:?} in {found}");
+        assert!(report.contains(words), "{name}: no {words:?} in {report}");
     }
     let fixes: Vec<_> = lines("! ")
         .map(|fix| fix.split_once(" => ").unwrap())
         .collect();
     if !fixes.is_empty() {
-        let found = printed(&fixes);
-        let is_clean = found.contains("0 errors, 0 warnings");
-        assert!(is_clean, "{name}: after {fixes:?}: {found}");
+        let report = printed(&fixes);
+        let is_clean = report.contains("0 errors, 0 warnings");
+        assert!(is_clean, "{name}: after {fixes:?}: {report}");
     }
 }
 
@@ -70,8 +70,8 @@ fn a_host_is_told_of_what_was_meant_to_block() {
     let outcome = world.outcome(&blocking_event());
     assert!(outcome.allowed());
     let failures = outcome.failures().to_string();
-    let words = "on `tool:pre_execute`: `\"block\": true` is not an answer";
-    assert!(failures.contains(words), "{failures}");
+    let message = "on `tool:pre_execute`: `\"block\": true` is not an answer";
+    assert!(failures.contains(message), "{failures}");
     assert_eq!(outcome.failures().iter().count(), 1, "{failures}");
 }
 
@@ -154,12 +154,12 @@ fn a_load_looks_at_no_programs() {
     let everything = TrustPolicy::Everything;
     let report = config.load_into(world.registry(), world.path(""), everything);
     // A guard that reads other names lets everything pass.
-    let found: Vec<_> = report
+    let indices: Vec<_> = report
         .problems
         .iter()
         .map(|problem| problem.index)
         .collect();
-    assert_eq!(found, [Some(3)], "{report}");
+    assert_eq!(indices, [Some(3)], "{report}");
     assert_eq!(config.check(path).problems.len(), 4);
 }
 

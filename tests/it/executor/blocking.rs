@@ -83,20 +83,20 @@ fn what_blocks_is_what_the_table_says() {
     #[cfg(unix)]
     let rows = rows.into_iter().chain(rows_of_unix());
     for (hook, expected) in rows {
-        let words: Vec<_> = expected.split(' ').collect();
-        let value = "x".repeat(if words.len() > 4 { 300_000 } else { 0 });
+        let columns: Vec<_> = expected.split(' ').collect();
+        let value = "x".repeat(if columns.len() > 4 { 300_000 } else { 0 });
         for (policy, ends) in [
-            (FailurePolicy::Block, words[2]),
-            (FailurePolicy::Continue, words[3]),
+            (FailurePolicy::Block, columns[2]),
+            (FailurePolicy::Continue, columns[3]),
         ] {
             // A hook whose failures are ignored is not a guard: it runs in spite of the large value.
-            let runs_all_the_same = words.len() > 4 && policy == FailurePolicy::Continue;
-            let before = if runs_all_the_same { "-" } else { words[0] };
+            let runs_all_the_same = columns.len() > 4 && policy == FailurePolicy::Continue;
+            let before = if runs_all_the_same { "-" } else { columns[0] };
             let hook = hook.clone().with_on_failure(policy);
             let event = blocking_event().with_data("value", &*value);
             check(&world, &hook, &event, before, ends == "goes");
             let event = HookEvent::user_interrupt().with_data("value", &*value);
-            check(&world, &hook, &event, words[1], ends == "goes");
+            check(&world, &hook, &event, columns[1], ends == "goes");
         }
     }
 }
@@ -107,8 +107,8 @@ fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: 
     let outcome = world.outcome(event);
     let result = &outcome.results()[0];
     let case = format!("{} under {}: {result:?}", hook.command(), hook.on_failure());
-    let found = result.failure.map_or("-", |failure| failure.as_str());
-    assert_eq!(found, failure, "{case}");
+    let kind = result.failure.map_or("-", |failure| failure.as_str());
+    assert_eq!(kind, failure, "{case}");
     let succeeds = failure == "-" && result.exit_code == 0 && result.should_continue();
     assert_eq!(result.success(), succeeds, "{case}");
     assert_eq!(result.error.is_some(), failure != "-", "{case}");
@@ -262,10 +262,10 @@ fn failures_are_shown_on_any_event() {
     assert!(outcome.check().is_ok());
     let failures = outcome.failures();
     assert!(!failures.is_empty() && failures.iter().count() == 1);
-    let shown = failures.to_string();
+    let message = failures.to_string();
     let start = "hook `Greets\\u{202e}` failed on `session:start`: command `./nope.sh` not found";
-    let is_shown = shown.starts_with(start) && shown.ends_with(")\n");
-    assert!(is_shown && shown.lines().count() == 1, "{shown}");
+    let is_shown = message.starts_with(start) && message.ends_with(")\n");
+    assert!(is_shown && message.lines().count() == 1, "{message}");
 
     let outcome = world.outcome(&blocking_event());
     assert!(outcome.failures().is_empty(), "it blocks: `check` says so");
@@ -278,6 +278,6 @@ fn failures_are_shown_on_any_event() {
     let outcome = world.outcome(&blocking_event());
     assert!(outcome.allowed() && outcome.reason().is_none());
     assert_eq!(outcome.results().len(), 2, "it does not stop");
-    let shown = outcome.failures().to_string();
-    assert!(shown.ends_with(": one…\n"), "{shown}");
+    let message = outcome.failures().to_string();
+    assert!(message.ends_with(": one…\n"), "{message}");
 }

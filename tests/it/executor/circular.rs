@@ -101,8 +101,8 @@ fn the_chain_has_one_name_that_hooks_cannot_change() {
     };
     // `cmd` leaves the name of a variable that is not set.
     let chain = |hook: Hook| {
-        let shown = world.one(hook).stdout.replace("!ONE_HOOK_CHAIN!", "");
-        shown.trim().to_owned()
+        let output = world.one(hook).stdout.replace("!ONE_HOOK_CHAIN!", "");
+        output.trim().to_owned()
     };
     let plain = chain(hook("*", show));
     assert_eq!(plain.len(), 16, "{plain}");

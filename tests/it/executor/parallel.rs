@@ -201,8 +201,8 @@ fn at_most_sixteen_background_hooks_run() {
     std::thread::sleep(Duration::from_millis(50));
     fire();
     let busy = || notes.count("drop (busy)");
-    let found = (notes.count("start"), busy());
-    assert_eq!(found, (16, 1), "two wait, there is no room for a third");
+    let counts = (notes.count("start"), busy());
+    assert_eq!(counts, (16, 1), "two wait, there is no room for a third");
     world.write("go", "");
     eventually("they have ended", || notes.count("finish") == 18);
     assert_eq!(busy(), 1);

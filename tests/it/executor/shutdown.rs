@@ -26,8 +26,8 @@ fn the_global_executor_can_be_shut_down() {
     assert!(forge_hooks::shutdown(LATER));
     assert!(world.path("log").exists());
     let late = fire_event(HookEvent::session_end("s1")).unwrap_err();
-    let words = "executor has been shut down, session:end was not taken";
-    assert_eq!(late.to_string(), words);
+    let message = "executor has been shut down, session:end was not taken";
+    assert_eq!(late.to_string(), message);
 }
 
 #[test]

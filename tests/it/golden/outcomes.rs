@@ -50,10 +50,10 @@ fn events_come_to_what_they_did() {
         };
         let file = format!(r#"{{"disable":["DISABLED"],"hooks":{hooks}}}"#);
         let file = user.write("hooks.json", &file);
-        let mut words = vec!["fire", "--event-json", "-", "--json", "--config"];
-        words.push(file.to_str().unwrap());
-        words.extend(args.split_whitespace());
-        let printed = user.run_with_input(&words, &event(name_of_event).to_string());
+        let mut arguments = vec!["fire", "--event-json", "-", "--json", "--config"];
+        arguments.push(file.to_str().unwrap());
+        arguments.extend(args.split_whitespace());
+        let printed = user.run_with_input(&arguments, &event(name_of_event).to_string());
         let again = |value: &Value| shown(value).replace("\n    ", "\n    again: ");
         let mut report = printed.json();
         let second = report.as_object_mut().unwrap().remove("again");

@@ -250,9 +250,9 @@ fn written_out(text: &str) -> String {
         ('⌂', "\u{feff}"),
         ('␀', "\0"),
     ];
-    signs
-        .iter()
-        .fold(whole, |text, (sign, meant)| text.replace(*sign, meant))
+    signs.iter().fold(whole, |text, (sign, replacement)| {
+        text.replace(*sign, replacement)
+    })
 }
 
 fn result_of(row: &Row<'_>, all: &Path) -> String {

@@ -105,7 +105,7 @@ fn other_paths_are_not_committed() {
     world.write("folder/a", "1");
     symlink(world.path("folder"), world.path("link")).unwrap();
     let outside = tempfile::NamedTempFile::new().unwrap();
-    for (file, words) in [
+    for (file, message) in [
         ("other", ""),
         ("ignored", ""),
         ("folder", "it is not a regular file"),
@@ -116,7 +116,7 @@ fn other_paths_are_not_committed() {
         ("link/a", "not committed: "),
         (outside.path().to_str().unwrap(), "not committed: "),
     ] {
-        case(&world, file, words);
+        case(&world, file, message);
     }
     assert_eq!((world.commits(), &*staged(&world)), (1, ""));
 }

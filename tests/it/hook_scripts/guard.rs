@@ -123,7 +123,7 @@ fn the_guard_protects_itself() {
         let hook = Hook::program("*", ["/bin/sh", own]).unwrap();
         hook.with_reads(Reads::Stdin).with_env("HOME", home)
     };
-    for (args, words) in [
+    for (args, message) in [
         (json!({"path": own}), "is protected"),
         (json!({"path": "bin/guard.sh"}), "is protected"),
         (json!({"path": "notes.md"}), "is protected"),
@@ -134,8 +134,8 @@ fn the_guard_protects_itself() {
         (json!({"command": "cat guard.sh"}), ""),
     ] {
         let event = HookEvent::tool_pre_execute("x", args);
-        let code = if words.is_empty() { 0 } else { 2 };
-        super::case(&world, guard(), &event, code, words);
+        let code = if message.is_empty() { 0 } else { 2 };
+        super::case(&world, guard(), &event, code, message);
     }
 }
 

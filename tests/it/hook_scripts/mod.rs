@@ -245,8 +245,8 @@ fn without_jq_only_the_guard_blocks() {
     std::fs::create_dir(world.path("bin")).unwrap();
     for program in "cat grep tr readlink date mkdir head git".split(' ') {
         let mut places = std::env::split_paths(&path).map(|directory| directory.join(program));
-        let found = places.find(|file| file.is_file()).unwrap();
-        symlink(found, world.path("bin").join(program)).unwrap();
+        let installed = places.find(|file| file.is_file()).unwrap();
+        symlink(installed, world.path("bin").join(program)).unwrap();
     }
     let guard = "Blocked: jq is not installed, and is needed to check the arguments\n";
     let why = "jq is not installed\n";

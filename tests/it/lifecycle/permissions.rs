@@ -83,10 +83,10 @@ fn a_hook_grants_if_it_may() {
 
 #[test]
 fn a_hook_answers_the_prompt_if_it_may() {
-    for (words, grants) in [(May::ALL, true), (&[May::AddContext], false)] {
+    for (may, grants) in [(May::ALL, true), (&[May::AddContext], false)] {
         let host = Host::with([]);
         let says = host.world.says(r#"{"decision": "allow"}"#);
-        let prompted = hook("permission:prompt", &says).with_may(words.iter().copied());
+        let prompted = hook("permission:prompt", &says).with_may(may.iter().copied());
         host.world.add(prompted);
         let hooks = host.lifecycle();
         let request = hooks.permission("bash", "execute").hooks_may_grant();

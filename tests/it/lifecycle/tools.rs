@@ -86,19 +86,19 @@ fn a_failed_tool_fires_its_error() {
     let read = |_: Permit| std::fs::read_to_string("/no/such/file");
     let run = hooks.tool("read", json!({"path": "a"})).run(read);
     let error = run.unwrap().into_unmasked().unwrap_err().to_string();
-    for words in ["out of cheese", "out of memory"] {
+    for message in ["out of cheese", "out of memory"] {
         let panicking = || {
             hooks.tool("bash", "ls").run(|_| -> Result<(), String> {
-                if words.ends_with("cheese") {
-                    panic!("{words}")
+                if message.ends_with("cheese") {
+                    panic!("{message}")
                 }
-                std::panic::panic_any(words)
+                std::panic::panic_any(message)
             })
         };
         let payload = catch_unwind(panicking).unwrap_err();
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or(payload.downcast_ref::<&str>().copied());
-        assert_eq!(text, Some(words), "the panic goes on");
+        assert_eq!(text, Some(message), "the panic goes on");
     }
     let (permit, running) = hooks.tool("read", "x").permit().unwrap();
     drop(async move {
@@ -161,8 +161,8 @@ fn answers_after_the_tool_change_nothing() {
 
     host.world.hook(post, "exit 3");
     let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
-    let shown = "hook `exit 3` failed on `tool:post_execute`: exited with code 3\n";
-    assert_eq!(run.failures().to_string(), shown);
+    let message = "hook `exit 3` failed on `tool:post_execute`: exited with code 3\n";
+    assert_eq!(run.failures().to_string(), message);
 }
 
 #[test]
@@ -265,8 +265,8 @@ fn debug_hides_arguments_and_results() {
     let call = hooks.tool("login", json!({"password": "hunter22"}));
     let before = format!("{call:?}");
     let run = call.run(|_| Ok::<_, String>(Opaque("hunter22"))).unwrap();
-    let shown = format!("{before} {run:?}");
-    assert!(!shown.contains("hunter22"), "{shown}");
+    let debug = format!("{before} {run:?}");
+    assert!(!debug.contains("hunter22"), "{debug}");
     assert_eq!(run.unmasked().unwrap().0, "hunter22");
 }
 

@@ -204,7 +204,7 @@ fn an_unapproved_handler_is_explained_as_such() {
         .other_agents(place.tools())
         .load();
     let foretold = foretold(&hooks);
-    let is_unapproved = |words: &String| words.contains("does not run: it comes");
+    let is_unapproved = |problem: &String| problem.contains("does not run: it comes");
     let fates: Vec<_> = foretold.iter().map(is_unapproved).collect();
     assert_eq!(fates, [false, true, true], "{foretold:?}");
 }
@@ -235,13 +235,13 @@ fn an_approval_shows_the_entry_as_it_was_written() {
     );
     let place = Place::new([(CLAUDE, &*text)]);
     let approval = place.approve();
-    let shown = approval.hooks[0].to_string();
+    let display = approval.hooks[0].to_string();
     let expected = r#"PreToolUse(Bash) .claude/settings.json:2:
   {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "timeout": 5, "command": "./g.sh A"}]}]}
   When it runs: {"event":"tool:pre_execute","on_failure":"continue"}
   Files covered: none
 "#;
-    assert_eq!(shown, expected);
+    assert_eq!(display, expected);
 }
 
 #[test]

@@ -20,10 +20,10 @@ fn a_problem_costs_no_other_hook() {
         let text = groups(parts[1], &format!("{good},\n{},{good}", parts[3]));
         let file = format!("project/{}", parts[0]);
         let place = Place::new([(&*file, &*text)]);
-        let found = place.problems(&place.load());
-        assert_eq!(found.len(), 1, "{found:?}");
+        let problems = place.problems(&place.load());
+        assert_eq!(problems.len(), 1, "{problems:?}");
         let expected = format!(": {file}:{}", parts[2].replace(":hooks", ": hooks"));
-        assert!(found[0].contains(&expected), "{found:?}");
+        assert!(problems[0].contains(&expected), "{problems:?}");
         assert_eq!(place.commands(), ["good", "good"]);
     }
 }
@@ -45,9 +45,13 @@ fn a_script_that_cannot_be_run_is_named() {
         place.world.script("project/.claude/good.sh", "");
         assert!(place.load().problems.is_empty());
         let config = place.config_with(place.tools());
-        let found = place.problems(&config.check(place.world.path(CLAUDE)));
-        assert_eq!(found.len(), usize::from(!message.is_empty()), "{found:?}");
-        assert!(found.concat().contains(message), "{found:?}");
+        let problems = place.problems(&config.check(place.world.path(CLAUDE)));
+        assert_eq!(
+            problems.len(),
+            usize::from(!message.is_empty()),
+            "{problems:?}"
+        );
+        assert!(problems.concat().contains(message), "{problems:?}");
     }
 }
 
@@ -61,11 +65,11 @@ fn hooks_in_toml_are_reported() {
     ] {
         for file in ["home/.codex/config.toml", "project/.codex/config.toml"] {
             let place = Place::new([(file, text)]);
-            let found = place.problems(&place.load());
-            assert_eq!(found.len(), problems, "{text}");
+            let reported = place.problems(&place.load());
+            assert_eq!(reported.len(), problems, "{text}");
             assert!(
-                found.iter().all(|problem| problem.contains(file)),
-                "{found:?}"
+                reported.iter().all(|problem| problem.contains(file)),
+                "{reported:?}"
             );
         }
     }

@@ -74,9 +74,9 @@ fn so_many_extensions_are_read_in_their_order() {
     }
     let report = place.load();
     let problems = place.problems(&report);
-    let words = "more than 1,000 extensions";
+    let message = "more than 1,000 extensions";
     assert!(
-        problems.iter().any(|problem| problem.contains(words)),
+        problems.iter().any(|problem| problem.contains(message)),
         "{problems:?}"
     );
     let is_read = |index: &str| {

@@ -174,8 +174,8 @@ fn the_keys_of_a_handler_are_read() {
         r#"{"type": "command", "command": "a b", "args": ["${CLAUDE_PROJECT_DIR}", "c d"], "timeout": 5,
             "async": true, "onFailure": "block", "statusMessage": "Looking", "if": "Bash(git *)", "once": true}"#,
     );
-    let words = ["a b", "${CLAUDE_PROJECT_DIR}", "c d"].map(str::to_owned);
-    assert_eq!(*hook.command(), HookCommand::Program(words.to_vec()));
+    let program = ["a b", "${CLAUDE_PROJECT_DIR}", "c d"].map(str::to_owned);
+    assert_eq!(*hook.command(), HookCommand::Program(program.to_vec()));
     assert_eq!(hook.timeout(), Duration::from_secs(5));
     assert_eq!(hook.on_failure(), FailurePolicy::Block);
     assert!(hook.background());
@@ -188,8 +188,8 @@ fn the_keys_of_a_handler_are_read() {
     let [mismatch] = &hook.mismatches(&edit, true)[..] else {
         panic!("one mismatch")
     };
-    let found = (&*mismatch.alternative, mismatch.found.as_deref());
-    assert_eq!(found, ("matcher", Some("Edit")));
+    let actual = (&*mismatch.alternative, mismatch.found.as_deref());
+    assert_eq!(actual, ("matcher", Some("Edit")));
 }
 
 /// The agent waits for the hooks of its last event, so that they end with it.
@@ -267,8 +267,8 @@ fn hooks_that_are_switched_off_do_not_run() {
     ] {
         let place = Place::new(files);
         let _ = place.load();
-        let found: Vec<_> = place.hooks().iter().map(|hook| hook.enabled()).collect();
-        assert_eq!(found, enabled, "{files:?}");
+        let actual: Vec<_> = place.hooks().iter().map(|hook| hook.enabled()).collect();
+        assert_eq!(actual, enabled, "{files:?}");
     }
 }
 
@@ -353,10 +353,10 @@ fn a_file_is_recognized_by_place_or_events() {
         let report = place.config().check(&path);
         let is_native = parts[2].starts_with("`hooks`");
         assert_eq!(report.read_as.len(), usize::from(!is_native), "{row}");
-        let found = report.problems[0].to_string();
-        assert!(found.contains(parts[2]), "{found}");
+        let message = report.problems[0].to_string();
+        assert!(message.contains(parts[2]), "{message}");
         let report = place.config().check_text(&path, &text);
-        assert_eq!(report.problems[0].to_string(), found);
+        assert_eq!(report.problems[0].to_string(), message);
     }
 }
 

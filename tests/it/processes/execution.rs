@@ -109,8 +109,8 @@ fn a_hook_that_takes_too_long_is_killed() {
     let range = timeout..Duration::from_secs(30);
     assert!(range.contains(&took), "{took:?}");
     assert!(result.timed_out && !result.success() && !result.should_continue());
-    let found = (result.exit_code, result.failure);
-    assert_eq!(found, (-1, Some(FailureKind::TimedOut)));
+    let ending = (result.exit_code, result.failure);
+    assert_eq!(ending, (-1, Some(FailureKind::TimedOut)));
     assert_eq!(result.error.as_deref(), Some("timed out after 100ms"));
     // The hook's own comes before the executor's.
     let patient = hook("*", "exit 0").with_timeout(Duration::from_secs(60));
@@ -142,12 +142,12 @@ fn the_working_directory_has_three_sources() {
         (&world, hook().with_working_dir(&path), &path),
         (&host, hook(), &std::env::current_dir().unwrap()),
     ] {
-        let found = world.one(hook).stdout;
-        for line in found.lines() {
+        let output = world.one(hook).stdout;
+        for line in output.lines() {
             let stands_in = Path::new(line.trim()).canonicalize();
             assert_eq!(stands_in.unwrap(), expected.canonicalize().unwrap());
         }
-        assert_eq!(found.lines().count(), WHERE.lines().count(), "{found}");
+        assert_eq!(output.lines().count(), WHERE.lines().count(), "{output}");
     }
 }
 

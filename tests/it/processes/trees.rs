@@ -246,7 +246,7 @@ fn a_non_program_is_named_with_the_reason() {
         let is_there = code == "126"
             || ["execut", "is a directory", "damaged"]
                 .iter()
-                .any(|words| error.contains(words));
+                .any(|reason| error.contains(reason));
         let kind = if what.starts_with("in ") {
             FailureKind::NoWorkingDir
         } else if is_there {
@@ -312,8 +312,8 @@ fn a_signal_that_ends_a_hook_is_reported() {
     let world = World::new();
     for (signal, name) in [(9, "KILL"), (15, "TERM"), (11, "SEGV")] {
         let result = world.one(hook("*", &format!("kill -{name} $$")));
-        let found = (result.exit_code, result.signal());
-        assert_eq!(found, (128 + signal, Some(signal)));
+        let status = (result.exit_code, result.signal());
+        assert_eq!(status, (128 + signal, Some(signal)));
         let error = format!("ended by signal {signal} (SIG{name})");
         assert_eq!(result.error, Some(error));
     }

@@ -104,14 +104,14 @@ fn the_program_knows_answers() {
         &json!({"hooks": [entry]}).to_string(),
     );
     let trusted = user.run(&["trust", "--yes"]);
-    let shown = trusted.out + &trusted.err;
+    let output = trusted.out + &trusted.err;
     assert!(
-        shown.contains("\"answer\"") && shown.contains("Files covered: none"),
-        "{shown}"
+        output.contains("\"answer\"") && output.contains("Files covered: none"),
+        "{output}"
     );
     let fire = |command: &str, more: &[&str]| {
         let args = json!({"command": command}).to_string();
-        let mut words = vec![
+        let mut arguments = vec![
             "fire",
             "tool:pre_execute",
             "--tool",
@@ -119,8 +119,8 @@ fn the_program_knows_answers() {
             "--args",
             &args,
         ];
-        words.extend(more);
-        user.run(&words)
+        arguments.extend(more);
+        user.run(&arguments)
     };
     assert_eq!(fire("sudo ls", &[]).status, 1);
     assert_eq!(fire("ls", &[]).status, 0);
@@ -155,9 +155,10 @@ fn an_approval_says_what_an_answer_may_do() {
     };
     write(&entry);
     let trusted = user.run(&["trust", "--yes"]);
-    let words = "May: change the input, replace the messages of a model request, grant permissions";
+    let expected =
+        "May: change the input, replace the messages of a model request, grant permissions";
     assert!(
-        trusted.out.contains(words),
+        trusted.out.contains(expected),
         "{}{}",
         trusted.out,
         trusted.err
@@ -170,14 +171,14 @@ fn an_approval_says_what_an_answer_may_do() {
     let fire = ["fire", "tool:pre_execute", "--tool", "bash"];
     assert_eq!(user.run(&fire).status, 0);
     // Only what can happen at its events.
-    for (event, words) in [
+    for (event, expected) in [
         ("llm:*", "May: replace the messages of a model request\n"),
         ("tool:pre_execute:bash", "May: change the input\n"),
         ("user:prompt_submit", "May: change the input\n"),
     ] {
         write(&json!({"event": event, "command": "true", "may": ["change_input"]}));
         let trusted = user.run(&["trust", "--yes"]).out;
-        assert!(trusted.contains(words), "{event}: {trusted}");
+        assert!(trusted.contains(expected), "{event}: {trusted}");
     }
     write(&entry);
     assert_eq!(user.run(&["trust", "--yes"]).status, 0);
@@ -241,9 +242,9 @@ fn an_invalid_answer_blocks_whatever_stands_beside_it() {
         let members = rest.as_object().unwrap().clone();
         entry.as_object_mut().unwrap().extend(members);
         let file = user.write("hooks.json", &json!({"hooks": [entry]}).to_string());
-        let words = ["fire", "tool:pre_execute", "--tool", "bash", "--config"];
-        let words = [&words[..], &[file.to_str().unwrap()]].concat();
-        assert_eq!(user.run(&words).status, 1, "{entry}");
+        let fire = ["fire", "tool:pre_execute", "--tool", "bash", "--config"];
+        let args = [&fire[..], &[file.to_str().unwrap()]].concat();
+        assert_eq!(user.run(&args).status, 1, "{entry}");
     }
 }
 
@@ -276,8 +277,8 @@ fn fire_says_why_an_answer_was_given() {
             file,
         ];
         let fired = user.run(&words_of_fire);
-        let told = fired.out + &fired.err;
-        assert!(told.contains(words), "{args}: {told}");
+        let output = fired.out + &fired.err;
+        assert!(output.contains(words), "{args}: {output}");
     }
 }
 
@@ -289,8 +290,8 @@ fn an_approval_says_what_an_answer_in_an_entry_does() {
     let stops = json!({"event": "tool:pre_execute", "answer": {"continue": false}});
     let text = json!({"hooks": [grants, ends, stops]}).to_string();
     user.write("project/.src/forge/hooks.json", &text);
-    let shown = user.run(&["trust", "--yes"]).out;
-    let may: Vec<_> = shown
+    let output = user.run(&["trust", "--yes"]).out;
+    let may: Vec<_> = output
         .lines()
         .filter(|line| line.contains("May: "))
         .collect();
@@ -300,7 +301,7 @@ fn an_approval_says_what_an_answer_in_an_entry_does() {
             "  May: grant permissions",
             "  May: end the turn against other hooks"
         ],
-        "{shown}"
+        "{output}"
     );
 }
 
@@ -347,8 +348,8 @@ fn probable_mistakes_are_warnings() {
         entry.as_object_mut().unwrap().extend(members);
         let file = user.write("hooks.json", &json!({"hooks": [entry]}).to_string());
         let checked = user.run(&["validate", file.to_str().unwrap()]);
-        let told = checked.out + &checked.err;
-        assert!(told.contains(words), "{entry}: {told}");
-        assert!(told.contains("0 errors, 1 warning"), "{entry}: {told}");
+        let output = checked.out + &checked.err;
+        assert!(output.contains(words), "{entry}: {output}");
+        assert!(output.contains("0 errors, 1 warning"), "{entry}: {output}");
     }
 }

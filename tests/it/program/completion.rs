@@ -15,7 +15,7 @@ fn bash_completes_after_a_subcommand() {
         "bind 'set enable-bracketed-paste off'; bind 'set bell-style none'; PS1='ready> '";
     user.write("project/bashrc", &format!("{script}\n{settings}\n"));
     let command_line = ["bash", "--noprofile", "--rcfile", "bashrc", "-i"];
-    for (typed, shown) in [
+    for (typed, completions) in [
         ("tra\t", &["forge-hooks trace "][..]),
         ("trace --c\t\t", &["--chrome", "--color"]),
         ("trace --chr\t", &["trace --chrome "]),
@@ -27,7 +27,7 @@ fn bash_completes_after_a_subcommand() {
         let mut bash = OnTerminal::start_program(&user, &command_line, &[]);
         bash.shows("ready> ");
         bash.press(&format!("forge-hooks {typed}"));
-        for words in shown {
+        for words in completions {
             bash.shows(words);
         }
         // Clears the line, and ends the shell.

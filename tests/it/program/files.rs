@@ -39,8 +39,8 @@ fn hooks_files_are_read_where_they_are_needed() {
     ] {
         let mut command = user.command(args);
         let printed = user.printed(command.env("RUST_LOG", "warn").output().unwrap());
-        let found = printed.err.matches("[WARN ").count();
-        assert_eq!(found, times, "{args:?} {printed:?}");
+        let warnings = printed.err.matches("[WARN ").count();
+        assert_eq!(warnings, times, "{args:?} {printed:?}");
     }
 }
 

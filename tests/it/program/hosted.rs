@@ -62,7 +62,7 @@ const SWORD: &str =
 
 #[test]
 fn every_text_has_the_name_and_the_events_of_the_host() {
-    for (hooks, status, args, words) in [
+    for (hooks, status, args, message) in [
         ("{", 0, "--help", "mygame hooks fire tool:pre_execute"),
         ("{", 0, "--help", "Write, check and try hooks\n"),
         ("{", 0, "--version", "mygame hooks 7.1"),
@@ -114,7 +114,7 @@ fn every_text_has_the_name_and_the_events_of_the_host() {
         let printed = run(home.path(), &args.split(' ').collect::<Vec<_>>());
         let text = printed.out + &printed.err;
         assert_eq!(printed.status, status, "{args}: {text}");
-        assert!(text.contains(words), "{args}: {text}");
+        assert!(text.contains(message), "{args}: {text}");
         assert!(!text.contains("forge-hooks"), "{args}: {text}");
     }
 }
@@ -125,11 +125,11 @@ fn a_missing_value_matches_only_what_can_block() {
         r#"{"hooks": [{"event": "*:loaded", "when": {"/level": "two"}, "command": "exit 1"}]}"#,
     );
     for (event, runs) in [("level:loaded", false), ("map:loaded", true)] {
-        for (args, words) in [(&["--dry-run"][..], "1. runs"), (&[], "exited with code 1")] {
+        for (args, message) in [(&["--dry-run"][..], "1. runs"), (&[], "exited with code 1")] {
             let printed = run(home.path(), &[&["fire", event], args].concat());
             let text = printed.out + &printed.err;
-            let found = [words, "it has no value"].map(|part| text.contains(part));
-            assert_eq!(found, [runs, !runs], "{event} {args:?}: {text}");
+            let is_printed = [message, "it has no value"].map(|part| text.contains(part));
+            assert_eq!(is_printed, [runs, !runs], "{event} {args:?}: {text}");
         }
     }
     let cases = home.path().join("cases.json");
@@ -174,8 +174,8 @@ fn init_fits_the_tools_of_the_host() {
     let home = tempfile::tempdir().unwrap();
     assert_eq!(run(home.path(), &["init", "--global"]).status, 0);
     let printed = run(home.path(), &["validate"]);
-    let words = "1 file: 0 errors, 0 warnings,";
-    assert!(printed.out.contains(words), "{printed:?}");
+    let summary = "1 file: 0 errors, 0 warnings,";
+    assert!(printed.out.contains(summary), "{printed:?}");
 }
 
 #[test]

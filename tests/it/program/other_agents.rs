@@ -114,8 +114,8 @@ fn failures_are_listed_and_prevent_nothing() {
         let seconds = if failure == "timed_out" { 0.3 } else { 30.0 };
         let handler = json!({"type": "command", "command": text, "timeout": seconds});
         let (status, report) = user.answer_to("claude", PRE, &handler);
-        let found = json!([status, report["decision"], report["results"][0]["failure"]]);
-        assert_eq!(found, json!([0, null, failure]), "{report:#}");
+        let actual = json!([status, report["decision"], report["results"][0]["failure"]]);
+        assert_eq!(actual, json!([0, null, failure]), "{report:#}");
         assert_eq!(
             report["messages"].as_array().unwrap().len(),
             1,

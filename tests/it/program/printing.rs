@@ -37,11 +37,11 @@ fn fire_json_looks_for_no_script() {
     let user = User::new();
     user.write("project/hooks.json", &hooks.to_string());
     let fire = ["fire", "session:start", "--config", "hooks.json"];
-    let words = "`/no/such/guard.py` does not exist";
+    let message = "`/no/such/guard.py` does not exist";
     for (option, is_shown) in [("--keep-going", true), ("--json", false)] {
         let printed = user.run(&with(&fire, &[option]));
-        let shown = printed.out + &printed.err;
-        assert_eq!(shown.contains(words), is_shown, "{option}: {shown}");
+        let output = printed.out + &printed.err;
+        assert_eq!(output.contains(message), is_shown, "{option}: {output}");
     }
 }
 

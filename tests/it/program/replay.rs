@@ -626,8 +626,8 @@ fn a_turn_without_an_end_is_found() {
     let prompt = ("user:prompt_submit", "s", "allow", "");
     for end in ["session:end", "user:prompt_submit", "session:message"] {
         let printed = checked(&with_events(&[prompt, (end, "s", "allow", "")]));
-        let found = "the turn of the session `s` has no end in this trace";
-        assert!(printed.out.contains(found), "{end}: {printed:?}");
+        let message = "the turn of the session `s` has no end in this trace";
+        assert!(printed.out.contains(message), "{end}: {printed:?}");
     }
     for end in [
         "agent:stop",
@@ -704,8 +704,8 @@ fn a_call_is_allowed_once_and_in_its_session() {
         ),
     ] {
         let printed = checked(&with_events(events));
-        let found = printed.out.matches("    fix: ").count();
-        assert_eq!(found, forgotten, "{events:?}: {printed:?}");
+        let fixes = printed.out.matches("    fix: ").count();
+        assert_eq!(fixes, forgotten, "{events:?}: {printed:?}");
     }
 }
 

@@ -58,9 +58,9 @@ fn fire_shows_how_a_hook_got_its_event() {
         "{GUARD}\nimport signal, time\nsignal.signal(15, 1)\ntime.sleep(600)\n"
     ));
     let printed = fire(&user, &[]);
-    let words =
+    let message =
         "guard (hooks.json:1): ok, resident: its process was started for this event, [TIME]";
-    let is_said = printed.status == 0 && printed.out.contains(words);
+    let is_said = printed.status == 0 && printed.out.contains(message);
     assert!(is_said, "{printed:?}");
     let pid = &pids(&user)[0];
     eventually("its process has ended", || is_gone(pid));
@@ -81,6 +81,6 @@ fn a_missing_answer_names_the_flush() {
     let text = text.replace("\"resident\":true", "\"resident\":true,\"timeout\":0.5");
     user.write("project/hooks.json", &text);
     let printed = fire(&user, &[]);
-    let words = "hint: a resident hook must flush its output after each answer";
-    assert!(printed.out.contains(words), "{printed:?}");
+    let hint = "hint: a resident hook must flush its output after each answer";
+    assert!(printed.out.contains(hint), "{printed:?}");
 }

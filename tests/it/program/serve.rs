@@ -214,11 +214,11 @@ fn a_line_that_is_too_long_is_refused_and_the_next_one_is_read() {
 #[test]
 fn the_host_declares_its_events_and_tools() {
     let user = user_with(&json!([{"event": "game:saved", "command": "exit 1"}]));
-    let mut words = Served::new(&user).result("events", &json!({}));
-    let events = words["events"].as_array_mut().unwrap();
+    let mut vocabulary = Served::new(&user).result("events", &json!({}));
+    let events = vocabulary["events"].as_array_mut().unwrap();
     events.push(json!({"name": "game:saved", "can_block": false, "data": [{"key": "slot"}]}));
-    words["tools"] = json!(["bash"]);
-    user.write("project/words.json", &words.to_string());
+    vocabulary["tools"] = json!(["bash"]);
+    user.write("project/words.json", &vocabulary.to_string());
     let mut served = Served::with(&user, &["--vocabulary", "words.json"], &json!({}));
     let declared = served.result("events", &json!({}));
     assert_eq!(declared["tools"], json!(["bash"]));
@@ -254,7 +254,7 @@ fn the_host_maps_its_tools_for_other_agents() {
             allowed
         );
     }
-    for (agents, words) in [
+    for (agents, message) in [
         (
             json!({"cloud": {}}),
             "expected one of `claude`, `codex`, `gemini`, found `cloud`",
@@ -267,7 +267,7 @@ fn the_host_maps_its_tools_for_other_agents() {
         write(&agents);
         let refused = user.run(&["serve", "--vocabulary", "words.json"]);
         assert_eq!(refused.status, 2);
-        assert!(refused.err.contains(words), "{}", refused.err);
+        assert!(refused.err.contains(message), "{}", refused.err);
     }
 }
 
@@ -276,8 +276,8 @@ fn the_host_maps_its_tools_for_other_agents() {
 fn a_host_with_streams_of_its_own_is_refused() {
     let user = User::new();
     let printed = hosted::run(&user.path("config"), &["serve"]);
-    let words = "standard input and output of the process";
-    assert!(printed.err.contains(words), "{}", printed.err);
+    let message = "standard input and output of the process";
+    assert!(printed.err.contains(message), "{}", printed.err);
 }
 
 /// A change is fired once more at all hooks but those in the background.
@@ -370,7 +370,7 @@ fn what_was_cancelled_is_not_fired_once_more() {
 /// directory of the program.
 #[test]
 fn a_guard_whose_directory_is_gone_blocks() {
-    for (directory, words) in [("project", "does not exist"), ("home", "was removed")] {
+    for (directory, message) in [("project", "does not exist"), ("home", "was removed")] {
         let user = User::new();
         let handler = json!({"type": "command", "command": "true"});
         let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
@@ -385,7 +385,7 @@ fn a_guard_whose_directory_is_gone_blocks() {
         let result = &fired["results"][0];
         assert_eq!(result["failure"], "no_working_dir", "{fired}");
         let reason = fired["reason"].as_str().unwrap();
-        let is_said = reason.contains("working directory") && reason.contains(words);
+        let is_said = reason.contains("working directory") && reason.contains(message);
         assert!(is_said, "{reason}");
     }
 }

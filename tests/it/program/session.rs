@@ -53,8 +53,8 @@ fn the_first_hook_works_as_its_page_says() {
             }
             "json" => drop(user.write("home/.config/myagent/hooks.json", &block.code)),
             "console" => {
-                let shown = user.normal(&block.code).replace("/home/ann", &home);
-                assert_eq!(said_now(&user, &user.project(), &shown), shown);
+                let session = user.normal(&block.code).replace("/home/ann", &home);
+                assert_eq!(said_now(&user, &user.project(), &session), session);
             }
             other => panic!("a block of {other} is not run"),
         }
@@ -69,9 +69,9 @@ fn the_commands_of_troubleshooting_run() {
     let mut count = 0;
     for block in crate::pages::blocks_of("docs/troubleshooting.md") {
         let commands = block.code.replace("forge-hooks ", "$ forge-hooks ");
-        let said = said_now(&user, &user.project(), &commands);
-        assert!(!said.contains("exit status"), "{said}");
-        assert!(said.contains("guard"), "{said}");
+        let output = said_now(&user, &user.project(), &commands);
+        assert!(!output.contains("exit status"), "{output}");
+        assert!(output.contains("guard"), "{output}");
         count += 1;
     }
     assert_eq!(count, 1);

@@ -118,8 +118,8 @@ fn a_terminal_shows_colours_and_a_spinner() {
     let mut plain = OnTerminal::start(&user, &FIRE, &[("NO_COLOR", "1")]);
     assert_eq!(plain.end("blocked by slow"), 1);
     let seen = plain.seen();
-    let found = ["⠙ 0.", "\x1b[1;31m"].map(|part| seen.contains(part));
-    assert_eq!(found, [true, false], "{seen:?}");
+    let is_printed = ["⠙ 0.", "\x1b[1;31m"].map(|part| seen.contains(part));
+    assert_eq!(is_printed, [true, false], "{seen:?}");
     // On a pipe nothing moves.
     let piped = user.run(&FIRE);
     assert!(!piped.out.contains(['⠙', '\x1b', '\r']), "{piped:?}");
@@ -130,12 +130,12 @@ fn a_dumb_terminal_gets_plain_text() {
     let user = User::with_project_file(GUARDED);
     user.run(&["trust", "--yes"]);
     let json = with(&LS, &["--json"]);
-    for (args, terminal, status, words) in [
+    for (args, terminal, status, message) in [
         (&SUDO[..], "dumb", 1, "blocked by guard: no sudo"),
         (&json, "xterm", 0, "\"should_continue\": true"),
     ] {
         let mut program = OnTerminal::start(&user, args, &[("TERM", terminal)]);
-        assert_eq!(program.end(words), status);
+        assert_eq!(program.end(message), status);
         assert!(!program.seen().contains('\x1b'), "{:?}", program.seen());
     }
 }
@@ -164,8 +164,8 @@ fn a_key_of_the_terminal_ends_the_tree_of_the_hook() {
         let child = pid(&user);
         assert!(is_there(&child));
         program.press(key);
-        let words = "interrupted; long was ended, with all it had started";
-        assert_eq!(program.end(words), status);
+        let message = "interrupted; long was ended, with all it had started";
+        assert_eq!(program.end(message), status);
         eventually("the hook's child has gone", || !is_there(&child));
         std::fs::remove_file(user.path("project/pid")).unwrap();
     }
@@ -204,8 +204,8 @@ fn a_signal_ends_background_hooks_too() {
         assert_eq!(printed.status, status, "{printed:?}");
         let report = printed.json();
         if !background {
-            let found = json!([report["results"][0]["failure"], report["allowed"]]);
-            assert_eq!(found, json!(["cancelled", false]));
+            let actual = json!([report["results"][0]["failure"], report["allowed"]]);
+            assert_eq!(actual, json!(["cancelled", false]));
         }
         eventually("the hook has gone", || !is_there(&pid));
     }
@@ -226,7 +226,7 @@ fn a_closed_terminal_does_not_end_what_ignores_it() {
 #[test]
 fn an_approval_is_asked_for_on_a_terminal() {
     let user = User::with_project_file(GUARDED);
-    for (answer, status, words) in [
+    for (answer, status, message) in [
         ("n\n", 1, "nothing was approved"),
         ("\n", 1, "nothing was approved"),
         ("yes\n", 0, "2 hooks approved"),
@@ -235,7 +235,7 @@ fn an_approval_is_asked_for_on_a_terminal() {
         program.shows("run as shown? [y/N]");
         assert!(program.seen().contains("case $FORGE_TOOL_ARGS in *sudo*"));
         program.press(answer);
-        let ended = program.end(words);
+        let ended = program.end(message);
         assert_eq!(ended, status, "{answer:?}: {:?}", program.seen());
     }
     assert_eq!(user.run(&["status"]).status, 0);

@@ -33,14 +33,14 @@ fn chrome_has_a_lane_for_hooks_at_the_same_time() {
     let events = chrome["traceEvents"].as_array().unwrap();
     let [hooks, names] =
         ["X", "M"].map(|kind| events.iter().filter(move |event| event["ph"] == kind));
-    let shown = |event: &Value| {
+    let fields = |event: &Value| {
         ["name", "ts", "dur", "pid", "tid"]
             .map(|key| event[key].to_string())
             .join(" ")
     };
     let hooks = Vec::from_iter(hooks);
     assert_eq!(
-        hooks.iter().map(|hook| shown(hook)).collect::<Vec<_>>(),
+        hooks.iter().map(|hook| fields(hook)).collect::<Vec<_>>(),
         [
             r#""a" 11500000 1500000 7 1"#,
             r#""b" 12000000 500000 7 2"#,

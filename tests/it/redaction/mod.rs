@@ -21,11 +21,11 @@ fn only_what_looks_secret_is_masked() {
     for row in corpus::secrets() {
         let (text, secret) = (&row[0], &row[1]);
         assert!(text.contains(secret), "{text} does not hold {secret}");
-        let shown = redactor.text(text);
-        let hidden = !shown.contains(secret) && shown.contains(Redactor::MASK);
-        let rest_is_left = row.get(2).is_none_or(|rest| shown.contains(rest));
-        if !hidden || !rest_is_left || redactor.text(&shown) != shown {
-            wrong.push((text.clone(), shown.into_owned()));
+        let masked = redactor.text(text);
+        let hidden = !masked.contains(secret) && masked.contains(Redactor::MASK);
+        let rest_is_left = row.get(2).is_none_or(|rest| masked.contains(rest));
+        if !hidden || !rest_is_left || redactor.text(&masked) != masked {
+            wrong.push((text.clone(), masked.into_owned()));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -35,9 +35,9 @@ fn only_what_looks_secret_is_masked() {
 fn ordinary_text_is_unchanged() {
     let redactor = Redactor::new();
     for row in corpus::ordinary() {
-        let shown = redactor.text(&row[0]);
-        assert_eq!(shown, row[0]);
-        assert!(matches!(shown, Cow::Borrowed(_)), "{shown}");
+        let masked = redactor.text(&row[0]);
+        assert_eq!(masked, row[0]);
+        assert!(matches!(masked, Cow::Borrowed(_)), "{masked}");
     }
 }
 
@@ -47,10 +47,10 @@ fn a_token_is_found_by_its_shape() {
     for token in corpus::tokens().concat() {
         for (before, behind) in [("got ", " here"), ("{\"a\":\"x\\n", "\\n\"}"), ("", "")] {
             let text = format!("{before}{token}{behind}");
-            let shown = redactor.text(&text);
-            assert!(!shown.contains(&token[token.len() - 12..]), "{shown}");
-            let rest_is_left = shown.starts_with(before) && shown.ends_with(behind);
-            assert!(rest_is_left, "{shown}");
+            let masked = redactor.text(&text);
+            assert!(!masked.contains(&token[token.len() - 12..]), "{masked}");
+            let rest_is_left = masked.starts_with(before) && masked.ends_with(behind);
+            assert!(rest_is_left, "{masked}");
         }
     }
 }
@@ -66,9 +66,9 @@ fn few_secrets_are_not_found() {
         let is_left = redactor.text(&row[0]).contains(secret);
         assert!(is_left, "now found: {row:?}");
     }
-    let found = corpus::secrets().len() + corpus::tokens().len();
-    let few = leaks.len() * 3 <= found + leaks.len();
-    assert!(few, "{} of {found}", leaks.len());
+    let count = corpus::secrets().len() + corpus::tokens().len();
+    let few = leaks.len() * 3 <= count + leaks.len();
+    assert!(few, "{} of {count}", leaks.len());
 }
 
 /// No rule knows prose or code; nothing more of it changes unnoticed.
@@ -118,8 +118,8 @@ fn a_long_secret_is_masked_anywhere() {
         let text = place.replace("{}", &secret);
         for before in (0..1200).step_by(if all_cases() { 7 } else { 41 }) {
             let text = format!("{} {text} end", ". ".repeat(before / 2));
-            let shown = redactor.text(&text);
-            let is_masked = !shown.contains("Ab3+") && shown.ends_with(" end");
+            let masked = redactor.text(&text);
+            let is_masked = !masked.contains("Ab3+") && masked.ends_with(" end");
             assert!(is_masked, "{place} {before}");
         }
     }
@@ -147,8 +147,8 @@ fn an_empty_redactor_masks_only_additions() -> Result<(), Box<dyn Error>> {
         assert_eq!(off.value(&value), value);
     }
     let off = off.with_secret_key("seat").with_pattern("x[0-9]+")?;
-    let shown = off.text("seat=14c x12 token=t-1");
-    assert_eq!(shown, "seat=[redacted] [redacted] token=t-1");
+    let masked = off.text("seat=14c x12 token=t-1");
+    assert_eq!(masked, "seat=[redacted] [redacted] token=t-1");
     Ok(())
 }
 
@@ -161,9 +161,9 @@ fn an_added_key_matches_any_spelling() {
         let quoted = ("the \"", "\": \"14c\", x");
         for (before, behind) in [("", "=14c x"), ("", ": 14c x\ny"), quoted] {
             let text = format!("{before}{name}{behind}");
-            let shown = redactor.text(&text);
-            let is_masked = !shown.contains("14c") && shown.contains(name);
-            assert!(is_masked, "{text}: {shown}");
+            let masked = redactor.text(&text);
+            let is_masked = !masked.contains("14c") && masked.contains(name);
+            assert!(is_masked, "{text}: {masked}");
         }
     }
     let option = redactor.text("run --seat-number 14c x");
@@ -184,8 +184,8 @@ fn an_added_key_matches_any_spelling() {
 fn an_added_key_may_be_any_name() {
     for (name, text) in [("cache key", "CACHE_KEY=14c"), ("auth", "auth: 14c")] {
         let redactor = Redactor::new().with_secret_key(name);
-        let shown = redactor.text(text).replace(Redactor::MASK, "14c");
-        assert!(shown == text && redactor.text(text) != text, "{text}");
+        let restored = redactor.text(text).replace(Redactor::MASK, "14c");
+        assert!(restored == text && redactor.text(text) != text, "{text}");
     }
     let cache = Redactor::new().with_secret_key("cache key");
     let value = cache.value(&json!({"CACHE_KEY": "14c", "SORT_KEY": "14c"}));
@@ -198,8 +198,8 @@ fn an_added_pattern_masks_its_group() -> Result<(), Box<dyn Error>> {
         .with_pattern(r"(?i)ticket-\d+")?
         .with_pattern(r"seat (?<secret>\w+)( or \w+)?")?
         .with_pattern("y*")?;
-    let shown = redactor.text("TICKET-12 in seat 14c or 15c: by");
-    assert_eq!(shown, "[redacted] in seat [redacted] or 15c: b[redacted]");
+    let masked = redactor.text("TICKET-12 in seat 14c or 15c: by");
+    assert_eq!(masked, "[redacted] in seat [redacted] or 15c: b[redacted]");
     Ok(())
 }
 
@@ -220,8 +220,8 @@ fn known_values_are_masked_everywhere() {
         let [text, expected, secrets @ ..] = &row[..] else {
             panic!("{row:?}")
         };
-        let shown = redactor.text_with(text, secrets.iter().map(String::as_str));
-        assert_eq!(shown, *expected, "{text}");
+        let masked = redactor.text_with(text, secrets.iter().map(String::as_str));
+        assert_eq!(masked, *expected, "{text}");
     }
 }
 
@@ -258,12 +258,12 @@ fn a_very_deep_value_is_masked() {
     for _ in 0..10_000 {
         value = Value::Array(vec![value]);
     }
-    let mut shown = &Redactor::new().value(&value);
+    let mut inner = &Redactor::new().value(&value);
     let mut depth = 0;
-    while let Some(item) = shown.get(0) {
-        (shown, depth) = (item, depth + 1);
+    while let Some(item) = inner.get(0) {
+        (inner, depth) = (item, depth + 1);
     }
-    assert_eq!((shown, depth), (&json!("[redacted]"), 128));
+    assert_eq!((inner, depth), (&json!("[redacted]"), 128));
     // To drop it takes the stack that to mask it must not.
     while let Value::Array(items) = &mut value {
         value = items.pop().unwrap();
@@ -273,9 +273,9 @@ fn a_very_deep_value_is_masked() {
 #[test]
 fn debug_shows_no_rule_of_the_hosts() -> Result<(), Box<dyn Error>> {
     let redactor = Redactor::new().with_secret_key("seat");
-    let shown = format!("{:?}", redactor.with_pattern("hunter2")?);
+    let debug = format!("{:?}", redactor.with_pattern("hunter2")?);
     let expected = "Redactor { default_rules: true, keys: 1, patterns: 1 }";
-    assert_eq!(shown, expected);
+    assert_eq!(debug, expected);
     Ok(())
 }
 
@@ -301,8 +301,8 @@ proptest! {
 
     #[test]
     fn any_text_can_be_masked(text in ".*", secret in ".{0,6}") {
-        let shown = Redactor::new().text_with(&text, [secret.as_str()]).into_owned();
-        prop_assert_eq!(Redactor::new().text_with(&shown, [secret.as_str()]), shown.as_str());
+        let masked = Redactor::new().text_with(&text, [secret.as_str()]).into_owned();
+        prop_assert_eq!(Redactor::new().text_with(&masked, [secret.as_str()]), masked.as_str());
     }
 
     #[test]
@@ -314,9 +314,9 @@ proptest! {
     ) {
         let text = form.replace("KEY", key).replace("{}", &secret);
         let text = format!("{around}\n{text}\n{around}");
-        let shown = Redactor::new().text(&text).into_owned();
-        prop_assert!(!shown.contains(&secret), "{} in {}", secret, shown);
-        prop_assert!(shown.contains(key), "{} has lost its key", shown);
-        prop_assert!(shown.ends_with(&around), "{} has lost its end", shown);
+        let masked = Redactor::new().text(&text).into_owned();
+        prop_assert!(!masked.contains(&secret), "{} in {}", secret, masked);
+        prop_assert!(masked.contains(key), "{} has lost its key", masked);
+        prop_assert!(masked.ends_with(&around), "{} has lost its end", masked);
     }
 }

@@ -54,7 +54,7 @@ fn an_invalid_answer_blocks() {
         .lines()
         .map(|row| (row, FailureKind::NoAnswer));
     for (row, failure) in invalid.chain(none) {
-        let (words, second) = row.split_once(" <- ").unwrap();
+        let (message, second) = row.split_once(" <- ").unwrap();
         let world = World::new();
         world.add(then(&world, second).with_on_failure(FailurePolicy::Continue));
         fires(&world, Residency::Started);
@@ -66,7 +66,7 @@ fn an_invalid_answer_blocks() {
         );
         assert_eq!(result.failure, Some(failure), "{second}: {result:?}");
         assert_eq!(result.residency(), Some(Residency::Kept), "{second}");
-        assert!(result.error.unwrap().contains(words), "{second}");
+        assert!(result.error.unwrap().contains(message), "{second}");
         fires(&world, Residency::Replaced);
     }
 }
@@ -82,8 +82,8 @@ fn output_between_events_fails_the_next() {
     let error = failed
         .and_then(|result| result.error.clone())
         .unwrap_or_default();
-    let words = "before it got an event|more than one line|not a JSON object";
-    let is_seen = words.split('|').any(|part| error.contains(part));
+    let messages = "before it got an event|more than one line|not a JSON object";
+    let is_seen = messages.split('|').any(|part| error.contains(part));
     assert!(is_seen, "{results:?}");
 }
 
@@ -143,11 +143,11 @@ fn a_failure_replaces_the_process() {
     let world = World::new();
     let program = "read -r event; echo the rules are missing >&2; exit 1";
     world.add(shell(&world, program));
-    let words = "without an answer (exit code 1): the rules are missing";
+    let message = "without an answer (exit code 1): the rules are missing";
     use Residency::{Replaced, Started};
     for how in [Started, Replaced, Replaced, Replaced] {
         let result = fire(&world);
-        assert_failed(&result, FailureKind::NoAnswer, words);
+        assert_failed(&result, FailureKind::NoAnswer, message);
         assert_eq!(result.residency(), Some(how));
     }
     world.write("hook.sh", SHELL);
@@ -204,8 +204,8 @@ for line in sys.stdin:
         assert_eq!(reason(&result).len(), size / 8);
     }
     let result = world.fire(&event(16 << 20)).remove(0);
-    let words = "too large for a resident hook";
-    assert_failed(&result, FailureKind::EventTooLarge, words);
+    let message = "too large for a resident hook";
+    assert_failed(&result, FailureKind::EventTooLarge, message);
 }
 
 /// As in a run for one event.
@@ -241,8 +241,8 @@ fn an_answer_before_the_event_fails() {
     world.add(shell(&world, early));
     let event = blocking_event().with_data("text", "x".repeat(1 << 20));
     let result = world.fire(&event).remove(0);
-    let words = "before it had read the whole event";
-    assert_failed(&result, FailureKind::InvalidAnswer, words);
+    let message = "before it had read the whole event";
+    assert_failed(&result, FailureKind::InvalidAnswer, message);
 }
 
 /// Its end may be seen together with its answer.

@@ -388,8 +388,8 @@ fn each_project_has_a_process_of_its_own() {
     }
     for how in [Residency::Started, Residency::Kept] {
         let results = world.fire(&blocking_event());
-        let found: Vec<_> = results.iter().map(reason).collect();
-        assert_eq!(found, expected);
+        let reasons: Vec<_> = results.iter().map(reason).collect();
+        assert_eq!(reasons, expected);
         results.iter().for_each(|result| assert_kept(result, how));
     }
 }

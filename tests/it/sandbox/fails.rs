@@ -215,14 +215,14 @@ fn a_program_that_the_filter_ends() {
     }
     let world = World::new();
     let hint = ": in a sandbox, a program that makes system calls of another architecture, as one for 32 bits does, is ended";
-    for (command, said) in [
+    for (command, output) in [
         ("kill -SYS $$", "ended by signal 31 (SIGSYS)"),
         ("sh -c 'kill -SYS $$'; exit $?", "exited with code 159"),
     ] {
         let result = world.one(confined(command, Sandbox::new()));
-        assert_eq!(result.error, Some(format!("{said}{hint}")), "{result:?}");
+        assert_eq!(result.error, Some(format!("{output}{hint}")), "{result:?}");
         let result = world.one(Hook::new("*", command).unwrap());
-        assert_eq!(result.error.as_deref(), Some(said), "{result:?}");
+        assert_eq!(result.error.as_deref(), Some(output), "{result:?}");
     }
 }
 
@@ -263,8 +263,8 @@ fn a_host_without_a_temporary_directory() {
         let result = world.one(confined(command, Sandbox::new()));
         assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
         let error = result.error.unwrap();
-        let words = "its temporary directory cannot be created: No such file";
-        assert!(error.contains(words), "{error}");
+        let message = "its temporary directory cannot be created: No such file";
+        assert!(error.contains(message), "{error}");
     }
 }
 

@@ -15,13 +15,13 @@ const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/sandbox");
 
 /// The python that runs the attempts, without the wrappers of version managers, and the directory with its libraries.
 fn python() -> (String, String) {
-    let words = "import os, sys; print(os.path.realpath(sys.executable)); print(sys.base_prefix)";
-    let said = Command::new("python3")
-        .args(["-c", words])
+    let script = "import os, sys; print(os.path.realpath(sys.executable)); print(sys.base_prefix)";
+    let output = Command::new("python3")
+        .args(["-c", script])
         .output()
         .unwrap();
-    let said = String::from_utf8(said.stdout).unwrap();
-    let mut lines = said.lines().map(str::to_owned);
+    let output = String::from_utf8(output.stdout).unwrap();
+    let mut lines = output.lines().map(str::to_owned);
     (lines.next().unwrap(), lines.next().unwrap())
 }
 
@@ -55,7 +55,7 @@ fn tried(sandbox: Option<Sandbox>) -> BTreeMap<String, String> {
         .lines()
         .filter_map(|line| line.split_once(": "));
     lines
-        .map(|(name, said)| (name.to_owned(), said.to_owned()))
+        .map(|(name, output)| (name.to_owned(), output.to_owned()))
         .collect()
 }
 
@@ -111,10 +111,10 @@ fn each_attempt_ends_as_the_table_says() {
                 .next()
                 .filter(|column| *column != "-")
                 .unwrap_or(expected);
-            let said = &tried[name];
+            let actual = &tried[name];
             let is_compared = expected != "?" && (way > 0 || is_root);
-            if is_compared && said != expected {
-                failures.push(format!("{name}, column {way}: {said}, not {expected}"));
+            if is_compared && actual != expected {
+                failures.push(format!("{name}, column {way}: {actual}, not {expected}"));
             }
         }
     }

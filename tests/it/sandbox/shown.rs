@@ -85,8 +85,8 @@ fn an_approval_and_a_trace_have_it_in_words() {
     let world = World::new();
     let hook = confined("true", Sandbox::new());
     let approval = Approval::of(world.directory(), [&hook]).unwrap();
-    let words = "\n  Sandbox: reads everything, writes its temporary directory, no network\n";
-    assert!(approval.to_string().contains(words), "{approval}");
+    let expected = "\n  Sandbox: reads everything, writes its temporary directory, no network\n";
+    assert!(approval.to_string().contains(expected), "{approval}");
     let open = Approval::of(world.directory(), [&Hook::new("*", "true").unwrap()]).unwrap();
     assert_ne!(approval.digest(), open.digest());
     if !is_possible() {
@@ -106,6 +106,6 @@ fn an_approval_and_a_trace_have_it_in_words() {
         serde_json::from_str(world.read("trace.jsonl").lines().next().unwrap()).unwrap();
     assert_eq!(
         line["sandbox"],
-        words.trim().trim_start_matches("Sandbox: ")
+        expected.trim().trim_start_matches("Sandbox: ")
     );
 }

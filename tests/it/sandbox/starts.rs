@@ -236,12 +236,15 @@ fn a_host_confines_all_hooks_of_projects() {
     let is_changed = |name: &&str| mode(name).permissions().mode() & 0o777 == 0o600;
     let changed: Vec<_> = names.into_iter().filter(is_changed).collect();
     assert_eq!(changed, ["user", "plain", "wide"]);
-    let said: String = outcome
+    let output: String = outcome
         .results()
         .iter()
         .map(|result| result.stdout.as_str())
         .collect();
-    assert_eq!(said, "none\nnone\n", "no file for the session's variables");
+    assert_eq!(
+        output, "none\nnone\n",
+        "no file for the session's variables"
+    );
 }
 
 /// A file of the project that an agent loads by itself counts as the project's, even if the host names it.
@@ -374,14 +377,14 @@ fn its_directory_is_its_own_and_goes_with_all_that_is_in_it() {
 fn rights_of_all_threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let status = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
-    let mut found = Vec::new();
+    let mut rights = Vec::new();
     for line in status.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()) {
         let is_right = ["NoNewPrivs:", "Seccomp:", "SigBlk:"]
             .iter()
             .any(|key| line.starts_with(key));
-        found.extend(is_right.then_some(line));
+        rights.extend(is_right.then_some(line));
     }
-    found
+    rights
 }
 
 /// The host runs, cancels and loses confined hooks on many threads, and keeps its rights, its memory, and no process.

@@ -69,10 +69,10 @@ fn check(text: &str, is_exception: impl Fn(&BTreeSet<String>, &str) -> bool) -> 
     for row in text.lines() {
         let mut parts = row.splitn(3, '\t');
         let (file, command) = (parts.next().unwrap(), parts.next().unwrap());
-        let found = is_exception(&covered(&home, file, command), file);
-        exceptions += usize::from(found);
-        if found != parts.next().is_some() {
-            wrong.push(format!("{found}\t{row}"));
+        let is_uncovered = is_exception(&covered(&home, file, command), file);
+        exceptions += usize::from(is_uncovered);
+        if is_uncovered != parts.next().is_some() {
+            wrong.push(format!("{is_uncovered}\t{row}"));
         }
     }
     assert!(

@@ -110,8 +110,8 @@ fn unapproved_hooks_are_left_out() {
     assert!(report.is_ok());
     let reported: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
     assert_eq!(reported.len(), 1);
-    let words = "hooks.json: 2 hooks are not approved and do not run: ";
-    assert!(reported[0].contains(words), "{reported:?}");
+    let message = "hooks.json: 2 hooks are not approved and do not run: ";
+    assert!(reported[0].contains(message), "{reported:?}");
     assert_eq!(report.unapproved.len(), 2);
     let outcome = project.guard();
     assert!(outcome.allowed() && outcome.results().is_empty());

@@ -257,9 +257,9 @@ fn without_a_store_no_text_is_read() {
     let outcome = hooks.execute_with(&events()[0], FireOptions::default().stop_on_failure(false));
     assert_eq!(outcome.results().len(), 2, "{outcome:?}");
     for result in &outcome {
-        let words = format!("{} {:?}", result.hook.label(), result.reason());
-        assert!(!words.contains("IGNORE"), "{words}");
-        assert!(words.contains("hooks.json:"), "{words}");
+        let display = format!("{} {:?}", result.hook.label(), result.reason());
+        assert!(!display.contains("IGNORE"), "{display}");
+        assert!(display.contains("hooks.json:"), "{display}");
     }
     let output = hooks.execute(&events()[1]).updated_output().unwrap();
     let output = output.as_str().unwrap();
@@ -347,8 +347,8 @@ fn messages_quote_eighty_characters() {
     let quoted = "a".repeat(81);
     for problem in &report.problems {
         let json = serde_json::to_string(problem).unwrap();
-        let words = format!("{problem} {json}").to_lowercase();
-        assert!(!words.contains(&quoted), "{problem}");
+        let message = format!("{problem} {json}").to_lowercase();
+        assert!(!message.contains(&quoted), "{problem}");
     }
     for hook in hooks.registry().hooks() {
         assert!(hook.label().len() <= 80, "{}", hook.label());

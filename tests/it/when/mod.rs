@@ -95,13 +95,13 @@ fn the_conditions_of_an_event_have_a_budget() {
             .map(|number| (number.to_string(), json!(text)))
             .collect()
     };
-    let found = |args: Map<String, Value>| {
+    let matches = |args: Map<String, Value>| {
         let event = HookEvent::tool_pre_execute("bash", args);
         world.executor.hooks_for(&event).len()
     };
-    assert_eq!(found(args("ab")), 0);
+    assert_eq!(matches(args("ab")), 0);
     // No value matches: the first ends the tests of each hook, until the budget is spent.
-    assert_eq!(found(args(&"ab".repeat(8 * 1024))), 2);
+    assert_eq!(matches(args(&"ab".repeat(8 * 1024))), 2);
 }
 
 /// Each value, and whether the hook runs where the event can block, and elsewhere.
@@ -126,16 +126,16 @@ fn a_guard_runs_where_a_value_is_unclear() {
     ] {
         for (kind, expected) in [(&blocking, where_it_blocks), (&other, elsewhere)] {
             let event = HookEvent::new(kind.clone()).with_data("tool_args", data.clone());
-            let shown = data.to_string();
-            let shown = &shown[..shown.len().min(80)];
+            let beginning = data.to_string();
+            let beginning = &beginning[..beginning.len().min(80)];
             let hook = guard("*", "/tool_args/x", "a*");
             let can_block = kind.can_block();
-            assert_eq!(hook.matches(&event), expected, "{kind} {shown}");
+            assert_eq!(hook.matches(&event), expected, "{kind} {beginning}");
             let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
             let untested = hook.untested_conditions(&event);
-            assert_eq!(untested.is_empty(), is_tested, "{shown}");
+            assert_eq!(untested.is_empty(), is_tested, "{beginning}");
             let mismatches = hook.mismatches(&event, can_block);
-            assert_eq!(mismatches.is_empty(), expected, "{kind} {shown}");
+            assert_eq!(mismatches.is_empty(), expected, "{kind} {beginning}");
         }
     }
 }
@@ -159,8 +159,8 @@ fn a_redactor_runs_where_an_output_is_unclear() {
         (Value::Null, true),
     ] {
         let event = HookEvent::tool_post_execute("bash", json!({}), output.clone());
-        let found = world.outcome(&event).updated_output();
-        assert_eq!(found, runs.then(|| json!("hidden")), "{output:.80}");
+        let actual = world.outcome(&event).updated_output();
+        assert_eq!(actual, runs.then(|| json!("hidden")), "{output:.80}");
     }
     let without = HookEvent::new(EventType::ToolPostExecute).with_tool_name("bash");
     assert!(world.outcome(&without).updated_output().is_some());
@@ -216,34 +216,34 @@ fn what_does_not_match_is_explained() {
     let args = json!({"command": "echo s3cretive", "n": 5, "env": {"API_TOKEN": "abcdef"}});
     let event = HookEvent::tool_post_execute("bash", args, "");
     let mismatches = guarding.mismatches(&event, false);
-    let words: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
+    let messages: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
     let expected = [
         "its value is `echo [redacted]`, and the condition `git *`",
         "its value is `[redacted]`, and the condition `x`",
         r"its value is `5`, and the condition `regex \bsudo\b`",
     ];
-    assert_eq!(words, expected);
+    assert_eq!(messages, expected);
     assert_eq!(mismatches[0].alternative, POINTER);
     assert_eq!(mismatches[0].part, PatternPart::Condition);
     let start = HookEvent::session_start("s");
     let of_pattern = guarding.mismatches(&start, false);
     assert_eq!(of_pattern[0].part, PatternPart::Category);
     let secret = json!({"password": 123_456});
-    for (pointer, args, words) in [
+    for (pointer, args, message) in [
         (POINTER, json!({}), "it has no value"),
         ("/tool_args/password", secret, "its value is `[redacted]`"),
     ] {
         let hook = guard("tool:*", pointer, "x");
         let event = HookEvent::tool_error("bash", args, "");
         let mismatch = hook.mismatches(&event, false)[0].to_string();
-        assert!(mismatch.starts_with(words), "{mismatch}");
+        assert!(mismatch.starts_with(message), "{mismatch}");
     }
 }
 
 #[test]
 fn unusable_conditions_are_errors() {
     let regex = Condition::Regex("(".to_owned());
-    for (pointer, condition, words) in [
+    for (pointer, condition, message) in [
         ("x", sudo(), "expected a JSON Pointer"),
         ("/x", "[a".into(), "invalid glob `[a`"),
         ("/x", regex, "`when./x`: `(` is not"),
@@ -251,7 +251,7 @@ fn unusable_conditions_are_errors() {
     ] {
         let hook = hook("*", "x").with_when(pointer, condition);
         let error = hook.unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 }
 

@@ -118,8 +118,8 @@ fn not_spares_what_matches_in_each_form() {
         #[cfg(windows)]
         (r"src\main.rs", true),
     ] {
-        let found = runs(&world, not(&["src/**", "docs/**"]), path);
-        assert_eq!(found, !is_spared, "{path}");
+        let does_run = runs(&world, not(&["src/**", "docs/**"]), path);
+        assert_eq!(does_run, !is_spared, "{path}");
     }
 }
 
@@ -147,7 +147,7 @@ fn not_with_an_expression_needs_the_whole_value() {
             "{text} {command}"
         );
     }
-    for (condition, words) in [
+    for (condition, message) in [
         (not("ls"), "begin it with `^`"),
         (not("^ls"), "end it with `$`"),
         (Condition::Not(Box::new(not("^ls$"))), "`not` within `not`"),
@@ -159,7 +159,7 @@ fn not_with_an_expression_needs_the_whole_value() {
     ] {
         let error = Hook::new("*", "x").unwrap().with_when("/a", condition);
         let error = error.unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 }
 
@@ -173,7 +173,7 @@ fn not_is_read_and_written() {
         let entry = json!({"event": "*", "when": {"/a": value}, "command": "x"});
         assert_eq!(Hook::from_json(&entry).unwrap().to_json(), entry);
     }
-    for (value, words) in [
+    for (value, message) in [
         (
             json!({"not": {"not": "x"}}),
             "`not` within `not`: remove both",
@@ -189,14 +189,14 @@ fn not_is_read_and_written() {
     ] {
         let entry = json!({"event": "*", "when": {"/a": value}, "command": "x"});
         let error = Hook::from_json(&entry).unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+        assert!(error.contains(message), "{error}");
     }
     let guard = hook("*", "x").with_when("/a", not(&["a", "b"])).unwrap();
-    let shown: Vec<_> = guard
+    let conditions: Vec<_> = guard
         .when()
         .map(|(_, condition)| condition.to_string())
         .collect();
-    assert_eq!(shown, ["not a, b"]);
+    assert_eq!(conditions, ["not a, b"]);
 }
 
 /// The project of the hook and the directory of the session decide where a relative path leads.

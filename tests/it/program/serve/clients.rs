@@ -28,15 +28,15 @@ fn the_agents_ask_and_show_a_blocked_call() {
         let user = User::new();
         user.write("project/.myagent/hooks.json", GUARDED);
         let unapproved = agent(&user, interpreter, client, "\n").out;
-        let found =
+        let is_printed =
             ["`guard` is new", "[y/N] ran\n", "blocked: "].map(|text| unapproved.contains(text));
-        assert_eq!(found, [true, true, false], "{unapproved}");
+        assert_eq!(is_printed, [true, true, false], "{unapproved}");
         let approved = agent(&user, interpreter, client, "y\n").out;
         let end = "[y/N] ran\nblocked: no sudo\n";
         assert!(approved.ends_with(end), "{approved}");
         let later = agent(&user, interpreter, client, "");
-        let found = (later.status, &*later.out);
-        assert_eq!(found, (0, "ran\nblocked: no sudo\n"), "{later:?}");
+        let ending = (later.status, &*later.out);
+        assert_eq!(ending, (0, "ran\nblocked: no sudo\n"), "{later:?}");
     }
 }
 

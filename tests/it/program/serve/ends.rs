@@ -161,8 +161,8 @@ fn a_shutdown_lets_hooks_end_until_its_deadline() {
     assert_eq!(code(&same_id), -32600, "that of the shutdown");
     user.write("project/go", "");
     let fired = served.receive();
-    let found = json!([fired["id"], fired["result"]["allowed"]]);
-    assert_eq!(found, json!([1, true]));
+    let response = json!([fired["id"], fired["result"]["allowed"]]);
+    assert_eq!(response, json!([1, true]));
     let ended = json!({"jsonrpc": "2.0", "id": 2, "result": null});
     assert_eq!(served.receive(), ended);
     assert_eq!(served.ended().0, Some(0));

@@ -95,9 +95,9 @@ fn without_its_word_an_answer_stops_something_at_most() {
                 user.run_with_input(&["fire", "--event-json", "-", "--json"], &event.to_string());
             let printed = printed.json();
             stops_at_most(&printed, name, &case);
-            let told = format!("{printed}");
+            let message = format!("{printed}");
             let is_other_stop = word == "end_turn" && name != "agent:stop";
-            assert!(told.contains(word) || is_other_stop, "{case}: {told}");
+            assert!(message.contains(word) || is_other_stop, "{case}: {message}");
         }
     }
 }

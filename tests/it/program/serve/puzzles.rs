@@ -153,8 +153,8 @@ fn parts(text: &str, hooks: usize) -> (Vec<Shown>, String) {
 
 /// Returns true if a line says what the host would do. A line about a hook names its place.
 fn is_conclusion(line: &str) -> bool {
-    let words = ["blocked by", "asks the user", "the host would"];
-    words.iter().any(|words| line.contains(words))
+    let conclusions = ["blocked by", "asks the user", "the host would"];
+    conclusions.iter().any(|beginning| line.contains(beginning))
 }
 
 /// A text as `fire` shows it: printable, in lines.
@@ -185,8 +185,8 @@ fn same_of_hook(row: &str, shown: &Shown, result: &Value) {
         if label == "new output" && value.is_string() {
             told = value.to_string();
         }
-        let said = shown.labelled.get(label).cloned().unwrap_or_default();
-        assert_eq!(said, printable(&told), "{row}: {label}");
+        let actual = shown.labelled.get(label).cloned().unwrap_or_default();
+        assert_eq!(actual, printable(&told), "{row}: {label}");
     }
     let diagnostics = result["diagnostics"].as_array().unwrap().iter();
     let diagnostics: Vec<_> = diagnostics
@@ -201,8 +201,10 @@ fn same_of_hook(row: &str, shown: &Shown, result: &Value) {
             .unwrap_or_else(|| panic!("{headline}"))
     });
     let verdict = verdict.trim_start_matches("in the background, ");
-    let words = ["failed", "blocks", "decides to block", "asks"];
-    let has_failed = words.iter().any(|words| verdict.starts_with(words));
+    let beginnings = ["failed", "blocks", "decides to block", "asks"];
+    let has_failed = beginnings
+        .iter()
+        .any(|beginning| verdict.starts_with(beginning));
     assert_eq!(
         has_failed,
         result["should_continue"] == false || !result["failure"].is_null(),
@@ -249,9 +251,9 @@ fn texts_of_event(row: &str, conclusion: &str, report: &Value) {
     assert!(output.is_null() || conclusion.contains(&output.to_string()));
     for what in ["context", "feedback"] {
         let text = report[what].as_str().unwrap_or_default();
-        let words = format!("the model does not get all of the {what}");
+        let message = format!("the model does not get all of the {what}");
         let is_cut = text.ends_with(" more characters]");
-        assert_eq!(conclusion.contains(&words), is_cut, "{row}: {conclusion}");
+        assert_eq!(conclusion.contains(&message), is_cut, "{row}: {conclusion}");
     }
 }
 
@@ -323,10 +325,10 @@ fn compared(user: &User, row: &Row<'_>) -> String {
     let options = row.write(user);
     let event = row.event();
     let fire = ["fire", "--event-json", "-"];
-    let said = user.run_with_input(&with(&fire, &options), &event.to_string());
+    let fired = user.run_with_input(&with(&fire, &options), &event.to_string());
     let json = with(&fire, &[&options[..], &["--json"]].concat());
     let printed = user.run_with_input(&json, &event.to_string());
-    assert_eq!(said.status, printed.status, "{}: {said:?}", row.name);
+    assert_eq!(fired.status, printed.status, "{}: {fired:?}", row.name);
     is_valid("fire", &printed.json());
     let report = steady(printed.json());
     let mut served = Served::with(user, &options, &json!({}));
@@ -341,13 +343,13 @@ fn compared(user: &User, row: &Row<'_>) -> String {
     assert_eq!(steady(answer), alone, "{}", row.name);
     let results = |key: &str| report[key].as_array().cloned().unwrap_or_default();
     let all = [results("results"), results("background")].concat();
-    let first = said
+    let first = fired
         .out
         .split("\nonce more, with these changes:")
         .next()
         .unwrap();
     let (shown, conclusion) = parts(first, all.len());
-    assert_eq!(shown.len(), all.len(), "{}: {said:?}", row.name);
+    assert_eq!(shown.len(), all.len(), "{}: {fired:?}", row.name);
     for (shown, result) in shown.iter().zip(&all) {
         same_of_hook(row.name, shown, result);
     }

@@ -69,8 +69,8 @@ impl Talk {
                 let (id, line) = second.split_once(' ').unwrap_or((second, ""));
                 served.send_text(&format!("{line}\n"));
                 let response = served.receive();
-                let found = format!("{} {}", code(&response), response["id"]);
-                assert_eq!(found, format!("{first} {id}"), "{response}");
+                let error = format!("{} {}", code(&response), response["id"]);
+                assert_eq!(error, format!("{first} {id}"), "{response}");
             }
             "ended" => assert_eq!(json!(served.ended().0), parsed(first)),
             _ => panic!("there is no such step"),
