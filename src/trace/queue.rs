@@ -148,7 +148,7 @@ mod tests {
         }
         assert_eq!(queue.lost(), 8);
         assert_eq!(received.lost(), 8);
-        // What the writer has taken takes no space.
+        // A message that the writer has taken takes no space.
         assert!(received.next().is_some());
         queue.put(event(20 * KIB));
         assert_eq!(queue.lost(), 8);

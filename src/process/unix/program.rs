@@ -37,7 +37,7 @@ fn find_on_path(name: &OsStr, path: &OsStr) -> Option<PathBuf> {
         .map(|directory| directory.join(name))
         .filter(|file| file.is_file())
         .collect();
-    // As in execvp, the first executable file counts. If none is executable, the first file is chosen, so that its error
+    // The first executable file counts, as in execvp. If none is executable, the first file is chosen, so that its error
     // explains why.
     let chosen = candidates
         .iter()

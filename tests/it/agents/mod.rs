@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Printed, User};
 
-/// What tests of each agent have to know of it.
+/// The facts of an agent that its tests need.
 struct Agent {
     name: &'static str,
     /// Its file with the registered commands, below the home directory.
