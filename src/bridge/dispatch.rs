@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::background::Place;
 use super::call::{Arguments, Call};
 use super::decision::CallDecision;
-use super::firing::Firing;
+use super::firing::{Fired, Firing};
 use super::guarded;
 use crate::entry::FailurePolicy;
 use crate::events::HookEvent;
@@ -78,17 +78,7 @@ impl Dispatch<'_> {
         }
         let matching = hooks.registry().get_hooks(&event);
         self.has_hooks |= !matching.is_empty();
-        // A hook with an invalid condition must not be left out because of another hook.
-        let allowance = Allowance::default();
-        for hook in &matching {
-            hook.check_when(&allowance).map_err(|error| {
-                format!("hook `{}` cannot be used: {error}", hook.shown_label())
-            })?;
-        }
-        let fired = self.firing.fire(hooks, &event);
-        let blocked = fired.as_ref().ok().and_then(|fired| fired.first.blocked());
-        self.note_background(hooks, &matching, blocked.map(|result| &*result.hook));
-        let fired = match fired {
+        let fired = match self.run(hooks, &matching, &event) {
             Ok(fired) => fired,
             Err(why) => {
                 let mut hooks = matching.iter();
@@ -105,6 +95,29 @@ impl Dispatch<'_> {
             self.decision.explain(&result.hook.untested_notes(event));
         }
         Ok(fired.again.map(|(event, _)| event))
+    }
+
+    /// Runs the matching hooks of an event.
+    ///
+    /// # Errors
+    /// If one of them cannot be used, or they have not ended.
+    fn run(
+        &mut self,
+        hooks: &Hooks,
+        matching: &[Arc<Hook>],
+        event: &HookEvent,
+    ) -> Result<Fired, String> {
+        // A hook with an invalid condition must not be left out because of another hook.
+        let allowance = Allowance::default();
+        for hook in matching {
+            hook.check_when(&allowance).map_err(|error| {
+                format!("hook `{}` cannot be used: {error}", hook.shown_label())
+            })?;
+        }
+        let fired = self.firing.fire(hooks, event);
+        let blocked = fired.as_ref().ok().and_then(|fired| fired.first.blocked());
+        self.note_background(hooks, matching, blocked.map(|result| &*result.hook));
+        fired
     }
 
     /// Keeps the hooks in the background whose turn has come: those before the one that blocks.
@@ -142,5 +155,44 @@ impl Dispatch<'_> {
         let arguments = call.changed(event)?;
         self.decision.input = Some(arguments.clone());
         Ok(Some(arguments))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::AppProfile;
+    use crate::bridge::firing::Deadline;
+    use crate::executor::FireOptions;
+
+    /// A redacting hook may not have ended even when its grace is over.
+    #[test]
+    fn an_output_that_is_still_being_redacted_is_withheld() {
+        let home = tempfile::tempdir().unwrap();
+        let hooks = Hooks::builder(AppProfile::new("bridge")).config_home(home.path());
+        let hooks = hooks.without_system_file().load();
+        let begun = home.path().join("begun");
+        let command = format!("echo > '{}'; exec sleep 60", begun.display());
+        let hook = Hook::new("tool:post_execute", command).unwrap();
+        let hook = hook.with_on_failure(FailurePolicy::Withhold);
+        hooks.registry().load_hooks([hook]);
+        let mut dispatch = Dispatch {
+            firing: Firing {
+                options: FireOptions::new(),
+                deadline: Deadline::without_grace(),
+                is_interrupted: &mut || begun.exists(),
+            },
+            home: home.path(),
+            is_tool: true,
+            may_change: true,
+            project: 0,
+            background: Vec::new(),
+            has_hooks: false,
+            decision: CallDecision::default(),
+        };
+        let event = HookEvent::tool_post_execute("bash", Value::Null, "secret");
+        let _ = dispatch.event(&hooks, event);
+        let output = dispatch.decision.output.unwrap().to_string();
+        assert!(output.contains("output withheld"), "{output}");
     }
 }

@@ -42,6 +42,17 @@ impl Deadline {
         }
     }
 
+    /// Creates a deadline in a minute, after which no hook has time to end.
+    #[cfg(all(test, unix))]
+    pub(super) fn without_grace() -> Self {
+        let after = Duration::from_secs(60);
+        Self {
+            after,
+            at: Instant::now() + after,
+            grace: Duration::ZERO,
+        }
+    }
+
     /// Returns when an answer is due that does not wait for the end of anything.
     pub(super) fn last(&self) -> Duration {
         self.after + 3 * self.grace

@@ -240,6 +240,22 @@ fn a_condition_that_cannot_be_used_blocks() {
     }
 }
 
+/// A change is fired once more, in what is left of the time.
+#[test]
+fn both_passes_share_one_deadline() {
+    let user = User::new();
+    let command = r#"sleep 1; echo '{"updatedInput": {"command": "pwd"}}'"#;
+    user.has_hooks(
+        &json!([{"event": "tool:pre_execute:bash", "name": "changes", "may": ["change_input"], "command": command}]),
+    );
+    let answer = user.fired_with("claude", "PreToolUse", &call(), &["--timeout", "2"]);
+    let reason = reason("PreToolUse", &answer);
+    assert!(
+        reason.contains("has not ended within 1.5 seconds"),
+        "{reason}"
+    );
+}
+
 /// Not only hooks may take too long.
 #[test]
 fn an_input_that_does_not_end_blocks() {

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::program::User;
+use crate::program::{Printed, User};
 use crate::support::eventually;
 
 fn shell(command: &str) -> Value {
@@ -246,49 +246,63 @@ fn settings_are_kept_anew_where_an_agent_starts() {
     assert_eq!(change(), 0);
 }
 
-/// A guard of the user sees the paths of both projects; any other hook of the user runs once.
+/// Fires an event of a session in `project` that has gone to `other`.
+fn fired_in_other(user: &User, event: &str, mut fields: Value) -> Printed {
+    let mut command = user.registered("claude", event);
+    command.env("CLAUDE_PROJECT_DIR", user.project());
+    fields["hook_event_name"] = event.into();
+    fields["session_id"] = "s".into();
+    fields["cwd"] = user.path("other").to_str().into();
+    user.feed(command, &fields.to_string())
+}
+
+/// A guard of the user sees the paths of both projects.
 #[test]
-fn a_users_hooks_run_in_two_projects() {
+fn a_users_guard_runs_in_two_projects() {
     let user = User::new();
     project(&user, "other", "second");
-    let (log, behind) = (user.path("log"), user.path("behind"));
     let blocks = json!({"decision": "block", "reason": "no secrets"});
     user.has_hooks(&json!([
-        {"event": "tool:post_execute", "command": format!("echo run >> {}", log.display())},
-        {"event": "tool:post_execute", "background": true, "command": format!("echo run >> {}", behind.display())},
         {"event": "tool:pre_execute:write|edit", "when": {"/tool_args/path": "secrets/**"}, "answer": blocks},
     ]));
-    let fired = |event: &str, fields: Value| {
-        let mut command = user.registered("claude", event);
-        command.env("CLAUDE_PROJECT_DIR", user.project());
-        let mut input =
-            json!({"hook_event_name": event, "session_id": "s", "cwd": user.path("other")});
-        input
-            .as_object_mut()
-            .unwrap()
-            .extend(fields.as_object().unwrap().clone());
-        user.feed(command, &input.to_string())
-    };
-    let write = |path: &str| json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}});
-    assert_eq!(fired("PreToolUse", write("a")).status, 0);
-    assert_eq!(fired("PreToolUse", write("secrets/a")).status, 2);
     let first = user.project().join("secrets/a");
-    assert_eq!(
-        fired("PreToolUse", write(first.to_str().unwrap())).status,
-        2
-    );
+    for (path, status) in [("a", 0), ("secrets/a", 2), (first.to_str().unwrap(), 2)] {
+        let write = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}});
+        let answer = fired_in_other(&user, "PreToolUse", write);
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+    }
+}
+
+#[test]
+fn any_other_hook_of_a_user_runs_once_for_two_projects() {
+    let user = User::new();
+    project(&user, "other", "second");
+    let logs = |event: &str, log: &str, background| {
+        let command = format!("echo run >> {}", user.path(log).display());
+        json!({"event": event, "command": command, "background": background})
+    };
+    user.has_hooks(&json!([
+        logs("tool:post_execute", "log", false),
+        logs("tool:post_execute", "behind", true),
+        logs("tool:pre_execute:bash", "before", true),
+    ]));
     let mut ran = shell("ls");
     ran["tool_response"] = "out".into();
     for count in 1..=3 {
-        assert_eq!(fired("PostToolUse", ran.clone()).status, 0);
-        assert_eq!(user.read("log"), "run\n".repeat(count));
+        for event in ["PreToolUse", "PostToolUse"] {
+            assert_eq!(fired_in_other(&user, event, ran.clone()).status, 0);
+        }
         // A second run for the project would be seen at the latest after the next event.
-        eventually("the hook in the background has run", || {
-            let lines = fs::read_to_string(&behind).unwrap_or_default();
-            lines.lines().count() >= count
-        });
+        for file in ["log", "behind", "before"] {
+            eventually("the hook in the background has run", || {
+                let lines = fs::read_to_string(user.path(file)).unwrap_or_default();
+                lines.lines().count() >= count
+            });
+        }
     }
-    assert_eq!(user.read("behind"), "run\n".repeat(3));
+    for file in ["log", "behind", "before"] {
+        assert_eq!(user.read(file), "run\n".repeat(3), "{file}");
+    }
 }
 
 /// A glob would find a path in any form; an expression sees the one that the event has.
@@ -300,13 +314,8 @@ fn the_hooks_of_a_project_see_paths_from_its_root() {
         project_with(&user, directory, "tool:pre_execute:write", directory, when);
     }
     let blocked_by = |path: &str| {
-        let mut command = user.registered("claude", "PreToolUse");
-        command.env("CLAUDE_PROJECT_DIR", user.project());
-        let input = json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": user.path("other"),
-            "tool_name": "Write", "tool_input": {"file_path": path, "content": ""},
-        });
-        user.feed(command, &input.to_string()).err
+        let write = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}});
+        fired_in_other(&user, "PreToolUse", write).err
     };
     assert!(blocked_by("secrets/a").contains("`other`"));
     let first = user.project().join("secrets/a");

@@ -605,6 +605,15 @@ fn calls_have_our_names() {
             json!({"tool_name": "mcp_s_t", "tool_input": {"a": 1}, "mcp_context": {"server_name": "s", "tool_name": "t"}}),
             &[r#"mcp__s__t {"a":1}"#],
         ),
+        // The tool of a server may have the name of one of the agent's.
+        (
+            "gemini",
+            json!({"tool_name": "list_directory", "tool_input": {"dir_path": "sub"}, "mcp_context": {"server_name": "s", "tool_name": "list_directory"}}),
+            &[
+                r#"mcp__s__list_directory {"dir_path":"sub"}"#,
+                r#"edit {"dir_path":"sub","path":"sub"}"#,
+            ],
+        ),
         (
             "codex",
             row(

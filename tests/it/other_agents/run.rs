@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherAgents};
 use forge_hooks::config::TrustPolicy;
+use forge_hooks::hook::Condition;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
     Decision, EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
@@ -189,6 +190,21 @@ fn definitions_are_part_of_a_hooks_identity() {
         assert_ne!(one, other);
         assert_ne!(one.to_json(), other.to_json());
         assert_ne!(digest(&one), digest(&other));
+    }
+}
+
+/// A condition of the host is no part of a hook's identity.
+#[test]
+fn an_identical_hook_runs_where_the_first_does_not() {
+    let under = |command: &str| {
+        let condition = Condition::Glob(command.to_owned());
+        let hook = claude(BEFORE, "exit 2");
+        hook.with_when("/tool_args/command", condition).unwrap()
+    };
+    for (command, runs) in [("pwd", 0), ("rm x", 1), ("ls", 1)] {
+        let event = HookEvent::tool_pre_execute("bash", json!({ "command": command }));
+        let outcome = fired(&event, [under("rm *"), under("ls*")]);
+        assert_eq!(outcome.results().len(), runs, "{command}: {outcome:?}");
     }
 }
 

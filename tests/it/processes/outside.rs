@@ -46,13 +46,21 @@ const READY: &str = "sh -c \"echo \\$\\$ >part; mv part ready; exec sleep MARK\"
 /// written by then.
 #[test]
 fn timeout_ends_what_left_the_group() {
+    /// The mark of one that stops itself.
+    const STOPPED: &str = "41.4125";
     let strays = [
         ("41.4107", "sleep 0.05; : >done; exit", "done"),
         ("41.4108", "", ""),
         ("41.4109", "setsid sleep MARK & : >done", "done"),
+        (STOPPED, ": >done; exit", "done"),
     ];
     let stray = |(mark, trap, file)| {
-        let script = format!("trap '{trap}' TERM; echo $$ >ready; while :; do sleep 0.01; done");
+        let does = if mark == STOPPED {
+            "kill -STOP $$"
+        } else {
+            "sleep 0.01"
+        };
+        let script = format!("trap '{trap}' TERM; echo $$ >ready; while :; do {does}; done");
         let command = "setsid sh stray.sh MARK & wait".to_owned();
         (mark, command, script, file)
     };

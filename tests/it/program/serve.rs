@@ -300,19 +300,18 @@ fn a_background_hook_behind_a_change_runs_once() {
     assert_eq!(user.read("project/ran"), "x\n");
 }
 
-/// It may come when the hooks have ended, and the change has not been fired yet: here the server reads a long line meanwhile.
-/// It may come when the hooks have ended, and the change has not been fired yet: here the server reads a long line meanwhile.
 /// The cancellation is read when the hooks have ended, and their change was seen by no guard.
 #[test]
 fn what_is_cancelled_at_its_end_is_blocked() {
     let user = user_with(&json!([
-        {"event": "tool:pre_execute", "name": "rewrites", "when": {"/tool_args/command": "ls"},
+        {"event": "tool:pre_execute", "may": ["change_input"], "when": {"/tool_args/command": "ls"},
             "command": "echo '{\"updatedInput\": {\"command\": \"rm -rf x\"}}'"},
-        {"event": "tool:pre_execute", "when": {"/tool_args/command": "rm *"}, "command": "exit 1"},
+        {"event": "tool:pre_execute", "when": {"/tool_args/command": "rm *"}, "command": "exec sleep 600"},
     ]));
     let mut served = Served::new(&user);
     let fire = |id: usize, event: &Value| {
-        request(&json!(id), "fire", &json!({"event": event})).to_string() + "\n"
+        let params = json!({"event": event, "options": {"applies_updates": true}});
+        request(&json!(id), "fire", &params).to_string() + "\n"
     };
     let mut lines = fire(0, &bash("ls"));
     // They take as long as the hooks of the first one.
@@ -321,23 +320,34 @@ fn what_is_cancelled_at_its_end_is_blocked() {
     served.cancel(&json!(0));
     let mut responses = std::iter::repeat_with(|| served.unchecked());
     let response = responses.find(|response| response["id"] == 0).unwrap();
-    let outcome = &response["result"];
-    let last = outcome.get("again").filter(|again| !again.is_null());
-    assert_eq!(last.unwrap_or(outcome)["allowed"], false, "{response}");
+    is_blocked_as_cancelled(&response);
 }
 
+/// Checks that no guard has let the change pass: either none has seen it, or it was cancelled.
+#[track_caller]
+fn is_blocked_as_cancelled(response: &Value) {
+    let outcome = &response["result"];
+    let last = outcome.get("again").filter(|again| !again.is_null());
+    let last = last.unwrap_or(outcome);
+    assert_eq!(last["allowed"], false, "{response}");
+    let reason = last["reason"].as_str().unwrap();
+    assert!(reason.contains("cancelled"), "{response}");
+}
+
+/// It may come when the hooks have ended, and the change has not been fired yet: here the server reads a long line meanwhile.
 #[test]
 fn what_was_cancelled_is_not_fired_once_more() {
     let first = "cat >/dev/null; : >waits; until test -e go; do sleep 0.01; done; rm go
         echo '{\"updatedInput\": {\"command\": \"again\"}}'";
     let second = "case $FORGE_TOOL_ARGS in *again*) exec sleep 20;; esac";
     let user = user_with(&json!([
-        {"event": "tool:*", "command": format!("{second}\n{first}")},
+        {"event": "tool:*", "may": ["change_input"], "command": format!("{second}\n{first}")},
     ]));
     let values = "1,".repeat(256 * 1024);
     for round in 0..6 {
         let mut served = Served::new(&user);
-        served.request(&json!(round), "fire", &json!({"event": bash("ls")}));
+        let fire = json!({"event": bash("ls"), "options": {"applies_updates": true}});
+        served.request(&json!(round), "fire", &fire);
         eventually("the hook waits", || user.path("project/waits").exists());
         std::fs::remove_file(user.path("project/waits")).unwrap();
         let event = json!({"type": "no:hooks", "data": {"long": 0}});
@@ -353,16 +363,7 @@ fn what_was_cancelled_is_not_fired_once_more() {
             .iter()
             .find(|response| response["id"] == round)
             .unwrap();
-        let result = &response["result"];
-        let last = if result["again"].is_null() {
-            result
-        } else {
-            &result["again"]
-        };
-        let is_cancelled = last["results"][0]["failure"] == "cancelled";
-        assert!(result["again"].is_null() || is_cancelled, "{response}");
-        // No guard has seen the change, or the guard was cancelled.
-        assert_eq!(last["allowed"], false, "{response}");
+        is_blocked_as_cancelled(response);
     }
 }
 

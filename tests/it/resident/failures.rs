@@ -125,6 +125,26 @@ fn a_busy_process_is_waited_for_until_the_deadline() {
     eventually("a new process answers", || fire(&world).success());
 }
 
+/// The time for which an event has waited is no longer there for a process of its own.
+#[test]
+fn an_event_that_has_waited_runs_for_the_rest_of_its_time() {
+    let loses_its_place = || {
+        let world = World::new();
+        let slow = SHELL.replace("do answer;", "do : >reached; sleep 0.6; answer;");
+        world.add(shell(&world, &slow).with_timeout(SECOND));
+        let first = world.submit(blocking_event());
+        world.await_file("reached");
+        let second = world.submit(blocking_event());
+        std::thread::sleep(SECOND / 10);
+        // No process of this hook is kept from now on.
+        world.registry().clear();
+        drop(first.wait());
+        second.wait().into_results().remove(0)
+    };
+    // On a slow machine, the second event may not have begun to wait.
+    eventually("it times out", || loses_its_place().timed_out);
+}
+
 #[test]
 fn a_cancelled_process_is_replaced() {
     let world = World::new();
