@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     let mut ending = Ending::default();
     // All rows are printed, so that one run shows each number that must be changed.
     if has("--count") {
-        asked.for_each(|row| row.print_count(&mut ending));
+        table::print_counts(asked, &mut ending);
     } else {
         table::print_head();
         asked.for_each(|row| row.print(&mut ending));

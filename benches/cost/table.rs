@@ -2,6 +2,8 @@
 //!
 //! Does not know what is measured.
 
+use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
 
 use crate::ending::Ending;
@@ -18,6 +20,8 @@ pub(crate) struct Row {
     most: f64,
     /// The number in the repository, if the figure is a count and not a time.
     counted: Option<f64>,
+    /// True if another program counts: what else runs does not change the figure then.
+    is_counted_apart: bool,
     measure: Measure,
 }
 
@@ -33,6 +37,7 @@ pub(crate) fn ratio(question: &'static str, most: f64, measure: Measure) -> Row 
         unit: Unit::Ratio,
         most,
         counted: None,
+        is_counted_apart: false,
         measure,
     }
 }
@@ -48,7 +53,16 @@ pub(crate) fn count(question: &'static str, most: f64, counted: f64, measure: Me
     Row {
         unit: Unit::Count,
         counted: Some(counted),
+        is_counted_apart: true,
         ..ratio(question, most, measure)
+    }
+}
+
+/// What this process counts of itself.
+pub(crate) fn own_count(question: &'static str, most: f64, counted: f64, measure: Measure) -> Row {
+    Row {
+        is_counted_apart: false,
+        ..count(question, most, counted, measure)
     }
 }
 
@@ -130,12 +144,9 @@ impl Row {
         );
     }
 
-    /// Prints a count next to its number in the repository, and nothing if the row is a time.
-    pub(crate) fn print_count(&self, ending: &mut Ending) {
-        let Some(counted) = self.counted else {
-            return;
-        };
-        let figure = match (self.measure)(Effort::Full) {
+    /// Prints a count next to its number in the repository.
+    fn print_count(&self, counted: f64, figure: Measured, ending: &mut Ending) {
+        let figure = match figure {
             Ok(figure) => figure.value,
             Err(reason) => {
                 ending.limit(self.question, false);
@@ -169,6 +180,41 @@ impl Row {
             Unit::Nanoseconds => format!("{:.1?}", Duration::from_secs_f64(value / 1e9)),
         }
     }
+}
+
+/// Prints the counts next to their numbers in the repository, and no times.
+pub(crate) fn print_counts<'a>(rows: impl Iterator<Item = &'a Row>, ending: &mut Ending) {
+    let rows: Vec<_> = rows.filter_map(|row| Some((row, row.counted?))).collect();
+    let apart = rows.iter().filter(|(row, _)| row.is_counted_apart);
+    let mut apart = count_side_by_side(apart.map(|(row, _)| row.measure).collect()).into_iter();
+    for (row, counted) in rows {
+        let figure = if row.is_counted_apart {
+            apart.next().expect("a figure for each row")
+        } else {
+            (row.measure)(Effort::Full)
+        };
+        row.print_count(counted, figure, ending);
+    }
+}
+
+/// Measures on each processor at the same time.
+fn count_side_by_side(measures: Vec<Measure>) -> Vec<Measured> {
+    let waiting = Mutex::new(measures.iter().enumerate());
+    let next = || waiting.lock().expect("no panic").next();
+    let measured = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((place, measure)) = next() {
+                    let figure = measure(Effort::Full);
+                    measured.lock().expect("no panic").push((place, figure));
+                }
+            });
+        }
+    });
+    let mut measured = measured.into_inner().expect("no panic");
+    measured.sort_unstable_by_key(|(place, _)| *place);
+    measured.into_iter().map(|(_, figure)| figure).collect()
 }
 
 pub(crate) fn print_head() {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{CLAUDE, GEMINI, Place, command, groups, settings};
 use crate::growth::assert_costs_at_most;
-use crate::support::blocking_event;
+use crate::support::{blocking_event, one_in};
 
 /// Unapproved hooks must not use up the limits of approved hooks, nor the time of the host.
 #[test]
@@ -165,7 +165,7 @@ fn plugins_take_nothing_from_files_of_the_user() {
     let large = groups("AfterTool", &many.join(", "));
     let audit = settings("PostToolUse", "Bash.*", &command("audit"));
     let extension = "home/.gemini/extensions/x/gemini-extension.json";
-    for plugin in ["plugin", "named", "home/.gemini/extensions/x"] {
+    for plugin in one_in(3, ["plugin", "named", "home/.gemini/extensions/x"]) {
         let place = Place::new([("audit.json", &*audit), (extension, "{}")]);
         let large = if plugin.starts_with("home") {
             large.clone()

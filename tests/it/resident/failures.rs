@@ -311,8 +311,8 @@ fn turns_are_taken_in_order() {
 fn what_waits_and_gets_another_process_has_one_timeout() {
     let world = World::new();
     let program = "read -r event
-        test -e reached && exec sleep 60; : >reached; sleep 4; exit 1";
-    world.add(shell(&world, program).with_timeout(7 * SECOND));
+        test -e reached && exec sleep 60; : >reached; sleep 2; exit 1";
+    world.add(shell(&world, program).with_timeout(4 * SECOND));
     let first = world.submit(blocking_event());
     world.await_file("reached");
     let waits = world.submit(blocking_event());
@@ -324,7 +324,7 @@ fn what_waits_and_gets_another_process_has_one_timeout() {
     );
     assert_eq!(result.residency(), Some(Residency::Replaced));
     assert_failed(result, FailureKind::TimedOut, "timed out");
-    assert!(result.duration < 10 * SECOND, "{result:?}");
+    assert!(result.duration < 6 * SECOND, "{result:?}");
 }
 
 /// A model chooses how large the output of a tool is, and must not silence an audit with it.

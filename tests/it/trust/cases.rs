@@ -91,7 +91,7 @@ fn rows(text: &str) -> Vec<String> {
             steps.replace(&format!("@{}", index + 1), cell)
         })
     };
-    let alike = if rows.len() > 10 { 3 } else { 1 };
+    let alike = if rows.len() > 10 { 7 } else { 2 };
     one_in(alike, rows.iter().map(with)).collect()
 }
 
