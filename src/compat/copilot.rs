@@ -7,10 +7,7 @@ use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::Never;
 use super::agent::Unset::{Null, Object, Text};
 use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, Variable, tool};
-use super::agents::{
-    ACTIVE, APPLY_PATCH, CLAUDE, CLAUDE_CODE, CODEX, GEMINI, INPUT, LAST, SUBAGENT, TOOL, TRIGGER,
-    text,
-};
+use super::agents::{ACTIVE, APPLY_PATCH, CLAUDE_CODE, INPUT, LAST, SUBAGENT, TOOL, TRIGGER, text};
 
 #[rustfmt::skip]
 const CALL: Specific = Specific {
@@ -25,9 +22,6 @@ const RESULT: Specific = Specific {
 
 const PATHS: Pairs = &[("paths", "path")];
 const EDITS: Pairs = &[("old_str", "old_string"), ("new_str", "new_string")];
-
-/// The agents under which this program runs hooks.
-pub(crate) const BRIDGED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
 
 /// GitHub's Copilot CLI.
 #[rustfmt::skip]

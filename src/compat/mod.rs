@@ -10,6 +10,7 @@
 mod agent;
 mod agents;
 mod arguments;
+mod bridged;
 mod copilot;
 mod ending;
 #[cfg(test)]
@@ -38,7 +39,7 @@ pub use agent::Agent;
 pub(crate) use agent::Tool;
 pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
-pub(crate) use copilot::BRIDGED;
+pub(crate) use bridged::BRIDGED;
 #[cfg(feature = "cli")]
 pub(crate) use copilot::COPILOT;
 pub use input::EventError;

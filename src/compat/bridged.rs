@@ -1,0 +1,7 @@
+//! The agents under which this program runs hooks. Hosts run the hooks of [`AGENTS`](super::AGENTS).
+
+use super::agent::Agent;
+use super::agents::{CLAUDE, CODEX, GEMINI};
+use super::copilot::COPILOT;
+
+pub(crate) const BRIDGED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
