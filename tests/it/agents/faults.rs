@@ -297,6 +297,23 @@ fn an_output_is_withheld_at_the_deadline_too() {
     );
 }
 
+/// The hook that cannot be used may be any of them.
+#[test]
+fn an_output_is_withheld_beside_an_unusable_condition() {
+    let user = User::new();
+    user.has_hooks(&json!([
+        {"event": "tool:post_execute", "name": "redacts", "command": "exit 0", "on_failure": "withhold"},
+        {"event": "tool:post_execute", "name": "audits", "when": {"/tool_result": {"regex": "\\w{2000}"}}, "command": "exit 0"},
+    ]));
+    let fields = json!({"tool_name": "Bash", "tool_input": {}, "tool_response": "secret"});
+    let answer = user.fired("codex", "PostToolUse", &fields).json();
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("output withheld: hook `audits` cannot be used"),
+        "{answer}"
+    );
+}
+
 /// One that hangs takes nothing from what the others have said.
 #[test]
 fn what_other_hooks_have_said_counts_at_the_deadline_too() {
