@@ -10,8 +10,7 @@ use super::call::{Arguments, Call};
 use super::decision::CallDecision;
 use super::firing::{Fired, Firing};
 use super::guarded;
-use crate::entry::FailurePolicy;
-use crate::events::HookEvent;
+use crate::events::{EventType, HookEvent};
 use crate::hook::{Allowance, Hook};
 use crate::hooks::Hooks;
 
@@ -32,30 +31,35 @@ pub(super) struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    /// Fires a call: as a whole, and then each of its parts.
-    ///
+    /// Fires a call at the hooks of one project: as a whole, and then each of its parts.
+    pub(super) fn call(&mut self, hooks: &Hooks, call: Call<'_>) {
+        let event_type = call.event_type().clone();
+        if let Err(why) = self.whole_and_parts(hooks, call) {
+            self.fault(&why);
+            // It is unclear what the tool did, and so which hooks redact its output.
+            self.withhold_for(&event_type, &hooks.registry().hooks());
+        }
+    }
+
     /// # Errors
-    /// If the effect of the call is unclear, or its hooks have not ended.
-    pub(super) fn call(&mut self, hooks: &Hooks, mut call: Call<'_>) -> Result<(), String> {
+    /// If the effect of the call is unclear.
+    fn whole_and_parts(&mut self, hooks: &Hooks, mut call: Call<'_>) -> Result<(), String> {
         if let Some(changed) = &self.decision.input {
             call = call.with_arguments(changed.clone());
         }
         let whole = match call.whole() {
-            Ok(whole) => whole,
             // This event cannot be blocked, so hooks see the call as it came.
-            Err(_) if !hooks.vocabulary().can_block(call.event_type()) => {
-                return self.event(hooks, call.as_it_came()).map(drop);
-            }
-            Err(why) => return Err(why),
+            Err(_) if !hooks.vocabulary().can_block(call.event_type()) => call.as_it_came(),
+            whole => whole?,
         };
-        if let Some(changed) = self.event(hooks, whole)? {
+        if let Some(changed) = self.event(hooks, whole) {
             match self.changed(&call, &changed)? {
                 Some(arguments) => call = call.with_arguments(arguments),
                 None => return Ok(()),
             }
         }
         for part in call.parts()? {
-            if self.event(hooks, part)?.is_some() {
+            if self.event(hooks, part).is_some() {
                 self.decision.block_with(
                     "a hook changes one part of a call that does several things: it cannot be changed alone",
                 );
@@ -64,13 +68,10 @@ impl Dispatch<'_> {
         Ok(())
     }
 
-    /// Fires one event. Returns it as hooks have changed it, if they have.
-    fn event(&mut self, hooks: &Hooks, mut event: HookEvent) -> Result<Option<HookEvent>, String> {
+    /// Fires one event, unless the call is blocked. Returns it as hooks have changed it, if they have.
+    fn event(&mut self, hooks: &Hooks, mut event: HookEvent) -> Option<HookEvent> {
         if let Some(why) = guarded::objection(hooks, self.home, &event) {
             self.decision.block_with(why);
-        }
-        if self.decision.block.is_some() {
-            return Ok(None);
         }
         // Each hook gets the output with the changes of the hooks before it.
         if let Some(output) = &self.decision.output {
@@ -78,23 +79,45 @@ impl Dispatch<'_> {
         }
         let matching = hooks.registry().get_hooks(&event);
         self.has_hooks |= !matching.is_empty();
-        let fired = match self.run(hooks, &matching, &event) {
-            Ok(fired) => fired,
+        if self.decision.block.is_some() {
+            self.withhold_for(&event.event_type, &matching);
+            return None;
+        }
+        match self.run(hooks, &matching, &event) {
+            Ok(fired) => self.add(&event, fired),
             Err(why) => {
-                let mut hooks = matching.iter();
-                if hooks.any(|hook| hook.on_failure() == FailurePolicy::Withhold) {
-                    self.decision.withhold_output(&why);
-                }
-                return Err(why);
+                self.fault(&why);
+                self.withhold_for(&event.event_type, &matching);
+                None
             }
-        };
+        }
+    }
+
+    /// Adds the outcome of an event. Returns the event as hooks have changed it, if they have.
+    fn add(&mut self, event: &HookEvent, fired: Fired) -> Option<HookEvent> {
         let again = fired.again.as_ref().map(|(_, outcome)| outcome);
         self.decision.add(&fired.first, again);
-        let (event, last) = fired.last(&event);
+        let (event, last) = fired.last(event);
         if let Some(result) = last.blocked() {
             self.decision.explain(&result.hook.untested_notes(event));
         }
-        Ok(fired.again.map(|(event, _)| event))
+        fired.again.map(|(event, _)| event)
+    }
+
+    /// Blocks the call because its hooks could not decide.
+    fn fault(&mut self, why: &str) {
+        self.decision
+            .block_with(format!("blocked by forge-hooks: {why}"));
+    }
+
+    /// Withholds the output of a blocked call if one of the hooks that were not asked redacts it.
+    fn withhold_for(&mut self, event_type: &EventType, unasked: &[Arc<Hook>]) {
+        let redacting = unasked.iter().find(|hook| hook.redacts(event_type));
+        if let (Some(hook), Some(why)) = (redacting, &self.decision.block) {
+            let label = hook.shown_label();
+            let why = format!("hook `{label}` did not redact it: {why}");
+            self.decision.withhold_output(&why);
+        }
     }
 
     /// Runs the matching hooks of an event.
@@ -163,6 +186,7 @@ mod tests {
     use super::*;
     use crate::AppProfile;
     use crate::bridge::firing::Deadline;
+    use crate::entry::FailurePolicy;
     use crate::executor::FireOptions;
 
     /// A redacting hook may not have ended even when its grace is over.
@@ -191,7 +215,7 @@ mod tests {
             decision: CallDecision::default(),
         };
         let event = HookEvent::tool_post_execute("bash", Value::Null, "secret");
-        let _ = dispatch.event(&hooks, event);
+        assert!(dispatch.event(&hooks, event).is_none());
         let output = dispatch.decision.output.unwrap().to_string();
         assert!(output.contains("output withheld"), "{output}");
     }

@@ -150,11 +150,7 @@ impl<'a> Turn<'a> {
             decision: CallDecision::default(),
         };
         for (hooks, call) in self.calls() {
-            if let Err(why) = dispatch.call(hooks, call) {
-                dispatch
-                    .decision
-                    .block_with(format!("blocked by forge-hooks: {why}"));
-            }
+            dispatch.call(hooks, call);
             dispatch.may_change = false;
             dispatch.project += 1;
         }

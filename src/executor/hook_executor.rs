@@ -12,7 +12,7 @@ use super::dispatch;
 use super::error::{FROM_OBSERVER, SubmitError};
 use super::handle::{HookHandle, Results};
 use super::options::FireOptions;
-use super::order::{redacts, sort_and_dedupe};
+use super::order::sort_and_dedupe;
 use super::token::CancelToken;
 use crate::events::{EventType, HookEvent};
 use crate::hook::{Compared, Hook};
@@ -224,7 +224,9 @@ impl HookExecutor {
     pub(crate) fn redacts_output(&self, event: &HookEvent) -> bool {
         let runs = |hook: &Hook| self.disabling(hook).is_none();
         let hooks = self.hooks_for(event);
-        hooks.iter().any(|hook| redacts(event, hook) && runs(hook))
+        hooks
+            .iter()
+            .any(|hook| hook.redacts(&event.event_type) && runs(hook))
     }
 
     /// Runs the hooks for this event on this thread, and returns when they have ended. Takes at

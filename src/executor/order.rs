@@ -6,19 +6,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::entry::FailurePolicy;
-use crate::events::{EventType, HookEvent};
+use crate::events::HookEvent;
 use crate::hook::Hook;
-
-/// Returns whether the model must not see the output of a tool before this hook has processed it.
-pub(super) fn redacts(event: &HookEvent, hook: &Hook) -> bool {
-    event.event_type == EventType::ToolPostExecute && hook.on_failure() == FailurePolicy::Withhold
-}
 
 /// Puts the hooks in order. If identical hooks run once, only the first is kept, if it [may replace](replaces) the others.
 pub(super) fn sort_and_dedupe(event: &HookEvent, hooks: &mut Vec<Arc<Hook>>) {
     hooks.sort_by(|one, other| {
-        let later = |hook| !redacts(event, hook);
+        let later = |hook: &Hook| !hook.redacts(&event.event_type);
         (one.group(), later(one)).cmp(&(other.group(), later(other)))
     });
     if hooks.iter().all(|hook| hook.protocol().is_none()) {

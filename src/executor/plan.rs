@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use super::options::{Background, FireOptions};
-use super::order::redacts;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 
@@ -43,7 +42,7 @@ impl Plan {
         }
         let groups = hooks.split_off(hooks.partition_point(|hook| hook.group().is_none()));
         let in_turn = if options.parallel {
-            hooks.partition_point(|hook| redacts(event, hook))
+            hooks.partition_point(|hook| hook.redacts(&event.event_type))
         } else {
             hooks.len()
         };

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::definition::{Hook, OwnProtocol};
 use crate::entry::{FailureKind, FailurePolicy, HookCommand, Options};
-use crate::events::HookEvent;
+use crate::events::{EventType, HookEvent};
 use crate::protocol::{CalledHook, Grouping, Protocol, ProtocolMismatch};
 
 /// The deduplication key of a hook: the protocol, its key, and the settings. Of hooks that share it, only the first runs.
@@ -67,6 +67,11 @@ impl Hook {
     pub(crate) fn withholds(&self, failure: Option<FailureKind>) -> bool {
         let is_unread = failure == Some(FailureKind::InvalidAnswer) && self.protocol().is_none();
         is_unread || self.on_failure() == FailurePolicy::Withhold
+    }
+
+    /// Returns whether the model must not see the output of a tool before this hook has processed it.
+    pub(crate) fn redacts(&self, event_type: &EventType) -> bool {
+        *event_type == EventType::ToolPostExecute && self.on_failure() == FailurePolicy::Withhold
     }
 
     /// Returns the deduplication key of the hook; none for a hook that always runs.

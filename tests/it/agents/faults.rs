@@ -309,7 +309,9 @@ fn an_output_is_withheld_beside_an_unusable_condition() {
     let answer = user.fired("codex", "PostToolUse", &fields).json();
     let reason = answer["reason"].as_str().unwrap();
     assert!(
-        reason.contains("output withheld: hook `audits` cannot be used"),
+        reason.contains(
+            "output withheld: hook `redacts` did not redact it: blocked by forge-hooks: hook `audits` cannot be used"
+        ),
         "{answer}"
     );
 }

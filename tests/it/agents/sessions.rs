@@ -75,7 +75,12 @@ fn project(user: &User, directory: &str, name: &str) {
 fn project_with(user: &User, directory: &str, event: &str, name: &str, when: Value) {
     let answer = json!({"decision": "block", "reason": "no"});
     let guard = json!({"event": event, "name": name, "when": when, "answer": answer});
-    let file = json!({"hooks": [guard]});
+    approved(user, directory, &json!([guard]));
+}
+
+/// Makes a directory a project with these approved hooks.
+fn approved(user: &User, directory: &str, hooks: &Value) {
+    let file = json!({"hooks": hooks});
     user.write(
         &format!("{directory}/.forge-hooks/hooks.json"),
         &file.to_string(),
@@ -254,6 +259,56 @@ fn fired_in_other(user: &User, event: &str, mut fields: Value) -> Printed {
     fields["session_id"] = "s".into();
     fields["cwd"] = user.path("other").to_str().into();
     user.feed(command, &fields.to_string())
+}
+
+/// They are not asked because of a hook of the user, which runs only once.
+#[test]
+fn an_output_is_withheld_if_the_redacting_hook_of_another_project_does_not_run() {
+    let user = User::new();
+    let audits = |regex: &str| json!([{"event": "tool:post_execute", "name": "audits", "when": {"/tool_result": {"regex": regex}}, "command": "exit 0"}]);
+    let redacts = json!([{"event": "tool:post_execute:bash", "name": "redacts", "command": "exit 0", "on_failure": "withhold"}]);
+    approved(&user, "other", &redacts);
+    let mut ran = shell("ls");
+    ran["tool_response"] = "secret".into();
+    for (regex, tool, is_withheld) in [
+        ("\\w", "Bash", false),
+        ("\\w{2000}", "Bash", true),
+        ("\\w{2000}", "Read", false),
+    ] {
+        user.has_hooks(&audits(regex));
+        ran["tool_name"] = tool.into();
+        let answer = fired_in_other(&user, "PostToolUse", ran.clone());
+        assert_eq!(
+            answer.out.contains("output withheld: hook `redacts` did not redact it: blocked by forge-hooks: hook `audits` cannot be used"),
+            is_withheld,
+            "{regex} {tool}: {answer:?}"
+        );
+    }
+}
+
+/// A hook for a part of a call is not asked if a hook for the whole cannot be used, or if the parts are unclear.
+#[test]
+fn an_output_is_withheld_if_the_redacting_hook_of_a_part_does_not_run() {
+    let user = User::new();
+    let audits = |regex: &str| json!({"event": "tool:post_execute:apply_patch", "name": "audits", "when": {"/tool_result": {"regex": regex}}, "command": "exit 0"});
+    let redacts = json!({"event": "tool:post_execute:write", "name": "redacts", "command": "exit 0", "on_failure": "withhold"});
+    let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
+    for (regex, patch, is_withheld) in [
+        ("\\w", patch, false),
+        ("\\w{2000}", patch, true),
+        ("\\w", "*** Begin Patch\n*** Add", true),
+    ] {
+        user.has_hooks(&json!([audits(regex), redacts]));
+        let fields = json!({"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_response": "secret"});
+        let answer = user.fired("codex", "PostToolUse", &fields);
+        assert_eq!(
+            answer
+                .out
+                .contains("output withheld: hook `redacts` did not redact it"),
+            is_withheld,
+            "{regex} {patch}: {answer:?}"
+        );
+    }
 }
 
 /// A guard of the user sees the paths of both projects.
