@@ -92,15 +92,14 @@ impl<'a> Environment<'a> {
     #[cfg(unix)]
     pub(super) fn entries(&self, variable: (&str, &OsStr)) -> BTreeMap<OsString, OsString> {
         let mut entries: BTreeMap<OsString, OsString> = match &self.inherited {
-            Inherited::AllBut(names) => {
-                let is_kept =
-                    |name: &OsString| !names.iter().any(|removed| name == removed.as_str());
-                std::env::vars_os()
-                    .filter(|(name, _)| is_kept(name))
-                    .collect()
-            }
+            Inherited::AllBut(_) => std::env::vars_os().collect(),
             Inherited::Only(variables) => variables.iter().cloned().collect(),
         };
+        if let Inherited::AllBut(names) = &self.inherited {
+            for name in *names {
+                entries.remove(OsStr::new(name));
+            }
+        }
         if let Some(path) = &self.safe_path {
             entries.insert("PATH".into(), path.clone());
         }

@@ -15,6 +15,7 @@ use forge_hooks::{
 use serde_json::{Value, json};
 
 use crate::support::{World, blocking_event, custom};
+use crate::thorough::all_cases;
 use crate::tracing::{Traced, flush, lines};
 
 /// Events alone, without the lines of hooks.
@@ -417,7 +418,7 @@ fn many_events_have_a_bounded_size() {
     const MOST: u64 = 1024 * 1024;
     let traced = Traced::with(|builder| builder.events().max_bytes(MOST).keep(1).capacity(65_536));
     let event = HookEvent::tool_pre_execute("bash", "ls");
-    for _ in 0..10_000 {
+    for _ in 0..if all_cases() { 10_000 } else { 5_000 } {
         traced.world.fire(&event);
     }
     flush(&traced.trace);
