@@ -77,40 +77,61 @@ impl Failure {
     }
 }
 
+/// What a failure follows from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// The hook ended by itself, or its shell did for it.
+    End,
+    /// The hook's run in any other way.
+    Run,
+    /// A value of the event.
+    Event,
+    /// This crate, one of its limits, or the system under it.
+    Engine,
+    /// The hook's definition, or its approval.
+    Definition,
+    /// The host.
+    Host,
+}
+
 impl FailureKind {
-    /// Returns whether this crate, one of its limits or the host has caused the failure, and not the hook.
+    /// All other questions follow from this one.
+    fn cause(self) -> Cause {
+        match self {
+            Self::Exit | Self::Signal | Self::NotFound | Self::NotExecutable => Cause::End,
+            Self::TimedOut
+            | Self::NotStarted
+            | Self::InvalidAnswer
+            | Self::NoAnswer
+            | Self::Circular => Cause::Run,
+            Self::EventTooLarge | Self::ArgumentsNotMapped => Cause::Event,
+            Self::NoWorkingDir | Self::NoSandbox | Self::StatusLost | Self::Panicked => {
+                Cause::Engine
+            }
+            Self::Misconfigured | Self::ApprovalLost => Cause::Definition,
+            Self::NotTaken | Self::Cancelled => Cause::Host,
+        }
+    }
+
+    /// Returns whether this crate, one of its limits or the event has caused the failure, and not the hook.
     pub(crate) fn is_of_the_engine(self) -> bool {
-        matches!(
-            self,
-            Self::EventTooLarge
-                | Self::ArgumentsNotMapped
-                | Self::NoWorkingDir
-                | Self::NoSandbox
-                | Self::StatusLost
-                | Self::Panicked
-        )
+        matches!(self.cause(), Cause::Event | Cause::Engine)
     }
 
     /// Returns whether the hook ended by itself, or its shell did for it, so that it may have answered.
     pub(crate) fn is_of_its_end(self) -> bool {
-        matches!(
-            self,
-            Self::Exit | Self::Signal | Self::NotFound | Self::NotExecutable
-        )
+        self.cause() == Cause::End
     }
 
     /// Returns whether a value of the event has caused the failure.
     pub(crate) fn is_of_the_event(self) -> bool {
-        matches!(self, Self::EventTooLarge | Self::ArgumentsNotMapped)
+        self.cause() == Cause::Event
     }
 
     /// Returns whether the failure follows from the hook's run, and not from its definition or from the host. Only then does
     /// a hook that is not [enforced](crate::Hook::with_enforce) let the operation continue.
     pub(crate) fn is_of_its_run(self) -> bool {
-        !matches!(
-            self,
-            Self::Misconfigured | Self::ApprovalLost | Self::NotTaken | Self::Cancelled
-        )
+        !matches!(self.cause(), Cause::Definition | Cause::Host)
     }
 
     /// Returns whether the operation may continue despite this failure: if the policy is `Continue`. Four failures are never
@@ -119,9 +140,12 @@ impl FailureKind {
     /// of its failures. An invalid answer is a decision, and may be a block.
     #[must_use]
     pub fn continues_under(self, policy: FailurePolicy) -> bool {
-        match self {
-            Self::Cancelled | Self::NotTaken | Self::ApprovalLost | Self::InvalidAnswer => false,
-            _ => policy == FailurePolicy::Continue,
-        }
+        let is_ignored = match self.cause() {
+            Cause::Host => false,
+            Cause::Definition => self != Self::ApprovalLost,
+            Cause::Run => self != Self::InvalidAnswer,
+            Cause::End | Cause::Event | Cause::Engine => true,
+        };
+        is_ignored && policy == FailurePolicy::Continue
     }
 }
