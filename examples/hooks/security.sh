@@ -128,7 +128,7 @@ before="[a-z_][a-z0-9_]*=( ?[^ ]*)?|([0-9]+ )?([<>] )+[^ ]+|then|do|else|elif|if
 runners="env|nohup|nice|ionice|timeout|time|xargs|exec|command|builtin|eval|busybox|setsid|stdbuf|chroot|ssh|find|$shells"
 begin="^c (($before) )*(([^ ]*/)?($runners) (.* )?)?([^ ]*/)?"
 system='bin|boot|dev|etc|home|lib|lib32|lib64|opt|proc|root|sbin|srv|sys|usr|var|users|system|library|applications'
-kept='git|src|forge-hooks|claude|codex|gemini'
+kept='git|src|forge-hooks|claude|codex|gemini|copilot'
 vital="(/|/[^/ ]*[][*?\$][^ ]*|/($system)(/\\*)?|(~|\\\$home|\\\$\\{home\\})(/\\*)?|([^ ]*/)?\\.($kept)(/\\*)?)( |\$)"
 disk='/dev/(sd|hd|vd|xvd|nvme|mmcblk|r?disk|dm-|md|mapper/|loop|mem|kmem|nvram)'
 recursive=' (-[a-z]*r[a-z]*|--r[a-z]*)( |$)'
@@ -184,6 +184,8 @@ is_protected() {
         */.claude/hooks/* | */.codex/hooks/* | */.gemini/hooks/*) return 0 ;;
         */.claude/settings.json/* | */.claude/settings.local.json/*) return 0 ;;
         */.codex/config.toml/* | */.gemini/settings.json/*) return 0 ;;
+        */.copilot/hooks/* | */.copilot/settings.json/* | */.copilot/config.json/*) return 0 ;;
+        */.github/hooks/* | */.github/copilot/settings.json/* | */.github/copilot/settings.local.json/*) return 0 ;;
     esac
     case /$1/ in
         */.git/* | */.ssh/* | */.env/*) return 0 ;;

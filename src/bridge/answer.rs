@@ -344,8 +344,79 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::compat::{self, Agent, BRIDGED, CODEX, COPILOT, GEMINI};
+    use crate::compat::{self, Agent, BRIDGED, CLAUDE, CODEX, COPILOT, GEMINI};
     use crate::{Decision, HookOutput};
+
+    /// What docs/agents.md says of an agent: by its words, not by the rows of dialect.rs, which are tested.
+    struct Expected {
+        agent: &'static Agent,
+        /// The event before a tool, if the agent can ask its user there.
+        asks: Option<&'static str>,
+        /// True if an explicit yes before a tool is not an empty answer.
+        takes_yes: bool,
+        /// True if a tool runs with the changed input; otherwise the change blocks.
+        takes_input: bool,
+        /// The events at which a message does not reach the user.
+        without_message: &'static [&'static str],
+        /// The events that a hook that ends the turn blocks, since the turn cannot end there.
+        blocked_for_stop: &'static [&'static str],
+        /// Returns whether a turn can end at the event.
+        ends_turn: fn(&Event) -> bool,
+        /// True if a block is JSON, which can also end the turn.
+        blocks_in_json: bool,
+    }
+
+    const EXPECTED: [Expected; BRIDGED.len()] = [
+        Expected {
+            agent: CLAUDE,
+            asks: Some("PreToolUse"),
+            takes_yes: true,
+            takes_input: true,
+            without_message: &[],
+            blocked_for_stop: &["PreToolUse"],
+            ends_turn: |event| !event.is_stop() && event.name != "PreToolUse",
+            blocks_in_json: false,
+        },
+        Expected {
+            agent: CODEX,
+            asks: None,
+            takes_yes: false,
+            takes_input: false,
+            without_message: &[],
+            blocked_for_stop: &["PreToolUse", "PermissionRequest"],
+            ends_turn: |event| {
+                let around_tool = ["PreToolUse", "PermissionRequest", "PostToolUse"];
+                !event.is_stop() && !around_tool.contains(&event.name)
+            },
+            blocks_in_json: false,
+        },
+        Expected {
+            agent: GEMINI,
+            asks: Some("BeforeTool"),
+            takes_yes: false,
+            takes_input: true,
+            without_message: &[],
+            blocked_for_stop: &[],
+            // It reads no decision of an event without an effect.
+            ends_turn: |event| !event.is_stop() && event.effect != Effect::Nothing,
+            blocks_in_json: true,
+        },
+        Expected {
+            agent: COPILOT,
+            asks: Some("PreToolUse"),
+            takes_yes: true,
+            takes_input: true,
+            without_message: &["PreToolUse", "PostToolUseFailure"],
+            blocked_for_stop: &["PreToolUse", "UserPromptSubmit", "PermissionRequest"],
+            ends_turn: |_| false,
+            blocks_in_json: false,
+        },
+    ];
+
+    fn expected(agent: &Agent) -> &'static Expected {
+        let mut rows = EXPECTED.iter();
+        rows.find(|row| row.agent == agent).unwrap()
+    }
 
     /// The answers of hooks, before it is known at which event.
     #[derive(Debug, Clone)]
@@ -366,7 +437,7 @@ mod tests {
         fn at(mut self, agent: &Agent, event: &Event) -> Self {
             let ours = event.ours().unwrap_or_default();
             let is_before = ours == "tool:pre_execute";
-            let asks = is_before && agent != CODEX || ours == "permission:prompt";
+            let asks = is_before && expected(agent).asks.is_some() || ours == "permission:prompt";
             self.asks.retain(|_| asks);
             self.input = self.input.filter(|_| is_before);
             self.output = self.output.filter(|_| ours == "tool:post_execute");
@@ -396,19 +467,14 @@ mod tests {
 
         /// Returns the reason why the agent must not continue, by the rules of the page.
         fn block(&self, agent: &Agent, event: &Event) -> Option<String> {
-            let cannot_end = "claude PreToolUse, codex PreToolUse, codex PermissionRequest, copilot PreToolUse, copilot UserPromptSubmit, copilot PermissionRequest";
-            let cannot_end = is_one_of((agent, event), cannot_end);
-            let input = self.input().filter(|_| agent == CODEX);
-            let stop = self.stop.clone().filter(|_| cannot_end);
+            let expected = expected(agent);
+            let input = self.input().filter(|_| !expected.takes_input);
+            let blocks = expected.blocked_for_stop.contains(&event.name);
+            let stop = self.stop.clone().filter(|_| blocks);
             let why = self.block.clone().or(self.prompt.clone());
             let why = why.or(input.map(|input| Value::from(input).to_string()));
             why.or(stop).filter(|_| event.effect == Effect::Blocks)
         }
-    }
-
-    fn is_one_of((agent, event): (&Agent, &Event), names: &str) -> bool {
-        let own = format!("{agent} {}", event.name);
-        names.split(", ").any(|name| name == own)
     }
 
     /// Generates texts that a hook may write, among them texts that look like an answer.
@@ -513,10 +579,7 @@ mod tests {
         }
         assert_eq!(output.updated_input, saying.input(), "{context}");
         // The user's lines have the reason to block an event that cannot be blocked.
-        if !is_one_of(
-            (agent, event),
-            "copilot PreToolUse, copilot PostToolUseFailure",
-        ) {
+        if !expected(agent).without_message.contains(&event.name) {
             let messages = saying.messages.iter().chain(&saying.block);
             assert_holds(message, messages, &context);
         }
@@ -620,17 +683,14 @@ mod tests {
         context: &str,
     ) {
         let is_request = event.specific.within.is_some();
-        // The test has lists of its own, since it checks the rows of dialect.rs: an agent that can ask before a tool is here too.
-        let is_before = is_one_of(
-            (agent, event),
-            "claude PreToolUse, gemini BeforeTool, copilot PreToolUse",
-        );
+        let row = expected(agent);
+        let is_before = row.asks == Some(event.name);
         let expected = if saying.block(agent, event).is_some() {
             Some(Decision::Block)
         } else if !saying.asks.is_empty() {
             is_before.then_some(Decision::Ask)
         } else {
-            let is_taken = is_request || is_before && agent != GEMINI;
+            let is_taken = is_request || is_before && row.takes_yes;
             let is_given = saying.grants == Some(true);
             (is_taken && is_given).then_some(Decision::Allow)
         };
@@ -649,16 +709,13 @@ mod tests {
         output: &HookOutput,
         context: &str,
     ) {
-        let is_ignored = event.is_stop()
-            || agent == COPILOT
-            || is_one_of((agent, event), "claude PreToolUse, codex PreToolUse, codex PermissionRequest, codex PostToolUse")
-            // Gemini CLI reads no decision of an event without an effect.
-            || agent == GEMINI && event.effect == Effect::Nothing;
+        let row = expected(agent);
         // Elsewhere a block is an exit code, which cannot say more.
         let is_json = saying.block(agent, event).is_none()
-            || agent == GEMINI
+            || row.blocks_in_json
             || event.specific.within.is_some();
-        let expected = saying.stop.as_ref().filter(|_| !is_ignored && is_json);
+        let expected = saying.stop.as_ref();
+        let expected = expected.filter(|_| (row.ends_turn)(event) && is_json);
         assert_eq!(output.stops_turn, expected.is_some(), "{context}");
         if let Some(reason) = expected.and_then(|reason| nonblank(reason)) {
             assert_eq!(output.stop_reason.as_deref(), Some(reason), "{context}");

@@ -65,6 +65,7 @@ pub(super) enum Questions {
     Never,
 }
 
+/// One row for each of [`BRIDGED`].
 #[rustfmt::skip]
 const DIALECTS: [Dialect; BRIDGED.len()] = [
     Dialect {

@@ -22,8 +22,8 @@ pub(crate) fn value_of<T: Copy>(pairs: &[(&'static str, T)], key: &str) -> Optio
     Some(*value)
 }
 
-/// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). One more agent is only for the
-/// program, which runs under it.
+/// An agent whose hooks this crate runs as they are: one of [`AGENTS`](super::AGENTS). The program has others too, under which
+/// it only runs itself. No row has the values of another one for fields that it leaves out: a wrong value opens a guard.
 pub struct Agent {
     /// The name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
     pub(crate) name: &'static str,

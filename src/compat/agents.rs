@@ -71,10 +71,8 @@ pub const AGENTS: [&Agent; 3] = [CLAUDE, CODEX, GEMINI];
 pub(crate) const APPLY_PATCH: &str = "apply_patch";
 
 /// Claude Code. <https://code.claude.com/docs/en/hooks> Most other agents copy its format.
-pub const CLAUDE: &Agent = &CLAUDE_CODE;
-
 #[rustfmt::skip]
-pub(super) const CLAUDE_CODE: Agent = Agent {
+pub const CLAUDE: &Agent = &Agent {
     name: "claude",
     title: "Claude Code",
     files: &[".claude/settings.json", ".claude/settings.local.json"],
@@ -264,6 +262,7 @@ pub const CODEX: &Agent = &Agent {
     title: "Codex",
     files: &[".codex/hooks.json"],
     toml: Some(".codex/config.toml"),
+    extensions: None,
     also_decides: &[],
     manifest: ".codex-plugin",
     moved_by: ("CODEX_HOME", ".codex"),
@@ -274,23 +273,33 @@ pub const CODEX: &Agent = &Agent {
     }),
     // The source is its `codex-rs/hooks/src/engine/discovery.rs`.
     reads_plain_json: true,
+    version: None,
+    bare_patches: false,
     all_off: None,
+    disabled: None,
     environment: None,
+    not_events: &[],
     keys: &[
         "timeout", "timeoutSec", "additionalContextLimit", "async", "commandWindows", "command_windows", "onFailure", "statusMessage",
     ],
     keys_not_applied: &[],
     other_types: &["prompt", "agent", "mcp_tool"],
+    names_handlers: false,
+    milliseconds: false,
+    seconds: 600,
     context_limit: Some(2_500),
     list_of_names: Some("_|"),
     events: CODEX_EVENTS,
     fields: &[text("session_id"), ("transcript_path", Null), ("permission_mode", Text("default")), text("model")],
+    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
     response: |_, _| None,
+    text_of_response: "stdout",
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
         tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
         tool("ls", &["ls", "list"]), tool("task", &["task", "agent"]), tool("spawn_agent", &["task"]),
     ],
+    corrects_paths: false,
     also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
@@ -302,10 +311,10 @@ pub const CODEX: &Agent = &Agent {
     runs_once: false,
     parsing: Parsing::Strict,
     stop_denies: false,
+    decisions: &["approve", "block"],
     not_applied: &[],
     known: &["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"],
     refused: CODEX_REFUSED,
-    ..CLAUDE_CODE
 };
 
 const CODEX_DATA: Variable = Variable::PluginData(".codex/plugins/data");
@@ -386,6 +395,7 @@ pub const GEMINI: &Agent = &Agent {
     name: "gemini",
     title: "Gemini CLI",
     files: &[".gemini/settings.json"],
+    toml: None,
     extensions: Some(".gemini/extensions"),
     also_decides: &[],
     manifest: "gemini-extension.json",
@@ -393,6 +403,8 @@ pub const GEMINI: &Agent = &Agent {
     set_for_tools: "GEMINI_CLI",
     approval: None,
     reads_plain_json: false,
+    version: None,
+    bare_patches: false,
     all_off: Some(("hooksConfig.enabled", false)),
     disabled: Some("hooksConfig.disabled"),
     environment: None,
@@ -403,6 +415,7 @@ pub const GEMINI: &Agent = &Agent {
     names_handlers: true,
     milliseconds: true,
     seconds: 60,
+    context_limit: None,
     list_of_names: None,
     events: GEMINI_EVENTS,
     fields: &[text("session_id"), text("transcript_path"), text("timestamp")],
@@ -437,11 +450,13 @@ pub const GEMINI: &Agent = &Agent {
         ("GEMINI_SESSION_ID", Variable::Session),
     ],
     shell: UsualShell::BashOnUnix,
+    runs_once: true,
     parsing: Parsing::Tolerant,
     stop_denies: false,
     decisions: &["allow", "approve", "ask", "deny", "block"],
     not_applied: &["clearContext", "llm_request", "llm_response", "tailToolCallRequest", "toolConfig"],
-    ..CLAUDE_CODE
+    known: &[],
+    refused: &[],
 };
 
 #[rustfmt::skip]

@@ -6,8 +6,10 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::Never;
 use super::agent::Unset::{Null, Object, Text};
-use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, Variable, tool};
-use super::agents::{ACTIVE, APPLY_PATCH, CLAUDE_CODE, INPUT, LAST, SUBAGENT, TOOL, TRIGGER, text};
+use super::agent::{
+    Agent, EVENT, Event, Pairs, Parsing, SPECIFIC, Specific, UsualShell, Variable, tool,
+};
+use super::agents::{ACTIVE, APPLY_PATCH, INPUT, LAST, SUBAGENT, TOOL, TRIGGER, text};
 
 #[rustfmt::skip]
 const CALL: Specific = Specific {
@@ -33,16 +35,24 @@ pub(crate) const COPILOT: &Agent = &Agent {
         ".copilot/hooks/forge-hooks.json", ".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json",
         ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
     ],
+    toml: None,
+    extensions: None,
     also_decides: &[
         ".copilot/agents", ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/agents",
         ".github/extensions", ".github/hooks",
     ],
     moved_by: ("COPILOT_HOME", ".copilot"),
     set_for_tools: "COPILOT_CLI",
+    approval: None,
     reads_plain_json: true,
     version: Some(1),
     bare_patches: true,
+    all_off: Some(("disableAllHooks", true)),
+    disabled: None,
     environment: None,
+    names_handlers: false,
+    milliseconds: false,
+    seconds: 600,
     events: EVENTS,
     fields: &[text("session_id")],
     renamed: &[("tool_args", "tool_input"), ("content", "prompt")],
@@ -57,8 +67,27 @@ pub(crate) const COPILOT: &Agent = &Agent {
         tool("Glob", &["glob"]).with_arguments(PATHS), tool("Grep", &["grep"]).with_arguments(PATHS), tool("WebFetch", &["web_fetch"]),
         tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
     ],
+    corrects_paths: false,
     variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
-    ..CLAUDE_CODE
+    // Nothing reads the rest, since hosts do not run its hooks.
+    manifest: "",
+    not_events: &[],
+    keys: &[],
+    keys_not_applied: &[],
+    other_types: &[],
+    context_limit: None,
+    list_of_names: None,
+    response: |_, _| None,
+    text_of_response: "",
+    also_called: &[],
+    shell: UsualShell::Bash,
+    runs_once: false,
+    parsing: Parsing::Typed,
+    stop_denies: false,
+    decisions: &[],
+    not_applied: &[],
+    known: &[],
+    refused: &[],
 };
 
 #[rustfmt::skip]

@@ -6,7 +6,9 @@ use super::agents::AGENTS;
 #[cfg(feature = "cli")]
 use super::agents::{APPLY_PATCH, CODEX};
 #[cfg(feature = "cli")]
-use super::{BRIDGED, COPILOT, Tool};
+use super::{BRIDGED, COPILOT, Effect, Tool};
+#[cfg(feature = "cli")]
+use crate::events::EventType;
 
 /// Returns the words of a cell that are code.
 fn code(cell: &'static str) -> Vec<&'static str> {
@@ -23,9 +25,9 @@ fn rows(
 ) -> Vec<Vec<&'static str>> {
     let titles: Vec<_> = agents.iter().map(|agent| agent.title).collect();
     let head = format!("| {before} | {} |{after}\n", titles.join(" | "));
-    let (_, table) = page
-        .split_once(&head)
-        .unwrap_or_else(|| panic!("no {head}"));
+    let (_, table) = page.split_once(&head).unwrap_or_else(|| {
+        panic!("docs/agents.md and docs/other-agents.md have no table with the head {head}")
+    });
     let rows = table
         .lines()
         .skip(1)
@@ -149,7 +151,21 @@ fn the_page_of_the_agents_has_each_tool() {
     }
 }
 
-/// A row that leaves one of these out would have that of Claude Code.
+/// A row that leaves its effect out has none.
+#[cfg(feature = "cli")]
+#[test]
+fn agents_can_block_what_hosts_can_and_the_end_of_a_turn() {
+    for agent in BRIDGED {
+        for event in agent.events() {
+            let ours = event.ours().and_then(|ours| ours.parse::<EventType>().ok());
+            let can_block = ours.is_some_and(|ours| ours.can_block()) || event.is_stop();
+            let blocks = event.effect == Effect::Blocks;
+            assert!(blocks || !can_block, "{agent} {}", event.name);
+        }
+    }
+}
+
+/// A row that was copied may still have one of these of another agent.
 #[cfg(feature = "cli")]
 #[test]
 fn agents_under_which_hooks_run_share_no_name() {
@@ -172,6 +188,8 @@ fn the_pages_and_the_tests_have_each_agent_under_which_hooks_run() {
     let inputs = include_str!("../../tests/it/golden/agents_inputs.txt");
     let tests = include_str!("../../tests/it/agents/mod.rs");
     let sessions = include_str!("../../tests/it/agents/sessions.rs");
+    let program = include_str!("../../docs/program.md");
+    let script = include_str!("../../examples/hooks/security.sh");
     let heads: Vec<_> = page
         .lines()
         .filter(|line| line.starts_with("| ") && line.contains("Claude Code | "))
@@ -179,27 +197,30 @@ fn the_pages_and_the_tests_have_each_agent_under_which_hooks_run() {
     assert!(!heads.is_empty());
     for agent in BRIDGED {
         let (title, name) = (agent.title, agent.name);
-        assert!(readme.contains(title), "README.md has no {title}");
         let has_no_column = |head: &&&str| !head.contains(&format!("| {title} |"));
         assert_eq!(heads.iter().find(has_no_column), None, "{title}");
-        assert!(
-            page.contains(agent.moved_by.0),
-            "docs/agents.md has no {}",
-            agent.moved_by.0
-        );
-        assert!(
-            inputs.contains(&format!("\n@ {name} ")),
-            "agents_inputs.txt has no {name}"
-        );
-        assert!(
-            tests.contains(&format!("name: {name:?},")),
-            "AGENTS in mod.rs has no {name}"
-        );
-        let variable = format!("{:?}", agent.set_for_tools);
-        assert!(
-            sessions.contains(&variable),
-            "sessions.rs has no {variable}"
-        );
+        let variable = agent.set_for_tools;
+        let needed = [
+            ("README.md", readme, title.to_owned()),
+            ("docs/agents.md", page, agent.moved_by.0.to_owned()),
+            ("docs/program.md", program, format!("`{name}`")),
+            ("docs/program.md", program, format!("`{variable}`")),
+            (
+                "tests/it/golden/agents_inputs.txt",
+                inputs,
+                format!("\n@ {name} "),
+            ),
+            ("tests/it/agents/mod.rs", tests, format!("name: {name:?},")),
+            (
+                "tests/it/agents/sessions.rs",
+                sessions,
+                format!("{variable:?}"),
+            ),
+            ("examples/hooks/security.sh", script, format!("|{name}")),
+        ];
+        let missing = needed.iter().filter(|(_, text, part)| !text.contains(part));
+        let missing: Vec<_> = missing.map(|(file, _, part)| (file, part)).collect();
+        assert!(missing.is_empty(), "the files do not have: {missing:?}");
     }
 }
 

@@ -149,13 +149,18 @@ fn a_call_through_a_registered_command_is_guarded() {
 #[test]
 fn handlers_have_the_timeouts_of_their_agents() {
     let user = User::with_home();
-    assert_eq!(user.run(&["install", "claude", "gemini", "-y"]).status, 0);
-    for (file, event, timeout, seconds) in [
-        (".claude/settings.json", "PreToolUse", json!(600), "600"),
-        (".claude/settings.json", "UserPromptSubmit", json!(30), "30"),
-        (".claude/settings.json", "SessionEnd", json!(1.5), "1.5"),
-        (".gemini/settings.json", "BeforeTool", json!(60_000), "60"),
-    ] {
+    assert_eq!(user.run(&for_all("install")).status, 0);
+    let of_all = AGENTS.map(|agent| {
+        let (timeout, seconds) = agent.timeout;
+        (agent.file, agent.before, json!(timeout), seconds)
+    });
+    let of_claude = [
+        ("UserPromptSubmit", json!(30), "30"),
+        ("SessionEnd", json!(1.5), "1.5"),
+    ];
+    let of_claude = of_claude
+        .map(|(event, timeout, seconds)| (".claude/settings.json", event, timeout, seconds));
+    for (file, event, timeout, seconds) in of_all.into_iter().chain(of_claude) {
         let settings: Value = serde_json::from_str(&user.read(&format!("home/{file}"))).unwrap();
         let group = &settings["hooks"][event][0];
         assert_eq!(group["hooks"][0]["timeout"], timeout, "{event}");

@@ -26,6 +26,8 @@ struct Agent {
     stop: &'static str,
     /// Its tool that runs a shell command.
     shell: &'static str,
+    /// The timeout of that event in its file, in the unit that it reads, and in seconds.
+    timeout: (u64, &'static str),
     /// The variable that moves its files, and its usual value.
     moved_by: (&'static str, &'static str),
 }
@@ -38,6 +40,7 @@ const AGENTS: [Agent; 4] = [
         before: "PreToolUse",
         stop: "Stop",
         shell: "Bash",
+        timeout: (600, "600"),
         moved_by: ("CLAUDE_CONFIG_DIR", "home/.claude"),
     },
     Agent {
@@ -46,6 +49,7 @@ const AGENTS: [Agent; 4] = [
         before: "PreToolUse",
         stop: "Stop",
         shell: "Bash",
+        timeout: (600, "600"),
         moved_by: ("CODEX_HOME", "home/.codex"),
     },
     Agent {
@@ -54,6 +58,7 @@ const AGENTS: [Agent; 4] = [
         before: "BeforeTool",
         stop: "AfterAgent",
         shell: "run_shell_command",
+        timeout: (60_000, "60"),
         moved_by: ("GEMINI_CLI_HOME", "home"),
     },
     Agent {
@@ -62,6 +67,7 @@ const AGENTS: [Agent; 4] = [
         before: "PreToolUse",
         stop: "Stop",
         shell: "Bash",
+        timeout: (600, "600"),
         moved_by: ("COPILOT_HOME", "home/.copilot"),
     },
 ];
