@@ -160,7 +160,7 @@ fn paths_in_a_file_begin_in_the_projects_root() {
 #[test]
 fn what_cannot_be_read_blocks() {
     type Break = fn(&Path);
-    let cases: [(Break, &str); 4] = [
+    let cases: &[(Break, &str)] = &[
         (|path| fs::write(path, "{").unwrap(), "`}` is missing"),
         (
             |path| fs::create_dir(path).unwrap(),
@@ -182,7 +182,7 @@ fn what_cannot_be_read_blocks() {
         ),
     ];
     for path in [USERS, PROJECTS] {
-        for (break_it, expected) in cases {
+        for &(break_it, expected) in cases {
             let world = World::new();
             fs::create_dir_all(world.path(path).parent().unwrap()).unwrap();
             break_it(&world.path(path));
