@@ -127,7 +127,8 @@ mod tests {
         let sudo = most_bytes(r"\bsudo\b").unwrap();
         assert!(sudo < 2048, "{sudo}");
         let glob = most_bytes_of_glob(&translated("src/**/*.rs").unwrap());
-        assert!(glob < 16 * 1024, "{glob}");
+        // On Windows, a separator has two forms.
+        assert!(glob < 20 * 1024, "{glob}");
     }
 
     proptest! {
