@@ -96,10 +96,8 @@ fn a_directory_alone_makes_a_project() {
         .trust(TrustPolicy::Everything)
         .load();
     assert_eq!(names(&hooks), ["guard"]);
-    assert_eq!(
-        hooks.project(),
-        Some(&*world.path("project").canonicalize().unwrap())
-    );
+    let project = hooks.project().unwrap().canonicalize().unwrap();
+    assert_eq!(project, world.path("project").canonicalize().unwrap());
 }
 
 #[test]
@@ -234,7 +232,7 @@ fn an_approval_covers_the_scripts_beside_hooks_json() {
     let world = World::new();
     let store = TrustStore::new(world.path("trust.json"));
     let approved = || load(&world, TrustPolicy::Approved(store.clone()));
-    let hook = json!({"event": "tool:pre_execute", "name": "guard", "command": "true"});
+    let hook = json!({"event": "tool:pre_execute", "name": "guard", "command": "exit 0"});
     world.write(PROJECTS, &json!({"hooks": [hook]}).to_string());
     world.write("project/.myagent/hooks/deep/guard.sh", "exit 0\n");
     let hooks = approved();
