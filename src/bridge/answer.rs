@@ -347,7 +347,7 @@ mod tests {
     use crate::compat::{self, Agent, BRIDGED, CLAUDE, CODEX, COPILOT, GEMINI};
     use crate::{Decision, HookOutput};
 
-    /// What docs/agents.md says of an agent: by its words, not by the rows of dialect.rs, which are tested.
+    /// An agent as docs/agents.md describes it. The rows of dialect.rs do not count here, since they are tested.
     struct Expected {
         agent: &'static Agent,
         /// The event before a tool, if the agent can ask its user there.

@@ -112,7 +112,8 @@ impl Dispatch<'_> {
 
     /// Withholds the output of a blocked call if one of the hooks that were not asked redacts it.
     fn withhold_for(&mut self, event_type: &EventType, unasked: &[Arc<Hook>]) {
-        let redacting = unasked.iter().find(|hook| hook.redacts(event_type));
+        let mut unasked = unasked.iter().filter(|hook| hook.enabled());
+        let redacting = unasked.find(|hook| hook.redacts(event_type));
         if let (Some(hook), Some(why)) = (redacting, &self.decision.block) {
             let label = hook.shown_label();
             let why = format!("hook `{label}` did not redact it: {why}");

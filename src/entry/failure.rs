@@ -77,7 +77,7 @@ impl Failure {
     }
 }
 
-/// What a failure follows from.
+/// The cause of a failure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cause {
     /// The hook ended by itself, or its shell did for it.
@@ -140,12 +140,12 @@ impl FailureKind {
     /// of its failures. An invalid answer is a decision, and may be a block.
     #[must_use]
     pub fn continues_under(self, policy: FailurePolicy) -> bool {
-        let is_ignored = match self.cause() {
+        let may_be_ignored = match self.cause() {
             Cause::Host => false,
             Cause::Definition => self != Self::ApprovalLost,
             Cause::Run => self != Self::InvalidAnswer,
             Cause::End | Cause::Event | Cause::Engine => true,
         };
-        is_ignored && policy == FailurePolicy::Continue
+        may_be_ignored && policy == FailurePolicy::Continue
     }
 }

@@ -291,14 +291,17 @@ fn an_output_is_withheld_if_the_redacting_hook_of_another_project_does_not_run()
 fn an_output_is_withheld_if_the_redacting_hook_of_a_part_does_not_run() {
     let user = User::new();
     let audits = |regex: &str| json!({"event": "tool:post_execute:apply_patch", "name": "audits", "when": {"/tool_result": {"regex": regex}}, "command": "exit 0"});
-    let redacts = json!({"event": "tool:post_execute:write", "name": "redacts", "command": "exit 0", "on_failure": "withhold"});
+    let redacts = |enabled: bool| json!({"event": "tool:post_execute:write", "name": "redacts", "command": "exit 0", "on_failure": "withhold", "enabled": enabled});
     let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
-    for (regex, patch, is_withheld) in [
-        ("\\w", patch, false),
-        ("\\w{2000}", patch, true),
-        ("\\w", "*** Begin Patch\n*** Add", true),
+    let unclear = "*** Begin Patch\n*** Add";
+    for (regex, patch, enabled, is_withheld) in [
+        ("\\w", patch, true, false),
+        ("\\w{2000}", patch, true, true),
+        ("\\w{2000}", patch, false, false),
+        ("\\w", unclear, true, true),
+        ("\\w", unclear, false, false),
     ] {
-        user.has_hooks(&json!([audits(regex), redacts]));
+        user.has_hooks(&json!([audits(regex), redacts(enabled)]));
         let fields = json!({"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_response": "secret"});
         let answer = user.fired("codex", "PostToolUse", &fields);
         assert_eq!(
@@ -306,7 +309,7 @@ fn an_output_is_withheld_if_the_redacting_hook_of_a_part_does_not_run() {
                 .out
                 .contains("output withheld: hook `redacts` did not redact it"),
             is_withheld,
-            "{regex} {patch}: {answer:?}"
+            "{regex} {patch} {enabled}: {answer:?}"
         );
     }
 }
