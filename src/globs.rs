@@ -135,6 +135,15 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("a glob", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = Glob::new(&text).map(|glob| glob.matches("a/b/c"));
+            let _ = translated(&text);
+        });
+    }
+
     proptest! {
         #[test]
         fn globs_match_as_in_event_patterns(

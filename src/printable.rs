@@ -157,6 +157,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("a text for people", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = printable(&text);
+            let _ = printable_lines(&text);
+        });
+    }
+
+    #[test]
     fn hidden_characters_are_escaped() {
         let cases = [
             ("plain\ttext, ä→☃", "plain\ttext, ä→☃"),

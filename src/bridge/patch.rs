@@ -336,6 +336,15 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("a patch", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = files(&format!("*** Begin Patch\n*** Update File: a\n{text}"));
+            let _ = in_command(&text);
+        });
+    }
+
     /// Returns the changes as text, a line each.
     fn summary(patch: &str) -> Result<String, String> {
         let lines = files(patch)?.into_iter().map(|change| {

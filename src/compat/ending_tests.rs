@@ -7,6 +7,7 @@ use super::agent::{Agent, Event};
 use super::ending::{self, Strictness};
 use super::{AGENTS, CLAUDE, CODEX, GEMINI};
 use crate::events::HookEvent;
+use crate::growth::assert_reads_in_linear_time;
 use crate::protocol::Exit;
 
 proptest! {
@@ -34,6 +35,18 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn each_run_is_read_in_linear_time() {
+    let events = AGENTS.map(|agent| (agent, agent.events().first().unwrap()));
+    assert_reads_in_linear_time("the output of an agent's hook", |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        for (agent, event) in events {
+            read(agent, event, (0, &text, ""));
+            read(agent, event, (2, "", &text));
+        }
+    });
 }
 
 /// Returns a summary: `block: why`, then the other parts.

@@ -124,6 +124,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("JSON", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = read::<Value>(&text);
+        });
+    }
+
+    #[test]
     fn marks_are_skipped_and_halves_are_replaced() {
         for (text, expected) in [
             ("\u{FEFF}{}", "{}"),

@@ -173,6 +173,14 @@ mod tests {
     use super::super::text::readable;
     use super::*;
 
+    #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("a hooks file", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = parse_object(&text);
+        });
+    }
+
     /// Reads the value as the loader does.
     fn read(value: &str) -> Result<Value, String> {
         let text = format!("{{\"x\": {value}\n}}");

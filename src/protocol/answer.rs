@@ -90,11 +90,11 @@ fn read_object(text: &str, members: Members<'_>, is_strict: bool) -> Result<Pars
         notes.push(NO_KEY.to_owned());
     }
     let is_unread = is_strict && output.updated_output.is_none();
-    let ignored = others.ignored.into_iter();
     if is_unread {
+        let ignored = others.ignored.iter();
         notes.extend(ignored.map(|name| format!("found `{name}` but no `updatedOutput`")));
     } else if is_answer && !is_strict {
-        notes.extend(ignored_keys(ignored));
+        notes.extend(ignored_keys(&others.ignored, others.further));
     }
     match notes.iter().chain(&warnings).next() {
         Some(note) if is_strict => Err(note.clone()),
@@ -107,21 +107,17 @@ fn read_object(text: &str, members: Members<'_>, is_strict: bool) -> Result<Pars
     }
 }
 
-/// Returns a note that names the first of the keys that are not read. The names come from the hook.
-fn ignored_keys(mut names: impl ExactSizeIterator<Item = String>) -> Option<String> {
+/// Returns a note that names the first of the keys that are not read. Beside these names are `further` keys.
+fn ignored_keys(names: &[String], further: usize) -> Option<String> {
     const MOST_NAMED: usize = 5;
-    let more = names.len().saturating_sub(MOST_NAMED);
-    let named = names.by_ref().take(MOST_NAMED);
-    let named: Vec<_> = named
-        .map(|name| format!("`{}`", shortened(&name)))
-        .collect();
-    let rest = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
+    let (named, more) = names.split_at(names.len().min(MOST_NAMED));
+    let named = named.iter().map(|name| format!("`{}`", shortened(name)));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let rest = match more.len() + further {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    let note = format!("keys of the answer are ignored: {}{rest}", named.join(", "));
-    (!named.is_empty()).then_some(note)
+    (!names.is_empty()).then(|| format!("keys of the answer are ignored: {named}{rest}"))
 }
 
 /// Reads the keys that are in one place, and in the places within it.
@@ -229,13 +225,19 @@ fn both<T>(first: Option<T>, second: Option<T>, join: impl Fn(T, T) -> T) -> Opt
     }
 }
 
+/// The most members that are compared with the keys, to find typos: an answer may have 100,000 members, and each comparison
+/// takes as long as reading ten.
+const MOST_COMPARED: usize = 100;
+
 /// The members of an answer that are not keys.
 #[derive(Default)]
 struct Others {
     /// Notes on names that are probably typos, or on keys in the wrong place.
     typos: Vec<String>,
-    /// The names of the other members, made printable.
+    /// The first names of the other members, made printable.
     ignored: Vec<String>,
+    /// The number of members beyond [`MOST_COMPARED`].
+    further: usize,
 }
 
 impl Others {
@@ -253,6 +255,10 @@ impl Others {
         };
         if let Some((name, intended)) = hidden_decision(name, &parse(value)?, within) {
             return Err(unknown_key(&name, intended));
+        }
+        if self.typos.len() + self.ignored.len() >= MOST_COMPARED {
+            self.further += 1;
+            return Ok(());
         }
         let names = keys_of(place).map(|key| key.name);
         let typo = nearest(name, names, LIKE_A_TYPO);

@@ -6,18 +6,25 @@
 
 use serde_json::{Map, Value};
 
+use super::keys::{Place, place_within};
 use crate::events::HookEvent;
+
+/// What the agent or the host says about a call. No model and no tool writes it, and it has the words of an answer.
+const NOT_OF_A_MODEL: [&str; 1] = ["permission_suggestions"];
+
+/// The object of the event's data in which an agent's own values are.
+const AGENT: &str = "agent";
 
 /// Checks that the event contains no member of the answer which does more than stop something (`widens`). The event contains
 /// a member if the letters of its name and its value follow each other in the event. Only letters of ASCII count, in any
-/// case.
+/// case. Takes linear time: an answer has few members that are read.
 pub(crate) fn check_echo(
     event: &HookEvent,
     answer: &Map<String, Value>,
     widens: impl Fn(&str, &Value) -> bool,
 ) -> Result<(), String> {
     let mut members = Vec::new();
-    add_widening(answer, &widens, &mut members);
+    add_widening(answer, Place::Top, &widens, &mut members);
     if members.is_empty() {
         return Ok(());
     }
@@ -27,7 +34,7 @@ pub(crate) fn check_echo(
     }
     let context = event.context().map(|context| context.fields());
     for fields in [Some(&event.data), context].into_iter().flatten() {
-        add_object(fields, &mut event_letters);
+        add_fields(fields, &mut event_letters);
     }
     for (name, letters) in members {
         if event_letters.contains(&letters) {
@@ -40,20 +47,37 @@ pub(crate) fn check_echo(
     Ok(())
 }
 
-/// Adds the members that widen, at any depth, each with its name and its letters.
+/// Adds the members that widen, each with its name and its letters. Searches only the places of an answer that are read.
 fn add_widening<'a>(
-    answer: &'a Map<String, Value>,
+    object: &'a Map<String, Value>,
+    place: Place,
     widens: &impl Fn(&str, &Value) -> bool,
     members: &mut Vec<(&'a str, String)>,
 ) {
-    for (name, value) in answer {
+    for (name, value) in object {
         if widens(name, value) {
             let mut letters = String::new();
             add_letters(name, &mut letters);
             add_value(value, &mut letters);
             members.push((name, letters));
-        } else if let Value::Object(inner) = value {
-            add_widening(inner, widens, members);
+        } else if let Value::Object(inner) = value
+            && let Some(place) = place_within(name, place)
+        {
+            add_widening(inner, place, widens, members);
+        }
+    }
+}
+
+/// Adds the letters of the data of an event.
+fn add_fields(fields: &Map<String, Value>, letters: &mut String) {
+    for (name, value) in fields {
+        match value {
+            _ if NOT_OF_A_MODEL.contains(&&**name) => {}
+            Value::Object(inner) if name == AGENT => add_fields(inner, letters),
+            _ => {
+                add_letters(name, letters);
+                add_value(value, letters);
+            }
         }
     }
 }

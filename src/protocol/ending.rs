@@ -243,7 +243,12 @@ fn keys_in(text: &str, part: Range<usize>) -> impl Iterator<Item = TextKey<'_>> 
     let mut names = text[part].split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
     std::iter::from_fn(move || {
         let name = names.next()?;
-        let key = key_at(text, at, name);
+        // Only the characters around a name are read, so that each is read a fixed number of times.
+        let key = if name.is_empty() {
+            None
+        } else {
+            key_at(text, at, name)
+        };
         at += name.len();
         at += text[at..].chars().next().map_or(0, char::len_utf8);
         Some(key)
@@ -257,7 +262,7 @@ fn key_at<'a>(text: &'a str, at: usize, name: &'a str) -> Option<TextKey<'a>> {
     let closes = |c: char| c.is_whitespace() || is_quoted && (is_quote(c) || c == ']');
     let value = after.trim_start_matches(closes);
     let is_bare = || before.trim_end().ends_with(['{', ',', ';', ':']);
-    let is_key = !name.is_empty() && (is_quoted || is_bare() && value.starts_with([':', '=']));
+    let is_key = is_quoted || is_bare() && value.starts_with([':', '=']);
     is_key.then_some(TextKey {
         name,
         at,

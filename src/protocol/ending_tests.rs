@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{ParsedOutput, read};
 use crate::events::{EventType, HookEvent};
-use crate::growth::assert_linear;
+use crate::growth::{assert_linear, assert_reads_in_linear_time};
 use crate::thorough::random_cases;
 
 /// Describes the reading of an output: the answer, `text`, a note on text, or `invalid: why`.
@@ -314,6 +314,13 @@ fn a_redactor_answers_with_known_keys_alone() {
     ] {
         assert!(!strict(output), "{output}");
     }
+}
+
+#[test]
+fn each_run_is_read_in_linear_time() {
+    assert_reads_in_linear_time("output", |output| {
+        let _ = describe(output, None);
+    });
 }
 
 #[test]

@@ -176,6 +176,14 @@ pub(super) fn key(name: &str, place: Place) -> Option<&'static Key> {
     keys_of(place).find(|key| key.name == name)
 }
 
+/// Returns the place whose keys are in the object under this name.
+pub(super) fn place_within(name: &str, place: Place) -> Option<Place> {
+    match (key(name, place)?.field)(&mut HookOutput::default()) {
+        Field::Keys(within) => Some(within),
+        _ => None,
+    }
+}
+
 /// A name that seems to decide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Deciding {
@@ -188,12 +196,21 @@ pub(super) enum Deciding {
 
 /// Returns the key that decides, if a name is such a key or a typo of one. Knows only the keys at the top.
 pub(super) fn deciding(name: &str) -> Option<Deciding> {
-    let mut keys = keys_of(Place::Top).filter(|key| key.decides);
-    if let Some(key) = keys.clone().find(|key| key.name == name) {
-        return Some(Deciding::Key(key.name));
+    if let Some(key) = deciding_key(name) {
+        return Some(Deciding::Key(key));
     }
-    let slip = keys.find(|key| is_slip(name, key.name))?;
-    Some(Deciding::SlipOf(slip.name))
+    let slip = deciding_keys().find(|key| is_slip(name, key))?;
+    Some(Deciding::SlipOf(slip))
+}
+
+/// Returns the key that decides and has exactly this name.
+fn deciding_key(name: &str) -> Option<&'static str> {
+    deciding_keys().find(|key| *key == name)
+}
+
+fn deciding_keys() -> impl Iterator<Item = &'static str> {
+    let keys = keys_of(Place::Top).filter(|key| key.decides);
+    keys.map(|key| key.name)
 }
 
 /// Returns whether a name is probably a typo of a key: one letter is missing, added, changed or swapped, or only case and
@@ -272,13 +289,15 @@ pub(super) fn hidden_decision(
         Value::Object(_) => true,
         _ => false,
     };
-    let intended = match deciding(name) {
-        Some(Deciding::Key(key)) if decides || within == Within::Text => Some(key),
-        Some(Deciding::SlipOf(key)) if decides => Some(key),
-        None if decides && name == "behavior" && within == Within::Specific => {
-            Some("permissionDecision")
+    // Only exact names are compared for other values: to find typos takes longer than to read the answer.
+    let intended = if !decides {
+        deciding_key(name).filter(|_| within == Within::Text)
+    } else {
+        match deciding(name) {
+            Some(Deciding::Key(key) | Deciding::SlipOf(key)) => Some(key),
+            None if name == "behavior" && within == Within::Specific => Some("permissionDecision"),
+            None => None,
         }
-        _ => None,
     };
     if let Some(intended) = intended {
         return Some((name.to_owned(), intended));

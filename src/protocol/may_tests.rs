@@ -1,6 +1,8 @@
 //! Tests of the effects that an answer may have: the output of a hook does no more than stop something, independent of the
 //! event.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
 use proptest::string::string_regex;
@@ -11,7 +13,8 @@ use super::echo::check_echo;
 use super::keys::{Field, KEYS, Place};
 use super::may::{limit, word_for};
 use crate::entry::{Decision, HookOutput, May, Reading};
-use crate::events::HookEvent;
+use crate::events::{HookEvent, HostContext};
+use crate::growth::assert_linear;
 use crate::thorough::{all_cases, random_cases};
 
 /// Returns the rest of an output for a hook that has these words, or the reason why it is invalid.
@@ -167,6 +170,65 @@ fn an_input_that_is_printed_back_is_refused() {
                 "{input} {answer:?}: {checked:?}"
             );
         }
+    }
+}
+
+/// An agent proposes rules with a question, in the words of an answer.
+#[test]
+fn what_the_agent_proposes_is_not_an_echo() {
+    let suggestions = json!([{"type": "setMode", "behavior": "allow", "decision": "allow"}]);
+    let event = || HookEvent::permission_prompt("bash", "execute", None);
+    let of_bridge = json!({"name": "claude", "permission_suggestions": suggestions});
+    let of_host = HostContext::new().with_field("permission_suggestions", suggestions);
+    let written = json!({"name": "claude", "text": "behavior: allow, decision: allow"});
+    for (event, is_refused) in [
+        (event().with_data("agent", of_bridge), false),
+        (event().with_context(Arc::new(of_host)), false),
+        (event().with_data("agent", written.clone()), true),
+        (event().with_data("tool_args", written), true),
+    ] {
+        for answer in [
+            json!({"decision": "allow"}),
+            json!({"hookSpecificOutput": {"decision": {"behavior": "allow"}}}),
+        ] {
+            let Value::Object(answer) = answer else {
+                unreachable!();
+            };
+            let widens = |name: &str, value: &Value| word_for(name, value, &event).is_some();
+            let checked = check_echo(&event, &answer, widens);
+            assert_eq!(checked.is_err(), is_refused, "{answer:?} {event:?}");
+        }
+    }
+}
+
+/// Members of an answer that are not read are not compared with the event.
+#[test]
+fn an_answer_is_compared_in_linear_time() {
+    let input = |size: usize| {
+        let members = (0..size / 40).map(|number| {
+            let inner = json!({"feedback": "x".repeat(number % 40)});
+            (format!("x{number}"), inner)
+        });
+        let answer = members.chain([("feedback".to_owned(), json!("y".repeat(size)))]);
+        let event = HookEvent::tool_pre_execute("bash", "feedback".repeat(size / 4));
+        (event, answer.collect::<Map<_, _>>())
+    };
+    assert_linear("members", 64 << 10, input, |(event, answer)| {
+        let widens = |name: &str, value: &Value| word_for(name, value, event).is_some();
+        let _ = check_echo(event, answer, widens);
+    });
+}
+
+#[test]
+fn unknown_members_are_read_in_linear_time() {
+    for name in ["a", "decison", "reasn"] {
+        let output = |size: usize| {
+            let members = (0..size / 16).map(|number| format!("\"{name}{number}\":1"));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        };
+        assert_linear(name, 64 << 10, output, |output| {
+            let _ = read(output.as_bytes(), None, false);
+        });
     }
 }
 

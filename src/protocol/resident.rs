@@ -81,6 +81,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("a line of a kept process", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = check_answer(text.as_bytes(), "a1");
+            let _ = event_line(text.as_bytes(), "a1");
+        });
+    }
+
+    #[test]
     fn an_event_is_a_line_with_an_id() {
         let line = event_line(b"{\"type\":\"x:y\"}\n", "a1");
         assert_eq!(line, b"{\"type\":\"x:y\",\"id\":\"a1\"}\n");

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::values::Values;
 use super::{Redactor, names};
 
 /// The depth that `serde_json` reads. A value from another source may be deeper than the stack allows.
@@ -14,13 +15,12 @@ const DEEPEST: usize = 128;
 pub(super) struct Masks<'a> {
     pub(super) redactor: &'a Redactor,
     /// Values that are masked anywhere.
-    pub(super) secrets: &'a [&'a str],
+    pub(super) values: &'a Values,
 }
 
 impl Masks<'_> {
     fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let secrets = self.secrets.iter().copied();
-        self.redactor.text_with(text, secrets)
+        self.redactor.masked_text(text, self.values)
     }
 }
 

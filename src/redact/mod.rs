@@ -17,6 +17,8 @@ use std::sync::{Arc, LazyLock};
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
+use self::values::Values;
+
 /// A pattern that is compiled when it is first used. Tests show that all patterns compile.
 type Lazy = LazyLock<Option<Regex>>;
 
@@ -127,10 +129,13 @@ impl Redactor {
         text: &'a str,
         secrets: impl IntoIterator<Item = &'s str>,
     ) -> Cow<'a, str> {
-        let secrets: Vec<&str> = secrets.into_iter().collect();
+        self.masked_text(text, &Values::new(secrets))
+    }
+
+    fn masked_text<'a>(&self, text: &'a str, values: &Values) -> Cow<'a, str> {
         let mut masked = Cow::Borrowed(text);
         for _ in 0..MOST_PASSES {
-            match self.masked_once(&masked, &secrets) {
+            match self.masked_once(&masked, values) {
                 Cow::Owned(again) => masked = Cow::Owned(again),
                 Cow::Borrowed(_) => break,
             }
@@ -144,13 +149,13 @@ impl Redactor {
         default.into_iter().chain(&self.rules.names)
     }
 
-    fn masked_once<'a>(&self, text: &'a str, secrets: &[&str]) -> Cow<'a, str> {
+    fn masked_once<'a>(&self, text: &'a str, values: &Values) -> Cow<'a, str> {
         let mut spans = Vec::new();
         if !self.rules.off {
             let shapes = shapes::SHAPES.iter().flat_map(|shape| shape.as_ref());
             shapes.for_each(|shape| find_pattern(shape, text, &mut spans));
             spans.retain(|span| names::is_secret(&text[span.clone()]));
-            values::find(text, secrets, &mut spans);
+            values.find(text, &mut spans);
         }
         let patterns = self.rules.patterns.iter();
         patterns.for_each(|pattern| find_pattern(pattern, text, &mut spans));
@@ -172,7 +177,7 @@ impl Redactor {
     pub(crate) fn value_with(&self, value: &Value, secrets: &[&str]) -> Value {
         let masks = json::Masks {
             redactor: self,
-            secrets,
+            values: &Values::new(secrets.iter().copied()),
         };
         json::masked(masks, value, 0)
     }

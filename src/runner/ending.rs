@@ -255,6 +255,14 @@ mod tests {
     use super::error_line;
 
     #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("standard error", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = error_line(&text);
+        });
+    }
+
+    #[test]
     fn the_error_among_other_lines_is_found() {
         for (stderr, expected) in [
             ("", None),

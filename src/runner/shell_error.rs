@@ -135,7 +135,10 @@ fn of_file(name: &str, cause: Cause, directory: &Path) -> Option<String> {
 
 /// Returns the command and the cause from the last line that reports one, as in `sh: 1: jq: not found`.
 fn last_complaint(stderr: &str) -> Option<(&str, Cause)> {
-    let mut lines = stderr.lines().rev().map(str::trim);
+    /// The most lines that are compared. A hook may print a million after it.
+    const MOST_LINES: usize = 20;
+    let lines = stderr.lines().rev().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty()).take(MOST_LINES);
     lines.find_map(|line| {
         CAUSES
             .iter()
@@ -179,6 +182,15 @@ fn named_by_zsh(line: &str) -> Option<(&str, Cause)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("standard error", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let directory = Path::new("/");
+            let _ = not_started("x", &text, directory, 127);
+        });
+    }
 
     #[test]
     fn the_command_and_the_cause_are_read() {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::thorough::all_cases;
+
 /// Four times the input may take this many times as long: a call in linear time takes about 4 times as long, one whose
 /// time grows with the square of its input 16 times.
 const MOST_FOR_FOUR: u32 = 8;
@@ -50,6 +52,43 @@ pub(crate) fn assert_costs_at_most(
         }
     }
     panic!("{what:.80}: it took {took:?}, and the other call {shortest:?}");
+}
+
+/// The characters that some reader treats specially.
+const SPECIAL: &str = "{}[]()<>\"'`\\:=,;.-_/\n\r\t @&%$*?!|#~+\u{1b}\0\u{feff}\u{2028}“a1";
+
+/// The texts before and after a run. Many readers treat the first line, an open string or an open object differently.
+const AROUND: [(&str, &str); 4] = [("", ""), ("a\n", "x"), ("\"", "\""), ("{\"a\": ", "}")];
+
+/// The bytes of a run.
+const LONG_RUN: usize = 32 << 10;
+
+/// The time within which a reader in linear time reads such a run on most machines, and no reader in quadratic time. Growth is
+/// compared only for a run that takes longer.
+const SHORT: Duration = Duration::from_millis(25);
+
+/// Fails if a reader of foreign text takes more than linear time for a run of one byte, or of two special characters.
+#[track_caller]
+pub(crate) fn assert_reads_in_linear_time(reader: &str, read: impl Fn(&[u8])) {
+    let single = (0..=u8::MAX).map(|byte| vec![byte]);
+    let pairs = SPECIAL.chars().flat_map(|first| {
+        let pair = move |second| format!("{first}{second}").into_bytes();
+        SPECIAL.chars().map(pair)
+    });
+    let step = if all_cases() { 5 } else { 31 };
+    for (index, piece) in single.chain(pairs).enumerate().step_by(step) {
+        let (before, after) = AROUND[(index / step) % AROUND.len()];
+        let text = |size: usize| {
+            let run = piece.repeat(size / piece.len());
+            [before.as_bytes(), &run, after.as_bytes()].concat()
+        };
+        let run = text(LONG_RUN);
+        if timed(|| read(&run)) > SHORT {
+            let piece = String::from_utf8_lossy(&piece);
+            let what = format!("{reader}: a run of {piece:?} between {before:?} and {after:?}");
+            assert_linear(&what, LONG_RUN, text, |text| read(text));
+        }
+    }
 }
 
 /// Returns the processor time of a call on this thread.

@@ -311,3 +311,17 @@ pub(crate) struct OfHook<'a> {
     /// The label of the hook.
     pub(super) hook: &'a str,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("a request", |bytes| {
+            if let Ok(text) = text_of(bytes) {
+                let _ = parse(&text).map(|incoming| incoming.params::<Value>());
+            }
+        });
+    }
+}

@@ -180,3 +180,15 @@ impl Recorded {
         is_masked.then(|| "a part of its data was masked".to_owned())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("recorded events", |bytes| {
+            let _ = read_from(bytes);
+        });
+    }
+}

@@ -178,6 +178,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_run_is_read_in_linear_time() {
+        crate::growth::assert_reads_in_linear_time("a trace", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = read_from(text.as_bytes());
+        });
+    }
+
+    #[test]
     fn every_line_is_read_or_counted() {
         let text = concat!(
             "{\"time\":1.5,\"event\":\"tool:error\",\"hook\":\"a\",\"duration\":0.5,\"decision\":\"allow\",\"new\":[1]}\n",

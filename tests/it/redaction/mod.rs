@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use crate::growth::assert_linear;
+use crate::growth::{assert_linear, assert_reads_in_linear_time};
 use crate::thorough::{all_cases, random_cases};
 
 #[test]
@@ -134,6 +134,71 @@ fn a_text_is_masked_in_linear_time() {
         assert_linear(&part, 32 << 10, text, |text| {
             let _ = redactor.text(text);
         });
+    }
+}
+
+#[test]
+fn each_run_is_masked_in_linear_time() {
+    let redactor = Redactor::new();
+    assert_reads_in_linear_time("a text", |text| {
+        let _ = redactor.text(&String::from_utf8_lossy(text));
+    });
+}
+
+/// The lines of the values that are masked in a text are searched in one pass.
+#[test]
+fn many_values_are_masked_in_linear_time() {
+    let redactor = Redactor::new();
+    for (what, line) in [
+        ("lines", "line {} of it\n"),
+        ("the same lines", "aaaaaaaa\n"),
+        ("runs", "a"),
+    ] {
+        let input = |size: usize| {
+            let lines = (0..size / 8).map(|number| line.replace("{}", &number.to_string()));
+            let value: String = lines.collect();
+            let text = value.repeat(4);
+            (value, text)
+        };
+        assert_linear(what, 16 << 10, input, |(value, text)| {
+            let _ = redactor.text_with(text, [&**value, "other", "aaaaaaaa"]);
+        });
+    }
+}
+
+#[test]
+fn values_that_overlap_are_masked_as_one() {
+    let redactor = Redactor::new();
+    for (values, text, expected) in [
+        (
+            &["hunter22", "22secret"][..],
+            "a hunter22secret b",
+            "a [redacted] b",
+        ),
+        (
+            &["hunter22", "unter"],
+            "a hunter2 hunter22 unterb",
+            "a h[redacted]2 [redacted] [redacted]b",
+        ),
+        (&["aaaa"], "aaaaaaaaa b", "[redacted] b"),
+        (
+            &["line one of it\nline two of it"],
+            "x line two of it y",
+            "x [redacted] y",
+        ),
+        (
+            &["quo\"ted value"],
+            r#"{"a": "quo\"ted value"}"#,
+            r#"{"a": "[redacted]"}"#,
+        ),
+        (
+            &["größe99", "ößen"],
+            "die größe99 größen",
+            "die [redacted] gr[redacted]",
+        ),
+    ] {
+        let masked = redactor.text_with(text, values.iter().copied());
+        assert_eq!(masked, expected, "{values:?}");
     }
 }
 
