@@ -1,21 +1,20 @@
 //! Decides whether output that is not one JSON object is a hook's log, or an answer with a mistake.
 //!
-//! Text is not searched for an answer to follow: a model chooses a tool's arguments, and so could write the answer of a hook
-//! that logs them. Text that looks like an answer on lines of its own is invalid, and blocks, since the hook may have
-//! intended to deny. After a word on its line it is text, since hooks log in this form. Each byte is read a fixed number of
-//! times.
+//! Whole JSON is a log, unless it has a deciding key. In other text, a line that begins as an answer does is invalid: with `{`,
+//! if a deciding key is there or below, or with a quoted deciding key. All else is a log. Text is not searched for an answer to
+//! follow: a model chooses a tool's arguments, and so could write the answer of a hook that logs them. Each byte is read a
+//! fixed number of times.
 //!
 //! Knows the names that decide. Does not know their effects. Reads no grammar but JSON's.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::invalid::{explain, position};
-use super::keys::{
-    Deciding, Place, Within, deciding, hidden_decision, is_decision, is_refusal, key,
-};
+use super::keys::{Place, Within, hidden_decision, is_refusal, key, keys_of};
 use crate::json;
 use crate::printable::{is_printable, printable};
 
@@ -25,6 +24,17 @@ const NOT_KEPT: &str = "it is longer than the part of the output that is kept";
 const ALL: &str =
     "an answer must be all that a hook writes to its standard output; write logs to standard error";
 
+/// The characters with which programs and people quote keys and answers.
+const QUOTES: &str = "\"'`\\‘’‚‛“”„‟‹›«»＂＇";
+
+/// A key of an answer in text: quoted, or after a mark of an object and before its value. A test shows that it compiles.
+static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let names: Vec<_> = keys_of(Place::Top).map(|key| key.name).collect();
+    let (names, quote) = (names.join("|"), format!("[{}]", regex::escape(QUOTES)));
+    let quoted = format!("{quote}(?<quoted>{names}){quote}");
+    Regex::new(&format!(r"{quoted}|[{{,;:]\s*(?<bare>{names})\s*[:=]")).ok()
+});
+
 /// Removes the characters around an answer that have no meaning: white space and byte order marks.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
@@ -33,6 +43,9 @@ pub(super) fn trimmed(text: &str) -> &str {
 /// Checks output that is not one JSON object. `gap` is the place where bytes were left out, if any were. Returns a note
 /// for text that has a key of an answer. The error says why the output is an invalid answer.
 pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<TextNote>, String> {
+    if output.contains(&0) {
+        return Err("it contains NUL bytes, as UTF-16 does: write UTF-8".to_owned());
+    }
     if gap.is_some_and(|gap| may_hold_answer(output.split_at(gap))) {
         return Err(NOT_KEPT.to_owned());
     }
@@ -44,23 +57,19 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Tex
         _ => check(&text),
     };
     checked.map_err(|why| {
-        let is_colored = || json::parse::<Map<String, Value>>(&text).is_ok();
-        if output.contains(&0) {
-            "it contains NUL bytes, as UTF-16 does: write UTF-8".to_owned()
-        } else if output.contains(&0x1B) && is_colored() {
+        if output.contains(&0x1B) && json::parse::<Map<String, Value>>(&text).is_ok() {
             "it contains colour codes: write JSON without them".to_owned()
         } else {
             why
         }
     })?;
-    let names = keys_in(&text, 0..text.len());
-    let mut known = names.filter(|name| name.has_value() && key(name.name, Place::Top).is_some());
-    let Some(first) = known.next() else {
+    let mut keys = keys_in(&text).filter(TextKey::has_value);
+    let Some(first) = keys.next() else {
         return Ok(None);
     };
     Ok(Some(TextNote {
         note: found_key(first.name, &text, first.at),
-        refuses: first.refuses() || known.any(|name| name.refuses()),
+        refuses: first.refuses() || keys.any(|key| key.refuses()),
     }))
 }
 
@@ -82,7 +91,7 @@ fn plain(output: &[u8]) -> Cow<'_, str> {
     for part in parts {
         // A control sequence: `[`, parameters, and a letter.
         let code = part.strip_prefix('[').map(|code| {
-            code.trim_start_matches(|c: char| matches!(c, '0'..='9' | ';' | ':' | '?' | '\0'))
+            code.trim_start_matches(|c: char| matches!(c, '0'..='9' | ';' | ':' | '?'))
         });
         let rest = code.and_then(|code| code.strip_prefix(|c: char| c.is_ascii_alphabetic()));
         plain.push_str(rest.unwrap_or(part));
@@ -106,17 +115,10 @@ fn may_hold_answer((head, tail): (&[u8], &[u8])) -> bool {
     is_unknown || begins || plain(tail).trim_end_matches(is_opening).ends_with('}')
 }
 
-fn is_quote(c: char) -> bool {
-    matches!(
-        c,
-        '"' | '\'' | '`' | '\\' | '‘'..='‟' | '‹' | '›' | '«' | '»' | '＂' | '＇'
-    )
-}
-
 /// Returns whether a character may be around an answer that is alone on its lines.
 fn is_opening(c: char) -> bool {
     let is_bracket = matches!(c, '[' | ']' | '(' | ')' | '@' | '&' | '%' | ';' | ',');
-    c.is_whitespace() || c == char::REPLACEMENT_CHARACTER || is_bracket || is_quote(c)
+    c.is_whitespace() || c == char::REPLACEMENT_CHARACTER || is_bracket || QUOTES.contains(c)
 }
 
 fn check(text: &str) -> Result<(), String> {
@@ -166,107 +168,76 @@ fn found_key(name: &str, text: &str, at: usize) -> String {
     format!("found `{name}` {place}: {ALL}")
 }
 
-/// Checks each line that begins in the form of an answer, and the lines after one that is not whole.
+/// Checks each line that is JSON or begins as an answer does.
 fn check_lines(text: &str) -> Result<(), String> {
     let mut is_open = false;
     let mut start = 0;
     for line in text.split_inclusive(is_line_break) {
-        let end = start + line.len();
         let begin = line.trim_start_matches(|c| c == '}' || is_opening(c));
-        match json::parse::<Value>(line) {
-            Ok(value) => check_value(&value, text, start)?,
-            Err(_) => {
-                is_open |= begin.starts_with('{');
-                let mut keys = keys_in(text, start..end);
-                let begins_line = |key: &TextKey<'_>| {
-                    key.is_quoted && key.has_value() && key.at == end - begin.len()
-                };
-                let key = keys.find(|key| key.is_deciding() && (is_open || begins_line(key)));
-                if let Some(TextKey { name, at, .. }) = key {
-                    return Err(found_key(name, text, at));
-                }
+        if let Ok(value) = json::parse::<Value>(line) {
+            check_value(&value, text, start)?;
+        } else if begin.starts_with('{') && !is_open {
+            // The rest of the text is searched once.
+            is_open = true;
+            if let Some(key) = keys_in(&text[start..]).find(TextKey::decides) {
+                return Err(found_key(key.name, text, start + key.at));
             }
+        } else if let Some(key) = keys_in(line).next()
+            && key.at == line.len() - begin.len()
+            && key.is_quoted
+            && key.decides()
+            && key.has_value()
+        {
+            return Err(found_key(key.name, text, start + key.at));
         }
-        start = end;
+        start += line.len();
     }
     Ok(())
 }
 
-/// A name in a text, in the place of a key.
+/// A name of a key in a text, in the place of a key.
 struct TextKey<'a> {
     name: &'a str,
     at: usize,
     is_quoted: bool,
-    /// The text after the name, which begins with the value if the name has one.
-    value: &'a str,
+    /// The text after the name.
+    rest: &'a str,
 }
 
 impl TextKey<'_> {
-    fn has_value(&self) -> bool {
-        self.value.starts_with([':', '='])
+    fn decides(&self) -> bool {
+        key(self.name, Place::Top).is_some_and(|key| key.decides)
     }
 
-    /// Returns the value after the name, and the first word of the value.
-    fn value_and_word(&self) -> (&str, &str) {
-        let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
-        let value = self.value.trim_start_matches(is_between);
-        let word = value.split(|c: char| !c.is_alphanumeric()).next();
-        (value, word.unwrap_or_default())
+    fn has_value(&self) -> bool {
+        let closes =
+            |c: char| c.is_whitespace() || self.is_quoted && (QUOTES.contains(c) || c == ']');
+        let value = self.rest.trim_start_matches(closes);
+        value.starts_with([':', '='])
     }
 
     /// Returns whether the key decides, with a value that blocks or asks.
     fn refuses(&self) -> bool {
-        let (_, word) = self.value_and_word();
-        match deciding(self.name) {
-            Some(Deciding::Key("continue")) => word == "false",
-            Some(Deciding::Key(_)) => is_refusal("decision", &word.into()),
-            _ => false,
-        }
-    }
-
-    fn is_deciding(&self) -> bool {
-        let (value, word) = self.value_and_word();
-        match deciding(self.name) {
-            Some(Deciding::Key(_)) => true,
-            Some(Deciding::SlipOf(_)) => {
-                value.starts_with('{') || is_decision(word) || word.eq_ignore_ascii_case("false")
-            }
-            None => false,
+        let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
+        let value = self.rest.trim_start_matches(is_between);
+        let word = value.split(|c: char| !c.is_alphanumeric()).next();
+        match (self.name, word.unwrap_or_default()) {
+            ("continue", word) => word == "false",
+            (_, word) => self.decides() && is_refusal("decision", &word.into()),
         }
     }
 }
 
-/// Returns the names in a part of a text that are in quotes of any kind, or after `{`, `,`, `;` or `:` and before `:` or
-/// `=`.
-fn keys_in(text: &str, part: Range<usize>) -> impl Iterator<Item = TextKey<'_>> {
-    let mut at = part.start;
-    let mut names = text[part].split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')));
-    std::iter::from_fn(move || {
-        let name = names.next()?;
-        // Only the characters around a name are read, so that each is read a fixed number of times.
-        let key = if name.is_empty() {
-            None
-        } else {
-            key_at(text, at, name)
-        };
-        at += name.len();
-        at += text[at..].chars().next().map_or(0, char::len_utf8);
-        Some(key)
-    })
-    .flatten()
-}
-
-fn key_at<'a>(text: &'a str, at: usize, name: &'a str) -> Option<TextKey<'a>> {
-    let (before, after) = (&text[..at], &text[at + name.len()..]);
-    let is_quoted = before.ends_with(is_quote) && after.starts_with(is_quote);
-    let closes = |c: char| c.is_whitespace() || is_quoted && (is_quote(c) || c == ']');
-    let value = after.trim_start_matches(closes);
-    let is_bare = || before.trim_end().ends_with(['{', ',', ';', ':']);
-    let is_key = is_quoted || is_bare() && value.starts_with([':', '=']);
-    is_key.then_some(TextKey {
-        name,
-        at,
-        is_quoted,
-        value,
+fn keys_in(text: &str) -> impl Iterator<Item = TextKey<'_>> {
+    let all = KEY.iter().flat_map(|key| key.captures_iter(text));
+    all.filter_map(|groups| {
+        let quoted = groups.name("quoted");
+        let name = quoted.or_else(|| groups.name("bare"))?;
+        Some(TextKey {
+            name: name.as_str(),
+            at: name.start(),
+            is_quoted: quoted.is_some(),
+            rest: &text[name.end()..],
+        })
     })
 }

@@ -77,7 +77,7 @@ fn no_denial_on_lines_of_its_own_passes() {
 }
 
 /// Outputs that decide nothing.
-const MORE_LOGS: [&str; 42] = [
+const MORE_LOGS: [&str; 41] = [
     "all good",
     "null",
     "[1, 2, 3]",
@@ -119,7 +119,6 @@ const MORE_LOGS: [&str; 42] = [
     "int main()\n{\n",
     "bash: {\"command\":\"x\",\"decision\":\"allow\"}\n",
     "bash: {\"command\":\"echo '{\\\"decision\\\":\\\"block\\\"}'\"}\nread: {\"path\":\"a\"}\n",
-    "\u{7f}ELF\0\0{\0}",
 ];
 
 #[test]
@@ -261,6 +260,7 @@ fn a_mistake_is_explained() {
 #[test]
 fn of_cut_output_nothing_is_an_answer() {
     const CUT: &str = "invalid: it is longer than the part of the output that is kept";
+    const NUL: &str = "invalid: it contains NUL bytes, as UTF-16 does: write UTF-8";
     for (head, tail, expected) in [
         ("log\n", "log\n", "text"),
         ("log\n{", "log\n", "text"),
@@ -273,7 +273,7 @@ fn of_cut_output_nothing_is_an_answer() {
         ("  ", "  \n", CUT),
         ("", "", CUT),
         ("log", "\n", CUT),
-        ("\0\0", "\0\0\0", "text"),
+        ("\0\0", "\0\0\0", NUL),
     ] {
         let output = format!("{head}{tail}");
         let description = describe(output.as_bytes(), Some(head.len()));
