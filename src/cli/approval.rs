@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::args::{Trust, Untrust};
-use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
+use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Review;
@@ -81,7 +81,6 @@ impl Review {
 }
 
 pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    refuse_below_an_agent(context, "trust")?;
     let review = review(context, &context.needed_root()?)?;
     terminal.problems(&review.report)?;
     if !review.report.is_ok() {
@@ -119,7 +118,6 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
 }
 
 pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    refuse_below_an_agent(context, "untrust")?;
     let (store, root) = (context.trust_store()?, context.needed_root()?);
     let display = named(&root);
     if store.approved(&root)?.is_empty() {

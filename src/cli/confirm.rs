@@ -2,23 +2,24 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use crate::cli::{CommandError, Context, Terminal};
+use crate::cli::{CommandError, Terminal};
 use crate::compat::BRIDGED;
 
 /// Refuses to run as a command of an agent, whose model would decide for the person.
-pub(crate) fn refuse_below_an_agent(
-    context: &Context<'_>,
-    command: &str,
-) -> Result<(), CommandError> {
-    let mut variables = BRIDGED.iter().map(|agent| agent.set_for_tools);
-    let Some(variable) = variables.find(|name| std::env::var_os(name).is_some()) else {
+pub(crate) fn refuse_below_an_agent() -> Result<(), CommandError> {
+    let Some(variable) = variable_of_agent() else {
         return Ok(());
     };
-    let command = context.command(command);
     let message = format!(
         "an agent runs this command (`{variable}` is set), and only a person may decide this"
     );
-    Err(CommandError::new(message).with_fix(format!("run `{command}` in your own terminal")))
+    Err(CommandError::new(message).with_fix("run the same command in your own terminal"))
+}
+
+/// Returns the variable of the agent that runs this program as a command of a tool, if one does.
+pub(crate) fn variable_of_agent() -> Option<&'static str> {
+    let mut variables = BRIDGED.iter().map(|agent| agent.set_for_tools);
+    variables.find(|name| std::env::var_os(name).is_some())
 }
 
 /// The most bytes of an answer that are read.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
 use crate::cli::args::{Install, Uninstall};
-use crate::cli::confirm::{is_confirmed, refuse_below_an_agent};
+use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Terminal};
 use crate::compat::Agent;
@@ -26,7 +26,7 @@ struct Settings {
 }
 
 pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    may_run(&args.agents(), context, "install")?;
+    only_itself(context)?;
     if cfg!(windows) {
         let message = "cannot register on Windows: the command is for `/bin/sh`, and other shells take one that fails for a yes";
         return Err(CommandError::new(message).with_fix("run the agent and this program in WSL"));
@@ -163,7 +163,7 @@ pub(crate) fn uninstall(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Done {
-    may_run(&args.agents(), context, "uninstall")?;
+    only_itself(context)?;
     let settings = args.agents().into_iter().map(|agent| {
         let edit = |text: &str| bridge::uninstall(agent, text);
         Settings::edited(agent, edit)
@@ -224,14 +224,6 @@ pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), CommandError> {
     }
     let message = "only `forge-hooks` itself is registered in other agents";
     Err(CommandError::new(message))
-}
-
-/// Refuses to run for a host and for an agent.
-fn may_run(agents: &[&Agent], context: &Context<'_>, command: &str) -> Result<(), CommandError> {
-    only_itself(context)?;
-    let names = Vec::from_iter(agents.iter().map(|agent| agent.name()));
-    let command = format!("{command} {}", names.join(" "));
-    refuse_below_an_agent(context, &command)
 }
 
 /// Writes the files that change, after a question.

@@ -42,6 +42,7 @@ use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 use crate::compat::OtherAgents;
 use crate::{AppProfile, Hooks};
 use args::{Cli, Command, Standalone};
+use confirm::refuse_below_an_agent;
 use error::ForPrograms;
 
 pub(crate) use context::Context;
@@ -173,9 +174,12 @@ fn run_parsed<A: Into<OsString>>(
 }
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    if command.changes_the_usual_files() && !context.common.config.is_empty() {
-        let message = "this command is for the user's and the project's own files";
-        return Err(CommandError::new(message).with_fix("leave `--config` out"));
+    if command.changes_the_usual_files() {
+        refuse_below_an_agent()?;
+        if !context.common.config.is_empty() {
+            let message = "this command is for the user's and the project's own files";
+            return Err(CommandError::new(message).with_fix("leave `--config` out"));
+        }
     }
     match command {
         Command::Fire(args) => fire::run(args, context, terminal),

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::message::{Approve, Block, Code, Id, Initialize, Initialized, Refusal, Reloaded};
 use crate::Hooks;
 use crate::cli::CommandError;
+use crate::cli::confirm::refuse_below_an_agent;
 use crate::cli::error::with_causes;
 use crate::cli::io::start;
 use crate::config::Review;
@@ -102,6 +103,7 @@ fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
 
 /// Approves the hooks if they have this digest now.
 fn approve(hooks: &Hooks, params: &Approve) -> Result<(), Refusal> {
+    refuse_below_an_agent()?;
     let mut is_asked = false;
     let is_approved = hooks.approve_with(|approval| {
         is_asked = true;
@@ -116,12 +118,19 @@ fn approve(hooks: &Hooks, params: &Approve) -> Result<(), Refusal> {
 }
 
 fn revoke(hooks: &Hooks) -> Result<(), Refusal> {
+    refuse_below_an_agent()?;
     let project = hooks.trust().zip(hooks.project());
     let message = "no project whose hooks need an approval";
     let (store, root) = project.ok_or_else(|| Code::NotApproved.refuses(message))?;
     store.revoke(root)?;
     hooks.reload();
     Ok(())
+}
+
+impl From<CommandError> for Refusal {
+    fn from(error: CommandError) -> Self {
+        Code::NotApproved.refuses(error.message)
+    }
 }
 
 impl From<TrustError> for Refusal {

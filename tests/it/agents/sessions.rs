@@ -704,15 +704,31 @@ fn an_agent_approves_nothing() {
     let user = User::new();
     let guard = json!({"hooks": [{"event": "*", "command": "true"}]});
     user.write("project/.forge-hooks/hooks.json", &guard.to_string());
+    let trust = user.run(&["trust", "--yes"]);
+    assert_eq!(trust.status, 0, "{trust:?}");
+    let store = user.read("config/src/forge/trust.json");
+    let commands: [&[&str]; 8] = [
+        &["trust", "--yes"],
+        &["untrust", "--yes"],
+        &["install", "claude", "--yes"],
+        &["uninstall", "claude", "--yes"],
+        &["init"],
+        &["init", "--global"],
+        &["templates", "log_all", "--add"],
+        &["templates", "log_all", "--add", "--global"],
+    ];
     for variable in ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"] {
-        for name in ["trust", "untrust"] {
-            let mut command = user.command(&[name, "--yes"]);
+        for args in commands {
+            let mut command = user.command(args);
             let refused = user.printed(command.env(variable, "1").output().unwrap());
-            assert_eq!(refused.status, 2, "{refused:?}");
+            assert_eq!(refused.status, 2, "{args:?} {refused:?}");
             assert!(refused.err.contains(variable) && refused.err.contains("your own terminal"));
         }
     }
-    assert!(!user.path("config/src/forge/trust.json").exists());
+    assert_eq!(user.read("config/src/forge/trust.json"), store);
+    let home = user.path("home");
+    assert!(!home.exists() || home.read_dir().unwrap().next().is_none());
+    assert!(!user.path("config/forge-hooks/hooks.json").exists());
 }
 
 /// A hook in the background that logs what it gets.
