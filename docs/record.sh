@@ -18,7 +18,8 @@ say() {
 {
     echo '# A session with the program'
     echo
-    echo 'Recorded by `docs/record.sh`, with the hooks of `examples/sudo.json`. A test compares it with the output of the program.'
+    echo 'This session was recorded by `docs/record.sh`, with the hooks of `examples/sudo.json`. A test compares it with the output of the'
+    echo 'program.'
     echo
     echo '```console'
     say "forge-hooks validate examples/sudo.json"

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::cli::args::{Init, Templates};
 use crate::cli::files::{self, named};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
+use crate::compat::{Agent, BRIDGED};
 use crate::config::{ConfigError, HooksFile};
 use crate::files::{create_new, lock};
 use crate::{Hook, printable};
@@ -32,6 +33,13 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
         let hosts = printable(context.profile().name());
         let other = "for another host, use `--profile NAME`";
         writeln!(terminal, "hosts called `{hosts}` read it; {other}")?;
+        let [agent, others @ ..] = BRIDGED.map(Agent::name);
+        let install = context.command(&format!("install {agent}"));
+        let others = others.join(", ");
+        writeln!(
+            terminal,
+            "agents read it after `{install}`; others are {others}"
+        )?;
     }
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"fire tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
@@ -57,7 +65,8 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Comm
     if path.symlink_metadata().is_ok() {
         return Err(cannot(io::ErrorKind::AlreadyExists.into()));
     }
-    files::replace(path, &content(context)).map_err(cannot)?;
+    let text = STARTER.replace("{program}", context.program);
+    files::replace(path, &text).map_err(cannot)?;
     match create_new(&path.with_file_name(SCHEMA)) {
         Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
         // An existing schema is the user's own file, or that of another version.
@@ -66,38 +75,8 @@ fn write_new(path: &Path, args: &Init, context: &Context<'_>) -> Result<(), Comm
     }
 }
 
-/// A hooks file with one example of each kind of hook. Only the harmless guard is enabled.
+/// A hooks file with a guard that starts no process, so that it works on every system.
 const STARTER: &str = include_str!("starter.json");
-
-/// The first guard, which reads the event on its standard input.
-const GUARD: &str = if cfg!(windows) {
-    "findstr sudo >NUL && (echo sudo is not allowed& exit 1) || exit 0"
-} else {
-    "if grep -q sudo; then echo 'sudo is not allowed'; exit 1; fi"
-};
-
-fn content(context: &Context<'_>) -> String {
-    let before = pattern("tool:pre_execute", &["bash"], context);
-    let after = pattern("tool:post_execute", &["write", "edit"], context);
-    STARTER
-        .replace("{program}", context.program)
-        .replace("{guard}", GUARD)
-        .replace("{before}", &before)
-        .replace("{after}", &after)
-}
-
-/// Returns a pattern for those of these tools that the host has; for any tool if it has none of them.
-fn pattern(event: &str, tools: &[&str], context: &Context<'_>) -> String {
-    let vocabulary = context.hooks.vocabulary();
-    // A host that declares no tools may have any.
-    let is_known = |tool: &&str| vocabulary.tools().is_empty() || vocabulary.has_tool(tool);
-    let tools: Vec<_> = tools.iter().copied().filter(is_known).collect();
-    if tools.is_empty() {
-        event.to_owned()
-    } else {
-        format!("{event}:{}", tools.join("|"))
-    }
-}
 
 /// The time for which `templates --add` tries again while other programs keep changing the file.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);

@@ -219,6 +219,8 @@ fn the_readme_shows_what_happens() {
         let session = format!("$ myagent \"{command}\"\n{printed}\n");
         assert!(readme.contains(&session), "{session}");
     }
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": "git commit -m 'no sudo'"}));
+    assert!(hooks.execute(&event).check().is_ok());
 }
 
 #[test]

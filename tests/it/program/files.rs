@@ -1,6 +1,6 @@
 //! `init` and `templates`: files that are written, also by several programs at once.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{User, with};
 
@@ -20,6 +20,71 @@ fn init_writes_what_its_schema_describes() {
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         assert!(validator.is_valid(&content), "{content:#}");
         assert_eq!(user.run(args).status, 2);
+    }
+}
+
+#[test]
+fn init_writes_a_guard_of_commands_with_sudo() {
+    let user = User::new();
+    assert_eq!(user.run(&["init", "--global"]).status, 0);
+    let blocked = [
+        "sudo ls",
+        "cd x && sudo ls",
+        "(sudo ls)",
+        "a; sudo b",
+        "a | sudo tee x",
+        "a\n\tsudo b",
+        "A=1 sudo ls",
+        "env X=1 sudo ls",
+        "timeout -k 1 5 sudo ls",
+        "ls | xargs -n 1 sudo rm",
+        "if ! sudo ls; then x; fi",
+        "for f in *; do sudo rm $f; done",
+        "{ /usr/bin/sudo ls; }",
+        "x=$(sudo cat y)",
+        "bash -lc \"sudo ls\"",
+        "sh -c 'sudo ls'",
+    ];
+    let passed = [
+        "ls ~/sudoku",
+        "./sudoku.sh; cd sudo",
+        "git commit -m \"no sudo\"",
+        "git commit -m 'docs: no sudo needed'",
+        "grep sudo file",
+        "grep -r \"sudo\" .",
+        "grep -c 'sudo ls' file",
+        "env | xargs grep sudo",
+        "man sudo",
+        "echo \"use sudo\"",
+        "apt-get install -y sudo",
+        "echo $SUDO_USER",
+        // A long one, too.
+        &"ls ~/sudoku; ".repeat(1200),
+    ];
+    let case = |command: &&str, expected: &str| json!({"name": command, "event": "tool:pre_execute", "tool": "bash", "args": {"command": command}, "expect": expected});
+    let blocked = blocked.iter().map(|command| case(command, "block"));
+    let passed = passed.iter().map(|command| case(command, "allow"));
+    let cases = Value::from_iter(blocked.chain(passed));
+    let cases = user.write("cases.json", &cases.to_string());
+    let tested = user.run(&["test", cases.to_str().unwrap()]);
+    assert_eq!(tested.status, 0, "{}", tested.out);
+}
+
+#[test]
+fn init_says_who_reads_its_file() {
+    let user = User::new();
+    for (args, install) in [
+        (&["init"][..], "forge-hooks install"),
+        (&["init", "--global"], "forge-hooks install"),
+        (
+            &["--profile", "mygame", "init"],
+            "forge-hooks --profile mygame install",
+        ),
+    ] {
+        let printed = user.run(args).out;
+        let expected =
+            format!("agents read it after `{install} claude`; others are codex, gemini, copilot\n");
+        assert!(printed.contains(&expected), "{printed}");
     }
 }
 
@@ -79,8 +144,8 @@ fn a_template_added_during_init_is_not_lost() {
         assert_eq!(add.status, 0, "{add:?}");
         let text = user.read("project/.forge-hooks/hooks.json");
         assert!(text.contains("\"log_all\""), "{init:?} {text}");
-        let has_all = text.contains("\"session_log\"");
-        assert_eq!(has_all, init.status == 0, "{init:?}");
+        let has_both = text.contains("\"no_sudo\"");
+        assert_eq!(has_both, init.status == 0, "{init:?}");
     }
 }
 
