@@ -70,7 +70,7 @@ pub(crate) mod reading {
     use crate::json::readable;
 
     pub(crate) use super::content::Loaded;
-    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, too_many_entries};
+    pub(crate) use super::reader::{FileReader, MOST_ENTRIES, not_run_here, too_many_entries};
 
     /// Returns the text of a file that can be read, as JSON.
     pub(crate) fn text_of(path: &Path) -> Option<String> {

@@ -261,6 +261,13 @@ pub(crate) fn too_many_entries() -> Problem {
     Problem::limit(format!("the file has more than {most} hooks"))
 }
 
+/// Returns the problem of a file with the hooks of another program, which hosts do not run.
+pub(crate) fn not_run_here(title: &str, hooks: Node<'_, '_>) -> Problem {
+    let message = format!("this is a hooks file of {title}, whose hooks are not run here");
+    let problem = Problem::error("", message).at(hooks.range());
+    problem.with_help(LIKE_OTHER_AGENTS)
+}
+
 /// Returns the list of hooks; none if the file has no such key.
 fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Problem> {
     let mut lists = file.members().filter(|member| member.key == "hooks");
@@ -269,13 +276,10 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
         (Some(list), None) if list.value.items().is_some() => return Ok(Some(list.value)),
         (Some(list), None) => {
             let events = list.value.members().map(|member| member.key);
-            let message = match program_of_events(events) {
-                Some(title) => {
-                    format!("this is a hooks file of {title}, whose hooks are not run here")
-                }
-                None => "`hooks`: expected a list".to_owned(),
-            };
-            let problem = Problem::error("", message).at(list.value.range());
+            if let Some(title) = program_of_events(events) {
+                return Err(not_run_here(title, list.value));
+            }
+            let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
             if list.value.is_object() {
                 problem.with_help(LIKE_OTHER_AGENTS)
             } else {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::compat::{AGENTS, Agent, AgentProtocol, BRIDGED, CLAUDE, Origin, OtherAgents};
+use crate::compat::{AGENTS, Agent, AgentProtocol, BRIDGED, CLAUDE, COPILOT, Origin, OtherAgents};
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::files;
 use crate::json::{Node, parse_object, readable};
@@ -57,6 +57,9 @@ impl Source for OtherAgents {
         let above = directory.parent();
         let is_of = |agent: &&Agent| directory.ends_with(directory_of(agent));
         let of_project = AGENTS.into_iter().find(is_of);
+        if of_project.is_none() && is_of_copilot(directory) {
+            return Some(self.origin(COPILOT, None, None));
+        }
         let root =
             above.filter(|root| of_project.is_some() && self.home().as_deref() != Some(root));
         let plugin = above.filter(|_| directory.ends_with("hooks"));
@@ -372,6 +375,16 @@ fn stays_inside(path: &str) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
+/// Returns whether files with hooks of Copilot CLI are in this directory.
+fn is_of_copilot(directory: &Path) -> bool {
+    let files = COPILOT.settings_files().iter();
+    let parents = files.filter_map(|file| Path::new(file).parent());
+    let directories = COPILOT.deciding_directories().map(Path::new);
+    parents
+        .chain(directories)
+        .any(|known| directory.ends_with(known))
+}
+
 /// Returns the directory of an agent's files in a project.
 fn directory_of(agent: &Agent) -> &'static str {
     let first = agent.files.first().and_then(|file| file.split('/').next());
@@ -402,11 +415,21 @@ fn is_below(path: &Path, root: &Path) -> bool {
 /// Returns whether a file has hooks in TOML, which are not read.
 fn has_hooks_in_toml(path: &Path) -> bool {
     let text = reading::text_of(path).unwrap_or_default();
-    text.lines().any(|line| {
-        let name = line.trim_start().trim_start_matches('[').trim_start();
-        let rest = name.strip_prefix("hooks");
-        rest.is_some_and(|rest| rest.trim_start().starts_with([']', '.', '=']))
-    })
+    text.lines().any(begins_hooks)
+}
+
+/// Returns whether a line of TOML begins a table of hooks: `hooks = true` is a switch, and the agent keeps in `hooks.state`
+/// which hooks its user has approved.
+fn begins_hooks(line: &str) -> bool {
+    let name = line.trim_start().trim_start_matches('[').trim_start();
+    let Some(rest) = name.strip_prefix("hooks").map(str::trim_start) else {
+        return false;
+    };
+    if let Some(value) = rest.strip_prefix('=') {
+        return value.trim_start().starts_with('{');
+    }
+    let key = rest.strip_prefix('.').map(str::trim_start);
+    rest.starts_with(']') || key.is_some_and(|key| !key.starts_with("state"))
 }
 
 /// Returns the directories of extensions, also links that cannot be followed. An error is the directory of all of them

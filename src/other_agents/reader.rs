@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compat::{Agent, AgentProtocol, Event, Fires, Origin, Rule, SharedAllowance};
-use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, too_many_entries};
+use crate::compat::{AGENTS, Agent, AgentProtocol, Event, Fires, Origin, Rule, SharedAllowance};
+use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
 use crate::config::{Form, Switches};
 use crate::entry::{FailurePolicy, Shell};
 use crate::events::{Vocabulary, meant_by};
@@ -78,6 +78,11 @@ impl Reader<'_> {
     fn try_read(&mut self) -> Result<Switches, Problem> {
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
+        if !AGENTS.contains(&self.origin.agent) {
+            let hooks = file.get("hooks");
+            let problem = hooks.map(|hooks| not_run_here(self.origin.agent.title, hooks));
+            return problem.map_or(Ok(Switches::default()), Err);
+        }
         for member in file.members() {
             self.other_key(&member);
         }
