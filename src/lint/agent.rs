@@ -154,7 +154,8 @@ pub(crate) fn command(
         HookCommand::Program(args) => {
             let text = args.join(" ");
             let problem = agent_names::variable(&node, hook, &text, protocol)
-                .or_else(|| agent_names::home(&node, hook, &text));
+                .or_else(|| placeholder(&node, &text))
+                .or_else(|| agent_names::home(&node, hook));
             return problem.into_iter().collect();
         }
     };
@@ -166,13 +167,19 @@ pub(crate) fn command(
     let place = agent_names::unquoted(&node, text, hook.base_dir(), protocol)
         .or(script)
         .or_else(|| agent_names::variable(&node, hook, text, protocol))
-        .or_else(|| agent_names::home(&node, hook, text));
+        .or_else(|| placeholder(&node, text))
+        .or_else(|| agent_names::home(&node, hook));
     let problems = [
         unset_variable(&node, hook, text),
         exits_with_1(&node, text, protocol),
         place,
     ];
     problems.into_iter().flatten().collect()
+}
+
+fn placeholder(node: &Node<'_, '_>, text: &str) -> Option<Problem> {
+    let problem = Problem::warning_at(node, agent_names::placeholder(text)?);
+    Some(problem.with_help(agent_names::NO_PLACEHOLDER))
 }
 
 /// Variables that the agents do not set: the values are on standard input.

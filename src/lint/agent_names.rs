@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::script;
 use crate::compat::{AGENTS, Agent, AgentProtocol, Variable, value_of};
 use crate::events::nearest;
 use crate::hook::{Hook, LIKE_A_KEY};
@@ -75,15 +76,12 @@ pub(super) fn variable(
         let value = value_of(agent.variables, name);
         value.is_some_and(|value| is_in_plugin || !is_of_plugin(value))
     };
-    let of_agents = AGENTS.iter().flat_map(|agent| agent.variables);
-    let mut known = of_agents.map(|(name, _)| *name).chain(OTHER_VARIABLES);
+    let mut known = variables_of_agents();
     let mut own = agent.variables.iter().map(|(name, _)| *name);
-    if own.any(|name| is_set(name) && text.contains(name)) {
+    if own.any(|name| is_set(name) && has_name(text, name)) {
         return None;
     }
-    let name = known.find(|name| {
-        !is_set(name) && !hook.env().contains_key(*name) && !sets(text, name) && is_used(text, name)
-    })?;
+    let name = known.find(|name| !is_set(name) && is_expected(hook, text, name))?;
     let title = agent.title;
     let message = match value_of(agent.variables, name) {
         Some(_) => format!("`${name}` is set only for hooks of a plugin"),
@@ -101,6 +99,52 @@ pub(super) fn variable(
     };
     Some(Problem::warning_at(node, message).with_help(help))
 }
+
+fn variables_of_agents() -> impl Iterator<Item = &'static str> {
+    let of_agents = AGENTS.iter().flat_map(|agent| agent.variables);
+    of_agents.map(|(name, _)| *name).chain(OTHER_VARIABLES)
+}
+
+/// Returns whether a hook expects that this variable is set for it.
+fn is_expected(hook: &Hook, text: &str, name: &str) -> bool {
+    !hook.env().contains_key(name) && !sets(text, name) && is_used(text, name)
+}
+
+/// Returns whether a text has this name, and not only a longer one.
+fn has_name(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+/// The beginnings of the names of agents' variables; the user may have set one with another name.
+const OF_AGENTS: [&str; 4] = ["CLAUDE_", "CODEX_", "CURSOR_", "GEMINI_"];
+
+/// Returns the variable of an agent that a text of a hook of hooks.json expects.
+pub(super) fn of_agent(hook: &Hook, text: &str) -> Option<&'static str> {
+    let is_of_agent = |name: &&str| OF_AGENTS.iter().any(|begin| name.starts_with(begin));
+    variables_of_agents()
+        .filter(is_of_agent)
+        .find(|name| is_expected(hook, text, name))
+}
+
+/// Placeholders that agents replace in a command, and a shell refuses: an option of a plugin, and the separator of paths.
+const PLACEHOLDERS: [&str; 2] = ["${user_config.", "${/}"];
+
+/// Returns a message about a placeholder in a command that only an agent replaces.
+pub(super) fn placeholder(text: &str) -> Option<String> {
+    let mut begins = PLACEHOLDERS.iter();
+    let name = begins.find_map(|begin| {
+        let rest = &text[text.find(begin)?..];
+        Some(&rest[..=rest.find('}')?])
+    })?;
+    Some(format!("`{}` is not replaced here", shortened(name)))
+}
+
+/// The fix for a placeholder.
+pub(super) const NO_PLACEHOLDER: &str = "write the value itself";
 
 /// Returns whether a command may set or test a variable itself.
 pub(super) fn sets(text: &str, name: &str) -> bool {
@@ -166,14 +210,8 @@ fn begins_word(text: &str, name: &str) -> bool {
     })
 }
 
-/// Programs that run the script after them.
-const INTERPRETERS: [&str; 9] = [
-    "bash", "bun", "deno", "node", "perl", "python", "python3", "ruby", "sh",
-];
-
-/// Checks the program or the script of a project's hook: the other users of the project have none below one user's home
-/// directory.
-pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Problem> {
+/// Checks the script of a project's hook: the other users of the project have none below one user's home directory.
+pub(super) fn home(node: &Node<'_, '_>, hook: &Hook) -> Option<Problem> {
     // The other users may have these directories, but only one user has that file.
     const SHARED: [&str; 9] = [
         "Shared",
@@ -191,24 +229,17 @@ pub(super) fn home(node: &Node<'_, '_>, hook: &Hook, text: &str) -> Option<Probl
     if file.is_some_and(|name| name == "settings.local.json") {
         return None;
     }
-    let mut words = text.split_whitespace().map(|word| word.trim_matches('"'));
-    let first = words.next()?;
-    let path = if INTERPRETERS.contains(&first) {
-        words.next()?
-    } else {
-        first
-    };
+    let path = script::named(hook, |_| None)?;
     let below = path
         .strip_prefix("/home/")
         .or_else(|| path.strip_prefix("/Users/"))?;
     let (user, rest) = below.split_once('/')?;
-    let is_plain = !path.contains(['*', '?', '[', '$', ')']) && !rest.is_empty();
-    if user.is_empty() || !is_plain || SHARED.contains(&user) {
+    if user.is_empty() || rest.is_empty() || SHARED.contains(&user) {
         return None;
     }
-    let display = shortened(path);
+    let display = shortened(&path);
     let message = format!("`{display}` is below a home directory, which others do not have");
-    let help = match Path::new(path).strip_prefix(root) {
+    let help = match Path::new(&path).strip_prefix(root) {
         Ok(_) => "write the path from the project's root",
         Err(_) => "put the file into the project, or the hook into the user's own settings",
     };

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
 use super::pattern::unfired;
-use super::{script, shell};
+use super::{agent_names, script, shell};
 use crate::entry::{Decision, HookCommand, Shell};
 use crate::events::{EventSpec, EventType, Vocabulary};
 use crate::hook::{Condition, Hook};
@@ -223,13 +223,29 @@ fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
 /// Finds a name of another program in the command.
 fn foreign_name(hook: &Hook, _: &Host) -> Option<Finding> {
     let texts = hook.command().texts();
-    let names = texts.iter().map(|text| name_elsewhere(hook, text));
-    let (index, message) = names.enumerate().find(|(_, name)| name.is_some())?;
+    let names = texts.iter().map(|text| foreign_name_in(hook, text));
+    let (index, found) = names.enumerate().find(|(_, found)| found.is_some())?;
     let key = match hook.command() {
         HookCommand::Program(_) => format!("args[{index}]"),
         HookCommand::Shell { .. } | HookCommand::Answer(_) => "command".to_owned(),
     };
-    Some((key, message?, ABOUT_NAMES.to_owned()))
+    let (message, help) = found?;
+    Some((key, message, help.to_owned()))
+}
+
+/// Returns a message about a name of another program in a text of a hook, and the fix.
+fn foreign_name_in(hook: &Hook, text: &str) -> Option<(String, &'static str)> {
+    if let Some(message) = name_elsewhere(hook, text) {
+        return Some((message, ABOUT_NAMES));
+    }
+    if let Some(name) = agent_names::of_agent(hook, text) {
+        let help = "write the path from the directory in which the hook runs";
+        return Some((
+            format!("`${name}` is not set for hooks of hooks.json"),
+            help,
+        ));
+    }
+    Some((agent_names::placeholder(text)?, agent_names::NO_PLACEHOLDER))
 }
 
 /// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.

@@ -163,8 +163,15 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
 /// Returns whether the program runs the file that the next word names.
 fn runs(program: &str, word: &str) -> bool {
     let is_runner = matches!(program, "env" | "exec") || runs_file(program);
-    let is_file = !word.starts_with('-') && Path::new(word).extension().is_some();
+    // An absolute path is a file. Another word without an extension may be a command of the program.
+    let path = Path::new(word);
+    let is_file = !word.starts_with('-') && (path.is_absolute() || path.extension().is_some());
     is_runner && is_file && !is_assignment(word) && is_plain(word)
+}
+
+/// Returns the script of a command, as the command names it.
+pub(super) fn named(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<String> {
+    start_of(hook.command(), directory)?.script
 }
 
 /// Returns the script of a command that is named by a relative path, with its key.
@@ -334,6 +341,11 @@ mod tests {
             ("guard.sh", None),
             ("python3 guard.py", Some("guard.py")),
             ("node --test guard", None),
+            ("'/a/guard.sh' x", Some("/a/guard.sh")),
+            ("\"/a/guard.sh\" x", Some("/a/guard.sh")),
+            ("sh '/a/guard.sh'", Some("/a/guard.sh")),
+            ("sh '/a/guard' x", Some("/a/guard")),
+            ("sh guard", None),
         ] {
             assert_eq!(script(text).as_deref(), expected, "{text}");
         }
