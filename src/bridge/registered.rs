@@ -212,7 +212,6 @@ impl Registered {
         let mut builder = Hooks::builder(profile.clone())
             .config_home(home)
             .without_trace()
-            .approve_command("forge-hooks trust")
             .executor(executor);
         if let Some(store) = config.trust_store() {
             builder = builder.trust(TrustPolicy::Approved(store));

@@ -1,15 +1,16 @@
 //! The context of every command: the host's hooks and names, and the hooks that the common options select.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf, absolute};
 
 use crate::cli::CommandError;
 use crate::cli::args::{self, Common, Recording};
 use crate::compat::Agent;
 use crate::config::TrustPolicy;
-use crate::files::quoted;
+use crate::files::quoted_path;
 use crate::trace::with_cause;
-use crate::trust::TrustStore;
+use crate::trust::{TrustError, TrustStore};
 use crate::{
     AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, Trace, templates,
 };
@@ -197,8 +198,13 @@ impl Context<'_> {
             return Ok(None);
         }
         let fix = "name one with `--project DIR`, or say `--global` for the user's file";
-        let root = self.needed_root();
-        root.map(Some).map_err(|error| error.with_fix(fix))
+        let root = self.needed_root().map_err(|error| error.with_fix(fix))?;
+        let approved = self.hooks.trust().map(|store| store.approved(&root));
+        match approved {
+            // A file whose hooks nobody can approve is not worth writing.
+            Some(Err(error @ TrustError::Root { .. })) => Err(error.into()),
+            _ => Ok(Some(root)),
+        }
     }
 
     /// Returns the variable that disables all hooks, if it is set.
@@ -220,7 +226,7 @@ impl Context<'_> {
     pub(crate) fn command(&self, rest: &str) -> String {
         let mut command = format!("{}{} {rest}", self.program, self.names);
         if let Some(root) = &self.common.project {
-            command += &format!(" --project {}", quoted(&root.to_string_lossy()));
+            command += &format!(" --project {}", quoted_path(root));
         }
         command
     }
@@ -228,8 +234,14 @@ impl Context<'_> {
 
 /// Converts a project's root to the form that is shown and compared.
 pub(crate) fn directory(path: &Path) -> Result<PathBuf, CommandError> {
-    let root = absolute(path)
-        .map_err(|error| CommandError::new(format!("cannot find the project: {error}")))?;
+    let root = absolute(path).map_err(|error| {
+        let message = if error.kind() == io::ErrorKind::NotFound {
+            "the current directory was removed".to_owned()
+        } else {
+            format!("cannot read the current directory: {error}")
+        };
+        CommandError::new(message).with_fix("change to a directory that exists, with `cd`")
+    })?;
     if !root.is_dir() {
         let message = format!("the project `{}` is not a directory", path.display());
         return Err(

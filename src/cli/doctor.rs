@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::bridge::{self, Approvals, BoundedChild, Registration, Runs, User};
 use crate::cli::args::{Doctor, Recording};
+use crate::cli::error::with_causes;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
@@ -101,10 +102,14 @@ fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<boo
         find(problems, format!("`{validate}` shows them"));
     }
     if !report.unapproved.is_empty() {
-        let trust = context.command("trust");
         let unapproved = counted(report.unapproved.len(), "hook");
         let problem = format!("{unapproved} not approved, which do not run");
-        find(problem, format!("read them, and run `{trust}`"));
+        let trust = context.command("trust");
+        let fix = match context.trust_store()?.approved(context.needed_root()?) {
+            Ok(_) => format!("read them, and run `{trust}`"),
+            Err(error) => with_causes(&error),
+        };
+        find(problem, fix);
     }
     if report.loaded == 0 && report.problems.is_empty() && report.unapproved.is_empty() {
         let init = context.command("init --global");

@@ -12,7 +12,7 @@ use super::places::absolute;
 use super::report::{LoadReport, TrustPolicy, log_problem};
 use super::sources::{switch_off, with_lost_protocol};
 use crate::entry::{Off, Sandbox, Standing};
-use crate::files::quoted;
+use crate::files::{quoted, quoted_path};
 use crate::hook::Hook;
 use crate::logging::info;
 use crate::named::scripts_since;
@@ -118,17 +118,21 @@ impl HookConfig {
             }
         };
         let to_approve = files.iter_mut().filter(|file| file.owner == Owner::Project);
+        let command = self.approve_command.clone();
+        let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
+        let mut next_step = format!("to approve: `{command}`");
         let approvals = match store.approvals(root) {
             Ok(approvals) => approvals,
             // Approvals are bound to the project's directory: without the directory, there are none.
-            Err(TrustError::Root { .. }) => ProjectApprovals::none(root),
+            Err(TrustError::Root { source, .. }) => {
+                next_step = format!("the project cannot be approved: {source}");
+                ProjectApprovals::none(root)
+            }
             Err(error) => {
                 to_approve.for_each(|file| refuse_without_store(file, &error, disabled));
                 return admission;
             }
         };
-        let command = self.approve_command.clone();
-        let command = command.unwrap_or_else(|| approve_command(&self.profile, root));
         let approvals = approvals.with_command(&command);
         to_approve.for_each(|file| compare(file, &approvals, disabled, &command, &mut admission));
         if approvals.knows_project() {
@@ -143,7 +147,7 @@ impl HookConfig {
         admission
             .problems
             .extend(about_vanished(&admission, disabled, &path, &command));
-        let unapproved = about_unapproved(&admission, &path, &command);
+        let unapproved = about_unapproved(&admission, &path, next_step);
         admission.problems.extend(unapproved);
         admission
     }
@@ -337,7 +341,7 @@ fn after_review(command: &str) -> String {
 }
 
 /// Reports the hooks that are not approved as one problem.
-fn about_unapproved(admission: &Admission, path: &Path, command: &str) -> Option<Problem> {
+fn about_unapproved(admission: &Admission, path: &Path, next_step: String) -> Option<Problem> {
     let mut labels: Vec<&str> = admission.unapproved.iter().map(String::as_str).collect();
     for hook in &admission.vanished {
         // A hook with the same name is the same hook, changed: one line is enough.
@@ -352,9 +356,8 @@ fn about_unapproved(admission: &Admission, path: &Path, command: &str) -> Option
         count => format!("{count} hooks are not approved and do not run: {names}"),
     };
     let path = admission.unapproved_in.as_deref().unwrap_or(path);
-    let help = format!("to approve: `{command}`");
     let problem = Problem::of_file(Severity::Warning, path, message);
-    Some(ended_by(problem, help).made_printable())
+    Some(ended_by(problem, next_step).made_printable())
 }
 
 /// The most hooks that a message names.
@@ -381,7 +384,7 @@ fn approve_command(profile: &AppProfile, root: &Path) -> String {
     // The home directory is only a project if it is named.
     let is_home = home::home_dir().is_some_and(|home| home == root);
     if is_home || !std::env::current_dir().is_ok_and(|current| current == root) {
-        command += &format!(" --project {}", quoted(&root.to_string_lossy()));
+        command += &format!(" --project {}", quoted_path(&root));
     }
     command
 }

@@ -101,6 +101,5 @@ fn check_directory(directory: &Path) -> Result<(), String> {
 
 /// Builds a command line for the user to copy: the path is one word, whatever it contains.
 fn command(program: &str, argument: &str, path: &Path) -> String {
-    let path = path.display().to_string();
-    format!("{program} {argument} {}", super::quoted(&path))
+    format!("{program} {argument} {}", super::quoted_path(path))
 }

@@ -316,6 +316,8 @@ pub(super) fn canonical_root(root: &Path) -> Result<PathBuf, TrustError> {
     let real = root.canonicalize().map_err(error)?;
     match real.to_str() {
         Some(_) => Ok(real),
-        None => Err(error(io::Error::other("its path is not Unicode"))),
+        None => Err(error(io::Error::other(
+            "its path is not Unicode, which approvals need: rename it",
+        ))),
     }
 }

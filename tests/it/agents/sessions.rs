@@ -697,8 +697,15 @@ fn the_user_is_told_at_the_start_what_is_wrong() {
             "{message}"
         );
     }
+    // The advice is for the host whose hooks these are.
+    user.write("project/.mygame/hooks.json", &project.to_string());
+    let start = json!({"source": "startup"});
+    let of_other = user.fired_with("claude", "SessionStart", &start, &["--profile", "mygame"]);
+    let trust = "`forge-hooks --profile mygame trust`";
+    assert!(of_other.out.contains(trust), "{of_other:?}");
 }
 
+/// No command that writes what decides is one for an agent.
 #[test]
 fn an_agent_approves_nothing() {
     let user = User::new();

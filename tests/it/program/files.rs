@@ -178,3 +178,84 @@ fn init_writes_no_file_beside_a_link_to_nothing() {
     assert!(init.err.contains("already exists"), "{init:?}");
     assert!(!user.path("config/forge-hooks").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_removed_directory_is_named() {
+    let user = User::new();
+    for command in [
+        "list",
+        "init --global",
+        "validate x.json",
+        "list --project .",
+    ] {
+        let script = format!("mkdir gone; cd gone; rmdir ../gone; forge-hooks {command}");
+        let printed = user.printed(user.shell(&script).output().unwrap());
+        assert_eq!(printed.status, 2, "{printed:?}");
+        let message = "error: the current directory was removed\n  fix: change to a directory that exists, with `cd`\n";
+        assert_eq!(printed.out, message, "{command}");
+    }
+}
+
+/// Each command that the program prints for a project runs as it was printed.
+#[cfg(unix)]
+#[test]
+fn an_advised_command_can_be_pasted() {
+    for name in [
+        "a b",
+        "it's",
+        "$x `ls`",
+        "a\\b \"c\"",
+        "a\nb",
+        "\u{202e}x",
+        "-x",
+    ] {
+        let user = User::new();
+        let hooks = r#"{"hooks": [{"event": "*", "command": "true"}]}"#;
+        user.write(&format!("{name}/.forge-hooks/hooks.json"), hooks);
+        let project = user.path(name);
+        let advised = |args: &[&str], before: &str| {
+            let printed = user.run(&with(args, &["--project", project.to_str().unwrap()]));
+            let text = printed.out + &printed.err;
+            let (_, rest) = text.split_once(before).unwrap();
+            let command = rest.lines().next().unwrap().strip_suffix('`').unwrap();
+            command.replace("[DIR]/", user.path("").to_str().unwrap())
+        };
+        let of_load = advised(&["fire", "session:start"], "to approve: `");
+        let of_review = advised(&["list"], "review and approve with `");
+        assert_eq!(of_load, of_review);
+        let trusted = user.shell(&format!("{of_load} --yes")).output().unwrap();
+        assert!(trusted.status.success(), "{of_load}: {trusted:?}");
+    }
+}
+
+/// An approval of such a project cannot be written, so no command is advised that would fail.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_that_is_not_unicode_must_be_renamed() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let user = User::new();
+    let project = user
+        .path("x")
+        .with_file_name(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir_all(project.join(".forge-hooks")).unwrap();
+    let said_in_project = |args: &[&str]| {
+        let mut command = user.command(args);
+        user.printed(command.current_dir(&project).output().unwrap())
+    };
+    let rename = "its path is not Unicode, which approvals need: rename it";
+    std::fs::create_dir_all(user.path("config")).unwrap();
+    let init = said_in_project(&["init"]);
+    assert!(init.status == 2 && init.err.contains(rename), "{init:?}");
+    let hooks = r#"{"hooks": [{"event": "*", "command": "true"}]}"#;
+    std::fs::write(project.join(".forge-hooks/hooks.json"), hooks).unwrap();
+    std::fs::create_dir_all(user.path("home/.claude")).unwrap();
+    for command in ["list", "validate", "doctor", "trust"] {
+        let printed = said_in_project(&[command]);
+        let text = printed.out + &printed.err;
+        let is_checked = command == "validate";
+        assert!(is_checked || text.contains(rename), "{command}: {text}");
+        assert!(!text.contains("forge-hooks trust"), "{command}: {text}");
+    }
+}
