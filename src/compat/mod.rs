@@ -40,7 +40,6 @@ pub(crate) use agent::Tool;
 pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
 pub(crate) use bridged::BRIDGED;
-#[cfg(feature = "cli")]
 pub(crate) use copilot::COPILOT;
 pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compat::{AGENTS, Agent, AgentProtocol, Event, Fires, Origin, Rule, SharedAllowance};
+use crate::compat::{Agent, AgentProtocol, COPILOT, Event, Fires, Origin, Rule, SharedAllowance};
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
 use crate::config::{Form, Switches};
 use crate::entry::{FailurePolicy, Shell};
@@ -78,7 +78,7 @@ impl Reader<'_> {
     fn try_read(&mut self) -> Result<Switches, Problem> {
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
-        if !AGENTS.contains(&self.origin.agent) {
+        if self.origin.agent == COPILOT {
             let hooks = file.get("hooks");
             let problem = hooks.map(|hooks| not_run_here(self.origin.agent.title, hooks));
             return problem.map_or(Ok(Switches::default()), Err);
