@@ -51,11 +51,15 @@ struct Vocabulary {
 /// Changes the options and texts that differ without a host.
 pub(crate) fn without_a_host(command: clap::Command) -> clap::Command {
     let root = "The project's root [default: that of the current directory]";
+    // `hook` refuses the options of all commands.
+    let of_all = command.get_arguments().filter(|arg| arg.is_global_set());
+    let others = of_all.filter(|arg| arg.get_id() != PROFILE).cloned();
+    let refused: Vec<_> = others.map(|arg| arg.global(false).hide(true)).collect();
     command
         .about("Write, check and try hooks without the program that will run them")
         .mut_arg("project", |project| project.help(root))
         .mut_subcommand("serve", Vocabulary::augment_args)
-        .mut_subcommand("hook", |hook| hook.hide(false))
+        .mut_subcommand("hook", |hook| hook.hide(false).args(refused))
         .mut_subcommand("install", |install| install.hide(false))
         .mut_subcommand("uninstall", |uninstall| uninstall.hide(false))
         .mut_subcommand("doctor", |doctor| doctor.hide(false))
