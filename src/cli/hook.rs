@@ -4,7 +4,6 @@
 //! agent's way.
 
 use std::ffi::OsString;
-use std::io::Read;
 use std::thread;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -13,11 +12,11 @@ use crate::AppProfile;
 use crate::bridge::{self, Answer, Registered};
 use crate::cli::args::{Background, Hook};
 use crate::cli::io::{end, start};
-use crate::cli::{Exit, Io};
+use crate::cli::{Exit, Io, first_value};
 use crate::compat::{self, Agent, Effect, Event};
 
 /// The most bytes of an event.
-const LONGEST_EVENT: u64 = 256 * 1024 * 1024;
+const LONGEST_EVENT: usize = 256 * 1024 * 1024;
 
 #[derive(Parser)]
 #[command(name = "hook", args_override_self = true)]
@@ -56,17 +55,14 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
     if io.terminal.is_system && hook.background.is_none() {
         let _ = start(watch(&registered));
     }
-    let mut input = String::new();
-    let read = (&mut io.terminal.input)
-        .take(LONGEST_EVENT)
-        .read_to_string(&mut input);
+    let read = first_value::read(&mut io.terminal.input, LONGEST_EVENT);
     if let Some(Background(places)) = &hook.background {
-        bridge::run_background(&registered, &input, places);
+        bridge::run_background(&registered, &read.unwrap_or_default(), places);
         return Some(Exit::FINE);
     }
     let terminal = &mut io.terminal;
     let answer = match read {
-        Ok(_) => bridge::answer(&registered, &input, &mut || {
+        Ok(input) => bridge::answer(&registered, &input, &mut || {
             terminal.interrupted().is_some()
         }),
         Err(error) => {

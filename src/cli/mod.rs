@@ -15,6 +15,7 @@ mod error;
 mod events;
 mod files;
 mod fire;
+mod first_value;
 mod generate;
 mod hints;
 mod hook;

@@ -1,10 +1,13 @@
 //! Hooks and input that are not understood, are invalid or hang: they block each event that can be blocked, and never
 //! the end of a turn.
 
+use std::io::{self, Read, Write};
 use std::process::Stdio;
 
+use forge_hooks::cli::{Io, run_standalone};
 use serde_json::{Value, json};
 
+use crate::growth::assert_linear;
 use crate::program::{Printed, User};
 use crate::support::eventually;
 
@@ -277,6 +280,70 @@ fn an_input_that_does_not_end_blocks() {
             "{answer:?}"
         );
     }
+}
+
+/// An agent may leave the input open.
+#[test]
+fn an_event_is_answered_at_its_end() {
+    let user = User::new();
+    user.has_hooks(
+        &json!([{"event": "*", "answer": {"decision": "block", "reason": "no } of mine"}}]),
+    );
+    let event = json!({"hook_event_name": "PreToolUse", "session_id": "s1", "cwd": user.project(), "tool_name": "Bash",
+        "tool_input": {"command": "echo '}' \"{\" [", "large": "x".repeat(300_000)}});
+    for (behind, expected) in [
+        ("", "no } of mine"),
+        ("\n \n", "no } of mine"),
+        ("\n{}", "is not a JSON object"),
+    ] {
+        let mut command = user.registered("claude", "PreToolUse");
+        command.args(["--timeout", "600"]).stdin(Stdio::piped());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input
+            .write_all(format!("{event}{behind}").as_bytes())
+            .unwrap();
+        let answer = user.printed(child.wait_with_output().unwrap());
+        drop(input);
+        assert_eq!(answer.status, 2, "{answer:?}");
+        assert!(answer.err.contains(expected), "{answer:?}");
+    }
+}
+
+/// Gives its bytes in small pieces.
+struct Pieces<'a>(&'a [u8]);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(64);
+        self.0.read(&mut buffer[..most])
+    }
+}
+
+#[test]
+fn an_event_in_pieces_takes_time_by_its_size() {
+    let line = "hook claude PreToolUse --timeout 600 --home /nowhere --path /bin";
+    assert_linear(
+        "an event in pieces",
+        4_000_000,
+        |size| format!("{{\"a\": \"{}\"}}", "{\\\"".repeat(size / 3)),
+        |event| {
+            let mut errors = Vec::new();
+            let mut io = Io::new(
+                "forge-hooks",
+                Pieces(event.as_bytes()),
+                Vec::new(),
+                &mut errors,
+            );
+            assert_eq!(run_standalone(line.split(' '), &mut io).code(), 2);
+            drop(io);
+            assert!(String::from_utf8_lossy(&errors).contains("expected `/nowhere`"));
+        },
+    );
 }
 
 #[test]
