@@ -132,7 +132,8 @@ impl Dialect {
                 "a hook has changed the prompt, which is not possible here: send this one instead:\n{prompt}"
             ));
         }
-        if !self.applies_input
+        let can_change = !is_before_tool(event) || event.specific.input.is_some();
+        if !(self.applies_input && can_change)
             && let Some(input) = decision.input.take()
         {
             let input = Value::Object(input);
@@ -437,7 +438,7 @@ mod tests {
         fn at(mut self, agent: &Agent, event: &Event) -> Self {
             let ours = event.ours().unwrap_or_default();
             let is_before = ours == "tool:pre_execute";
-            let asks = is_before && expected(agent).asks.is_some() || ours == "permission:prompt";
+            let asks = expected(agent).asks == Some(event.name) || ours == "permission:prompt";
             self.asks.retain(|_| asks);
             self.input = self.input.filter(|_| is_before);
             self.output = self.output.filter(|_| ours == "tool:post_execute");
@@ -468,7 +469,9 @@ mod tests {
         /// Returns the reason why the agent must not continue, by the rules of the page.
         fn block(&self, agent: &Agent, event: &Event) -> Option<String> {
             let expected = expected(agent);
-            let input = self.input().filter(|_| !expected.takes_input);
+            // The command of a skill runs as it is, or not at all.
+            let takes_input = expected.takes_input && event.name != "PreSkillShellCommand";
+            let input = self.input().filter(|_| !takes_input);
             let blocks = expected.blocked_for_stop.contains(&event.name);
             let stop = self.stop.clone().filter(|_| blocks);
             let why = self.block.clone().or(self.prompt.clone());

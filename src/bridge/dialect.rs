@@ -139,7 +139,7 @@ impl Dialect {
             // The agent is about to ask.
             _ if event.specific.within.is_some() => true,
             Questions::Never => false,
-            Questions::Reason => is_before_tool(event),
+            Questions::Reason => is_before_tool(event) && event.specific.decision.is_some(),
             Questions::Message => is_before_tool(event) && has_terminal(),
         }
     }

@@ -227,6 +227,12 @@ pub(crate) struct Event {
     pub(super) timeout: Option<Duration>,
     /// The longest timeout. If there is one, no hook runs in the background.
     pub(crate) longest: Option<Duration>,
+    /// The timeout with which this program is registered, if the agent waits longer for a hook that has one of its own.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(super) waits: Option<Duration>,
     /// True if a failure of a hook blocks.
     pub(crate) is_closed: bool,
     /// True if a hook can set variables of the session.
@@ -248,6 +254,7 @@ pub(super) const EVENT: Event = Event {
     subject: None,
     timeout: None,
     longest: None,
+    waits: None,
     is_closed: false,
     has_env_file: false,
     effect: Effect::Nothing,
@@ -276,7 +283,9 @@ pub(crate) enum Fires {
     Known,
     /// This event, if the host knows it.
     OfHost(&'static str),
-    /// No event: hosts do not fire it.
+    /// This event, but only under the agent itself: hosts do not fire it.
+    UnderAgent(&'static str),
+    /// No event.
     Never,
 }
 
@@ -395,13 +404,19 @@ pub(crate) enum Variable {
 }
 
 impl Event {
-    /// Returns the name of the event here; none if hosts do not fire it.
+    /// Returns the name of the event here; none if it is no event here.
     pub(crate) fn ours(&self) -> Option<&'static str> {
         match self.fires {
             Fires::Known => named_elsewhere(self.name),
-            Fires::OfHost(ours) => Some(ours),
+            Fires::OfHost(ours) | Fires::UnderAgent(ours) => Some(ours),
             Fires::Never => None,
         }
+    }
+
+    /// Returns the name of the event here; none if hosts do not fire it.
+    pub(crate) fn fired_by_hosts(&self) -> Option<&'static str> {
+        self.ours()
+            .filter(|_| !matches!(self.fires, Fires::UnderAgent(_)))
     }
 
     /// Returns whether `install` registers the event.
@@ -507,10 +522,12 @@ impl Agent {
         event.timeout.unwrap_or(Duration::from_secs(self.seconds))
     }
 
-    /// Returns the timeout with which this program is registered: the longest, if there is one.
+    /// Returns the timeout with which this program is registered: the longest, if there is one. It has whole seconds: an agent
+    /// that reads another one's settings may refuse all of a file with a fraction.
     #[cfg(feature = "cli")]
     pub(crate) fn registered_timeout(&self, event: &Event) -> Duration {
-        event.longest.unwrap_or(self.timeout(event))
+        let timeout = event.waits.or(event.longest);
+        Duration::from_secs(timeout.unwrap_or(self.timeout(event)).as_secs())
     }
 
     /// Returns the agent's name of a key of an event's data.

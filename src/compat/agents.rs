@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::agent::Effect::{Blocks, FeedsBack};
-use super::agent::Fires::{Never, OfHost};
+use super::agent::Fires::{Never, OfHost, UnderAgent};
 use super::agent::Given::{Flag, Word};
 use super::agent::Text::{Context, Invalid};
 use super::agent::Unset::{False, List, Null, Object, Text};
@@ -167,7 +167,7 @@ const CLAUDE_EVENTS: &[Event] = &[
         fields: &[("source", Text("startup")), text("model")], ..EVENT
     },
     Event {
-        name: "SessionEnd", subject: Some("reason"), timeout: ms(1_500),
+        name: "SessionEnd", subject: Some("reason"), timeout: ms(1_500), waits: ms(60_000),
         fields: &[("reason", Text("other"))], ..EVENT
     },
     Event {
@@ -189,6 +189,11 @@ const CLAUDE_EVENTS: &[Event] = &[
         name: "UserPromptExpansion", fires: OfHost("user:prompt_expansion"), subject: Some("command_name"),
         effect: Blocks, text: Context,
         fields: &[text("command_name"), text("prompt")], ..EVENT
+    },
+    // Any answer but a block lets the command run as it is: the agent neither asks nor runs a changed one.
+    Event {
+        name: "PreSkillShellCommand", fires: UnderAgent("tool:pre_execute"), subject: TOOL, effect: Blocks,
+        fields: &[INPUT, CALL, text("command_name"), text("command_source"), text("invoked_by")], ..EVENT
     },
     // The event is not registered: a version that does not know it warns of it.
     Event {

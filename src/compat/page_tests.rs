@@ -51,7 +51,7 @@ fn the_page_has_each_event_of_each_agent() {
         let mut of_page: Vec<_> = of_host.collect();
         let events = agent.events.iter().filter_map(|event| {
             let is_of_host = matches!(event.fires, OfHost(_));
-            Some((event.name, event.ours()?, is_of_host))
+            Some((event.name, event.fired_by_hosts()?, is_of_host))
         });
         let mut events: Vec<_> = events.collect();
         of_page.sort_unstable();

@@ -107,7 +107,7 @@ impl Reader<'_> {
     fn other_key(&mut self, member: &Member<'_, '_>) {
         self.checked(like_hooks(member), None);
         let event = self.origin.agent.event_named(member.key);
-        if let Some(event) = event.filter(|event| event.ours().is_some()) {
+        if let Some(event) = event.filter(|event| event.fired_by_hosts().is_some()) {
             if !self.file.loaded.shows_all() {
                 return self.refuse_unreported(member);
             }
@@ -143,7 +143,7 @@ impl Reader<'_> {
         }
         for member in hooks.members() {
             let event = self.origin.agent.event_named(member.key);
-            match event.filter(|event| event.ours().is_some()) {
+            match event.filter(|event| event.fired_by_hosts().is_some()) {
                 Some(event) => self.event(event, &member),
                 None => self.unknown_event(&member),
             }
@@ -210,7 +210,7 @@ impl Reader<'_> {
         let problem = Problem::new(severity, name, message).at(member.key_range.clone());
         let problem = problem.with_suggestion_of(suggestion);
         let event = suggestion.and_then(|name| agent.event_named(name));
-        match event.filter(|event| event.ours().is_some()) {
+        match event.filter(|event| event.fired_by_hosts().is_some()) {
             Some(event) => self.refuse(problem, Some(&self.protocol(event))),
             None => drop(self.report(problem)),
         }

@@ -20,6 +20,7 @@ fn blockable() -> Vec<(&'static str, &'static str, Value)> {
     let shell = || json!({"tool_name": "run_shell_command", "tool_input": {"command": "ls"}});
     vec![
         ("claude", "PreToolUse", call()),
+        ("claude", "PreSkillShellCommand", call()),
         ("claude", "PermissionRequest", call()),
         ("claude", "UserPromptSubmit", json!({"prompt": "hello"})),
         ("codex", "PreToolUse", call()),

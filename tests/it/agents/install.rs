@@ -156,7 +156,7 @@ fn handlers_have_the_timeouts_of_their_agents() {
     });
     let of_claude = [
         ("UserPromptSubmit", json!(30), "30"),
-        ("SessionEnd", json!(1.5), "1.5"),
+        ("SessionEnd", json!(60), "60"),
     ];
     let of_claude = of_claude
         .map(|(event, timeout, seconds)| (".claude/settings.json", event, timeout, seconds));
@@ -173,6 +173,25 @@ fn handlers_have_the_timeouts_of_their_agents() {
             command.contains(&format!(" --timeout {seconds} ")),
             "{command}"
         );
+    }
+}
+
+/// Grok Build reads Claude Code's settings too, and none of their hooks if one timeout is a fraction.
+#[test]
+fn timeouts_are_whole_numbers() {
+    let user = User::with_home();
+    assert_eq!(user.run(&for_all("install")).status, 0);
+    for agent in AGENTS {
+        let settings: Value =
+            serde_json::from_str(&user.read(&format!("home/{}", agent.file))).unwrap();
+        for (event, groups) in settings["hooks"].as_object().unwrap() {
+            let handler = &groups[0]["hooks"][0];
+            assert!(handler["timeout"].is_u64(), "{event}: {handler}");
+            let command = handler["command"].as_str().unwrap();
+            let (_, rest) = command.split_once(" --timeout ").unwrap();
+            let (seconds, _) = rest.split_once(' ').unwrap();
+            assert!(seconds.parse::<u64>().is_ok(), "{event}: {command}");
+        }
     }
 }
 

@@ -38,6 +38,36 @@ fn patch(lines: &str) -> Value {
     json!({"command": format!("*** Begin Patch\n{lines}*** End Patch\n")})
 }
 
+/// Claude Code runs these without a call of a tool. It neither asks nor runs another command there.
+#[test]
+fn the_commands_of_skills_are_events_of_bash() {
+    let user = User::new();
+    let fields = json!({"tool_name": "Bash", "tool_input": {"command": "rm -r x"}, "command_name": "clean", "invoked_by": "user"});
+    for (answer, expected) in [
+        (json!({"decision": "block", "reason": "no rm"}), "no rm"),
+        (json!({"decision": "ask", "reason": "rm?"}), "rm?"),
+        (
+            json!({"updatedInput": {"command": "ls"}}),
+            "input instead: {\"command\":\"ls\"}",
+        ),
+        (json!({"decision": "allow"}), ""),
+    ] {
+        user.has_hooks(&json!([{"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "rm *"}, "answer": answer}]));
+        let answered = user.fired("claude", "PreSkillShellCommand", &fields);
+        let status = if expected.is_empty() { 0 } else { 2 };
+        assert_eq!(
+            (answered.status, &*answered.out),
+            (status, ""),
+            "{answered:?}"
+        );
+        assert!(answered.err.contains(expected), "{answered:?}");
+    }
+    user.has_hooks(&json!([{"event": "*", "answer": {"continue": false, "stopReason": "enough"}}]));
+    let answered = user.fired("claude", "PreSkillShellCommand", &fields);
+    assert_eq!(answered.status, 2, "{answered:?}");
+    assert!(answered.err.contains("enough"), "{answered:?}");
+}
+
 #[test]
 fn one_guard_sees_the_tools_of_all_agents() {
     let user = guarded();
