@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::session::Session;
+use super::session;
 use crate::compat::{Agent, BRIDGED};
 use crate::config::{AlsoDeciding, directories_of};
 use crate::events::{EventType, HookEvent};
@@ -15,7 +15,7 @@ use crate::profile::AppProfile;
 /// The reason that the model reads if it writes such a file.
 pub(crate) const DECIDES: &str = "is one of the files that decide which hooks run";
 
-/// Returns the files that decide besides the hooks' own: the program, the state of sessions, and, in any directory, the files that
+/// Returns the files that decide besides the hooks' own: the program, what is kept of sessions, and, in any directory, the files that
 /// an agent or this program reads if it is started there.
 fn also_deciding(profile: &AppProfile, home: &Path) -> AlsoDeciding {
     let of_agents = BRIDGED.into_iter().flat_map(Agent::deciding_files);
@@ -28,7 +28,7 @@ fn also_deciding(profile: &AppProfile, home: &Path) -> AlsoDeciding {
     });
     AlsoDeciding {
         files: std::env::current_exe().into_iter().collect(),
-        directories: vec![Session::all(home)],
+        directories: vec![session::state(home)],
         anywhere: files.chain(directories.map(PathBuf::from)).collect(),
     }
 }

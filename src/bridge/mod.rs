@@ -24,6 +24,7 @@ mod session;
 mod settings;
 mod text_output;
 mod turn;
+mod vanished;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -45,6 +46,7 @@ pub(crate) use install::{
 pub use patch::check_patch;
 pub(crate) use registered::Registered;
 use turn::Turn;
+pub(crate) use vanished::record_hooks;
 
 /// Returns the answer to an event on standard input. `is_interrupted` says whether a signal was received.
 pub(crate) fn answer(

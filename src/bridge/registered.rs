@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::session::Session;
+use super::vanished;
 use crate::compat::{Agent, Event};
 use crate::config::{HookConfig, TrustPolicy};
 use crate::events::EventType;
@@ -115,6 +116,11 @@ impl Registered {
         let home = self.config_home.clone();
         let home = home.unwrap_or_else(|| self.home.join(".config"));
         HookConfig::new(self.profile.clone()).with_config_home(home)
+    }
+
+    /// Returns the message for the user if the user's hooks are gone.
+    pub(super) fn vanished(&self) -> Option<String> {
+        vanished::message(self.agent, &self.home, &self.config())
     }
 
     /// Returns the hooks of the session's project, and those of the project in which it now is, if that is another one.

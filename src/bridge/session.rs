@@ -15,8 +15,8 @@ use crate::files::{self, NewFile, PathRule, append};
 use crate::json;
 use crate::named::of_text;
 
-/// The directory of all sessions, below the user's home.
-const SESSIONS: &str = ".local/state/forge-hooks/sessions";
+/// The directory of what this program keeps, below the user's home.
+const STATE: &str = ".local/state/forge-hooks";
 
 const SETTINGS: &str = "settings";
 
@@ -32,6 +32,11 @@ const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The most sessions whose age is checked when a session begins.
 const MOST_OLD: usize = 1_000;
 
+/// Returns the directory of what this program keeps.
+pub(super) fn state(home: &Path) -> PathBuf {
+    home.join(STATE)
+}
+
 /// The files of one session.
 pub(super) struct Session {
     directory: PathBuf,
@@ -40,7 +45,7 @@ pub(super) struct Session {
 impl Session {
     /// Returns where all sessions are.
     pub(super) fn all(home: &Path) -> PathBuf {
-        home.join(SESSIONS)
+        state(home).join("sessions")
     }
 
     pub(super) fn new(home: &Path, agent: &Agent, id: &str) -> Self {

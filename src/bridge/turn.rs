@@ -179,12 +179,15 @@ impl<'a> Turn<'a> {
         Value::from(fields).to_string().into()
     }
 
-    /// Adds the mistakes in hooks files, and the hooks that are not approved, to the user's lines.
+    /// Adds the mistakes in hooks files, the hooks that are not approved, and that hooks are gone, to the user's lines.
     fn note_problems(&self, decision: &mut CallDecision) {
         for hooks in &self.projects {
             for problem in &hooks.report().problems {
                 decision.note(&problem.to_string());
             }
+        }
+        if let Some(message) = self.registered.vanished() {
+            decision.note(&message);
         }
         if let Some(Err(error)) = &self.trace {
             decision.note(&format!("events are not recorded: {}", with_cause(error)));

@@ -78,6 +78,12 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     if exit != Exit::FINE {
         return Ok(exit);
     }
+    if let Err(error) = bridge::record_hooks(&registration.home, context.hooks.config()) {
+        writeln!(
+            terminal,
+            "cannot record that you have hooks, so no start says that they are gone: {error}"
+        )?;
+    }
     let is_done = approve_all(&all, &registration, context, args.yes, terminal)?;
     let doctor = context.command("doctor");
     writeln!(terminal, "check it with `{doctor}`")?;

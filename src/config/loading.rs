@@ -79,6 +79,15 @@ impl HookConfig {
         report
     }
 
+    /// Returns whether the user's files have a hook that is not switched off. A file that cannot be used has one, which blocks.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_hooks_of_user(&self) -> bool {
+        let config = self.clone().without_system_file();
+        let files = config.read_files(None, None);
+        let (_, hooks) = config.admit(files, None, None, SystemTime::now());
+        hooks.iter().any(|hook| hook.enabled())
+    }
+
     /// Loads as `load_into` does, and replaces the hooks of the last load. Without a root or a policy, loads
     /// only the user's hooks.
     pub(crate) fn install(

@@ -128,7 +128,8 @@ fn a_call_through_a_registered_command_is_guarded() {
     assert_eq!((printed.status, &*printed.err), (0, ""), "{printed:?}");
     let approved = printed.out.matches(": approved in Codex").count();
     assert_eq!(approved, 1, "{printed:?}");
-    assert_eq!(user.files_at_home().len(), AGENTS.len());
+    // One says that there were hooks.
+    assert_eq!(user.files_at_home().len(), AGENTS.len() + 1);
     for agent in AGENTS {
         let event = agent.before;
         let command = user.command_in(agent.file, event);

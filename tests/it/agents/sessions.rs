@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::AGENTS;
 use crate::program::{Printed, User};
 use crate::support::eventually;
 
@@ -703,6 +704,80 @@ fn the_user_is_told_at_the_start_what_is_wrong() {
     let of_other = user.fired_with("claude", "SessionStart", &start, &["--profile", "mygame"]);
     let trust = "`forge-hooks --profile mygame trust`";
     assert!(of_other.out.contains(trust), "{of_other:?}");
+}
+
+/// The message at the start of a session, if there is one.
+#[track_caller]
+fn told_at_start(user: &User, agent: &str) -> String {
+    let answer = user.fired(agent, "SessionStart", &json!({"source": "startup"}));
+    if agent == "copilot" {
+        return answer.err;
+    }
+    assert_eq!(answer.status, 0, "{answer:?}");
+    if answer.out.is_empty() {
+        return String::new();
+    }
+    answer.json()["systemMessage"].as_str().unwrap().to_owned()
+}
+
+const HOOKS: &str = "config/forge-hooks/hooks.json";
+
+fn a_hook() -> Value {
+    json!({"event": "tool:pre_execute", "name": "guard", "command": "true"})
+}
+
+#[track_caller]
+fn assert_said(user: &User, agent: &str, note: &str) {
+    let told = told_at_start(user, agent);
+    let gone = format!("[DIR]/{HOOKS}` had some before, and is gone, empty or switched off now");
+    assert!(told.contains(&gone), "{note}: {told}");
+}
+
+#[test]
+fn hooks_that_are_gone_are_said_at_each_start() {
+    for agent in AGENTS {
+        let user = User::new();
+        // Who never had hooks misses none.
+        assert_eq!(told_at_start(&user, agent.name), "");
+        user.has_hooks(&json!([a_hook()]));
+        assert_eq!(told_at_start(&user, agent.name), "");
+        fs::remove_file(user.path(HOOKS)).unwrap();
+        assert_said(&user, agent.name, "gone");
+        let mut off = a_hook();
+        off["enabled"] = json!(false);
+        for file in [
+            json!({}),
+            json!({"hooks": []}),
+            json!({"hooks": [off]}),
+            json!({"hooks": [a_hook()], "disable": ["guard"]}),
+        ] {
+            user.write(HOOKS, &file.to_string());
+            assert_said(&user, agent.name, &file.to_string());
+            assert_said(&user, agent.name, "once more");
+        }
+        user.has_hooks(&json!([a_hook()]));
+        assert_eq!(told_at_start(&user, agent.name), "");
+    }
+}
+
+#[test]
+fn install_records_whether_there_are_hooks() {
+    for agent in AGENTS {
+        let user = User::new();
+        let install = || {
+            let mut install = user.command(&["install", agent.name, "--yes"]);
+            install.env("XDG_CONFIG_HOME", user.path("config"));
+            let installed = user.printed(install.output().unwrap());
+            assert!(installed.out.contains("registered"), "{installed:?}");
+        };
+        user.has_hooks(&json!([a_hook()]));
+        install();
+        fs::remove_file(user.path(HOOKS)).unwrap();
+        assert_said(&user, agent.name, "gone");
+        // A person who wants none says so.
+        install();
+        assert_eq!(told_at_start(&user, agent.name), "");
+    }
 }
 
 /// No command that writes what decides is one for an agent.
