@@ -17,7 +17,7 @@ use crate::cli::error::with_causes;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::compat::{Agent, BRIDGED};
+use crate::compat::{self, Agent, BRIDGED};
 use crate::config::{TrustPolicy, read_for_saving};
 use crate::json;
 
@@ -196,7 +196,7 @@ impl Checkup {
         // The trace file is chosen when the program is registered.
         let mut commands = self.own.iter();
         self.trace_events = commands
-            .find_map(|(_, handler)| bridge::recorded_in(self.agent, handler["command"].as_str()?));
+            .find_map(|(_, handler)| compat::recorded_in(self.agent, handler["command"].as_str()?));
         registration.trace_events.clone_from(&self.trace_events);
         self.check_recording(context, &install);
         self.compare(registration, &install);
@@ -250,7 +250,7 @@ impl Checkup {
             .own
             .iter()
             .filter_map(|(_, handler)| handler["command"].as_str());
-        let mut programs = commands.filter_map(|command| bridge::program(self.agent, command));
+        let mut programs = commands.filter_map(|command| compat::program(self.agent, command));
         if let Some(missing) = programs.find(|program| program.is_absolute() && !program.is_file())
         {
             let problem = format!("it starts `{}`, which is not there", missing.display());

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compat::{Agent, AgentProtocol, COPILOT, Event, Fires, Origin, Rule, SharedAllowance};
+use crate::compat::{
+    Agent, AgentProtocol, COPILOT, Event, Fires, Origin, Rule, SharedAllowance, program,
+};
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
 use crate::config::{Form, Switches};
 use crate::entry::{FailurePolicy, Shell};
@@ -244,6 +246,9 @@ impl Reader<'_> {
         for (index, handler) in handlers.enumerate() {
             self.path = format!("{group}.hooks[{index}]");
             let handler = handler.without_key();
+            if is_of_this_program(handler, self.origin.agent) {
+                continue;
+            }
             let known = [&["type", "command"], self.origin.agent.keys].concat();
             self.keys(handler, &known, &protocol);
             let read = self.handler(handler, &protocol, &begin);
@@ -353,6 +358,12 @@ impl Reader<'_> {
         }
         self.file.add(hook, true, at);
     }
+}
+
+/// Returns whether `install` has registered a handler. A host reads hooks.json itself, so its hooks would run twice.
+fn is_of_this_program(handler: Node<'_, '_>, agent: &Agent) -> bool {
+    let command = handler.get("command").and_then(|command| command.text());
+    command.is_some_and(|command| program(agent, command).is_some())
 }
 
 /// One handler.

@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::program;
-use crate::compat::Agent;
+use crate::compat::{Agent, program};
 use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node};
 
 /// The reason why a text cannot be edited safely.

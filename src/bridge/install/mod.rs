@@ -19,18 +19,10 @@ pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 
 use super::dialect::Dialect;
 use super::session::Session;
-use crate::compat::{APPLY_PATCH, Agent, Effect, Event};
+use crate::compat::{
+    APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, PROGRAM, TRACE_EVENTS, is_called_so,
+};
 use crate::config::config_home;
-use crate::hook::{Piece, Token, lex};
-
-/// The program's name, by which its handlers are recognised.
-const PROGRAM: &str = "forge-hooks";
-
-/// The option with the file in which events are recorded.
-const TRACE_EVENTS: &str = "--trace-events";
-
-/// The command of the script that runs if the program has not answered.
-const DID_NOT_RUN: &str = "echo forge-hooks did not run";
 
 /// The paths and names in a handler's command, so that nothing is taken from the agent's environment.
 #[derive(Debug)]
@@ -131,7 +123,7 @@ impl Registration {
         let number = if agent.milliseconds {
             timeout.as_millis().to_string()
         } else {
-            timeout.as_secs_f64().to_string()
+            timeout.as_secs().to_string()
         };
         let command = Value::from(self.command(agent, event)?);
         let name = if agent.names_handlers {
@@ -147,12 +139,12 @@ impl Registration {
     /// Returns the command. It means the same in each shell in which an agent may run it: a shell of the user, such as fish, is
     /// not like `sh`.
     fn command(&self, agent: &Agent, event: &Event) -> Result<String, String> {
-        let seconds = agent.registered_timeout(event).as_secs_f64().to_string();
+        let seconds = agent.registered_timeout(event).as_secs().to_string();
         let (program, home) = (
             text_of(self.program.as_ref())?,
             text_of(self.home.as_ref())?,
         );
-        let script = script(agent, event);
+        let script = script(agent, event, &program);
         let mut words = vec!["/bin/sh", "-c", &script, &program];
         words.extend(["hook", agent.name(), event.name, "--timeout", &seconds]);
         words.extend(["--home", &home]);
@@ -181,20 +173,38 @@ impl Registration {
 /// turn it would let the agent continue for ever, and elsewhere it has no effect. A shell treats an empty file as a script that has
 /// succeeded. If only JSON blocks, exit code 2 without JSON is not ours, and the script's own JSON must not follow the output of
 /// a program that was killed.
-fn script(agent: &Agent, event: &Event) -> String {
+fn script(agent: &Agent, event: &Event, program: &str) -> String {
     const RUN: &str = r#""$0" "$@""#;
     let (run, pass, end) = if event.effect == Effect::Nothing || event.is_stop() {
-        (RUN, "case $? in [012]) exit $?; esac", "exit 1")
+        (RUN, "case $? in [012]) exit $?; esac", "exit 1".to_owned())
     } else if Dialect::of(agent).blocks_in_json() {
+        let reason = quoted(&Value::from(did_not_run(agent, program)).to_string());
         (
             r#"a=$("$0" "$@")"#,
             r#"c=$?; case $c${a:+.} in 0*|2.) printf %s "$a"; exit $c; esac"#,
-            r#"r='"forge-hooks did not run"'; echo "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}"; exit 2"#,
+            format!(
+                r#"r={reason}; printf %s "{{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}}"; exit 2"#
+            ),
         )
     } else {
-        (RUN, "case $? in [02]) exit $?; esac", "exit 2")
+        (RUN, "case $? in [02]) exit $?; esac", "exit 2".to_owned())
     };
-    format!(r#"if [ -s "$0" ]; then {run}; else (exit 3); fi; {pass}; {DID_NOT_RUN} >&2; {end}"#)
+    // `$0` is the program, and no shell reads it again.
+    let message = did_not_run(agent, "$0");
+    format!(
+        r#"if [ -s "$0" ]; then {run}; else (exit 3); fi; {pass}; printf %s "{message}" >&2; {end}"#
+    )
+}
+
+/// Returns the message if the program has not answered. It stands between double quotes of a shell.
+fn did_not_run(agent: &Agent, program: &str) -> String {
+    let name = agent.name();
+    let settings = agent.settings_files().first().copied().unwrap_or_default();
+    format!(
+        "{DID_NOT_RUN}: {program} is missing, was killed or has crashed, and ~/{settings} starts it. \
+        To register it anew, run: {PROGRAM} install {name}. To go on without it, run: {PROGRAM} uninstall {name}, \
+        or remove its entries from that file."
+    )
 }
 
 /// Returns the root of the repository of the current directory; none if the home directory is in it.
@@ -224,64 +234,6 @@ fn quoted(word: &str) -> String {
     format!("'{}'", quoted.collect::<String>())
 }
 
-/// Returns the program that a command of an agent's settings starts, if the command is one of ours and nothing else: alone, in
-/// our script, or before `|| exit 2`. This function alone decides which handlers `uninstall` removes.
-pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
-    Some(words_of(agent, command)?.swap_remove(0).into())
-}
-
-/// Returns the file in which a command of ours records events.
-pub(crate) fn recorded_in(agent: &Agent, command: &str) -> Option<PathBuf> {
-    let words = words_of(agent, command)?;
-    let at = words.iter().position(|word| word == TRACE_EVENTS)?;
-    words.get(at + 1).map(PathBuf::from)
-}
-
-/// Returns the words of a command of ours, from the program on.
-fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
-    let lexed = lex(command);
-    let ([tokens], []) = (&lexed.commands[..], &lexed.texts[..]) else {
-        return None;
-    };
-    let is_operator = |token: &Token<'_>| matches!(token, Token::Operator(_));
-    let end = tokens.iter().position(is_operator).unwrap_or(tokens.len());
-    let (command, behind) = tokens.split_at(end);
-    let words = command.iter().map(word_of).collect::<Option<Vec<_>>>()?;
-    let all: Vec<&str> = words.iter().map(String::as_str).collect();
-    let own = match &all[..] {
-        ["/bin/sh", "-c", script, rest @ ..] if script.contains(DID_NOT_RUN) => rest,
-        all => all,
-    };
-    let [program, "hook", name, event, ..] = own else {
-        return None;
-    };
-    let is_alone = match behind {
-        [] => true,
-        [Token::Operator("||"), exit, code] => {
-            word_of(exit).as_deref() == Some("exit") && word_of(code).is_some()
-        }
-        _ => false,
-    };
-    let is_hook = *name == agent.name() && agent.event_named(event).is_some();
-    let is_ours = is_alone && is_hook && is_called_so(Path::new(program));
-    is_ours.then(|| own.iter().map(|word| (*word).to_owned()).collect())
-}
-
-/// Returns whether a program has this program's name.
-fn is_called_so(program: &Path) -> bool {
-    let name = program.file_name();
-    [PROGRAM, "forge-hooks.exe"]
-        .iter()
-        .any(|own| name == Some(OsStr::new(own)))
-}
-
-fn word_of(token: &Token<'_>) -> Option<String> {
-    match token {
-        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect()),
-        _ => None,
-    }
-}
-
 /// Returns an event of the agent that is blocked without any hook, and the input that the agent writes: a tool writes a file
 /// that decides.
 pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
@@ -307,12 +259,4 @@ pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
     let input =
         json!({"hook_event_name": event, "cwd": home, "tool_name": tool, "tool_input": input});
     (event, input.to_string())
-}
-
-fn text_of_piece<'p>(piece: &'p Piece<'_>) -> &'p str {
-    match piece {
-        Piece::Text(text) => text,
-        // A registration by hand may contain `$HOME`.
-        Piece::Variable(_) | Piece::Output => "$",
-    }
 }

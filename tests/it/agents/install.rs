@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{AGENTS, for_all};
+use super::{AGENTS, Agent, for_all};
 use crate::program::{PROGRAM, Printed, User};
 use crate::support::is_missing;
 
@@ -19,6 +19,13 @@ impl User {
         user.has_hooks(&json!([]));
         user.has_codex();
         user
+    }
+
+    /// Puts the program at a path. A process that another test starts meanwhile would keep a copy open for writing.
+    fn has_program(&self, path: &Path) {
+        if fs::hard_link(PROGRAM, path).is_err() {
+            fs::copy(PROGRAM, path).unwrap();
+        }
     }
 
     /// The command that is registered in a file for an event.
@@ -54,16 +61,31 @@ impl User {
     }
 }
 
+/// The message of a registered command if the program has not answered.
+fn did_not_run(agent: &Agent, program: &str) -> String {
+    format!(
+        "forge-hooks did not run: {program} is missing, was killed or has crashed, and ~/{} starts it. To register it anew, run: forge-hooks install {name}. To go on without it, run: forge-hooks uninstall {name}, or remove its entries from that file.",
+        agent.file,
+        name = agent.name
+    )
+}
+
+/// The JSON of a text; null if it is empty.
+fn members(text: &str) -> Value {
+    if text.is_empty() {
+        return Value::Null;
+    }
+    serde_json::from_str(text).unwrap()
+}
+
 #[test]
 fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
-    const DENIED: &str = "{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"forge-hooks did not run\", \"decision\": \"block\", \"reason\": \"forge-hooks did not run\"}\n";
     const STAND_IN: &str = "#!/bin/sh\ncase $MODE in killed) kill -9 $$;; ended) kill -TERM $$;; piped) kill -PIPE $$;; *) exit $MODE;; esac\n";
     let user = User::with_home();
     let program = user.path("it's a \"d\\r\" $HOME/forge-hooks");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
-    if fs::hard_link(PROGRAM, &program).is_err() {
-        fs::copy(PROGRAM, &program).unwrap();
-    }
+    user.has_program(&program);
+    let display = user.normal(&program.to_string_lossy());
     let mut install = Command::new(&program);
     user.set(&mut install);
     install.args(for_all("install"));
@@ -79,19 +101,26 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
                 let command = user.command_in(agent.file, event);
                 for shell in &shells {
                     let ended = user.runs(shell, &command, mode, "{}");
-                    let is_json_alone = agent.name == "copilot" && event == before;
-                    let is_broken = !["0", "2"].contains(&mode) || mode == "2" && is_json_alone;
+                    let context = format!("{shell} {event} {mode}: {ended:?}");
+                    assert_eq!(ended.status, expected, "{context}");
+                    let is_json = agent.name == "copilot" && event == before;
                     // Elsewhere, exit code 2 says it all.
-                    let is_json = is_broken && agent.name == "copilot" && event == before;
-                    let expected_out = if is_json { DENIED } else { "" };
-                    assert_eq!(ended.out, expected_out, "{shell} {event} {mode}");
-                    assert_eq!(ended.status, expected, "{shell} {event} {mode}: {ended:?}");
-                    let is_told = ended.err.contains("forge-hooks did not run");
-                    assert_eq!(
-                        is_told,
-                        is_broken && (mode, event) != ("1", stop),
-                        "{ended:?}"
-                    );
+                    let is_broken = mode != "0" && (mode != "2" || is_json);
+                    let is_told = is_broken && (mode, event) != ("1", stop);
+                    let message = did_not_run(&agent, &display);
+                    let denied = json!({"permissionDecision": "deny", "permissionDecisionReason": message, "decision": "block", "reason": message});
+                    let out = if is_broken && is_json {
+                        denied.to_string()
+                    } else {
+                        String::new()
+                    };
+                    assert_eq!(members(&ended.out), members(&out), "{context}");
+                    // A shell may have said something before.
+                    let told = ended
+                        .err
+                        .find("forge-hooks did not run")
+                        .map(|at| &ended.err[at..]);
+                    assert_eq!(told, is_told.then_some(&*message), "{context}");
                 }
             }
         }
@@ -193,6 +222,26 @@ fn timeouts_are_whole_numbers() {
             let (seconds, _) = rest.split_once(' ').unwrap();
             assert!(seconds.parse::<u64>().is_ok(), "{event}: {command}");
         }
+    }
+}
+
+/// They are for the agent. Whoever reads its settings in the agent's place has hooks.json itself.
+#[test]
+fn registered_handlers_run_only_under_their_agent() {
+    let user = User::with_home();
+    user.has_hooks(&json!([{"event": "*", "answer": {"decision": "block", "reason": "no"}}]));
+    assert_eq!(user.run(&for_all("install")).status, 0);
+    for (agent, tool) in [
+        ("claude", "Bash"),
+        ("codex", "Bash"),
+        ("gemini", "run_shell_command"),
+    ] {
+        let event = json!({"hook_event_name": if agent == "gemini" { "BeforeTool" } else { "PreToolUse" },
+            "session_id": "s", "cwd": user.project(), "tool_name": tool, "tool_input": {"command": "ls"}});
+        let fire = user.command(&["fire", "--as", agent, "--event-json", "-", "--json"]);
+        let fired = user.feed(fire, &event.to_string());
+        assert_eq!(fired.status, 0, "{fired:?}");
+        assert_eq!(fired.json()["results"], json!([]), "{fired:?}");
     }
 }
 
@@ -330,15 +379,18 @@ fn files_that_cannot_be_edited_are_not_touched() {
 #[test]
 fn a_program_that_is_killed_says_nothing_before_the_block() {
     let user = User::with_home();
-    let mut install = Command::new(user.path("home").join("forge-hooks"));
-    fs::copy(PROGRAM, install.get_program()).unwrap();
+    let program = user.path("home").join("forge-hooks");
+    user.has_program(&program);
+    let mut install = Command::new(&program);
     user.set(&mut install);
     install.args(["install", "copilot", "--yes"]);
     assert!(install.output().unwrap().status.success());
+    fs::remove_file(&program).unwrap();
     user.write(
         "home/forge-hooks",
         "#!/bin/sh\n[ \"$MODE\" = said ] || echo '{\"permissionDecision\": \"allow\"}'\n[ \"$MODE\" != killed ] || kill -9 $$\nexit 2\n",
     );
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let command = user.command_in(".copilot/hooks/forge-hooks.json", "UserPromptSubmit");
     // Exit code 2 without JSON is not the program's.
     for (mode, decision) in [

@@ -56,6 +56,32 @@ fn files_are_read_in_order_native_first() {
     assert_eq!(commands, ["native", "codex user", "codex project"]);
 }
 
+/// A host reads hooks.json itself.
+#[test]
+fn handlers_of_forge_hooks_do_not_run() {
+    for (text, is_left_out) in [
+        (
+            "/usr/bin/forge-hooks hook claude PreToolUse --timeout 600 --home /home/ada --path /bin || exit 2",
+            true,
+        ),
+        (
+            "/bin/sh -c '$0 $@; echo forge-hooks did not run' /usr/bin/forge-hooks hook claude PreToolUse",
+            true,
+        ),
+        (
+            "/usr/bin/forge-hooks hook claude PreToolUse; /opt/guard",
+            false,
+        ),
+        ("forge-hooks fire tool:pre_execute", false),
+    ] {
+        let place = Place::new([(HOME, &*claude(text))]);
+        let report = place.load_tools(place.tools());
+        let expected = if is_left_out { vec![] } else { vec![text] };
+        assert_eq!(place.commands(), expected, "{report:?}");
+        assert!(report.problems.is_empty() || !is_left_out, "{report:?}");
+    }
+}
+
 #[test]
 fn a_file_is_read_once() {
     let place = Place::new([(CLAUDE, &*claude("x"))]);

@@ -1,0 +1,86 @@
+//! The commands in agents' settings that start this program: which ones are ours, and nothing else.
+//!
+//! `install` writes them, `uninstall` removes them, and a host does not run them: hooks.json would have two readers.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::agent::Agent;
+use crate::hook::{Piece, Token, lex};
+
+/// The program's name, by which its handlers are recognised.
+pub(crate) const PROGRAM: &str = "forge-hooks";
+
+/// The option with the file in which events are recorded.
+#[cfg(feature = "cli")]
+pub(crate) const TRACE_EVENTS: &str = "--trace-events";
+
+/// The first words of the message of the script that runs if the program has not answered.
+pub(crate) const DID_NOT_RUN: &str = "forge-hooks did not run";
+
+/// Returns the program that a command of an agent's settings starts, if the command is one of ours and nothing else: alone, in
+/// our script, or before `|| exit 2`. This function alone decides which handlers `uninstall` removes.
+pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
+    Some(words_of(agent, command)?.swap_remove(0).into())
+}
+
+/// Returns the file in which a command of ours records events.
+#[cfg(feature = "cli")]
+pub(crate) fn recorded_in(agent: &Agent, command: &str) -> Option<PathBuf> {
+    let words = words_of(agent, command)?;
+    let at = words.iter().position(|word| word == TRACE_EVENTS)?;
+    words.get(at + 1).map(PathBuf::from)
+}
+
+/// Returns the words of a command of ours, from the program on.
+fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
+    let lexed = lex(command);
+    let ([tokens], []) = (&lexed.commands[..], &lexed.texts[..]) else {
+        return None;
+    };
+    let is_operator = |token: &Token<'_>| matches!(token, Token::Operator(_));
+    let end = tokens.iter().position(is_operator).unwrap_or(tokens.len());
+    let (command, behind) = tokens.split_at(end);
+    let words = command.iter().map(word_of).collect::<Option<Vec<_>>>()?;
+    let all: Vec<&str> = words.iter().map(String::as_str).collect();
+    let own = match &all[..] {
+        ["/bin/sh", "-c", script, rest @ ..] if script.contains(DID_NOT_RUN) => rest,
+        all => all,
+    };
+    let [program, "hook", name, event, ..] = own else {
+        return None;
+    };
+    let is_alone = match behind {
+        [] => true,
+        [Token::Operator("||"), exit, code] => {
+            word_of(exit).as_deref() == Some("exit") && word_of(code).is_some()
+        }
+        _ => false,
+    };
+    let is_hook = *name == agent.name() && agent.event_named(event).is_some();
+    let is_ours = is_alone && is_hook && is_called_so(Path::new(program));
+    is_ours.then(|| own.iter().map(|word| (*word).to_owned()).collect())
+}
+
+/// Returns whether a program has this program's name.
+pub(crate) fn is_called_so(program: &Path) -> bool {
+    let name = program.file_name();
+    [PROGRAM, "forge-hooks.exe"]
+        .iter()
+        .any(|own| name == Some(OsStr::new(own)))
+}
+
+fn word_of(token: &Token<'_>) -> Option<String> {
+    match token {
+        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect()),
+        _ => None,
+    }
+}
+
+fn text_of_piece<'p>(piece: &'p Piece<'_>) -> &'p str {
+    match piece {
+        Piece::Text(text) => text,
+        // A registration by hand may contain `$HOME`.
+        Piece::Variable(_) | Piece::Output => "$",
+    }
+}
