@@ -23,6 +23,8 @@ class Agent:
     # Its event before a tool.
     before = "PreToolUse"
     settings = ".claude/settings.json"
+    # The file that has the registered commands, if it is another one.
+    registered_in = property(lambda self: self.settings)
     # What it answers to its own question.
     yes = "1"
     # Calls that it makes after it has started a subagent, which goes on beside it.
@@ -48,7 +50,9 @@ def write(path, value):
 
 class Claude(Agent):
     name, title = "claude", "Claude Code"
-    package, version = "@anthropic-ai/claude-code", "2.1.197"
+    package, version = "@anthropic-ai/claude-code", "2.1.332"
+    # Its usual mode lets a model decide whether it asks.
+    asks = ["--permission-mode", "default"]
     asks_not = ["--dangerously-skip-permissions"]
     question = "Doyouwant"
 
@@ -87,6 +91,9 @@ class Claude(Agent):
     def read(self, path):
         return ("Read", {"file_path": path})
 
+    def skill(self, name):
+        return ("Skill", {"skill": name})
+
     def notebook(self, path):
         return ("NotebookEdit", {"notebook_path": path, "new_source": "1", "cell_id": "a", "edit_mode": "replace"})
 
@@ -99,7 +106,7 @@ class Claude(Agent):
 
 class Codex(Agent):
     name, title = "codex", "Codex"
-    package, version = "@openai/codex", "0.169.0"
+    package, version = "@openai/codex", "0.171.0"
     asks = ["-a", "on-request", "-s", "workspace-write"]
     asks_not = ["--dangerously-bypass-approvals-and-sandbox"]
     question, yes = "Wouldyoulike", "y"
@@ -200,6 +207,7 @@ class Copilot(Agent):
     asks_not = ["--allow-all-tools"]
     question = "Hookpermissionrequest"
     settings = ".github/copilot/settings.json"
+    registered_in = ".copilot/hooks/forge-hooks.json"
 
     def program(self, modules):
         return [str(modules / f"@github/copilot-linux-{MACHINE}/copilot")]

@@ -43,6 +43,14 @@ def is_blocked(place, calls, reason="HOOKNO", **options):
     return seen
 
 
+def eventually(is_so):
+    """Waits for a condition, and returns whether it has come true."""
+    end = time.time() + 20
+    while not is_so() and time.time() < end:
+        time.sleep(0.1)
+    return is_so()
+
+
 def is_made(place, calls, **options):
     seen = place.work(calls, **options)
     check(seen.has("RAN"), seen, "the call was not made")
@@ -86,6 +94,20 @@ def notebooks_are_blocked(place):
     path.write_text(before)
     seen = is_blocked(place, [place.agent.read(str(path)), place.agent.notebook(str(path))])
     check(path.read_text() == before, seen, "the notebook was changed")
+
+
+@row("the shell commands of a skill and of a slash command blocked", ("claude",))
+def commands_of_skills_are_blocked(place):
+    place.has_hooks([guard("*forbidden*")])
+    texts = {word: f"---\nname: {word}\ndescription: {word}\n---\nhere: !`echo {word} > {place.project}/RAN`\n" for word in ("forbidden", "allowed")}
+    for word, text in texts.items():
+        write(place.home / f".claude/skills/{word}-skill/SKILL.md", text.replace(f"name: {word}", f"name: {word}-skill"))
+        write(place.home / f".claude/commands/{word}-command.md", text)
+    is_blocked(place, [place.agent.skill("forbidden-skill")])
+    is_blocked(place, [], prompt="/forbidden-command")
+    for options in ({"calls": [place.agent.skill("allowed-skill")]}, {"calls": [], "prompt": "/allowed-command"}):
+        is_made(place, **options)
+        (place.project / "RAN").unlink()
 
 
 QUESTION = [{"event": "tool:pre_execute:bash", "answer": {"decision": "ask", "reason": "HOOKASK"}}]
@@ -152,11 +174,10 @@ def hanging_hooks_are_ended(place):
     command = "(trap '' TERM; echo $$ > $TMPDIR/pid; exec sleep 600) & setsid sleep 601 & echo $! > $TMPDIR/other; sleep 602"
     place.has_hooks([{"event": "tool:pre_execute:bash", "command": command, "timeout": 3}])
     is_blocked(place, [place.agent.shell("echo x > RAN")], "timed out")
-    time.sleep(1)
     for name in ("pid", "other"):
         number = int((place.root / "tmp" / name).read_text())
         stat = f"/proc/{number}/stat"
-        if os.path.exists(stat) and open(stat).read().split()[2] != "Z":
+        if not eventually(lambda: not os.path.exists(stat) or open(stat).read().split()[2] == "Z"):
             raise AssertionError(f"process {number} is left")
 
 
@@ -206,15 +227,21 @@ def ends_are_not_blocked_for_ever(place):
 
 @row("a hook in the background goes on")
 def background_hooks_go_on(place):
-    place.has_hooks([{"event": "tool:pre_execute:bash", "background": True, "command": "sleep 4; echo x > $TMPDIR/late"}])
-    start = time.time()
+    # It ends only after the agent has ended.
+    command = "until [ -e $TMPDIR/ended ]; do sleep 0.1; done; echo x > $TMPDIR/late"
+    place.has_hooks([{"event": "tool:pre_execute:bash", "background": True, "command": command}])
     is_made(place, [place.agent.shell("echo x > RAN")])
-    late = place.root / "tmp/late"
-    was_late = not late.exists()
-    while time.time() < start + 20 and not late.exists():
-        time.sleep(0.1)
-    if not (was_late and late.exists()):
-        raise AssertionError("the agent has waited for the hook" if late.exists() else "the hook has not run to its end")
+    (place.root / "tmp/ended").touch()
+    if not eventually((place.root / "tmp/late").exists):
+        raise AssertionError("the hook has not run to its end")
+
+
+@row("a hook at the end of a session of Claude Code runs longer than its usual 1.5 seconds", ("claude",))
+def ends_of_sessions_are_waited_for(place):
+    place.has_hooks([{"event": "session:end", "command": "sleep 4; echo x > $TMPDIR/late"}])
+    place.work([])
+    if not eventually((place.root / "tmp/late").exists):
+        raise AssertionError("the hook has not run to its end")
 
 
 @row("settings protected; changed settings without effect")
@@ -282,6 +309,18 @@ def a_broken_program_blocks(place):
         place.program.write_text(f"#!/bin/sh\n[ \"$3\" = {place.agent.before} ] || exit 0\n{script}\n")
         place.program.chmod(0o755)
         is_blocked(place, call, "forge-hooks did not run")
+
+
+@row("a missing program named with its path, the settings file and two remedies")
+def a_missing_program_is_named(place):
+    agent = place.agent
+    place.has_hooks([])
+    place.program.unlink()
+    seen = place.work([agent.shell("echo x > RAN")], on_terminal=True, keys=[("forge-hooksdidnotrun", "")])
+    # Without the frames of the terminal.
+    shown = "".join(c for c in seen.shown if c.isascii())
+    for words in (str(place.program), agent.registered_in, f"forge-hooksinstall{agent.name}", f"forge-hooksuninstall{agent.name}"):
+        check(words in shown, seen, f"the person has not read {words}")
 
 
 @row("a profile that prints, `$SHELL` that is fish, nushell or `/bin/false`")

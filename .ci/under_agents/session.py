@@ -129,6 +129,7 @@ class Terminal:
         """Answers, and ends the agent when the model has nothing to do any more."""
         deadline = time.time() + LONGEST / 2
         quiet_since, requests = time.time(), 0
+        has_keys = bool(keys)
         while time.time() < deadline:
             if not self.read():
                 break
@@ -138,7 +139,7 @@ class Terminal:
                 time.sleep(0.7)
                 os.write(self.terminal, keys.pop(0)[1].encode())
                 quiet_since = time.time()
-            if not keys and requests > 0 and time.time() - quiet_since > 4:
+            if not keys and (requests > 0 or has_keys) and time.time() - quiet_since > 4:
                 break
         self.end()
         return self.shown()
