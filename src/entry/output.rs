@@ -60,7 +60,7 @@ pub struct HookOutput {
     pub replaces_input: bool,
     /// The replacement of a tool's output for the model; only on `tool:post_execute`.
     pub updated_output: Option<Value>,
-    /// Feedback for the model after a tool has run. Only hooks written for other agents give it.
+    /// Feedback for the model after a tool has run.
     pub feedback: Option<String>,
 }
 

@@ -4,6 +4,7 @@
 
 mod end;
 mod env_file;
+mod error_line;
 mod failures;
 mod json;
 mod residency;
@@ -22,6 +23,7 @@ use crate::printable::{limited, printable_lines};
 pub use crate::entry::{Decision, FailureKind, HookOutput};
 pub(crate) use end::{End, Trail, exit_failure};
 pub use env_file::EnvFile;
+pub(crate) use error_line::error_line;
 pub use failures::Failures;
 #[cfg(feature = "cli")]
 pub(crate) use json::{Again, First};
@@ -236,7 +238,7 @@ impl Outcome {
     }
 
     /// Returns the feedback for the model after a tool has run, in the order of the hooks, without duplicates, separated by
-    /// newlines. Only hooks written for other agents give it.
+    /// newlines.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
         joined([self], |output| output.feedback.as_deref())

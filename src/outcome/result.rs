@@ -2,6 +2,7 @@
 //!
 //! Its decision is in `verdict`. Does not know how a hook is run.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::end::{End, Trail, exit_failure};
+use super::error_line::{error_line, is_long};
 use super::verdict::{Handles, Verdict};
 use super::{EnvFile, Residency};
 use crate::entry::{Decision, Failure, FailureKind, HookOutput, Reading};
@@ -64,8 +66,8 @@ pub struct HookResult {
     /// The host's way of handling the answer.
     handles: Handles,
     verdict: Verdict,
-    /// The reason with secrets masked, if it contains any.
-    masked_reason: Option<String>,
+    /// The reason as it is shown, if no other field has that text: secrets are masked, and a crash begins with its error.
+    shown_reason: Option<String>,
 }
 
 impl HookResult {
@@ -139,7 +141,7 @@ impl HookResult {
             exit_counts: false,
             handles: Handles::default(),
             verdict: Verdict::Blocks,
-            masked_reason: None,
+            shown_reason: None,
         };
         result.with_reading(Reading::default())
     }
@@ -170,7 +172,7 @@ impl HookResult {
         self.is_stdout_answer = output.is_some() || reading.hides_stdout;
         self.output = output.map(Box::new);
         self.exit_counts = self.end.is_failure() && !reading.replaces_exit_code;
-        self.masked_reason = None;
+        self.shown_reason = None;
         self.with_verdict()
     }
 
@@ -257,14 +259,10 @@ impl HookResult {
         self.handled(handles)
     }
 
-    fn handled(mut self, handles: Handles) -> Self {
-        self.set_handles(handles);
-        self.with_verdict()
-    }
-
-    /// Sets the host's way of handling the answer, before there is one.
-    pub(crate) fn set_handles(&mut self, handles: Handles) {
+    /// Sets the host's way of handling the answer.
+    pub(crate) fn handled(mut self, handles: Handles) -> Self {
         self.handles = handles;
+        self.with_verdict()
     }
 
     /// Returns whether the hook's process ended by itself, with any exit code or signal, so that its answer is read.
@@ -389,8 +387,8 @@ impl HookResult {
         self.diagnostics.get(..count).unwrap_or_default()
     }
 
-    pub(crate) fn set_masked_reason(&mut self, reason: Option<String>) {
-        self.masked_reason = reason;
+    pub(crate) fn set_shown_reason(&mut self, reason: Option<String>) {
+        self.shown_reason = reason;
     }
 
     /// Returns the decision that follows from the hook's exit code, answer and policy, by the table in docs/protocol.md. A
@@ -458,8 +456,8 @@ impl HookResult {
             self.error = Some(format!("the user declined: {reason}"));
             Verdict::Blocks
         };
-        // The masked reason is part of the error now.
-        self.masked_reason = None;
+        // The reason is part of the error now.
+        self.shown_reason = None;
         self
     }
 
@@ -524,30 +522,51 @@ impl HookResult {
     /// else its standard error. Without one: its standard output, else its standard error. For a hook that did not end by
     /// itself: the description of the failure. None if it did not fail, block or ask.
     ///
+    /// Before a standard error of more than two lines stands a line with the exit code and the error in it, `failed, exit code 1:
+    /// KeyError: 'a'`, unless the exit code is 2: what an interpreter writes when a hook crashes begins with other lines.
+    ///
     /// Secrets are masked as in a trace; [`stdout`](HookResult::stdout) and the other fields have the unchanged text.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
-        self.masked_reason.as_deref().or_else(|| self.raw_reason())
+        self.shown_reason.as_deref().or_else(|| self.raw_reason())
     }
 
-    /// Returns the reason without masking.
-    pub(crate) fn raw_reason(&self) -> Option<&str> {
+    /// Returns the reason, in which a crash begins with its error, without masking.
+    pub(crate) fn unmasked_reason(&self) -> Option<Cow<'_, str>> {
+        let reason = self.raw_reason()?;
+        let of_stderr = std::ptr::eq(reason, self.stderr.trim());
+        // With exit code 2, authors write the reason themselves, as hooks of other agents do.
+        if !of_stderr || self.exit_code == 2 || !is_long(reason) {
+            return Some(reason.into());
+        }
+        let error = error_line(reason).unwrap_or_default();
+        Some(format!("failed, exit code {}: {error}\n{reason}", self.exit_code).into())
+    }
+
+    /// Returns the reason as the hook or its failure has it.
+    fn raw_reason(&self) -> Option<&str> {
         if self.verdict == Verdict::ChangesInput {
             return Some(CHANGES_INPUT);
         }
         let error = self.error.as_deref();
-        let is_of_exit = match self.failure {
-            None if matches!(self.verdict(), Verdict::Allows | Verdict::Grants) => return None,
-            Some(FailureKind::Exit) => true,
-            // The hook blocks by its exit code too, and has written a reason.
-            Some(FailureKind::InvalidAnswer) => self.exit_counts && self.signal().is_none(),
-            // If there is an error without a failure, the user has declined.
-            None | Some(_) => false,
-        };
-        if is_of_exit {
+        if self.failure.is_none() && matches!(self.verdict(), Verdict::Allows | Verdict::Grants) {
+            return None;
+        }
+        // If there is an error without a failure, the user has declined.
+        if self.is_of_exit() {
             self.own_reason().or(error)
         } else {
             error.or_else(|| self.own_reason())
+        }
+    }
+
+    /// Returns whether the hook fails by its exit code, so that it may have written the reason itself.
+    fn is_of_exit(&self) -> bool {
+        match self.failure {
+            Some(FailureKind::Exit) => true,
+            // The hook blocks by its exit code too.
+            Some(FailureKind::InvalidAnswer) => self.exit_counts && self.signal().is_none(),
+            None | Some(_) => false,
         }
     }
 

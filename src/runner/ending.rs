@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::shell_error::not_started;
 use crate::entry::{Failure, FailureKind, HookCommand};
 use crate::hook::Hook;
-use crate::outcome::{End, HookResult, Residency, Trail, exit_failure};
+use crate::outcome::{End, HookResult, Residency, Trail, error_line, exit_failure};
 use crate::process::{self, Captured, Finished, Spec, StartErrorKind};
 
 /// The end of a run.
@@ -185,9 +185,6 @@ fn named_signal(number: i32) -> String {
     }
 }
 
-/// The most characters of standard error that a reason quotes.
-const LONGEST_QUOTE: usize = 200;
-
 /// Describes the end of a resident hook that has not answered, with the error that it wrote to standard error.
 pub(super) fn without_answer(end: &process::End, stderr: &Captured) -> Failure {
     let mut message = "it ended without an answer".to_owned();
@@ -198,20 +195,9 @@ pub(super) fn without_answer(end: &process::End, stderr: &Captured) -> Failure {
     }
     let stderr = String::from_utf8_lossy(&stderr.bytes()).into_owned();
     if let Some(line) = error_line(&stderr) {
-        let line: String = line.chars().take(LONGEST_QUOTE).collect();
         message += &format!(": {line}");
     }
     Failure::new(FailureKind::NoAnswer, message)
-}
-
-/// Returns the last line of the form `name: text`, else the last line that is not empty. Python writes such a line after the
-/// traceback, Node before its version.
-fn error_line(stderr: &str) -> Option<&str> {
-    let lines = || stderr.lines().map(str::trim).rev();
-    let mut named = lines().filter(|line| line.contains(": "));
-    named
-        .next()
-        .or_else(|| lines().find(|line| !line.is_empty()))
 }
 
 /// The cause of most stopped processes: `ssh` or `sudo` asks for a password.
@@ -248,36 +234,4 @@ fn text(captured: Captured) -> (String, Option<Vec<u8>>) {
 fn lossy(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.trim_start_matches('\u{FEFF}').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::error_line;
-
-    #[test]
-    fn each_run_is_read_in_linear_time() {
-        crate::growth::assert_reads_in_linear_time("standard error", |bytes| {
-            let text = String::from_utf8_lossy(bytes);
-            let _ = error_line(&text);
-        });
-    }
-
-    #[test]
-    fn the_error_among_other_lines_is_found() {
-        for (stderr, expected) in [
-            ("", None),
-            ("\n \n", None),
-            ("stop\n", Some("stop")),
-            (
-                "Traceback (most recent call last):\n  File \"g.py\", line 1\nKeyError: 'a'\n",
-                Some("KeyError: 'a'"),
-            ),
-            (
-                "x.js:1\nError: no\n    at x.js:1:7\n\nNode.js v20.1.0\n",
-                Some("Error: no"),
-            ),
-        ] {
-            assert_eq!(error_line(stderr), expected, "{stderr}");
-        }
-    }
 }

@@ -68,13 +68,17 @@ impl Reporter {
         printable(&hook.masked(&self.redactor, hook.label()))
     }
 
-    /// Returns the reason of a result with its secrets masked; None if it has none.
-    pub(crate) fn masked_reason(&self, result: &HookResult) -> Option<String> {
-        let reason = result.raw_reason()?;
-        match result.hook.masked(&self.redactor, reason) {
+    /// Returns the reason of a result as it is shown, with its secrets masked; None if the result has this text.
+    pub(crate) fn shown_reason(&self, result: &HookResult) -> Option<String> {
+        let reason = result.unmasked_reason()?;
+        let masked = match result.hook.masked(&self.redactor, &reason) {
             Cow::Owned(masked) if masked != reason => Some(masked),
             _ => None,
-        }
+        };
+        masked.or(match reason {
+            Cow::Owned(made) => Some(made),
+            Cow::Borrowed(_) => None,
+        })
     }
 
     /// Logs a sentence about a hook. `sentence` is called only if the level is enabled.

@@ -98,9 +98,10 @@ impl Runner {
         let run = firing.run_of(hook);
         self.observers.start(&run);
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook));
-        let mut result = catch_unwind(attempt).unwrap_or_else(|_| self.panicked(hook));
+        let panicked = || self.panicked(hook).handled(firing.handles);
+        let mut result = catch_unwind(attempt).unwrap_or_else(|_| panicked());
         result.trail.queued = firing.queued;
-        result.set_masked_reason(self.reporter.masked_reason(&result));
+        result.set_shown_reason(self.reporter.shown_reason(&result));
         self.observers.finish(&run, &result);
         result
     }
@@ -130,7 +131,8 @@ impl Runner {
             }
         });
         let result = ran.unwrap_or_else(|failure| {
-            HookResult::failing(Arc::clone(hook), failure.kind, failure.message)
+            let result = HookResult::failing(Arc::clone(hook), failure.kind, failure.message);
+            result.handled(firing.handles)
         });
         self.reporter.end(&result, event_type, firing.can_block);
         result
@@ -165,10 +167,10 @@ impl Runner {
     fn answered(
         &self,
         firing: &Firing<'_>,
-        mut result: HookResult,
+        result: HookResult,
         reading: Option<Reading>,
     ) -> HookResult {
-        result.set_handles(firing.handles);
+        let mut result = result.handled(firing.handles);
         if let Some(mut reading) = reading {
             let (hook, event) = (&result.hook, &firing.event);
             limit(&mut reading, event, |word| hook.check_may(word));

@@ -281,3 +281,39 @@ fn failures_are_shown_on_any_event() {
     let message = outcome.failures().to_string();
     assert!(message.ends_with(": one…\n"), "{message}");
 }
+
+/// What an interpreter writes when a hook crashes begins with lines that say nothing.
+#[cfg(unix)]
+#[test]
+fn a_crash_begins_with_its_code_and_its_error() {
+    let world = World::new();
+    let trace = "Traceback (most recent call last):\n  File \"g.py\", line 1\nKeyError: 1";
+    let long = "no sudo\nask first\nor use doas";
+    for (stderr, code, first) in [
+        (trace, 1, "failed, exit code 1: KeyError: 1\n"),
+        (long, 3, "failed, exit code 3: or use doas\n"),
+        // An author has written these.
+        (trace, 2, ""),
+        (long, 2, ""),
+        ("no sudo\n\nask first", 1, ""),
+    ] {
+        let command = format!("echo '{stderr}' >&2; exit {code}");
+        let result = world.one(hook("*", &command));
+        let expected = format!("{first}{stderr}");
+        assert_eq!(result.reason(), Some(&*expected), "{code}");
+        assert_eq!(result.stderr.trim_end(), stderr);
+    }
+    // The reason on standard output is the hook's own.
+    let command = format!("echo '{trace}' >&2; echo no; exit 1");
+    assert_eq!(world.one(hook("*", &command)).reason(), Some("no"));
+    let outcome = {
+        world.registry().clear();
+        let hook = hook("*", &format!("echo '{trace}' >&2; exit 1")).with_name("guard");
+        world.add(hook.with_on_failure(FailurePolicy::Continue));
+        world.outcome(&blocking_event())
+    };
+    assert_eq!(
+        outcome.failures().to_string(),
+        "hook `guard` failed on `tool:pre_execute`: failed, exit code 1: KeyError: 1…\n"
+    );
+}
