@@ -3,12 +3,17 @@
 //! A block is exit code 2 with its reason as plain text. JSON carries decisions that exit codes cannot express. If hooks have
 //! decided nothing, the answer is empty. The keys are those by which `compat` reads the answers of this agent's own hooks.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::decision::CallDecision;
-use super::dialect::{Blocks, Dialect, Messages, Outputs, Questions, is_before_tool};
+use super::dialect::{
+    Blocks, Dialect, Messages, Outputs, Questions, is_before_tool, is_read_by_model,
+};
 use super::text_output;
 use crate::compat::{Effect, Event};
+
+/// The key of a message for the user.
+const MESSAGE: &str = "systemMessage";
 
 /// The answer to an agent: the output of its hook, and the exit code.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,23 +39,18 @@ impl Answer {
             ..Self::default()
         }
     }
+
+    /// Adds lines for the user to a block by its exit code.
+    fn with_messages(mut self, messages: &[String]) -> Self {
+        if !messages.is_empty() {
+            let json = json!({MESSAGE: messages.join("\n")});
+            self.stdout = format!("{json}\n");
+        }
+        self
+    }
 }
 
 impl Dialect {
-    /// Returns an error that the agent shows, and that blocks nothing.
-    pub(super) fn error(&self, event: &Event, reason: &str) -> Answer {
-        let (code, stdout) = match self.messages {
-            // The registered command treats exit code 2 without JSON as a failure.
-            Messages::Error if !is_read_by_model(event) => (2, "{}\n"),
-            _ => (1, ""),
-        };
-        Answer {
-            code,
-            stdout: stdout.to_owned(),
-            ..Answer::block(reason)
-        }
-    }
-
     /// Returns the answer. `output` is the tool's output in its own form.
     pub(super) fn answer(
         &self,
@@ -59,18 +59,17 @@ impl Dialect {
         mut decision: CallDecision,
     ) -> Answer {
         self.block_unsupported(event, &mut decision);
-        let is_json = match self.blocks {
-            Blocks::Code => event.specific.within.is_some(),
-            Blocks::CodeOrStop => decision.stop.is_some(),
-            Blocks::Json => true,
-        };
         match decision.block.take() {
             Some(reason) if event.effect == Effect::Blocks => {
                 // The model reads the reason alone.
-                let texts = std::iter::once(reason).chain(std::mem::take(&mut decision.context));
-                let reason = texts.collect::<Vec<_>>().join("\n");
-                if !is_json {
-                    return Answer::block(&reason);
+                let mut texts = vec![reason];
+                texts.append(&mut decision.context);
+                if !self.shows_message_beside_block(event) {
+                    texts.append(&mut decision.messages);
+                }
+                let reason = texts.join("\n");
+                if !self.blocks_by_json(event, &decision) {
+                    return Answer::block(&reason).with_messages(&decision.messages);
                 }
                 // Copilot CLI ignores a block without a reason.
                 let is_blank = reason.trim().is_empty();
@@ -108,11 +107,19 @@ impl Dialect {
         answer
     }
 
+    fn blocks_by_json(&self, event: &Event, decision: &CallDecision) -> bool {
+        match self.blocks {
+            Blocks::Code => event.specific.within.is_some(),
+            Blocks::CodeOrJson => decision.stop.is_some() || !decision.messages.is_empty(),
+            Blocks::Json => true,
+        }
+    }
+
     /// Returns the lines for standard error, which stand beside JSON with exit code 2.
     fn lines(&self, event: &Event, decision: &CallDecision) -> String {
         let is_code_too = match self.blocks {
             Blocks::Code => false,
-            Blocks::CodeOrStop => true,
+            Blocks::CodeOrJson => true,
             Blocks::Json => is_before_tool(event),
         };
         match &decision.block {
@@ -220,7 +227,12 @@ impl Members<'_> {
 
     /// Gives the model another output, and a context. An agent may ignore an output in another form than the tool's own.
     fn change_output(&mut self, old: &Value) {
-        let context = self.decision.context.join("\n");
+        let mut context = self.decision.context.clone();
+        // Nothing is blocked after a tool, and the output stays.
+        if self.event.effect == Effect::FeedsBack {
+            context.extend_from_slice(&self.decision.objections);
+        }
+        let context = context.join("\n");
         let Some(new) = &self.decision.output else {
             return self.add_context(context);
         };
@@ -303,7 +315,7 @@ impl Members<'_> {
             messages.extend(self.decision.asks.iter().cloned());
         }
         if self.dialect.messages == Messages::Json && !messages.is_empty() {
-            set(&mut self.top, "systemMessage", messages.join("\n"));
+            set(&mut self.top, MESSAGE, messages.join("\n"));
         }
     }
 
@@ -326,11 +338,6 @@ impl Members<'_> {
             ..Answer::default()
         }
     }
-}
-
-/// Returns whether exit code 2 at this event is a block or a text for the model, and no message to the user.
-fn is_read_by_model(event: &Event) -> bool {
-    is_before_tool(event) || event.ours() == Some("tool:error")
 }
 
 fn set(members: &mut Map<String, Value>, key: &str, value: impl Into<Value>) {
@@ -429,6 +436,7 @@ mod tests {
         prompt: Option<String>,
         output: Option<Value>,
         context: Vec<String>,
+        objections: Vec<String>,
         messages: Vec<String>,
         stop: Option<String>,
     }
@@ -443,6 +451,8 @@ mod tests {
             self.input = self.input.filter(|_| is_before);
             self.output = self.output.filter(|_| ours == "tool:post_execute");
             self.prompt = self.prompt.filter(|_| ours == "user:prompt_submit");
+            self.objections
+                .retain(|_| ["tool:post_execute", "tool:error"].contains(&ours));
             self
         }
 
@@ -461,6 +471,7 @@ mod tests {
                 prompt: this.prompt,
                 output: this.output,
                 context: this.context,
+                objections: this.objections,
                 messages: this.messages,
                 stop: this.stop,
             }
@@ -529,9 +540,13 @@ mod tests {
         let texts = || prop_oneof![Just(Vec::new()), vec(text(), 1..3)];
         let changes = (option::of(text()), option::of(text()), option::of(output()));
         let decisions = (option::of(text()), texts(), any::<Option<bool>>());
-        let others = (texts(), texts(), option::of(text()));
+        let others = (texts(), texts(), texts(), option::of(text()));
         (decisions, changes, others).prop_map(
-            |((block, asks, grants), (input, prompt, output), (context, messages, stop))| Saying {
+            |(
+                (block, asks, grants),
+                (input, prompt, output),
+                (context, objections, messages, stop),
+            )| Saying {
                 block,
                 asks,
                 grants,
@@ -539,6 +554,7 @@ mod tests {
                 prompt,
                 output,
                 context,
+                objections,
                 messages,
                 stop,
             },
@@ -578,6 +594,10 @@ mod tests {
         if let Some(block) = saying.block(agent, event) {
             assert_eq!(output.updated_input, None, "{context}");
             assert_holds(reason, saying.context.iter().chain([&block]), &context);
+            // The user reads the messages beside the reason, or in it.
+            let texts = [reason, message].into_iter().flatten();
+            let shown = texts.collect::<Vec<_>>().join("\n");
+            assert_holds(Some(&shown), saying.messages.iter(), &context);
             return;
         }
         assert_eq!(output.updated_input, saying.input(), "{context}");
@@ -592,7 +612,9 @@ mod tests {
             let holds_new = seen.is_some_and(|seen| holds(&seen, new));
             assert!(holds_new, "{new} of {context}");
         } else {
-            let expected = saying.context.join("\n");
+            let mut expected = saying.context.clone();
+            expected.extend(saying.objections.iter().cloned());
+            let expected = expected.join("\n");
             let expected =
                 nonblank(&expected).filter(|_| Dialect::of(agent).context.contains(&event.name));
             assert_eq!(output.additional_context.as_deref(), expected, "{context}");

@@ -3,8 +3,18 @@
 use serde_json::Value;
 
 use super::call::Arguments;
-use crate::outcome::Outcome;
+use crate::compat::Agent;
+use crate::entry::Decision;
+use crate::outcome::{FailureKind, HookResult, Outcome, for_model};
 use crate::printable::printable_lines;
+
+/// Where an event is fired, as far as the texts of a decision name it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scene {
+    pub(super) agent: &'static Agent,
+    /// True at the end of a turn, where a block makes the agent go on.
+    pub(super) is_end: bool,
+}
 
 /// The combined decision of the hooks of all events of a call, and their texts. By default, no hook has answered.
 #[derive(Debug, Default)]
@@ -21,6 +31,8 @@ pub(super) struct CallDecision {
     pub(super) output: Option<Value>,
     /// Texts for the model.
     pub(super) context: Vec<String>,
+    /// The reasons of hooks that block what has already happened, for the model.
+    pub(super) objections: Vec<String>,
     /// Lines for the user.
     pub(super) messages: Vec<String>,
     /// The reason why the turn ends.
@@ -29,26 +41,31 @@ pub(super) struct CallDecision {
 
 impl CallDecision {
     /// Adds the outcomes of one event: of the first pass, and of the second if hooks have changed it.
-    pub(super) fn add(&mut self, first: &Outcome, again: Option<&Outcome>) {
+    pub(super) fn add(&mut self, scene: Scene, first: &Outcome, again: Option<&Outcome>) {
         let last = again.unwrap_or(first);
         match last.check() {
-            Err(error) if last.asks().is_none() => self.block_with(error.to_string()),
-            _ => {}
+            Err(error) if error.result.decision() == Decision::Ask => {
+                if last.asks().is_none() {
+                    self.block_with(scene.unasked(&error.result, ", so it is blocked"));
+                }
+            }
+            Err(error) => self.block_with(error.to_string()),
+            Ok(()) => {}
+        }
+        if let Some(output) = last.updated_output() {
+            self.replace_output(output);
         }
         for outcome in [Some(first), again].into_iter().flatten() {
             for question in outcome.questions() {
-                let reason = question.reason().unwrap_or("it gives no reason");
-                let label = question.hook.shown_label();
-                add(
-                    &mut self.asks,
-                    format!("hook `{label}` asks: {}", printable_lines(reason)),
-                );
+                add(&mut self.asks, asked(question));
             }
             self.context.extend(outcome.additional_context());
+            self.context.extend(outcome.feedback());
+            self.object(scene, outcome);
             for message in outcome.system_messages() {
                 add(&mut self.messages, printable_lines(message));
             }
-            self.note(&failures(outcome));
+            self.note(&scene.failures(outcome));
             if outcome.stops_turn() {
                 let reason = outcome.stop_reason().unwrap_or("a hook stops the turn");
                 self.stop.get_or_insert_with(|| printable_lines(reason));
@@ -56,8 +73,34 @@ impl CallDecision {
         }
         self.context.dedup();
         self.grants = Some(self.grants.unwrap_or(true) && last.grants());
-        if let Some(output) = last.updated_output() {
-            self.output = Some(output);
+    }
+
+    /// Adds what hooks have against something that has already happened: for the model, and for the user if it is no failure, of
+    /// which the user learns in any case.
+    fn object(&mut self, scene: Scene, outcome: &Outcome) {
+        if outcome.can_block() {
+            return;
+        }
+        for result in outcome.results() {
+            let is_decided = matches!(result.failure, None | Some(FailureKind::Exit));
+            // A hook that ends the turn says so elsewhere.
+            let stops = result.output().is_some_and(|output| output.stops_turn);
+            let objects = result.decision() != Decision::Allow && !stops;
+            // What a hook has written that did not redact an output may be this output.
+            if !is_decided || !objects || result.withheld_output().is_some() {
+                continue;
+            }
+            let text = if result.decision() == Decision::Ask {
+                scene.unasked(result, "")
+            } else {
+                let reason = for_model(result.reason().unwrap_or("no reason given"));
+                let label = result.hook.shown_label();
+                format!("hook `{label}` reports: {}", printable_lines(&reason))
+            };
+            if result.failure.is_none() {
+                add(&mut self.messages, text.clone());
+            }
+            add(&mut self.objections, text);
         }
     }
 
@@ -77,7 +120,13 @@ impl CallDecision {
 
     /// Replaces the output of a tool if it is unknown which part of it must not be seen.
     pub(super) fn withhold_output(&mut self, reason: &str) {
-        self.output = Some(format!("[output withheld: {reason}]").into());
+        self.replace_output(format!("[output withheld: {reason}]").into());
+    }
+
+    /// Replaces the output of a tool. A hook that has objected before may repeat parts of the old one.
+    fn replace_output(&mut self, output: Value) {
+        self.objections.clear();
+        self.output = Some(output);
     }
 
     /// Adds lines for the user.
@@ -88,15 +137,35 @@ impl CallDecision {
     }
 }
 
-/// Returns the hooks that failed and did not block. The mistakes of hooks files are reported at the session's start.
-fn failures(outcome: &Outcome) -> String {
-    let results = outcome.results().iter();
-    let ran = results.filter(|result| !result.hook.is_refused()).cloned();
-    outcome
-        .clone()
-        .with_results(ran.collect())
-        .failures()
-        .to_string()
+impl Scene {
+    /// Returns the hooks that failed and did not block. The mistakes of hooks files are reported at the session's start, and at
+    /// the end of a turn, where they would block otherwise.
+    fn failures(self, outcome: &Outcome) -> String {
+        let results = outcome.results().iter();
+        let reported = results.filter(|result| self.is_end || !result.hook.is_refused());
+        outcome
+            .clone()
+            .with_results(reported.cloned().collect())
+            .failures()
+            .to_string()
+    }
+
+    /// Returns the reason of a hook whose question is not asked, with what follows from that.
+    fn unasked(self, question: &HookResult, consequence: &str) -> String {
+        let agent = self.agent.title();
+        format!("{} ({agent} cannot ask here{consequence})", asked(question))
+    }
+}
+
+/// Returns the line for the user if hooks could not decide, and nothing is blocked.
+pub(super) fn unchecked(why: &str) -> String {
+    format!("forge-hooks could not run the hooks of this event: {why}")
+}
+
+fn asked(question: &HookResult) -> String {
+    let reason = for_model(question.reason().unwrap_or("it gives no reason"));
+    let label = question.hook.shown_label();
+    format!("hook `{label}` asks: {}", printable_lines(&reason))
 }
 
 fn add(list: &mut Vec<String>, text: String) {

@@ -19,6 +19,8 @@ pub(super) struct Dialect {
     pub(super) cannot_end_turn: &'static [&'static str],
     pub(super) blocks: Blocks,
     pub(super) messages: Messages,
+    /// The events at which the agent shows a message in JSON beside a block. Elsewhere the reason has it.
+    pub(super) messages_beside_block: &'static [&'static str],
     /// The event at which a turn ends that could not be ended before a tool.
     pub(super) ends_turn_later: Option<&'static str>,
 }
@@ -39,8 +41,9 @@ pub(super) enum Outputs {
 pub(super) enum Blocks {
     /// Exit code 2 blocks, and the text is the reason.
     Code,
-    /// The same as `Code`; if the turn ends too, the block is also in JSON.
-    CodeOrStop,
+    /// The same as `Code`; if the turn ends too, or beside a message, the block is also in JSON: exit code 2 beside other JSON does not
+    /// block.
+    CodeOrJson,
     /// JSON blocks, since the agent reads the reason only there; before a tool, exit code 2 blocks too.
     Json,
 }
@@ -82,6 +85,7 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         cannot_end_turn: &["PreToolUse"],
         blocks: Blocks::Code,
         messages: Messages::Json,
+        messages_beside_block: &["PreToolUse", "PostToolBatch", "Stop"],
         ends_turn_later: Some("PostToolBatch"),
     },
     Dialect {
@@ -94,6 +98,8 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         cannot_end_turn: &["PreToolUse", "PermissionRequest", "PostToolUse"],
         blocks: Blocks::Code,
         messages: Messages::Json,
+        // It reads no JSON beside exit code 2.
+        messages_beside_block: &[],
         ends_turn_later: None,
     },
     Dialect {
@@ -104,8 +110,10 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         takes_yes: false,
         outputs: Outputs::Reason("deny"),
         cannot_end_turn: &[],
-        blocks: Blocks::CodeOrStop,
+        blocks: Blocks::CodeOrJson,
         messages: Messages::Json,
+        // With a prompt, it shows a message in place of the reason.
+        messages_beside_block: &["BeforeTool", "AfterAgent"],
         ends_turn_later: None,
     },
     Dialect {
@@ -121,6 +129,7 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         ],
         blocks: Blocks::Json,
         messages: Messages::Error,
+        messages_beside_block: &[],
         ends_turn_later: None,
     },
 ];
@@ -144,10 +153,26 @@ impl Dialect {
         }
     }
 
+    /// Returns whether the user gets a message beside a block.
+    pub(super) fn shows_message_beside_block(&self, event: &Event) -> bool {
+        match self.messages {
+            Messages::Json => {
+                // Such a block is JSON.
+                event.specific.within.is_some() || self.messages_beside_block.contains(&event.name)
+            }
+            Messages::Error => !is_read_by_model(event),
+        }
+    }
+
     /// Returns whether some block needs JSON, since exit code 2 alone does not block everything.
     pub(super) fn blocks_in_json(&self) -> bool {
         self.blocks == Blocks::Json
     }
+}
+
+/// Returns whether exit code 2 at this event is a block or a text for the model, and no message to the user.
+pub(super) fn is_read_by_model(event: &Event) -> bool {
+    is_before_tool(event) || event.ours() == Some("tool:error")
 }
 
 pub(super) fn is_before_tool(event: &Event) -> bool {
@@ -169,6 +194,7 @@ mod tests {
         for (agent, dialect) in BRIDGED.into_iter().zip(&DIALECTS) {
             assert_eq!(dialect.agent, agent);
             let names = dialect.context.iter().chain(dialect.cannot_end_turn);
+            let names = names.chain(dialect.messages_beside_block);
             for name in names.copied().chain(dialect.ends_turn_later) {
                 assert!(agent.event_named(name).is_some(), "{agent} {name}");
             }

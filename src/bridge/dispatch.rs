@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::background::Place;
 use super::call::{Arguments, Call};
-use super::decision::CallDecision;
+use super::decision::{CallDecision, Scene, unchecked};
 use super::firing::{Fired, Firing};
 use super::guarded;
 use crate::events::{EventType, HookEvent};
@@ -17,6 +17,7 @@ use crate::hooks::Hooks;
 /// The events of one call, as they are fired.
 pub(super) struct Dispatch<'a> {
     pub(super) firing: Firing<'a>,
+    pub(super) scene: Scene,
     /// The user's home directory.
     pub(super) home: &'a Path,
     pub(super) is_tool: bool,
@@ -77,6 +78,9 @@ impl Dispatch<'_> {
         if let Some(output) = &self.decision.output {
             event.data.insert("tool_result".to_owned(), output.clone());
         }
+        if self.scene.is_end {
+            self.set_aside(hooks, &event);
+        }
         let matching = hooks.registry().get_hooks(&event);
         self.has_hooks |= !matching.is_empty();
         if self.decision.block.is_some() {
@@ -96,7 +100,7 @@ impl Dispatch<'_> {
     /// Adds the outcome of an event. Returns the event as hooks have changed it, if they have.
     fn add(&mut self, event: &HookEvent, fired: Fired) -> Option<HookEvent> {
         let again = fired.again.as_ref().map(|(_, outcome)| outcome);
-        self.decision.add(&fired.first, again);
+        self.decision.add(self.scene, &fired.first, again);
         let (event, last) = fired.last(event);
         if let Some(result) = last.blocked() {
             self.decision.explain(&result.hook.untested_notes(event));
@@ -104,10 +108,33 @@ impl Dispatch<'_> {
         fired.again.map(|(event, _)| event)
     }
 
-    /// Blocks the call because its hooks could not decide.
+    /// Switches off the hooks whose conditions cannot be tested at the end of a turn, and tells the user: the hooks after them run, and
+    /// no guard keeps the agent from its end for a reason that the agent cannot change.
+    fn set_aside(&mut self, hooks: &Hooks, event: &HookEvent) {
+        let allowance = Allowance::default();
+        for (id, hook) in hooks.registry().entries() {
+            if !hook.enabled() || hook.background() || !hook.matches(event) {
+                continue;
+            }
+            let error = hook.check_when(&allowance).err();
+            let error = error.map(|error| error.to_string());
+            if let Some(why) = error.or_else(|| hook.untested_notes(event).into_iter().next()) {
+                let (label, name) = (hook.shown_label(), &event.event_type);
+                let note = format!("hook `{label}` did not run on `{name}`: {why}");
+                self.decision.note(&note);
+                hooks.registry().set_enabled(id, false);
+            }
+        }
+    }
+
+    /// Blocks the call because its hooks could not decide; not the end of a turn.
     fn fault(&mut self, why: &str) {
-        self.decision
-            .block_with(format!("blocked by forge-hooks: {why}"));
+        if self.scene.is_end {
+            self.decision.note(&unchecked(why));
+        } else {
+            self.decision
+                .block_with(format!("blocked by forge-hooks: {why}"));
+        }
     }
 
     /// Withholds the output of a blocked call if one of the hooks that were not asked redacts it.
@@ -187,6 +214,7 @@ mod tests {
     use super::*;
     use crate::AppProfile;
     use crate::bridge::firing::Deadline;
+    use crate::compat::CLAUDE;
     use crate::entry::FailurePolicy;
     use crate::executor::FireOptions;
 
@@ -208,6 +236,10 @@ mod tests {
                 is_interrupted: &mut || begun.exists(),
             },
             home: home.path(),
+            scene: Scene {
+                agent: CLAUDE,
+                is_end: false,
+            },
             is_tool: true,
             may_change: true,
             project: 0,

@@ -34,7 +34,7 @@ use serde_json::Value;
 use crate::compat::{Agent, Effect, Event};
 pub(crate) use answer::Answer;
 pub(crate) use background::{Place, places};
-use decision::CallDecision;
+use decision::{CallDecision, unchecked};
 use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
@@ -91,18 +91,15 @@ pub(crate) fn run_background(registered: &Registered, input: &str, places: &[Pla
 /// Returns the answer if hooks could not decide: a block, or an output that is withheld. The end of a turn is not blocked: it could
 /// be blocked for ever.
 pub(crate) fn fault(agent: &Agent, event: &Event, why: &str) -> Answer {
-    let reason = format!("blocked by forge-hooks: {why}");
-    let is_after_tool = event.ours() == Some("tool:post_execute");
-    let dialect = Dialect::of(agent);
     let mut decision = CallDecision::default();
-    if is_after_tool {
+    if event.ours() == Some("tool:post_execute") {
         decision.withhold_output(why);
     } else if event.effect != Effect::Blocks || event.is_stop() {
-        return dialect.error(event, &reason);
+        decision.note(&unchecked(why));
     } else {
-        decision.block_with(reason);
+        decision.block_with(format!("blocked by forge-hooks: {why}"));
     }
-    dialect.answer(event, &Value::Null, decision)
+    Dialect::of(agent).answer(event, &Value::Null, decision)
 }
 
 #[cfg(test)]
@@ -130,9 +127,9 @@ mod tests {
             (CLAUDE, "PreToolUse", 2),
             (CODEX, "PreToolUse", 2),
             (CLAUDE, "UserPromptSubmit", 2),
-            (CLAUDE, "Stop", 1),
-            (CODEX, "SubagentStop", 1),
-            (CLAUDE, "Notification", 1),
+            (CLAUDE, "Stop", 0),
+            (CODEX, "SubagentStop", 0),
+            (CLAUDE, "Notification", 0),
         ] {
             let registered = Registered {
                 agent,
@@ -149,11 +146,13 @@ mod tests {
             let input = json!({"hook_event_name": name, "cwd": directory.path(), "tool_name": "Bash", "tool_input": {}});
             let answer = answer(&registered, &input.to_string(), &mut || panic!("a test"));
             assert_eq!(answer.code, code, "{name}: {answer:?}");
-            assert!(
-                answer.stderr.contains("forge-hooks has panicked"),
-                "{answer:?}"
-            );
-            assert_eq!(answer.stdout, "");
+            let (reason, other) = if code == 2 {
+                (answer.stderr, answer.stdout)
+            } else {
+                (answer.stdout, answer.stderr)
+            };
+            assert!(reason.contains("forge-hooks has panicked"), "{reason}");
+            assert_eq!(other, "");
         }
         let registered = Registered {
             agent: CODEX,

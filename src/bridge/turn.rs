@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::answer::Answer;
 use super::background::{self, Place};
 use super::call::Call;
-use super::decision::CallDecision;
+use super::decision::{CallDecision, Scene};
 use super::dialect::Dialect;
 use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
@@ -99,6 +99,9 @@ impl<'a> Turn<'a> {
         if dialect.asks_at(row) {
             options = options.handles_ask();
         }
+        if row.is_stop() {
+            options = options.only_decisions();
+        }
         let firing = Firing {
             options,
             deadline: self.deadline,
@@ -141,6 +144,10 @@ impl<'a> Turn<'a> {
     fn fire<'f>(&'f self, firing: Firing<'f>) -> (CallDecision, bool) {
         let mut dispatch = Dispatch {
             firing,
+            scene: Scene {
+                agent: self.registered.agent,
+                is_end: self.registered.event.is_stop(),
+            },
             home: &self.registered.home,
             is_tool: self.event.tool_name.is_some(),
             may_change: true,

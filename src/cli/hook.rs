@@ -48,7 +48,10 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
             let error = error.to_string();
             return Some(match intended(args) {
                 Some((agent, event)) => answered(io, &bridge::fault(agent, event, &error)),
-                None => report(io, &format!("blocked by forge-hooks: {error}"), 2),
+                None => {
+                    let code = if is_end(args) { 1 } else { 2 };
+                    report(io, &format!("blocked by forge-hooks: {error}"), code)
+                }
             });
         }
     };
@@ -120,6 +123,13 @@ fn intended(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
     let mut agents = compat::BRIDGED.into_iter();
     let agent = agents.find(|other| agent == other.name())?;
     Some((agent, agent.event_named(event.to_str()?)?))
+}
+
+/// Returns whether a command line that is not understood is for the end of a turn of some agent, where code 2 would let it go on.
+fn is_end(args: &[OsString]) -> bool {
+    let name = args.get(1).and_then(|name| name.to_str());
+    let mut agents = compat::BRIDGED.into_iter();
+    name.is_some_and(|name| agents.any(|agent| agent.event_named(name).is_some_and(Event::is_stop)))
 }
 
 impl Hook {

@@ -65,6 +65,7 @@ impl FireOptions {
             handles: Handles {
                 ask: false,
                 updates: false,
+                only_decisions: false,
             },
             background: Background::Start,
             is_second_pass: false,
@@ -109,6 +110,13 @@ impl FireOptions {
     /// [`Outcome::changed_input`]: crate::Outcome::changed_input
     pub const fn applies_updates(mut self) -> Self {
         self.handles.updates = true;
+        self
+    }
+
+    /// Lets only hooks block that have decided: by an answer, or by an exit code. What could not run is a failure that is ignored.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn only_decisions(mut self) -> Self {
+        self.handles.only_decisions = true;
         self
     }
 

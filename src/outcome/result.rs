@@ -181,7 +181,11 @@ impl HookResult {
         // If the answer says nothing, the exit code decides, even if the answer replaces it.
         let is_empty = self.output.is_none() && self.end.is_failure();
         let failure = self.failure.or(is_empty.then_some(FailureKind::Exit));
-        self.verdict = Verdict::of(&self.hook, failure, self.output(), self.handles);
+        let handles = Handles {
+            only_decisions: self.handles.only_decisions && !self.is_of_exit(),
+            ..self.handles
+        };
+        self.verdict = Verdict::of(&self.hook, failure, self.output(), handles);
         self
     }
 

@@ -13,6 +13,8 @@ pub(crate) struct Handles {
     pub(crate) ask: bool,
     /// The host applies changes of the input.
     pub(crate) updates: bool,
+    /// A hook that could not decide does not block: a block would let an agent work on that has ended its turn.
+    pub(crate) only_decisions: bool,
 }
 
 /// The decision of a result about the operation, with its effect.
@@ -22,7 +24,7 @@ pub(super) enum Verdict {
     Allows,
     /// The hook explicitly allows the operation, or the user has said yes to its question.
     Grants,
-    /// The hook has failed, and the failure is ignored: by its policy, or since the hook runs in the background.
+    /// The hook has failed, and the failure is ignored: by its policy, by the host, or since the hook runs in the background.
     Forgiven,
     /// The hook asks the user. `is_open`: the host handles questions.
     Asks {
@@ -71,6 +73,9 @@ impl Verdict {
         let output = output.filter(|_| !hook.background());
         match (failure, output.map(HookOutput::strictest)) {
             (Some(failure), _) if hook.forgives(failure) => Self::Forgiven,
+            (Some(failure), _) if handles.only_decisions && failure != FailureKind::Exit => {
+                Self::Forgiven
+            }
             (Some(_), _) | (None, Some(Decision::Block)) => Self::Blocks,
             // A change and a question have lower priority than a stop, since they would block.
             _ if output.is_some_and(|output| output.stops_turn) => Self::Stops,

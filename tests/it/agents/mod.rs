@@ -6,6 +6,7 @@ mod doctor;
 mod faults;
 mod install;
 mod recording;
+mod said;
 mod sessions;
 mod tools;
 
