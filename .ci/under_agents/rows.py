@@ -158,6 +158,49 @@ def outputs_are_replaced(place):
     check("withheld" in seen.told and "SECRET" not in seen.told, seen, "the output was not withheld")
 
 
+@row("feedback after a tool, a block after a tool")
+def what_hooks_say_of_a_tool_is_read(place):
+    call = [place.agent.shell("echo OUT''PUT")]
+    for rest in ({"answer": {"feedback": "HOOKSAY"}}, {"answer": {"decision": "block", "reason": "HOOKSAY"}}, {"command": "echo HOOKSAY >&2; exit 1"}):
+        place.has_hooks([{"event": "tool:post_execute:bash", **rest}])
+        seen = place.work(call)
+        check("HOOKSAY" in seen.told, seen, f"the model has not read what {rest} says")
+        check("OUTPUT" in seen.told, seen, "the model has not read the output")
+
+
+@row("a message for the user beside a block")
+def messages_stand_beside_blocks(place):
+    agent = place.agent
+    answer = {"decision": "block", "reason": "HOOKNO", "systemMessage": "HOOKMESSAGE"}
+    place.has_hooks([{"event": "tool:pre_execute:bash", "answer": answer}])
+    seen = is_blocked(place, [agent.shell("echo x > RAN")])
+    check("HOOKMESSAGE" in seen.shown, seen, "the person has not read the message")
+    place.has_hooks([{"event": "user:prompt_submit", "answer": answer}])
+    seen = place.work([agent.shell("echo x > RAN")], on_terminal=agent.name == "codex", keys=[("HOOKNO", "")])
+    check(not seen.has("RAN"), seen, "the prompt was not blocked")
+    check("HOOKNO" in seen.shown and "HOOKMESSAGE" in seen.shown, seen, "the person has not read both beside a prompt")
+
+
+@row("a crash names its exit code and last line")
+def crashes_are_named(place):
+    place.has_hooks([{"event": "tool:pre_execute:bash", "args": ["python3", "-c", "def f(): raise KeyError(5)\nf()"]}])
+    is_blocked(place, [place.agent.shell("echo x > RAN")], "failed, exit code 1: KeyError: 5")
+
+
+@row("at the end of a turn a hook that cannot run lets it end")
+def turns_end_without_a_missing_program(place):
+    agent = place.agent
+    last = {"when": {"/last_assistant_message": {"regex": "NEVER"}}, "answer": {"decision": "block", "reason": "HOOKSTAY"}}
+    for hooks in ([{"event": "agent:stop", "args": ["no-such-notifier"]}], [{"event": "agent:stop", **last}]):
+        place.has_hooks(hooks)
+        seen = is_made(place, [agent.shell("echo x > RAN")], on_terminal=agent.name == "codex")
+        check("no-such-notifier" not in seen.told and "HOOKSTAY" not in seen.told, seen, "the agent went on")
+        is_told = "args" in hooks[0] or agent.name == "copilot"
+        shown = "".join(seen.shown.split())
+        check(not is_told or "no-such-notifier" in shown or "couldnotbetested" in shown, seen, "the person has not read why")
+        (place.project / "RAN").unlink()
+
+
 @row("a prompt blocked, a changed one shown")
 def prompts_are_blocked(place):
     call = [place.agent.shell("echo x > RAN")]
