@@ -22,13 +22,13 @@ say() {
     echo 'program.'
     echo
     echo '```console'
-    say "forge-hooks validate examples/sudo.json"
+    say "forge-hooks check examples/sudo.json"
     say "forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"ls\"}' --config examples/sudo.json"
     say "forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}' --config examples/sudo.json"
     say "forge-hooks fire tool:pre_execute --tool write --args '{}' --config examples/sudo.json --dry-run"
     say "forge-hooks fire tool:pre_exec --config examples/sudo.json"
     say "forge-hooks list --config examples/sudo.json"
     say "forge-hooks list --config examples/sudo.json | head -1"
-    say "printf '{\"hooks\": [{\"event\": \"tool:*\", \"command\": \"true\", \"timeout\": \"5\"}]}' | forge-hooks validate -"
+    say "printf '{\"hooks\": [{\"event\": \"tool:*\", \"command\": \"true\", \"timeout\": \"5\"}]}' | forge-hooks check -"
     echo '```'
 } >docs/session.md

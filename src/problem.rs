@@ -25,7 +25,7 @@ named! {
 
 /// One problem of a hooks file. `Display` is one line:
 /// `error: /home/me/.config/src/forge/hooks.json:7:18: hooks[2].timeout: expected ...`. Serializes as in
-/// `forge-hooks validate --json`: a key without a value is `null`.
+/// `forge-hooks check --json`: a key without a value is `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {

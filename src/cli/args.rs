@@ -211,7 +211,10 @@ pub(crate) enum Command {
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
     Events(Events),
     /// Show all problems of hooks files, each with its line and its fix.
-    Validate(Validate),
+    Check(Check),
+    /// The name of `check` in earlier versions.
+    #[command(hide = true)]
+    Validate(Check),
     /// List all hooks: where they are defined, whether they run, what is approved, and where they were looked for.
     #[command(visible_alias = "status")]
     List(List),
@@ -475,7 +478,7 @@ pub(crate) struct Events {
 }
 
 #[derive(Args)]
-pub(crate) struct Validate {
+pub(crate) struct Check {
     /// The files, `-` for standard input [default: the user's and the project's].
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,

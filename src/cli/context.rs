@@ -219,7 +219,7 @@ impl Context<'_> {
 
     /// Returns the step that fixes a hooks file with errors.
     pub(crate) fn fix_errors(&self) -> String {
-        format!("fix them; `{}` shows them", self.command("validate"))
+        format!("fix them; `{}` shows them", self.command("check"))
     }
 
     /// Returns a command of this program for the user to type, for the same host and project.

@@ -97,9 +97,9 @@ fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<boo
     let mut findings = Vec::new();
     let mut find = |problem: String, fix: String| findings.push(Finding { problem, fix });
     if !report.problems.is_empty() {
-        let validate = context.command("validate");
+        let check = context.command("check");
         let problems = counted(report.problems.len(), "problem");
-        find(problems, format!("`{validate}` shows them"));
+        find(problems, format!("`{check}` shows them"));
     }
     if !report.unapproved.is_empty() {
         let unapproved = counted(report.unapproved.len(), "hook");

@@ -6,6 +6,7 @@
 mod approval;
 mod args;
 mod cases;
+mod check;
 mod confirm;
 mod context;
 mod doctor;
@@ -33,7 +34,6 @@ mod starter;
 mod terminal;
 mod test;
 mod trace;
-mod validate;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -192,7 +192,14 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         Command::Doctor(args) => doctor::run(args, context, terminal),
         Command::Test(args) => test::run(args, context, terminal),
         Command::Events(args) => events::run(args, context, terminal),
-        Command::Validate(args) => validate::run(args, context, terminal),
+        Command::Check(args) => check::run(args, context, terminal),
+        Command::Validate(args) => {
+            terminal.note(format!(
+                "`validate` is called `check` now: `{}`",
+                context.command("check")
+            ))?;
+            check::run(args, context, terminal)
+        }
         Command::List(args) => list::run(args, context, terminal),
         Command::Init(args) => starter::init(args, context, terminal),
         Command::Templates(args) => starter::templates(args, context, terminal),

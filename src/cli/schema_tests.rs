@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 use super::serve::message;
-use super::shape_tests::Validate;
+use super::shape_tests::Check;
 use super::{events, fire, list, replay};
 
 /// Forbids other keys in all objects.
@@ -112,7 +112,7 @@ fn output_of_serve() -> (String, Value) {
     let of_hook = generator.subschema_for::<message::OfHook<'_>>();
     let methods = json!({"enum": ["hook/started", "hook/finished"]});
     let of_hook = json!({"method": methods, "params": of_hook});
-    let report = generator.subschema_for::<Validate>();
+    let report = generator.subschema_for::<Check>();
     let report = json!({"method": {"const": "report/changed"}, "params": report});
     let lines = [
         line(&result, &["jsonrpc", "id", "result"]),
@@ -131,7 +131,7 @@ fn the_schemas_are_those_of_the_structs() {
         schema_of::<fire::FireOutput<'_>>(),
         schema_of::<list::ListOutput<'_>>(),
         schema_of::<replay::ReplayOutput>(),
-        schema_of::<Validate>(),
+        schema_of::<Check>(),
         input_of_serve(),
         output_of_serve(),
     ];

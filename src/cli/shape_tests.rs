@@ -189,10 +189,10 @@ enum Severity {
     Warning,
 }
 
-/// The output of `forge-hooks validate --json`.
+/// The output of `forge-hooks check --json`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "validate")]
-pub(crate) struct Validate {
+#[schemars(rename = "check")]
+pub(crate) struct Check {
     /// The files that were read.
     files: Vec<String>,
     /// The number of usable hooks.

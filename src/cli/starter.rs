@@ -44,7 +44,7 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"fire tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
     let trust = (!args.global).then_some("trust");
-    for command in ["validate"].into_iter().chain(trust).chain([event]) {
+    for command in ["check"].into_iter().chain(trust).chain([event]) {
         writeln!(terminal, "  {}", context.command(command))?;
     }
     Ok(Exit::FINE)

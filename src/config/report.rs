@@ -31,8 +31,8 @@ pub enum TrustPolicy {
 }
 
 /// The result of [`HookConfig::load_into`](crate::HookConfig::load_into) and
-/// [`HookConfig::check`](crate::HookConfig::check). Serializes as `forge-hooks validate --json` prints it:
-/// `schemas/validate.schema.json` describes the keys.
+/// [`HookConfig::check`](crate::HookConfig::check). Serializes as `forge-hooks check --json` prints it:
+/// `schemas/check.schema.json` describes the keys.
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 #[must_use = "it contains the problems of the user's files, for the host to show"]

@@ -190,8 +190,8 @@ pub(crate) struct Initialized<'a> {
     pub(super) version: &'static str,
     /// The text for the user, in lines: problems of hooks files, and notes if there is no such file, or no hook runs.
     pub(super) messages: Vec<String>,
-    /// The output of `validate --json`.
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Validate"))]
+    /// The output of `check --json`.
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Check"))]
     pub(super) report: &'a LoadReport,
     /// The number of items that `approvals` returns: 1 if a person must decide on the project's hooks.
     pub(super) approvals: usize,
@@ -204,7 +204,7 @@ pub(crate) struct Reloaded<'a> {
     /// The text for the user, in lines.
     pub(super) messages: Vec<String>,
     #[serde(flatten)]
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Validate"))]
+    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Check"))]
     pub(super) report: &'a LoadReport,
 }
 

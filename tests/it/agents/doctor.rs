@@ -64,14 +64,14 @@ fn hooks_that_cannot_run_are_found() {
     check(
         "{\"hoks\": []}",
         "1 problem",
-        "`forge-hooks validate` shows them",
+        "`forge-hooks check` shows them",
     );
-    check("{", "1 problem", "`forge-hooks validate` shows them");
+    check("{", "1 problem", "`forge-hooks check` shows them");
     let typo = json!({"hooks": [{"event": "tool:pre_exec", "command": "true"}]});
     check(
         &typo.to_string(),
         "1 problem",
-        "`forge-hooks validate` shows them",
+        "`forge-hooks check` shows them",
     );
     check(
         "{\"hooks\": []}",

@@ -31,7 +31,7 @@ fn the_user_disables_hooks_by_name() {
     assert_eq!(all.len(), 3, "who edits them sees all");
 }
 
-/// `golden/validate.txt` has what is reported.
+/// `golden/check.txt` has what is reported.
 #[test]
 fn another_list_disables_nothing() {
     let guard = r#""hooks": [{"event": "*", "command": "exit 1", "name": "guard"}]"#;

@@ -35,7 +35,7 @@ fn hooks_are_registered_last_in_order() {
 }
 
 /// Entries that cannot be used, each with its effect at each of `events`: `b` blocks, `r` is reported, `.` does not
-/// match. A part of the reason follows. `golden/validate.txt` has all reasons.
+/// match. A part of the reason follows. `golden/check.txt` has all reasons.
 const ENTRIES: &str = r#"
 b..... hooks[0].timeout: {"event": "tool:pre_execute:bash", "command": "x", "timeout": "5"}
 bbbrbr hooks[0].event: {"event": "tool:[", "command": "x"}
@@ -152,7 +152,7 @@ fn a_bad_entry_costs_the_others_nothing() {
     blocked(&world.outcome(&prompt), &path);
 }
 
-/// Files that another user could have written. `golden/validate.txt` has the messages.
+/// Files that another user could have written. `golden/check.txt` has the messages.
 #[cfg(unix)]
 mod modes {
     use std::fs::{Permissions, set_permissions};

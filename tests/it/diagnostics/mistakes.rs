@@ -263,7 +263,7 @@ fn correct_settings_are_not_reported() {
             };
             let text = json!({"hooks": {event: [group]}}).to_string();
             user.write(&format!("{project}/.{agent}/{name}"), &text);
-            let mut program = user.command(&["validate", "--other-agents", agent]);
+            let mut program = user.command(&["check", "--other-agents", agent]);
             program.current_dir(user.path(&project));
             let printed = user.printed(program.output().unwrap()).out;
             assert!(

@@ -36,7 +36,7 @@ const LINES: &str = r#"
 {"event": "*", "command": "x" => error: FILE:4:3: the file is not valid JSON: expected `,` or `}`, found `]`
 "#;
 
-/// `golden/validate.txt` has all messages.
+/// `golden/check.txt` has all messages.
 #[test]
 fn a_problem_is_one_line() {
     for row in LINES.trim().lines() {
@@ -191,7 +191,7 @@ fn a_file_is_checked_in_linear_time() {
     }
 }
 
-/// What is beyond it is in `golden/validate.txt`.
+/// What is beyond it is in `golden/check.txt`.
 #[test]
 fn a_file_at_a_limit_can_be_used() {
     let hooks = r#"{"event": "*", "command": "x"},"#.repeat(most_hooks());

@@ -1,5 +1,5 @@
 //! The report on a settings file: a problem has its place, and the other hooks load all the same. All messages are in
-//! `golden/validate.txt`.
+//! `golden/check.txt`.
 
 use super::{CLAUDE, Place, command, groups, settings};
 

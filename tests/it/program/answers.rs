@@ -81,7 +81,7 @@ fn a_wrong_answer_is_a_problem_with_its_place() {
         assert!(error.contains(words), "{entry}: {error}");
         let file = user.write("hooks.json", &json!({"hooks": [entry]}).to_string());
         let checked = user
-            .run(&["validate", "--json", file.to_str().unwrap()])
+            .run(&["check", "--json", file.to_str().unwrap()])
             .json();
         let problem = &checked["problems"][0];
         let message = problem["message"].as_str().unwrap();
@@ -347,7 +347,7 @@ fn probable_mistakes_are_warnings() {
         let members = rest.as_object().unwrap().clone();
         entry.as_object_mut().unwrap().extend(members);
         let file = user.write("hooks.json", &json!({"hooks": [entry]}).to_string());
-        let checked = user.run(&["validate", file.to_str().unwrap()]);
+        let checked = user.run(&["check", file.to_str().unwrap()]);
         let output = checked.out + &checked.err;
         assert!(output.contains(words), "{entry}: {output}");
         assert!(output.contains("0 errors, 1 warning"), "{entry}: {output}");

@@ -12,7 +12,7 @@ fn init_writes_what_its_schema_describes() {
     ] {
         let user = User::new();
         assert_eq!(user.run(args).status, 0);
-        assert_eq!(user.run(&["validate", "--strict"]).status, 0);
+        assert_eq!(user.run(&["check", "--strict"]).status, 0);
         let content: Value = serde_json::from_str(&user.read(path)).unwrap();
         assert_eq!(content["$schema"], "./hooks.schema.json");
         let schema = user.read(&path.replace("hooks.json", "hooks.schema.json"));
@@ -21,6 +21,21 @@ fn init_writes_what_its_schema_describes() {
         assert!(validator.is_valid(&content), "{content:#}");
         assert_eq!(user.run(args).status, 2);
     }
+}
+
+#[test]
+fn the_old_name_of_check_says_so() {
+    let user = User::new();
+    assert_eq!(user.run(&["init"]).status, 0);
+    let check = user.run(&["check", "--json"]);
+    let old = user.run(&["validate", "--json"]);
+    assert_eq!((old.status, old.out), (check.status, check.out));
+    assert!(
+        old.err
+            .contains("`validate` is called `check` now: `forge-hooks check`"),
+        "{}",
+        old.err
+    );
 }
 
 #[test]
@@ -98,7 +113,7 @@ fn hooks_files_are_read_where_they_are_needed() {
         (&["completions", "bash"], 0),
         (&["events"], 0),
         (&["trace", "trace.jsonl"], 0),
-        (&["validate"], 1),
+        (&["check"], 1),
         (&["fire", "session:start", "--no-global"], 1),
         (&["fire", "session:start"], 1),
     ] {
@@ -183,12 +198,7 @@ fn init_writes_no_file_beside_a_link_to_nothing() {
 #[test]
 fn a_removed_directory_is_named() {
     let user = User::new();
-    for command in [
-        "list",
-        "init --global",
-        "validate x.json",
-        "list --project .",
-    ] {
+    for command in ["list", "init --global", "check x.json", "list --project ."] {
         let script = format!("mkdir gone; cd gone; rmdir ../gone; forge-hooks {command}");
         let printed = user.printed(user.shell(&script).output().unwrap());
         assert_eq!(printed.status, 2, "{printed:?}");
@@ -251,10 +261,10 @@ fn a_project_that_is_not_unicode_must_be_renamed() {
     let hooks = r#"{"hooks": [{"event": "*", "command": "true"}]}"#;
     std::fs::write(project.join(".forge-hooks/hooks.json"), hooks).unwrap();
     std::fs::create_dir_all(user.path("home/.claude")).unwrap();
-    for command in ["list", "validate", "doctor", "trust"] {
+    for command in ["list", "check", "doctor", "trust"] {
         let printed = said_in_project(&[command]);
         let text = printed.out + &printed.err;
-        let is_checked = command == "validate";
+        let is_checked = command == "check";
         assert!(is_checked || text.contains(rename), "{command}: {text}");
         assert!(!text.contains("forge-hooks trust"), "{command}: {text}");
     }

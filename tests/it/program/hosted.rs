@@ -77,10 +77,10 @@ fn every_text_has_the_name_and_the_events_of_the_host() {
         ("{", 0, "completions bash", " mygame\n"),
         ("{", 0, "completions zsh", "#compdef mygame\n"),
         ("{", 2, "trust --project PROJECT", "mygame hooks init"),
-        ("{", 0, "init --project PROJECT", "mygame hooks validate"),
+        ("{", 0, "init --project PROJECT", "mygame hooks check"),
         ("{", 1, "status --project PROJECT", "mygame hooks trust"),
         ("{", 1, "list --project PROJECT", "mygame hooks trust"),
-        ("{", 2, "validate --no-global", "mygame hooks init"),
+        ("{", 2, "check --no-global", "mygame hooks init"),
         (LOADED, 1, "fire level:loaded --data level=one", "out  one"),
         (LOADED, 1, "fire level:loaded", "cannot be blocked"),
         (
@@ -173,7 +173,7 @@ fn a_registered_hook_is_listed() {
 fn init_fits_the_tools_of_the_host() {
     let home = tempfile::tempdir().unwrap();
     assert_eq!(run(home.path(), &["init", "--global"]).status, 0);
-    let printed = run(home.path(), &["validate"]);
+    let printed = run(home.path(), &["check"]);
     let summary = "1 file: 0 errors, 0 warnings,";
     assert!(printed.out.contains(summary), "{printed:?}");
 }

@@ -73,8 +73,8 @@ fn nothing_that_is_shown_is_hidden() {
     let commands = [
         "list",
         "list --json",
-        "validate",
-        "validate --json",
+        "check",
+        "check --json",
         "status",
         "status --json",
         "trust --yes",
@@ -89,7 +89,7 @@ fn nothing_that_is_shown_is_hidden() {
         let printed = user.run(&args);
         hides_nothing(&format!("{args:?}"), &(printed.out.clone() + &printed.err));
         // The words of a problem are made to be shown; the rest is what it is.
-        if args.contains(&"--json") && args[0] != "validate" {
+        if args.contains(&"--json") && args[0] != "check" {
             let report = printed.json().to_string();
             assert!(report.contains(&HIDDEN[1..]), "{args:?}");
         }

@@ -54,7 +54,7 @@ fn what_is_printed_matches_its_schema() {
         ("fire", vec!["fire", "session:start"]),
         ("fire", vec!["fire", "game:over"]),
         ("list", vec!["list"]),
-        ("validate", vec!["validate"]),
+        ("check", vec!["check"]),
     ] {
         is_valid(schema, &user.run(&with(&args, &["--json"])).json());
     }
@@ -107,17 +107,17 @@ fn an_outcome_serializes_as_fire_prints_it() {
 }
 
 #[test]
-fn a_report_serializes_as_validate_prints_it() {
+fn a_report_serializes_as_check_prints_it() {
     let user = user();
     let path = user.path("config/src/forge/hooks.json");
     let report = HookConfig::default().check(&path);
     assert!(!report.problems.is_empty());
     let serialized = json!(report);
-    is_valid("validate", &serialized);
+    is_valid("check", &serialized);
     assert_eq!(report.to_json(), serialized);
     assert_eq!(json!(report.problems), serialized["problems"]);
-    let mut validate = user.command(&["validate", "--json", path.to_str().unwrap()]);
-    let printed = validate.output().unwrap().stdout;
+    let mut check = user.command(&["check", "--json", path.to_str().unwrap()]);
+    let printed = check.output().unwrap().stdout;
     let printed: Value = serde_json::from_slice(&printed).unwrap();
     assert_eq!(printed, serialized);
 }

@@ -1,5 +1,5 @@
 //! Conditions in hooks.json: what they may cost, and whose are compiled. What is printed of them is in
-//! `golden/validate.txt`.
+//! `golden/check.txt`.
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::{FailureKind, Hook, HookConfig, LoadReport};

@@ -1,4 +1,4 @@
-//! Each message of `validate`: the inputs are in `validate_inputs.txt`, and what is said of each in `validate.txt`.
+//! Each message of `check`: the inputs are in `check_inputs.txt`, and what is said of each in `check.txt`.
 //! `FORGE_HOOKS_BLESS=1` writes the results again.
 
 use std::fs::{self, Permissions};
@@ -56,7 +56,7 @@ impl Place {
         OtherAgents::new(tools).with_home(self.path("home"))
     }
 
-    /// `validate --json` with these arguments, of which those that are no option are files.
+    /// `check --json` with these arguments, of which those that are no option are files.
     fn run(&self, host: HooksBuilder, args: &[&str], input: &[u8]) -> String {
         let hooks = host.trust(TrustPolicy::Everything).load();
         let args = args.iter().map(|arg| {
@@ -66,7 +66,7 @@ impl Place {
                 self.path(arg)
             }
         });
-        let args: Vec<_> = ["validate".into(), "--json".into()]
+        let args: Vec<_> = ["check".into(), "--json".into()]
             .into_iter()
             .chain(args)
             .collect();
@@ -119,7 +119,7 @@ impl Place {
         let none = self.tools([]);
         let load = |tools| self.run(self.host().other_agents(tools), &[], b"");
         match word {
-            "validate" => self.run(host, &files, b""),
+            "check" => self.run(host, &files, b""),
             "read" => self.run(host, &["-"], text),
             "all-tools" => load(self.tools(AGENTS)),
             "plugin" => load(none.with_plugin(self.path(rest))),
@@ -207,7 +207,7 @@ struct Row<'a> {
 
 fn rows() -> Vec<Row<'static>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
-    for section in cases(include_str!("validate_inputs.txt")) {
+    for section in cases(include_str!("check_inputs.txt")) {
         let (how, rest) = section.name.split_once(' ').unwrap();
         let (file, template) = rest.split_once(' ').unwrap();
         for line in section
@@ -276,7 +276,7 @@ fn result_of(row: &Row<'_>, all: &Path) -> String {
     }
     place.write(row.file, text);
     match row.how {
-        "check" => place.result(&format!("validate {}", row.file), b""),
+        "check" => place.result(&format!("check {}", row.file), b""),
         "load" => place.result("all-tools", b""),
         "host" => {
             let event = EventSpec::custom("level:loaded").unwrap();
@@ -299,5 +299,5 @@ fn every_message_is_as_reviewed() {
             format!("{}: {result}", row.name)
         },
     );
-    super::same_as_corpus("validate.txt", &results.concat());
+    super::same_as_corpus("check.txt", &results.concat());
 }

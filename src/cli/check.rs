@@ -1,21 +1,21 @@
-//! `validate`: shows all problems of hooks files.
+//! `check`: shows all problems of hooks files.
 
 use std::fmt;
 use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::args::Validate;
+use crate::cli::args::Check;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::config::{Severity, TrustPolicy};
 use crate::{Hooks, LoadReport};
 
-/// The output of `forge-hooks validate`.
+/// The output of `forge-hooks check`.
 #[derive(Serialize, Default)]
 #[serde(transparent)]
-struct ValidateOutput {
+struct CheckOutput {
     all: LoadReport,
     /// The text that was read from standard input.
     #[serde(skip)]
@@ -25,8 +25,8 @@ struct ValidateOutput {
 /// The name of standard input in problems.
 const STANDARD_INPUT: &str = "standard input";
 
-pub(crate) fn run(args: &Validate, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let mut report = ValidateOutput::default();
+pub(crate) fn run(args: &Check, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    let mut report = CheckOutput::default();
     if args.files.is_empty() {
         let hooks = context.load_under(TrustPolicy::Everything)?;
         report.all = LoadReport::clone(&hooks.report());
@@ -54,7 +54,7 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> CommandError {
     CommandError::new(message).with_fix(format!("name one, or write one with `{init}`"))
 }
 
-impl ValidateOutput {
+impl CheckOutput {
     /// Adds the hooks and problems of a file; `-` is standard input.
     fn add(
         &mut self,
@@ -81,7 +81,7 @@ impl ValidateOutput {
     }
 }
 
-impl fmt::Display for ValidateOutput {
+impl fmt::Display for CheckOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = &self.all;
         if !all.problems.is_empty() {
