@@ -42,7 +42,7 @@ impl HookExecutor {
     ///
     /// [`FireOptions::without_background`] leaves background hooks out.
     pub(crate) fn explain(&self, event: &HookEvent, options: &FireOptions) -> Vec<Explanation> {
-        let can_block = self.core().vocabulary.can_block(&event.event_type);
+        let can_block = self.can_block(&event.event_type);
         let is_planned =
             |hook: &Arc<Hook>| options.background != Background::Skip || !hook.background();
         let mut chosen = self.hooks_for(event);

@@ -112,6 +112,11 @@ impl HookExecutor {
         self.core().running()
     }
 
+    /// Returns whether hooks can block the event: the host may have declared that it only notifies.
+    pub(crate) fn can_block(&self, event_type: &EventType) -> bool {
+        self.core().vocabulary.can_block(event_type)
+    }
+
     /// Returns the outcome of an event of this type without results.
     pub(crate) fn outcome_of(&self, event_type: &EventType) -> Outcome {
         self.core().outcome_of(event_type)
@@ -172,7 +177,7 @@ impl HookExecutor {
         if hooks.is_empty() {
             return hooks;
         }
-        let can_block = self.core().vocabulary.can_block(&event.event_type);
+        let can_block = self.can_block(&event.event_type);
         let at = Compared::new(event, self.core().runner.working_dir.as_deref());
         hooks.retain_mut(|hook| {
             let is_met = hook.is_when_met(&at, can_block);
@@ -198,7 +203,7 @@ impl HookExecutor {
         if count == 0 {
             return hooks;
         }
-        let level = if self.core().vocabulary.can_block(name) {
+        let level = if self.can_block(name) {
             Level::Warn
         } else {
             Level::Debug
@@ -372,7 +377,8 @@ impl HookExecutor {
 
     /// Cancels the blocking calls of all threads and the submitted events that run or wait now, as
     /// [`HookHandle::cancel`] does, without waiting. A program with a prompt calls it at Ctrl-C. Later events run, and background
-    /// hooks that were started continue.
+    /// hooks that were started continue. An action of a [`Lifecycle`](crate::Lifecycle) whose question is open is cancelled too:
+    /// a later yes does not count.
     ///
     /// ```
     /// # #[cfg(unix)] {

@@ -56,6 +56,7 @@ impl<'a, A: Action> Request<'a, A> {
                     .map(|(key, value)| (key.to_owned(), value))
                     .into_iter()
                     .collect(),
+                running: None,
                 is_running: false,
             },
             action,
@@ -72,7 +73,8 @@ impl<'a, A: Action> Request<'a, A> {
         self
     }
 
-    /// Adds a field to the data of each event of this action, such as `tool_use_id` for one call of a tool. If an event of
+    /// Adds a field to the data of each event of this action, such as `tool_use_id` for one call of a tool. Loading reports
+    /// conditions on a field that no [declaration](crate::HooksBuilder::event) of the event has. If an event of
     /// the action has a field of this name itself, such as `tool_args` or `error`, the new field is ignored, with a warning
     /// in the log.
     ///
@@ -98,17 +100,18 @@ impl<'a, A: Action> Request<'a, A> {
 
     pub(super) fn start(mut self) -> Result<Running<A>, HookBlockedError> {
         let event = self.open.event(&self.open.row.before);
-        if !event.event_type.can_block() {
+        let executor = self.open.lifecycle.executor();
+        self.open.running = Some(executor.running());
+        if !executor.can_block(&event.event_type) {
             let mut running = self.announce(event);
             A::begun(&mut running)?;
             return Ok(running);
         }
         self.open.is_running = A::DECIDES;
-        let tokens = self.open.tokens();
-        check(&tokens)?;
+        self.open.check()?;
         let (before, again) = self.ask_hooks()?;
         // The user may have cancelled the call while hooks asked.
-        check(&tokens)?;
+        self.open.check()?;
         let mut running = self.running(before, again);
         A::begun(&mut running)?;
         Ok(running)
@@ -116,9 +119,9 @@ impl<'a, A: Action> Request<'a, A> {
 
     /// Fires the event before an action that cannot be blocked.
     pub(super) fn announce(self, event: HookEvent) -> Running<A> {
-        let event_type = event.event_type.clone();
-        let before = self.open.lifecycle.fire_after(event);
-        let before = before.unwrap_or_else(|| Outcome::new(event_type, Vec::new()));
+        let lifecycle = &self.open.lifecycle;
+        let unseen = lifecycle.executor.outcome_of(&event.event_type);
+        let before = lifecycle.fire_after(event).unwrap_or(unseen);
         self.running(before, None)
     }
 
@@ -225,23 +228,14 @@ impl<A> Running<A> {
     }
 }
 
-/// Checks that the host still wants the action, whether there are hooks or not.
-///
-/// # Errors
-/// If a token has been cancelled.
-fn check(tokens: &[CancelToken]) -> Result<(), HookBlockedError> {
-    if tokens.iter().any(CancelToken::is_cancelled) {
-        return Err(HookBlockedError::cancelled());
-    }
-    Ok(())
-}
-
 /// The events of one action: their common data, and whether the end must still be fired.
 pub(super) struct Open {
     pub(super) lifecycle: Lifecycle,
     pub(super) row: Cow<'static, Row>,
     pub(super) tool: Option<String>,
     pub(super) data: Map<String, Value>,
+    /// The token of `cancel_running`, as of the action's begin. None before it.
+    running: Option<CancelToken>,
     is_running: bool,
 }
 
@@ -273,10 +267,22 @@ impl Open {
         }
     }
 
-    /// Returns the tokens that can cancel the action: the host's, and that of `cancel_running`.
-    fn tokens(&self) -> Vec<CancelToken> {
-        let own = self.lifecycle.token.iter().cloned();
-        own.chain([self.lifecycle.executor.running()]).collect()
+    /// Returns whether the host no longer wants the action, so that a yes does not count: its token was cancelled, or, since the
+    /// action began, all that ran was.
+    pub(super) fn is_cancelled(&self) -> bool {
+        let mut tokens = self.lifecycle.token.iter().chain(&self.running);
+        tokens.any(CancelToken::is_cancelled)
+    }
+
+    /// Checks that the host still wants the action, whether there are hooks or not.
+    ///
+    /// # Errors
+    /// If the action [is cancelled](Self::is_cancelled).
+    fn check(&self) -> Result<(), HookBlockedError> {
+        if self.is_cancelled() {
+            return Err(HookBlockedError::cancelled());
+        }
+        Ok(())
     }
 
     /// Fires the event before the action.

@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::action::{Action, Begins, Request, Running};
 use super::question::Question;
 use crate::events::HookEvent;
-use crate::executor::CancelToken;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 
 /// A permission; see [`Lifecycle::permission`](super::Lifecycle::permission).
@@ -150,14 +149,11 @@ impl Running<Permission> {
     }
 
     /// Fires `permission:granted` or `permission:denied`. `answer` is the user's answer to the
-    /// [question](Running::question). It does not count without a question. It does not count either once the
-    /// [token](Request::cancelled_by) is cancelled: the permission is denied then.
+    /// [question](Running::question). It does not count without a question. If the [token](Request::cancelled_by) is cancelled, or
+    /// [`cancel_running`](crate::HookExecutor::cancel_running) was called since `begin`, the permission is denied.
     pub fn finish(mut self, answer: bool) -> PermissionRun {
-        let token = self.open.lifecycle.token.as_ref();
-        let is_cancelled = token.is_some_and(CancelToken::is_cancelled);
         let granted = match self.action.verdict {
-            // The host does not want the permission any more.
-            _ if is_cancelled => false,
+            _ if self.open.is_cancelled() => false,
             Decision::Allow => true,
             Decision::Ask => answer,
             Decision::Block => false,

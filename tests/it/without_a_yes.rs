@@ -315,6 +315,15 @@ fn a_late_yes_is_none() {
         true
     });
     assert!(!late.unwrap().granted);
+    let late = hooks.permission("bash", "execute").run(|_| {
+        world.executor.cancel_running();
+        true
+    });
+    assert!(!late.unwrap().granted);
+    let asked = hooks.permission("bash", "execute").begin().unwrap();
+    world.executor.cancel_running();
+    let later = hooks.permission("bash", "execute").run(|_| true);
+    assert!(!asked.finish(true).granted && later.unwrap().granted);
 }
 
 /// An event that was blocked stays blocked, however its results are read.

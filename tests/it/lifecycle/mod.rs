@@ -10,7 +10,10 @@ use std::sync::{Arc, Mutex};
 
 use forge_hooks::executor::HookRun;
 use forge_hooks::lifecycle::{OwnAction, Question};
-use forge_hooks::{Decision, EventSpec, HookEvent, HookResult, Lifecycle, Observer, Permit};
+use forge_hooks::{
+    AppProfile, CancelToken, Decision, EventSpec, HookEvent, HookExecutor, HookResult, Hooks,
+    HooksBuilder, Lifecycle, Observer, Permit,
+};
 use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, World, meets};
@@ -258,6 +261,32 @@ fn without_waiting_events_keep_their_order() {
     let session = session.begin().unwrap();
     assert!(session.lifecycle().tool("ls", "x").run(works).is_ok());
     assert!(session.finish().is_none());
+}
+
+/// Its first event only notifies: nothing waits for its hooks, and no token keeps the action from running.
+#[test]
+fn a_declared_notification_is_announced() {
+    let specs = ["game:will_save", "game:saved", "game:not_saved"];
+    let specs = specs.map(|name| EventSpec::named(name).notify_only());
+    let action = OwnAction::new(&specs[0], &specs[1], &specs[2]);
+    let world = World::new();
+    world.hook("game:will_save", &meets("there", "go"));
+    let executor = HookExecutor::builder().registry(Arc::clone(world.registry()));
+    let executor = executor.working_dir(world.directory());
+    let builder = Hooks::builder(AppProfile::new("game")).config_home(world.path("config"));
+    let builder = builder.without_system_file().executor(executor);
+    let hooks = specs.into_iter().fold(builder, HooksBuilder::event).load();
+    let waitless = hooks.lifecycle().without_waiting();
+    let saving = waitless.action(&action).begin().unwrap();
+    assert!(saving.before().results().is_empty() && !saving.before().can_block());
+    world.await_file("there");
+    assert!(saving.finish(Ok::<_, String>(())).is_none());
+    world.write("go", "");
+    let token = CancelToken::new();
+    token.cancel();
+    let action = waitless.action(&action).cancelled_by(&token);
+    assert_eq!(action.run(|_| Ok::<_, String>(7)).unwrap(), Ok(7));
+    assert!(hooks.shutdown(PATIENCE));
 }
 
 #[test]
