@@ -105,14 +105,24 @@ pub(crate) enum End {
     Exited(i32),
     #[cfg_attr(windows, allow(dead_code))]
     Signaled(i32),
-    /// `stopped`: the process was stopped (`SIGSTOP`, a read from the terminal), and therefore could not end.
-    TimedOut {
-        stopped: bool,
-    },
+    TimedOut(Stop),
     Cancelled,
     /// The process ended, but its exit status was lost: other code in the host has taken it.
     StatusLost,
     NotStarted(StartError),
+}
+
+/// Whether a process was stopped at its deadline, and therefore could not end.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(windows, allow(dead_code))]
+pub(crate) enum Stop {
+    None,
+    /// By the system: it used the terminal in the background.
+    AtTerminal,
+    /// By another signal.
+    By(i32),
+    /// By a signal that is not known.
+    Unknown,
 }
 
 /// Runs a command to its end. Returns within `timeout` + `kill_grace` + 250 ms, regardless of the command's behavior.

@@ -24,7 +24,7 @@ use windows_sys::Win32::System::SystemInformation::GetSystemDirectoryW;
 use windows_sys::Win32::System::Threading::CREATE_NO_WINDOW;
 
 use super::start::{StartError, explain};
-use super::{Args, Cancel, Captured, End, Finished, LINGER, Place, Refused, Spec};
+use super::{Args, Cancel, Captured, End, Finished, LINGER, Place, Refused, Spec, Stop};
 
 /// The interval at which the wait checks for a cancellation.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(20);
@@ -132,7 +132,7 @@ fn wait(child: &mut Child, spec: &Spec<'_>, deadline: Instant, job: &Job) -> End
             }
             Ok(None) if left.is_zero() => {
                 job.terminate(child);
-                return End::TimedOut { stopped: false };
+                return End::TimedOut(Stop::None);
             }
             Ok(None) => {}
             Err(_) => {

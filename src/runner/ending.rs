@@ -11,7 +11,7 @@ use super::shell_error::not_started;
 use crate::entry::{Failure, FailureKind, HookCommand};
 use crate::hook::Hook;
 use crate::outcome::{End, HookResult, Residency, Trail, error_line, exit_failure};
-use crate::process::{self, Captured, Finished, Spec, StartErrorKind};
+use crate::process::{self, Captured, Finished, Spec, StartErrorKind, Stop};
 
 /// The end of a run.
 pub(super) struct Ran {
@@ -78,9 +78,8 @@ fn end_and_failure(
             let error = format!("ended by {}", named_signal(*signal));
             (End::Signaled(*signal), Kind::Signal, error)
         }
-        process::End::TimedOut { stopped } => {
-            let hint = if *stopped { STOPPED } else { "" };
-            let error = format!("timed out after {timeout:?}{hint}");
+        process::End::TimedOut(stop) => {
+            let error = format!("timed out after {timeout:?}{}", stopped(*stop));
             (End::Otherwise, Kind::TimedOut, error)
         }
         process::End::Cancelled => {
@@ -169,6 +168,8 @@ const SIGNALS_OF_LINUX: &[(i32, &str)] = if cfg!(all(
 )) {
     &[
         (7, "SIGBUS"),
+        (19, "SIGSTOP"),
+        (20, "SIGTSTP"),
         (24, "SIGXCPU"),
         (25, "SIGXFSZ"),
         (31, "SIGSYS"),
@@ -200,9 +201,17 @@ pub(super) fn without_answer(end: &process::End, stderr: &Captured) -> Failure {
     Failure::new(FailureKind::NoAnswer, message)
 }
 
-/// The cause of most stopped processes: `ssh` or `sudo` asks for a password.
-const STOPPED: &str =
-    ", stopped by a signal: it tried to use the terminal, which a hook does not have";
+/// Says what stopped a process until its deadline. Most used the terminal: `ssh` or `sudo` asks for a password.
+fn stopped(stop: Stop) -> String {
+    let at_terminal =
+        ", stopped by a signal: it tried to use the terminal, which a hook does not have";
+    match stop {
+        Stop::None => String::new(),
+        Stop::AtTerminal => at_terminal.to_owned(),
+        Stop::By(signal) => format!(", stopped by {}", named_signal(signal)),
+        Stop::Unknown => ", and one of its processes was stopped by a signal".to_owned(),
+    }
+}
 
 /// The signal that a sandbox's filter of system calls sends, and the exit code of a shell whose program it has ended.
 const SIGSYS: i32 = 31;

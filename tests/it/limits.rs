@@ -108,3 +108,23 @@ fn reading_the_terminal_is_an_error() {
     let beginning = "timed out after 1s, stopped by a signal: ";
     assert!(error.starts_with(beginning), "{error}");
 }
+
+#[test]
+fn another_stop_is_no_use_of_the_terminal() {
+    for (command, expected) in [
+        ("kill -STOP $$", "stopped by signal 19 (SIGSTOP)"),
+        (
+            "sh -c 'kill -STOP $$; :' & wait",
+            "and one of its processes was stopped by a signal",
+        ),
+        ("sleep 60", ""),
+    ] {
+        let stopping = hook("*", command).with_timeout(Duration::from_secs(2));
+        let error = World::new().one(stopping).error.unwrap();
+        let expected = match expected {
+            "" => "timed out after 2s".to_owned(),
+            expected => format!("timed out after 2s, {expected}"),
+        };
+        assert_eq!(error, expected, "{command}");
+    }
+}

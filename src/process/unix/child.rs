@@ -12,17 +12,21 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpgid, kill_process,
-    kill_process_group,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, getpgid, kill_process,
+    kill_process_group, waitid, waitpid,
 };
 
 use super::tree::{self, Outside};
-use crate::process::End;
 use crate::process::temporary::Temporary;
+use crate::process::{End, LINGER, Stop};
 
-/// Processes that could not be reaped in time: killed, but blocked in the kernel (for example by a dead
-/// network drive). The next start of a process tries to reap them again.
-static LEFTOVERS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+/// The pidfds of processes that could not be reaped in time: killed, but blocked in the kernel (for example by a dead
+/// network drive). The next start of a process tries to reap them again. By its id alone no process is reaped later: other code
+/// in the host may have reaped it, and the id may be that of another child.
+static LEFTOVERS: Mutex<Vec<OwnedFd>> = Mutex::new(Vec::new());
+
+/// The most descriptors that are kept for them. Further processes stay in the process table.
+const MOST_LEFTOVERS: usize = 64;
 
 /// A process that was started here, until it is reaped. If it is dropped before that, it is killed together with
 /// its tree.
@@ -76,7 +80,7 @@ impl Leader {
             return true;
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        match rustix::process::waitid(WaitId::Pid(self.pid), options) {
+        match self.wait(options) {
             Ok(status) => status.is_some(),
             Err(Errno::INTR) => false,
             Err(_) => {
@@ -84,6 +88,19 @@ impl Leader {
                 true
             }
         }
+    }
+
+    /// Asks for a change of the process's state: by its pidfd, which is never another process's, where the kernel can (Linux
+    /// 5.4).
+    fn wait(&self, options: WaitIdOptions) -> rustix::io::Result<Option<WaitIdStatus>> {
+        #[cfg(target_os = "linux")]
+        if let Some(pidfd) = self.pidfd() {
+            match waitid(WaitId::PidFd(pidfd), options) {
+                Err(Errno::INVAL) => {}
+                answer => return answer,
+            }
+        }
+        waitid(WaitId::Pid(self.pid), options)
     }
 
     /// Returns whether the process's id may be that of another process.
@@ -130,9 +147,37 @@ impl Leader {
         self.has_ended() && self.outside.is_gone() && tree::group_is_gone(self.pid)
     }
 
-    /// Returns whether a process of the group is stopped.
-    pub(super) fn is_stopped(&self) -> bool {
-        tree::group_is_stopped(self.pid)
+    /// Returns why the process does not go on: a signal has stopped it, or another process of its group. The system stops a
+    /// whole group that uses the terminal.
+    pub(super) fn stop(&self) -> Stop {
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match self.wait(options).ok().flatten() {
+            Some(status) => match stopping_signal(&status) {
+                Some(libc::SIGTTIN | libc::SIGTTOU) => Stop::AtTerminal,
+                Some(signal) => Stop::By(signal),
+                None => Stop::Unknown,
+            },
+            None if tree::group_is_stopped(self.pid) => Stop::Unknown,
+            None => Stop::None,
+        }
+    }
+
+    /// Takes the exit status, if the process has ended: by its pidfd where the kernel can.
+    fn take_status(&self) -> rustix::io::Result<Option<End>> {
+        #[cfg(target_os = "linux")]
+        if let Some(pidfd) = self.pidfd() {
+            match reap_by(pidfd) {
+                Err(Errno::INVAL) => {}
+                answer => {
+                    let end = |status: WaitIdStatus| {
+                        end_of(status.exit_status(), status.terminating_signal())
+                    };
+                    return answer.map(|status| status.map(end));
+                }
+            }
+        }
+        let waited = waitpid(Some(self.pid), WaitOptions::NOHANG)?;
+        Ok(waited.map(|(_, status)| end_of(status.exit_status(), status.terminating_signal())))
     }
 
     /// Takes the exit status; the process id is free after that. The status of an ended process can be
@@ -145,13 +190,13 @@ impl Leader {
         }
         let until = Instant::now() + patience;
         loop {
-            match rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG) {
-                Ok(Some((_, status))) => return end_of(status),
+            match self.take_status() {
+                Ok(Some(end)) => return end,
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
                 Err(Errno::INTR) => {}
                 // The process was killed, and is still blocked in the kernel.
                 Ok(None) => {
-                    leave_over(self.pid);
+                    leave_over(self.pidfd.take());
                     return End::StatusLost;
                 }
                 // Other code in the host has reaped it.
@@ -163,12 +208,9 @@ impl Leader {
 
 impl Drop for Leader {
     fn drop(&mut self) {
-        if self.is_reaped {
-            return;
-        }
-        self.signal_tree(&[Signal::KILL]);
-        if !self.is_lost.load(Ordering::Relaxed) {
-            leave_over(self.pid);
+        if !self.is_reaped {
+            self.signal_tree(&[Signal::KILL]);
+            let _ = self.reap(LINGER);
         }
     }
 }
@@ -184,25 +226,51 @@ fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
     }
 }
 
-fn leave_over(pid: Pid) {
+fn leave_over(pidfd: Option<OwnedFd>) {
     let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
-    leftovers.push(pid);
+    if leftovers.len() < MOST_LEFTOVERS {
+        leftovers.extend(pidfd);
+    }
 }
 
 pub(super) fn reap_leftovers() {
     let mut leftovers = LEFTOVERS.lock().unwrap_or_else(PoisonError::into_inner);
-    leftovers.retain(|pid| {
-        let waited = rustix::process::waitpid(Some(*pid), WaitOptions::NOHANG);
-        matches!(waited, Ok(None) | Err(Errno::INTR))
-    });
+    leftovers.retain(|pidfd| matches!(reap_by(pidfd.as_fd()), Ok(None) | Err(Errno::INTR)));
 }
 
-fn end_of(status: WaitStatus) -> End {
-    match (status.exit_status(), status.terminating_signal()) {
+/// Reaps the process of a pidfd if it has ended.
+#[cfg(target_os = "linux")]
+fn reap_by(pidfd: BorrowedFd<'_>) -> rustix::io::Result<Option<WaitIdStatus>> {
+    waitid(
+        WaitId::PidFd(pidfd),
+        WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+    )
+}
+
+/// No other system has pidfds.
+#[cfg(not(target_os = "linux"))]
+fn reap_by(_pidfd: BorrowedFd<'_>) -> rustix::io::Result<Option<WaitIdStatus>> {
+    Err(Errno::INVAL)
+}
+
+/// Returns the end that a status means.
+fn end_of(exit_code: Option<i32>, signal: Option<i32>) -> End {
+    match (exit_code, signal) {
         (Some(code), _) => End::Exited(code),
         (None, Some(signal)) => End::Signaled(signal),
         (None, None) => End::StatusLost,
     }
+}
+
+/// Returns the signal that has stopped a process. `rustix` does not know it on NetBSD.
+#[cfg(not(target_os = "netbsd"))]
+fn stopping_signal(status: &WaitIdStatus) -> Option<i32> {
+    status.stopping_signal()
+}
+
+#[cfg(target_os = "netbsd")]
+fn stopping_signal(_status: &WaitIdStatus) -> Option<i32> {
+    None
 }
 
 /// Returns whether the host ignores SIGCHLD. A program that inherits this can lose the exit codes of its own children.

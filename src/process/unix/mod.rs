@@ -54,7 +54,7 @@ use self::child::{Leader, Started};
 use self::input::Rest;
 use self::poll::Waiter;
 use super::temporary::Temporary;
-use super::{Cancel, Captured, End, Finished, LINGER, Spec, StartError};
+use super::{Cancel, Captured, End, Finished, LINGER, Spec, StartError, Stop};
 
 #[cfg(test)]
 pub(crate) use self::child::process_is_gone;
@@ -81,7 +81,7 @@ const ASK_TO_END: [Signal; 2] = [Signal::TERM, Signal::CONT];
 /// The reason for which the runner ends the process early.
 #[derive(Clone, Copy)]
 enum Cut {
-    TimedOut { stopped: bool },
+    TimedOut(Stop),
     Cancelled,
 }
 
@@ -184,8 +184,8 @@ impl<'a> Running<'a> {
             // A last check: the process may have ended since the previous turn.
             Phase::Running if self.leader.has_ended() => self.note_end(),
             Phase::Running => {
-                let stopped = self.leader.is_stopped();
-                self.begin_to_end(Cut::TimedOut { stopped });
+                let stop = self.leader.stop();
+                self.begin_to_end(Cut::TimedOut(stop));
             }
             Phase::Ending(why) => self.force(why),
             Phase::Lingering | Phase::Killed(_) => return false,
@@ -278,8 +278,8 @@ impl<'a> Running<'a> {
         let status = self.leader.reap(patience);
         let end = match self.phase {
             Phase::Running | Phase::Lingering => status,
-            Phase::Ending(Cut::TimedOut { stopped }) | Phase::Killed(Cut::TimedOut { stopped }) => {
-                End::TimedOut { stopped }
+            Phase::Ending(Cut::TimedOut(stop)) | Phase::Killed(Cut::TimedOut(stop)) => {
+                End::TimedOut(stop)
             }
             Phase::Ending(Cut::Cancelled) | Phase::Killed(Cut::Cancelled) => End::Cancelled,
         };

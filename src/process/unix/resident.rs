@@ -25,7 +25,7 @@ use super::child::Leader;
 use super::poll::Waiter;
 use super::{ASK_TO_END, input, spawn};
 use crate::process::temporary::Temporary;
-use crate::process::{Cancel, Captured, End, LINGER, Spec};
+use crate::process::{Cancel, Captured, End, LINGER, Spec, Stop};
 
 /// The time that a process gets to end after its input was closed, and again after it got SIGTERM.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -61,9 +61,7 @@ pub(crate) struct Exchange<'a> {
 /// Error getting an answer. The process must not be used again.
 #[derive(Debug)]
 pub(crate) enum Broken {
-    TimedOut {
-        stopped: bool,
-    },
+    TimedOut(Stop),
     Cancelled,
     Ended(End),
     /// The process still runs, but cannot answer any more.
@@ -184,8 +182,7 @@ impl Resident {
             return Err(Broken::Cancelled);
         }
         if Instant::now() >= talk.event.deadline {
-            let stopped = self.leader.is_stopped();
-            return Err(Broken::TimedOut { stopped });
+            return Err(Broken::TimedOut(self.leader.stop()));
         }
         Ok(())
     }

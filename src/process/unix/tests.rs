@@ -79,6 +79,37 @@ fn dropping_a_run_kills_what_left_the_group() {
     }
 }
 
+/// Other code in the host may have reaped it, and its number may be that of another child, as it is of `child` here.
+#[test]
+fn no_process_is_reaped_later_by_its_number() {
+    let mut command = std::process::Command::new("cat");
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut leader = child::Leader::new(rustix::process::Pid::from_child(&child));
+    leader.pidfd = None;
+    assert!(matches!(leader.reap(Duration::ZERO), End::StatusLost));
+    drop(child.stdin.take());
+    let ended = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+    let id = rustix::process::WaitId::Pid(leader.pid());
+    rustix::process::waitid(id, ended).unwrap();
+    child::reap_leftovers();
+    assert!(child.wait().unwrap().success());
+}
+
+#[cfg(all(target_os = "linux", not(forge_hooks_no_pidfd)))]
+#[test]
+fn a_process_that_ends_late_is_reaped_later() {
+    let spec = spec("sleep 60", LONG);
+    let mut leader = start(&spec, Instant::now() + LONG).0.leader;
+    let pid = leader.pid().as_raw_nonzero().get().unsigned_abs();
+    assert!(matches!(leader.reap(Duration::ZERO), End::StatusLost));
+    rustix::process::kill_process(leader.pid(), Signal::KILL).unwrap();
+    let patience = Instant::now() + LONG;
+    while !process_is_gone(pid) {
+        assert!(Instant::now() < patience, "it is not reaped");
+        child::reap_leftovers();
+    }
+}
+
 /// In a host that ignores SIGCHLD, the id of a process that was reaped may be that of another group.
 #[test]
 fn the_group_of_a_process_that_others_reaped_is_not_signalled() {

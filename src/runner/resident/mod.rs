@@ -244,7 +244,7 @@ fn invalid(why: impl Into<String>) -> Failure {
 /// Returns the end of the exchange, and the failure if the end alone does not show it.
 fn describe_broken(broken: Broken, stderr: &Captured) -> (End, Option<Failure>) {
     let why = match broken {
-        Broken::TimedOut { stopped } => return (End::TimedOut { stopped }, None),
+        Broken::TimedOut(stop) => return (End::TimedOut(stop), None),
         Broken::Cancelled => return (End::Cancelled, None),
         // A command that was not found or could not be executed is reported as in a run for one event.
         Broken::Ended(end @ End::Exited(126 | 127)) => return (end, None),

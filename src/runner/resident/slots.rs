@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::hook::Hook;
 use crate::named::Stamps;
-use crate::process::{Cancel, Confinement, End, Resident, Spec};
+use crate::process::{Cancel, Confinement, End, Resident, Spec, Stop};
 
 /// The most processes that are kept at once, including busy ones.
 const MOST: usize = 16;
@@ -195,7 +195,7 @@ impl Turn {
             }
             let now = Instant::now();
             if now >= deadline {
-                return Err(End::TimedOut { stopped: false });
+                return Err(End::TimedOut(Stop::None));
             }
             let longest = (deadline - now).min(CANCEL_INTERVAL);
             let woken = turn.slot.turns.wait_timeout(state, longest);
