@@ -4,7 +4,7 @@
 //! characters are written as escapes. This happens only if the level is enabled.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use super::observer::DropReason;
@@ -19,12 +19,30 @@ use crate::redact::Redactor;
 #[derive(Debug)]
 pub(crate) struct Reporter {
     pub(crate) redactor: Redactor,
-    /// The warnings that were logged, with the fingerprints of their hooks.
-    logged: Mutex<BTreeSet<(u64, String)>>,
+    /// The kinds of warnings that were logged, for each hook by its fingerprint.
+    logged: Mutex<BTreeMap<u64, BTreeSet<String>>>,
 }
 
-/// The most warnings that are remembered; further ones are not logged.
-const MOST_LOGGED: usize = 1000;
+/// The most hooks whose warnings are remembered. After that, all are forgotten, and each warning is logged once more: no hook
+/// mutes another.
+const MOST_HOOKS: usize = 1000;
+
+/// The most kinds of warnings of one hook that are logged: there are fewer.
+const MOST_KINDS: usize = 50;
+
+/// Returns the part of a warning that is this crate's own: what a hook or a person has written stands between backticks, or after
+/// a colon, and numbers differ from run to run.
+fn kind_of(message: &str) -> String {
+    let own = |text: &str| text.split([':', '(']).next().unwrap_or_default().to_owned();
+    let mut kind = match (message.split_once('`'), message.rsplit_once('`')) {
+        (Some((before, _)), Some((_, after))) if !before.contains(':') => {
+            own(before) + "`" + &own(after)
+        }
+        _ => own(message),
+    };
+    kind.retain(|c| !c.is_ascii_digit());
+    kind
+}
 
 impl Reporter {
     pub(crate) fn new(redactor: Redactor) -> Self {
@@ -36,10 +54,12 @@ impl Reporter {
 
     /// Logs a warning for the author of a hook, once for each hook.
     pub(crate) fn diagnose_once(&self, hook: &Hook, message: &str) {
-        // The text after a colon differs from run to run.
-        let kind = message.split(": ").next().unwrap_or_default().to_owned();
         let is_new = self.logged.lock().is_ok_and(|mut logged| {
-            logged.len() < MOST_LOGGED && logged.insert((hook.fingerprint(), kind))
+            if logged.len() >= MOST_HOOKS {
+                logged.clear();
+            }
+            let of_hook = logged.entry(hook.fingerprint()).or_default();
+            of_hook.len() < MOST_KINDS && of_hook.insert(kind_of(message))
         });
         if is_new {
             self.warn(hook, message);
@@ -163,4 +183,65 @@ impl Reporter {
             self.label(hook)
         );
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_has_no_text_of_a_hook() {
+        for (message, expected) in [
+            (
+                "the object has no key of an answer",
+                "the object has no key of an answer",
+            ),
+            (
+                "`descision` is not a known key; did you mean `decision`?",
+                "`?",
+            ),
+            (
+                "found `a: `b`` at line 3, column 77: an answer must be all",
+                "found ` at line , column ",
+            ),
+            (
+                "keys of the answer are ignored: `a`, `b` and 3 more",
+                "keys of the answer are ignored",
+            ),
+            (
+                "its `updatedInput` is discarded: hook `x` comes later and replaces it",
+                "its ` comes later and replaces it",
+            ),
+            (
+                "exit code 3 does not block here: exit with 2",
+                "exit code  does not block here",
+            ),
+        ] {
+            assert_eq!(kind_of(message), expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn no_hook_mutes_another() {
+        let reporter = Reporter::new(Redactor::default());
+        let hook = |command: &str| Hook::new("*", command).unwrap();
+        let remembered = || reporter.logged.lock().unwrap().clone();
+        let noisy = hook("noisy");
+        for number in 0..5_000 {
+            let (name, word) = (format!("k{number}"), format!("a` w{number} `b"));
+            reporter.diagnose_once(&noisy, &format!("`{name}` is not a known key"));
+            reporter.diagnose_once(&noisy, &format!("found `{word}` at line {number}: {ALL}"));
+            reporter.diagnose_once(&noisy, &format!("{name} breaks the rule"));
+        }
+        assert_eq!(remembered().len(), 1);
+        assert!(remembered()[&noisy.fingerprint()].len() <= MOST_KINDS);
+        for number in 0..2 * MOST_HOOKS {
+            let other = hook(&format!("other {number}"));
+            reporter.diagnose_once(&other, "the object has no key of an answer");
+            assert!(remembered().contains_key(&other.fingerprint()), "{number}");
+            assert!(remembered().len() <= MOST_HOOKS);
+        }
+    }
+
+    const ALL: &str = "an answer must be all that a hook writes";
 }
