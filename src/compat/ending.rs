@@ -72,6 +72,9 @@ const TOO_LONG: &str = "it is longer than what is kept of the output";
 const BEYOND_LIMITS: &str =
     "it is nested deeper than 128 levels, or has a number that cannot be represented";
 
+/// The reason of a hook that gives none where exit code 2 is explained.
+const NO_REASON: &str = "the hook exited with code 2, and wrote no reason to standard error";
+
 /// The note on a guard without a reason, in agents that need one.
 const NEEDS_A_REASON: &str = "exit code 2 blocks only with a reason on standard error";
 
@@ -224,14 +227,18 @@ impl Reader<'_> {
             Effect::Nothing => return,
             Effect::Blocks => {
                 if self.output.decision != Some(Decision::Block) {
-                    let none = "the hook exited with code 2 and gave no reason";
-                    self.decide(Decision::Block, reason.or(Some(none.to_owned())));
+                    self.decide(Decision::Block, reason.or(Some(NO_REASON.to_owned())));
                 }
                 self.output.updated_input = None;
                 self.output.replaces_input = false;
             }
             Effect::FeedsBack if self.output.feedback.is_some() => {}
-            Effect::FeedsBack => self.decide(Decision::Block, reason),
+            Effect::FeedsBack => {
+                if reason.is_none() {
+                    self.answer.notes.push(NO_REASON.to_owned());
+                }
+                self.decide(Decision::Block, reason);
+            }
         }
         self.answer.replaces_exit_code = true;
         self.answer.notes.extend(self.answer.invalid.take());

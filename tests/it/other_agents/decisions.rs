@@ -58,6 +58,19 @@ fn an_answer_that_is_too_long_blocks() {
 }
 
 #[test]
+fn exit_code_2_names_the_place_of_its_reason() {
+    for command in ["echo no; exit 2", "exit 2"] {
+        let outcome = before(&[guard(command)]);
+        let reason = outcome.reason().unwrap();
+        assert!(reason.contains("standard error"), "{reason}");
+        let event = HookEvent::tool_post_execute("bash", "ls", "");
+        let feedback = fired(&event, &[claude("PostToolUse", "", command)]);
+        let notes = feedback.results()[0].diagnostics().join("");
+        assert!(notes.contains("standard error"), "{notes}");
+    }
+}
+
+#[test]
 fn an_event_that_is_too_deep_blocks() {
     let args = (0..200).fold(json!("x"), |inner, _| json!([inner]));
     let event = HookEvent::tool_pre_execute("bash", args);
