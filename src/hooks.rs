@@ -232,6 +232,13 @@ impl HooksBuilder {
         hooks
     }
 
+    /// Declares that agents fire the events, and not a host.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_agents(mut self) -> Self {
+        Arc::make_mut(&mut self.vocabulary).set_of_agents();
+        self
+    }
+
     /// Writes no trace, even if the environment names a file for it.
     #[cfg(feature = "cli")]
     pub(crate) fn without_trace(mut self) -> Self {

@@ -230,9 +230,11 @@ impl Registered {
         }
         // The answer at the start of a session lists the hooks files that have mistakes.
         let is_start = self.event.ours() == Some(EventType::SessionStart.as_str());
-        if !is_start {
-            builder = builder.for_one_event();
-        }
+        builder = if is_start {
+            builder.of_agents()
+        } else {
+            builder.for_one_event()
+        };
         builder.load()
     }
 }

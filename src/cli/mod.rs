@@ -102,9 +102,10 @@ pub fn run_standalone<A: Into<OsString>>(
     run_parsed(command_line, args, io, |cli, matches| {
         let options = Standalone::from_arg_matches(matches)?;
         let names = options.names(cli);
-        let profile = options
-            .host()?
-            .map_or_else(AppProfile::default, AppProfile::new);
+        let host = options.host()?;
+        // The program that starts `serve` is a host too.
+        let has_host = host.is_some() || matches!(cli.command, Command::Serve { .. });
+        let profile = host.map_or_else(AppProfile::default, AppProfile::new);
         let mut builder =
             Hooks::builder(profile).approve_command(format!("{program}{names} trust"));
         if cli.command.checks_scripts() {
@@ -113,7 +114,8 @@ pub fn run_standalone<A: Into<OsString>>(
         let others = OtherAgents::new(options.other_agents);
         builder = match args::vocabulary(matches) {
             Some(file) => serve::declare(file, builder, others)?,
-            None => builder.other_agents(others),
+            None if has_host => builder.other_agents(others),
+            None => builder.of_agents().other_agents(others),
         };
         let start = context::directory(Path::new("."))?;
         let builder = builder.discover_project(start);

@@ -37,6 +37,8 @@ pub struct Vocabulary {
     tools: Vec<String>,
     /// The globs among `tools`.
     globs: Vec<Glob>,
+    /// True if agents fire the events, and not a host: then the usual tools have the names of this crate.
+    is_of_agents: bool,
     /// The number of `events` that this crate defines.
     known: usize,
 }
@@ -50,6 +52,7 @@ impl Default for Vocabulary {
             known: 0,
             tools: Vec::new(),
             globs: Vec::new(),
+            is_of_agents: false,
         };
         for spec in spec::known() {
             vocabulary.add_event(spec);
@@ -85,6 +88,17 @@ impl Vocabulary {
             self.globs.push(glob);
         }
         self.tools.push(name);
+    }
+
+    /// Records that agents fire the events.
+    #[cfg(feature = "cli")]
+    pub(crate) fn set_of_agents(&mut self) {
+        self.is_of_agents = true;
+    }
+
+    /// Returns whether agents fire the events, so that the usual tools have the names of this crate.
+    pub(crate) fn is_of_agents(&self) -> bool {
+        self.is_of_agents
     }
 
     /// Returns the built-in events in the order of [`EventType::BUILTIN`], those of agents, then the host's own.

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 /// The most alternatives, and the most names of tools, that are checked: a pattern may have very many.
 const MOST_SEARCHED: usize = 16;
 
-/// Tools that most hosts have, with the names of the examples.
+/// Tools of agents that users write in other cases, with the names that they have here.
 const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
 
 /// Returns a warning for each part of a pattern that matches no event or no tool of a host.
@@ -25,7 +25,8 @@ pub(crate) fn unfired(pattern: &EventPattern, vocabulary: &Vocabulary) -> Vec<Pr
         .iter()
         .flat_map(|alternative| alternative.unfired(vocabulary));
     let mut problems: Vec<_> = of_each.collect();
-    if vocabulary.tools().is_empty() {
+    // A host that has not declared its tools may have one of any name.
+    if vocabulary.is_of_agents() {
         problems.extend(tool_in_other_case(alternatives));
     }
     problems
@@ -327,8 +328,11 @@ mod tests {
         assert!(messages("game:saved, game:saved:bash", &tools).is_empty());
         assert_eq!(messages("game:saved:Bash", &tools).len(), 1);
         let events = vocabulary(&["game:saved"], &[]);
+        assert!(messages("tool:*:Bash", &events).is_empty());
+        let mut agents = vocabulary(&[], &[]);
+        agents.set_of_agents();
         assert_eq!(
-            messages("tool:*:Bash", &events),
+            messages("tool:*:Bash", &agents),
             ["tool names are case-sensitive: `Bash` is not `bash`: bash"]
         );
     }

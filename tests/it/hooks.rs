@@ -280,6 +280,20 @@ fn a_constant_name_of_an_event_is_checked() {
     }
 }
 
+/// A host that has not declared its tools may have one of any name.
+#[test]
+fn a_tool_is_unknown_only_if_tools_are_declared() {
+    let world = World::new();
+    world.write(USERS, &file(&[entry("tool:pre_execute:Bash", "exit 1")]));
+    let hooks = game(&world).load();
+    assert!(hooks.report().problems.is_empty(), "{:?}", hooks.report());
+    let call = HookEvent::tool_pre_execute("Bash", "ls");
+    assert!(!hooks.execute(&call).allowed());
+    let hooks = game(&world).tools(["bash"]).load();
+    let problem = &hooks.report().problems[0];
+    assert_eq!(problem.suggestion.as_deref(), Some("bash"));
+}
+
 #[test]
 fn an_event_is_created_by_its_declared_name() {
     let directory = tempfile::tempdir().unwrap();
