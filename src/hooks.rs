@@ -68,6 +68,8 @@ struct Shared {
     installed: Arc<Installed>,
     /// The user's trace, which is dropped after the executor.
     trace: Option<UserTrace>,
+    /// False if the user's trace was not wanted.
+    has_trace: bool,
     /// The command for an approval, which replaces that of `config`. `serve` learns it after the hooks are loaded.
     approve_command: OnceLock<String>,
 }
@@ -294,6 +296,7 @@ impl HooksBuilder {
                 config,
                 vocabulary,
                 project,
+                has_trace: self.has_trace,
                 trace: trace.map(|trace| UserTrace {
                     trace,
                     executor: remains,
@@ -327,16 +330,28 @@ impl Hooks {
         }
     }
 
-    /// Returns a builder with the same names, events, tools and files, for example to load another project. It
-    /// has no project yet; the executor and the trust policy are the defaults.
+    /// Returns a builder with the same names, events, tools, files, sandbox of projects and command for approvals, for example
+    /// to load another project. It has no project yet; the executor and the trust policy are the defaults.
     pub fn to_builder(&self) -> HooksBuilder {
+        // Each field is named, so that the compiler asks about a new one.
+        let Shared {
+            executor: _,
+            config: _,
+            vocabulary,
+            project: _,
+            policy: _,
+            installed: _,
+            trace: _,
+            has_trace,
+            approve_command: _,
+        } = &*self.shared;
         HooksBuilder {
-            config: self.config().clone(),
-            vocabulary: Arc::clone(&self.shared.vocabulary),
+            config: self.config_now(),
+            vocabulary: Arc::clone(vocabulary),
             executor: HookExecutor::builder(),
             project: None,
             policy: None,
-            has_trace: true,
+            has_trace: *has_trace,
         }
     }
 
@@ -423,13 +438,19 @@ impl Hooks {
     /// one the same label, in the same file is the same guard, and so is an equal entry in another file. A project's guard
     /// that was approved is not in it: it blocks until a person decides.
     pub fn reload(&self) -> Arc<LoadReport> {
-        self.install(self.config().clone(), &self.shared.installed)
+        self.install(self.config_now(), &self.shared.installed)
     }
 
-    fn install(&self, mut config: HookConfig, installed: &Installed) -> Arc<LoadReport> {
-        if let Some(command) = self.shared.approve_command.get() {
-            config = config.with_approve_command(command.clone());
+    /// Returns the configuration with what the host has set since it was built.
+    fn config_now(&self) -> HookConfig {
+        let config = self.config().clone();
+        match self.shared.approve_command.get() {
+            Some(command) => config.with_approve_command(command.clone()),
+            None => config,
         }
+    }
+
+    fn install(&self, config: HookConfig, installed: &Installed) -> Arc<LoadReport> {
         config.install(installed, self.project(), self.shared.policy.as_ref())
     }
 
@@ -440,7 +461,7 @@ impl Hooks {
             return self.report();
         }
         let nowhere = Installed::new(Arc::default());
-        self.install(self.config().clone().checking_scripts(), &nowhere)
+        self.install(self.config_now().checking_scripts(), &nowhere)
     }
 
     /// Sets the command that messages suggest for an approval, in place of the builder's, and loads the files again.
@@ -464,7 +485,7 @@ impl Hooks {
     pub fn watch(&self) -> Result<HookWatcher, WatchError> {
         let installed = Arc::clone(&self.shared.installed);
         let policy = self.shared.policy.clone();
-        self.config()
+        self.config_now()
             .watch_installed(installed, self.project(), policy)
     }
 
@@ -667,5 +688,49 @@ impl fmt::Debug for Hooks {
             .field("project", &self.project())
             .field("executor", self.executor())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use super::*;
+    use crate::compat::CLAUDE;
+
+    /// Each setting differs from its default. The pattern names each field, so that the compiler asks about a new one.
+    #[test]
+    fn to_builder_keeps_each_setting() {
+        let home = tempfile::tempdir().unwrap();
+        let builder = Hooks::builder(AppProfile::new("mygame"))
+            .event(EventSpec::named("game:saved"))
+            .tools(["bash"])
+            .of_agents()
+            .config_home(home.path())
+            .system_file(home.path().join("system.json"))
+            .other_agents([CLAUDE])
+            .sandbox_projects(Sandbox::new())
+            .approve_command("builder")
+            .without_trace()
+            .checking_scripts()
+            .for_one_event();
+        let hooks = builder.clone().load();
+        hooks.name_approve_command("later".to_owned());
+        let HooksBuilder {
+            config,
+            vocabulary,
+            executor: _,
+            project,
+            policy,
+            has_trace,
+        } = hooks.to_builder();
+        let expected = builder
+            .config
+            .with_vocabulary(Arc::clone(&builder.vocabulary))
+            .with_approve_command("later".to_owned());
+        assert_eq!(format!("{config:?}"), format!("{expected:?}"));
+        let debug = |vocabulary: &Vocabulary| format!("{:?}", vocabulary.events());
+        assert_eq!(debug(&vocabulary), debug(&builder.vocabulary));
+        assert_eq!(vocabulary.tools(), builder.vocabulary.tools());
+        assert!(vocabulary.is_of_agents() && !has_trace);
+        assert!(project.is_none() && policy.is_none());
     }
 }
