@@ -14,16 +14,13 @@ use super::paths::Places;
 use super::text_output;
 use crate::compat::{APPLY_PATCH, Agent, Tool};
 use crate::events::{
-    AGENT_ID, AGENT_TYPE, EventType, HookEvent, HostContext, Vocabulary, known_data_keys,
+    AGENT, AGENT_ID, AGENT_TYPE, EventType, HookEvent, HostContext, Vocabulary, known_data_keys,
 };
 
 pub(super) type Arguments = Map<String, Value>;
 
 /// The tool whose arguments have a list of edits.
 const MULTI_EDIT: &str = "MultiEdit";
-
-/// The key of the data for values of the agent that have no other key in our events.
-const AGENT: &str = "agent";
 
 const MAIN: &str = "main";
 const SUBAGENT_START: &str = "agent:subagent_start";

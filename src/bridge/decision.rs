@@ -109,15 +109,6 @@ impl CallDecision {
         self.block.get_or_insert_with(|| reason.into());
     }
 
-    /// Adds notes to the reason of the block.
-    pub(super) fn explain(&mut self, notes: &[String]) {
-        if let Some(reason) = &mut self.block {
-            notes
-                .iter()
-                .for_each(|note| *reason += &format!(" ({note})"));
-        }
-    }
-
     /// Replaces the output of a tool if it is unknown which part of it must not be seen.
     pub(super) fn withhold_output(&mut self, reason: &str) {
         self.replace_output(format!("[output withheld: {reason}]").into());

@@ -88,7 +88,7 @@ impl Dispatch<'_> {
             return None;
         }
         match self.run(hooks, &matching, &event) {
-            Ok(fired) => self.add(&event, fired),
+            Ok(fired) => self.add(fired),
             Err(why) => {
                 self.fault(&why);
                 self.withhold_for(&event.event_type, &matching);
@@ -98,13 +98,9 @@ impl Dispatch<'_> {
     }
 
     /// Adds the outcome of an event. Returns the event as hooks have changed it, if they have.
-    fn add(&mut self, event: &HookEvent, fired: Fired) -> Option<HookEvent> {
+    fn add(&mut self, fired: Fired) -> Option<HookEvent> {
         let again = fired.again.as_ref().map(|(_, outcome)| outcome);
         self.decision.add(self.scene, &fired.first, again);
-        let (event, last) = fired.last(event);
-        if let Some(result) = last.blocked() {
-            self.decision.explain(&result.hook.untested_notes(event));
-        }
         fired.again.map(|(event, _)| event)
     }
 
@@ -118,7 +114,7 @@ impl Dispatch<'_> {
             }
             let error = hook.check_when(&allowance).err();
             let error = error.map(|error| error.to_string());
-            if let Some(why) = error.or_else(|| hook.untested_notes(event).into_iter().next()) {
+            if let Some(why) = error.or_else(|| hook.untested_note(event, None)) {
                 let (label, name) = (hook.shown_label(), &event.event_type);
                 let note = format!("hook `{label}` did not run on `{name}`: {why}");
                 self.decision.note(&note);

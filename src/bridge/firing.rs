@@ -66,16 +66,6 @@ pub(super) struct Fired {
     pub(super) again: Option<(HookEvent, Outcome)>,
 }
 
-impl Fired {
-    /// Returns the last form of the event with its outcome. `event` is the event as it was fired first.
-    pub(super) fn last<'a>(&'a self, event: &'a HookEvent) -> (&'a HookEvent, &'a Outcome) {
-        match &self.again {
-            Some((changed, outcome)) => (changed, outcome),
-            None => (event, &self.first),
-        }
-    }
-}
-
 impl Firing<'_> {
     /// Fires an event, and if hooks have changed it, the changed one.
     ///

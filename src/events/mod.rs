@@ -24,7 +24,9 @@ pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
 pub(crate) use meant::{meant_by, named_elsewhere};
 pub use spec::EventSpec;
-pub(crate) use table::{AGENT_ID, AGENT_TYPE, known_data_keys};
+#[cfg(feature = "cli")]
+pub(crate) use table::AGENT;
+pub(crate) use table::{AGENT_ID, AGENT_TYPE, OF_ANY_EVENT, known_data_keys, never_text};
 pub use vocabulary::Vocabulary;
 
 /// One event in the host, with the data that its hooks receive.

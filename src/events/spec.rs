@@ -68,7 +68,8 @@ impl EventSpec {
         self
     }
 
-    /// Adds a key of the event's data, with a description of its value.
+    /// Adds a key of the event's data, with a description of its value. Loading reports a condition on another key; not for an
+    /// event without declared keys.
     pub fn with_data(
         mut self,
         key: impl Into<Cow<'static, str>>,

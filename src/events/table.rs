@@ -193,6 +193,22 @@ pub(crate) fn known_data_keys() -> impl Iterator<Item = &'static str> {
         .map(|(key, _)| *key)
 }
 
+/// Returns what the value of a key always is in these events, if it is not text.
+pub(crate) fn never_text(key: &str) -> Option<&'static str> {
+    match key {
+        "messages" => Some("a list"),
+        "message_count" | "llm_tokens" => Some("a number"),
+        "stop_hook_active" => Some("a boolean"),
+        _ => None,
+    }
+}
+
+/// The keys that any event may have: of the turn in which it occurs, and of an agent that fires it.
+pub(crate) const OF_ANY_EVENT: [&str; 3] = [AGENT_TYPE, AGENT_ID, AGENT];
+
+/// The key of the data for values of an agent that have no other key in these events.
+pub(crate) const AGENT: &str = "agent";
+
 /// The key of the type of the agent in whose turn an event occurs.
 pub(crate) const AGENT_TYPE: &str = "agent_type";
 

@@ -2,6 +2,7 @@
 //!
 //! `when` tests the conditions, and the hook's protocol tests its own rules.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::compared::Compared;
@@ -11,7 +12,6 @@ use super::error::HookError;
 use crate::entry::{HookCommand, May};
 use crate::events::HookEvent;
 use crate::pattern::{Mismatch, PatternPart};
-#[cfg(feature = "cli")]
 use crate::printable;
 
 impl Hook {
@@ -109,16 +109,19 @@ impl Hook {
         when.map_or_else(Vec::new, |when| when.untested(&at, self.base_dir()))
     }
 
-    /// Returns a message for each of these conditions: it could not be tested, and the reason.
-    #[cfg(feature = "cli")]
-    pub(crate) fn untested_notes(&self, event: &HookEvent) -> Vec<String> {
+    /// Returns a message about the first of these conditions: it could not be tested, and the reason.
+    pub(crate) fn untested_note(
+        &self,
+        event: &HookEvent,
+        working_dir: Option<&Path>,
+    ) -> Option<String> {
         let why = "the event has no text there, a very long one, or a path of which it is not known where it leads";
-        let pointers = self.untested_conditions(event).into_iter();
-        let note = |pointer: &str| {
-            let pointer = printable(pointer);
-            format!("the condition on `{pointer}` could not be tested: {why}")
-        };
-        pointers.map(note).collect()
+        let at = Compared::new(event, working_dir);
+        let untested = self.settings.when.as_ref()?.untested(&at, self.base_dir());
+        let pointer = printable(untested.first()?);
+        Some(format!(
+            "the condition on `{pointer}` could not be tested: {why}"
+        ))
     }
 
     /// Returns whether the conditions and the protocol match an event that the pattern matches.

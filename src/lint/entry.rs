@@ -2,6 +2,7 @@
 //!
 //! `shell` looks at the text of a command, `script` at the files that it names.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,9 @@ use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
 use super::pattern::unfired;
 use super::{agent_names, script, shell};
 use crate::entry::{Decision, HookCommand, Shell};
-use crate::events::{EventSpec, EventType, Vocabulary};
+use crate::events::{
+    EventSpec, EventType, LIKE_AN_EVENT, OF_ANY_EVENT, Vocabulary, nearest, never_text,
+};
 use crate::hook::{Condition, Hook};
 use crate::printable::shortened;
 use crate::problem::Problem;
@@ -41,10 +44,11 @@ const MOST_NAMES: usize = 20;
 /// A probable mistake: its key, the message, and the fix.
 type Finding = (String, String, String);
 
-const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 13] = [
     timeout,
     working_dir,
     when,
+    untestable,
     answer,
     foreign_name,
     shell_word,
@@ -133,6 +137,66 @@ fn when(hook: &Hook, _: &Host) -> Option<Finding> {
         let (message, help) = globs.next()?;
         Some((format!("when.{pointer}"), message, help))
     })
+}
+
+/// Finds a condition on a value that no event of the hook has, or that is never text: each event then counts as matched by a
+/// guard. A host may add data that it has not declared, so only events with declared data count.
+fn untestable(hook: &Hook, host: &Host) -> Option<Finding> {
+    let events = host.vocabulary.events().iter();
+    let events: Vec<_> = events
+        .filter(|event| hook.pattern().matches_type(event.event_type()))
+        .collect();
+    let are_known = events
+        .iter()
+        .all(|event| event.data_keys().next().is_some());
+    if events.is_empty() || !are_known {
+        return None;
+    }
+    let mut pointers = hook.when().map(|(pointer, _)| pointer);
+    pointers.find_map(|pointer| {
+        let (why, help) = about_pointer(pointer.strip_prefix('/')?, &events)?;
+        let message = format!("{why}, so the condition cannot be tested");
+        Some((format!("when.{pointer}"), message, help))
+    })
+}
+
+/// The keys of an event's JSON, none of which is a typo of a key in its data.
+const BESIDE_THE_DATA: [&str; 5] = ["type", "timestamp", "data", "tool_name", "session_id"];
+
+/// Returns the reason why no text can be found in these events, and the fix. The pointer has no slash at its beginning.
+fn about_pointer(pointer: &str, events: &[&EventSpec]) -> Option<(String, String)> {
+    let (key, is_whole) = match pointer.split_once('/') {
+        Some((key, _)) => (key, false),
+        None => (pointer, true),
+    };
+    let has_key = |event: &EventSpec| {
+        let is_of_tool = key == "tool_args" && event.may_have_tool();
+        is_of_tool || event.data_keys().any(|(name, _)| name == key)
+    };
+    if events.iter().any(|event| has_key(event)) {
+        let are_ours = events.iter().all(|event| event.event_type().is_known());
+        let kind = never_text(key).filter(|_| is_whole && are_ours)?;
+        return Some((
+            format!("`{key}` is {kind}, and not text"),
+            "remove the condition, and test the value in the hook's command".to_owned(),
+        ));
+    }
+    if OF_ANY_EVENT.contains(&key) || key.contains('~') {
+        return None;
+    }
+    let keys = events.iter().flat_map(|event| event.data_keys());
+    let keys: BTreeSet<_> = keys.map(|(name, _)| name).collect();
+    let similar = nearest(key, keys.iter().copied(), LIKE_AN_EVENT);
+    let help = match similar.filter(|_| !BESIDE_THE_DATA.contains(&key)) {
+        Some(key) => format!("did you mean `/{key}`?"),
+        None => {
+            let pointers: Vec<_> = keys.iter().map(|key| format!("`/{key}`")).collect();
+            let pointers = pointers.join(", ");
+            format!("a pointer begins within the event's data, which has {pointers}")
+        }
+    };
+    let why = format!("no event of this hook has `{}` in its data", shortened(key));
+    Some((why, help))
 }
 
 fn globs_of(condition: &Condition) -> impl Iterator<Item = &str> {

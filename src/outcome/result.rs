@@ -66,7 +66,8 @@ pub struct HookResult {
     /// The host's way of handling the answer.
     handles: Handles,
     verdict: Verdict,
-    /// The reason as it is shown, if no other field has that text: secrets are masked, and a crash begins with its error.
+    /// The reason as it is shown, if that is not the hook's own: secrets are masked, a crash begins with its error, and the
+    /// conditions are named that could not be tested.
     shown_reason: Option<String>,
 }
 
@@ -460,7 +461,7 @@ impl HookResult {
             self.error = Some(format!("the user declined: {reason}"));
             Verdict::Blocks
         };
-        // The reason is part of the error now.
+        // The shown reason is part of the error now.
         self.shown_reason = None;
         self
     }
@@ -524,7 +525,8 @@ impl HookResult {
 
     /// Returns the reason why the hook failed, blocks or asks, for the user and the model. With a JSON answer: its reason,
     /// else its standard error. Without one: its standard output, else its standard error. For a hook that did not end by
-    /// itself: the description of the failure. None if it did not fail, block or ask.
+    /// itself: the description of the failure. None if it did not fail, block or ask. If the hook ran because a condition could
+    /// not be tested, and does not let the operation continue, the reason says so.
     ///
     /// Before a standard error of more than two lines stands a line with the exit code and the error in it, `failed, exit code 1:
     /// KeyError: 'a'`, unless the exit code is 2: what an interpreter writes when a hook crashes begins with other lines.

@@ -19,6 +19,7 @@ use super::sandbox::Bases;
 #[cfg(feature = "cli")]
 use crate::entry::Standing;
 use crate::entry::{Failure, HookOutput, Reading};
+use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::{End, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
@@ -101,9 +102,26 @@ impl Runner {
         let panicked = || self.panicked(hook).handled(firing.handles);
         let mut result = catch_unwind(attempt).unwrap_or_else(|_| panicked());
         result.trail.queued = firing.queued;
-        result.set_shown_reason(self.reporter.shown_reason(&result));
+        result.set_shown_reason(self.shown_reason(&result, &firing.event));
         self.observers.finish(&run, &result);
         result
+    }
+
+    /// Returns the reason of a result as it is shown, if that is not the hook's own. A person who looks for the reason of a block
+    /// must not read a guard's command if it ran only because a condition could not be tested.
+    fn shown_reason(&self, result: &HookResult, event: &HookEvent) -> Option<String> {
+        let shown = self.reporter.shown_reason(result);
+        if result.should_continue() {
+            return shown;
+        }
+        let directory = self.working_dir.as_deref();
+        let note = result.hook.untested_note(event, directory);
+        let Some(note) = note else {
+            return shown;
+        };
+        let own = shown.or_else(|| result.reason().map(str::to_owned));
+        let own = own.unwrap_or_else(|| "no reason given".to_owned());
+        Some(format!("{own} ({note})"))
     }
 
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {

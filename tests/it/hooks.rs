@@ -294,6 +294,97 @@ fn a_tool_is_unknown_only_if_tools_are_declared() {
     assert_eq!(problem.suggestion.as_deref(), Some("bash"));
 }
 
+/// The load reports a condition on a value that the declared data lacks, or that is never text.
+#[test]
+fn a_condition_that_cannot_be_tested_is_reported() {
+    let world = World::new();
+    for (event, pointer, expected) in [
+        (
+            "game:saved",
+            "/fle",
+            Some(["`fle`", "did you mean `/file`?"]),
+        ),
+        ("game:saved", "/player/1", Some(["`player`", "`/file`"])),
+        (
+            "tool:pre_execute",
+            "/command",
+            Some(["`command`", "`/tool_args`"]),
+        ),
+        (
+            "tool:pre_execute:bash",
+            "/tool_name",
+            Some(["`tool_name`", "`/tool_args`"]),
+        ),
+        (
+            "llm:pre_request",
+            "/messages",
+            Some(["`messages` is a list", "remove"]),
+        ),
+        (
+            "agent:stop",
+            "/stop_hook_active",
+            Some(["is a boolean", "remove"]),
+        ),
+        ("game:saved", "/file", None),
+        ("game:saved", "/file/0", None),
+        ("game:saved", "/agent_type", None),
+        ("tool:*", "/tool_result", None),
+        ("tool:pre_execute", "/tool_args/comand", None),
+        ("tool:pre_execute", "/agent/model", None),
+        ("permission:check", "/tool_args/command", None),
+        ("llm:pre_request", "/messages/0/content", None),
+        // Nothing is known of their data.
+        ("game:over", "/fle", None),
+        ("game:lost", "/fle", None),
+        ("session:start", "/source", None),
+        ("*", "/fle", None),
+    ] {
+        let when = json!({pointer: {"regex": "x"}});
+        let blocks = json!({"event": event, "answer": {"decision": "block"}, "when": when});
+        world.write(USERS, &file(&[blocks]));
+        let saved = EventSpec::named("game:saved").with_data("file", "its name");
+        let hooks = game(&world)
+            .event(saved)
+            .event(EventSpec::named("game:over"));
+        let hooks = hooks.event(EventSpec::named("game:lost")).load();
+        let report = hooks.report();
+        let problems: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+        match (&problems[..], expected) {
+            ([], None) => {}
+            ([problem], Some(parts)) => {
+                let place = format!("when.{pointer}");
+                let is_there = |part: &&str| problem.contains(part);
+                assert!(
+                    parts.iter().all(is_there) && problem.contains(&place),
+                    "{problem}"
+                );
+                assert!(problem.contains("cannot be tested"), "{problem}");
+            }
+            _ => panic!("{event} {pointer}: {problems:?}"),
+        }
+    }
+}
+
+/// A block says that it is one because of a condition, for a value that the load cannot know too.
+#[test]
+fn a_block_names_its_untested_condition() {
+    let world = World::new();
+    let reason = json!({"decision": "block", "reason": "not this one"});
+    let blocks = json!({"event": "game:saved", "answer": reason, "when": {"/files": "*.sav"}});
+    world.write(USERS, &file(&[blocks]));
+    let saved = EventSpec::named("game:saved").with_data("files", "their names");
+    let hooks = game(&world).event(saved.clone()).load();
+    assert!(hooks.report().problems.is_empty());
+    let files = json!(["a.txt", "b.txt"]);
+    let outcome = hooks.execute(&saved.event().with_data("files", files));
+    let expected = "not this one (the condition on `/files` could not be tested: ";
+    assert!(outcome.reason().unwrap().starts_with(expected));
+    let blocked = outcome.check().unwrap_err().to_string();
+    assert!(blocked.contains(expected), "{blocked}");
+    let outcome = hooks.execute(&saved.event().with_data("files", "a.sav"));
+    assert_eq!(outcome.reason(), Some("not this one"));
+}
+
 #[test]
 fn an_event_is_created_by_its_declared_name() {
     let directory = tempfile::tempdir().unwrap();

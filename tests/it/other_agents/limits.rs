@@ -116,7 +116,8 @@ fn a_project_has_so_many_bytes_of_files() {
 fn the_expressions_of_a_clone_share_one_limit() {
     const IN_A_FILE: usize = 20;
     let user = settings("BeforeTool", "Users.*", &command("user"));
-    let native = r#"{"hooks": [{"event": "tool:*", "command": "native", "when": {"/x": "y*"}}]}"#;
+    let native =
+        r#"{"hooks": [{"event": "tool:*", "command": "native", "when": {"/tool_args/x": "y*"}}]}"#;
     let compiled = [4, 16].map(|count| {
         let place = Place::new([
             ("home/.gemini/settings.json", &*user),
