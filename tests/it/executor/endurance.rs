@@ -80,9 +80,9 @@ mod on_linux {
     fn much_output_takes_little_memory() {
         if alone("executor::endurance::on_linux::much_output_takes_little_memory") {
             let world = World::new();
-            let much = hook("*", "head -c 268435456 /dev/zero")
-                .with_timeout(std::time::Duration::from_secs(300));
-            assert!(world.one(hook("*", "head -c 10000 /dev/zero")).success());
+            let prints = |bytes: u64| hook("*", &format!("yes | head -c {bytes}"));
+            let much = prints(268_435_456).with_timeout(std::time::Duration::from_secs(300));
+            assert!(world.one(prints(10_000)).success());
             let before = memory("VmRSS:");
             let result = world.one(much);
             assert!(result.success() && result.truncated(), "{result:?}");
