@@ -91,7 +91,7 @@ impl Vocabulary {
     }
 
     /// Records that agents fire the events.
-    #[cfg(feature = "cli")]
+    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn set_of_agents(&mut self) {
         self.is_of_agents = true;
     }

@@ -7,13 +7,13 @@
 use serde_json::{Map, Value};
 
 use super::keys::{Place, place_within};
-use crate::events::HookEvent;
+use crate::events::{AGENT, HookEvent};
 
-/// What the agent or the host says about a call. No model and no tool writes it, and it has the words of an answer.
-const NOT_OF_A_MODEL: [&str; 1] = ["permission_suggestions"];
+/// The member in which an agent proposes rules with a question, in the words of an answer.
+const SUGGESTIONS: &str = "permission_suggestions";
 
-/// The object of the event's data in which an agent's own values are.
-const AGENT: &str = "agent";
+/// The members of a suggestion whose values an agent chooses. The others quote the call.
+const OF_AGENT: [&str; 4] = ["type", "behavior", "mode", "destination"];
 
 /// Checks that the event contains no member of the answer which does more than stop something (`widens`). The event contains
 /// a member if the letters of its name and its value follow each other in the event. Only letters of ASCII count, in any
@@ -57,8 +57,7 @@ fn add_widening<'a>(
     for (name, value) in object {
         if widens(name, value) {
             let mut letters = String::new();
-            add_letters(name, &mut letters);
-            add_value(value, &mut letters);
+            add_member(name, value, &mut letters);
             members.push((name, letters));
         } else if let Value::Object(inner) = value
             && let Some(place) = place_within(name, place)
@@ -72,21 +71,23 @@ fn add_widening<'a>(
 fn add_fields(fields: &Map<String, Value>, letters: &mut String) {
     for (name, value) in fields {
         match value {
-            _ if NOT_OF_A_MODEL.contains(&&**name) => {}
-            Value::Object(inner) if name == AGENT => add_fields(inner, letters),
-            _ => {
-                add_letters(name, letters);
-                add_value(value, letters);
+            Value::Array(items) if name == SUGGESTIONS => {
+                for suggestion in items.iter().filter_map(Value::as_object) {
+                    let rest = suggestion
+                        .iter()
+                        .filter(|(name, _)| !OF_AGENT.contains(&&***name));
+                    rest.for_each(|(name, value)| add_member(name, value, letters));
+                }
             }
+            Value::Object(inner) if name == AGENT => add_fields(inner, letters),
+            _ => add_member(name, value, letters),
         }
     }
 }
 
-fn add_object(object: &Map<String, Value>, letters: &mut String) {
-    for (name, value) in object {
-        add_letters(name, letters);
-        add_value(value, letters);
-    }
+fn add_member(name: &str, value: &Value, letters: &mut String) {
+    add_letters(name, letters);
+    add_value(value, letters);
 }
 
 fn add_value(value: &Value, letters: &mut String) {
@@ -94,7 +95,11 @@ fn add_value(value: &Value, letters: &mut String) {
         Value::String(text) => add_letters(text, letters),
         Value::Bool(flag) => add_letters(if *flag { "true" } else { "false" }, letters),
         Value::Array(items) => items.iter().for_each(|item| add_value(item, letters)),
-        Value::Object(members) => add_object(members, letters),
+        Value::Object(members) => {
+            members
+                .iter()
+                .for_each(|(name, value)| add_member(name, value, letters));
+        }
         Value::Null | Value::Number(_) => {}
     }
 }

@@ -14,7 +14,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::invalid::{explain, position};
-use super::keys::{Place, Within, hidden_decision, is_refusal, key, keys_of};
+use super::keys::{Key, Place, Within, hidden_decision, is_refusal, keys_of};
 use crate::json;
 use crate::printable::{is_printable, printable};
 
@@ -27,12 +27,20 @@ const ALL: &str =
 /// The characters with which programs and people quote keys and answers.
 const QUOTES: &str = "\"'`\\‘’‚‛“”„‟‹›«»＂＇";
 
-/// A key of an answer in text: quoted, or after a mark of an object and before its value. A test shows that it compiles.
+/// A key of an answer in text: quoted, or after a mark of an object and before its value. Case makes no difference, nor do `_` and
+/// `-` between the words of a key. A test shows that it compiles.
 static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let names: Vec<_> = keys_of(Place::Top).map(|key| key.name).collect();
+    let words = |key: &Key| {
+        let letters = key.name.chars();
+        letters.fold(String::new(), |name, letter| {
+            let mark = if letter.is_uppercase() { "[_-]?" } else { "" };
+            name + mark + letter.encode_utf8(&mut [0; 4])
+        })
+    };
+    let names: Vec<_> = keys_of(Place::Top).map(words).collect();
     let (names, quote) = (names.join("|"), format!("[{}]", regex::escape(QUOTES)));
     let quoted = format!("{quote}(?<quoted>{names}){quote}");
-    Regex::new(&format!(r"{quoted}|[{{,;:]\s*(?<bare>{names})\s*[:=]")).ok()
+    Regex::new(&format!(r"(?i){quoted}|[{{,;:]\s*(?<bare>{names})\s*[:=]")).ok()
 });
 
 /// Removes the characters around an answer that have no meaning: white space and byte order marks.
@@ -177,8 +185,11 @@ fn check_lines(text: &str) -> Result<(), String> {
         if let Ok(value) = json::parse::<Value>(line) {
             check_value(&value, text, start)?;
         } else if begin.starts_with('{') && !is_open {
-            // The rest of the text is searched once.
+            // The rest of the text is read once. It may be whole JSON on several lines.
             is_open = true;
+            if let Some(Ok(value)) = json::values::<Value>(&text[start..]).next() {
+                check_value(&value, text, start)?;
+            }
             if let Some(key) = keys_in(&text[start..]).find(TextKey::decides) {
                 return Err(found_key(key.name, text, start + key.at));
             }
@@ -206,7 +217,10 @@ struct TextKey<'a> {
 
 impl TextKey<'_> {
     fn decides(&self) -> bool {
-        key(self.name, Place::Top).is_some_and(|key| key.decides)
+        let letters = self.name.chars().filter(char::is_ascii_alphabetic);
+        let name: String = letters.collect();
+        let mut keys = keys_of(Place::Top).filter(|key| key.decides);
+        keys.any(|key| key.name.eq_ignore_ascii_case(&name))
     }
 
     fn has_value(&self) -> bool {
@@ -221,9 +235,11 @@ impl TextKey<'_> {
         let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
         let value = self.rest.trim_start_matches(is_between);
         let word = value.split(|c: char| !c.is_alphanumeric()).next();
-        match (self.name, word.unwrap_or_default()) {
-            ("continue", word) => word == "false",
-            (_, word) => self.decides() && is_refusal("decision", &word.into()),
+        let word = word.unwrap_or_default();
+        if self.name.eq_ignore_ascii_case("continue") {
+            word == "false"
+        } else {
+            self.decides() && is_refusal("decision", &word.into())
         }
     }
 }

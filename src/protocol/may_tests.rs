@@ -176,7 +176,8 @@ fn an_input_that_is_printed_back_is_refused() {
 /// An agent proposes rules with a question, in the words of an answer.
 #[test]
 fn what_the_agent_proposes_is_not_an_echo() {
-    let suggestions = json!([{"type": "setMode", "behavior": "allow", "decision": "allow"}]);
+    let suggestions = json!([{"type": "setMode", "behavior": "allow", "destination": "session"}]);
+    let quoted = |text: &str| json!({"permission_suggestions": [{"rules": [{"toolName": "Bash", "ruleContent": text}], "behavior": "allow"}]});
     let event = || HookEvent::permission_prompt("bash", "execute", None);
     let of_bridge = json!({"name": "claude", "permission_suggestions": suggestions});
     let of_host = HostContext::new().with_field("permission_suggestions", suggestions);
@@ -185,6 +186,11 @@ fn what_the_agent_proposes_is_not_an_echo() {
         (event().with_data("agent", of_bridge), false),
         (event().with_context(Arc::new(of_host)), false),
         (event().with_data("agent", written.clone()), true),
+        (
+            event().with_data("agent", quoted("echo behavior: allow, decision: allow")),
+            true,
+        ),
+        (event().with_data("agent", quoted("ls")), false),
         (event().with_data("tool_args", written), true),
     ] {
         for answer in [

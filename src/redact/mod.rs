@@ -129,7 +129,7 @@ impl Redactor {
         text: &'a str,
         secrets: impl IntoIterator<Item = &'s str>,
     ) -> Cow<'a, str> {
-        self.masked_text(text, &Values::new(secrets))
+        self.masked_text(text, &Values::new(secrets, text.len()))
     }
 
     fn masked_text<'a>(&self, text: &'a str, values: &Values) -> Cow<'a, str> {
@@ -177,7 +177,7 @@ impl Redactor {
     pub(crate) fn value_with(&self, value: &Value, secrets: &[&str]) -> Value {
         let masks = json::Masks {
             redactor: self,
-            values: &Values::new(secrets.iter().copied()),
+            values: &Values::new(secrets.iter().copied(), usize::MAX),
         };
         json::masked(masks, value, 0)
     }

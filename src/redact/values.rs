@@ -33,23 +33,25 @@ struct State {
 }
 
 impl Values {
-    pub(super) fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+    /// Parts above `longest` are left out: no text is longer.
+    pub(super) fn new<'a>(secrets: impl IntoIterator<Item = &'a str>, longest: usize) -> Self {
         let secrets = secrets.into_iter().map(str::trim);
         let mut secrets = secrets.filter(|secret| is_secret(secret)).peekable();
         let mut values = Self::default();
         if secrets.peek().is_some() {
             values.states.push(State::default());
-            secrets.for_each(|secret| values.add(secret));
+            secrets.for_each(|secret| values.add(secret, longest));
             values.link();
         }
         values
     }
 
-    fn add(&mut self, secret: &str) {
+    fn add(&mut self, secret: &str, longest: usize) {
         let escaped = serde_json::Value::from(secret).to_string();
         let lines = secret.lines().map(str::trim);
         let lines = lines.filter(|line| line.len() >= SHORTEST_LINE);
-        for part in lines.chain([secret, &escaped[1..escaped.len() - 1]]) {
+        let parts = lines.chain([secret, &escaped[1..escaped.len() - 1]]);
+        for part in parts.filter(|part| part.len() <= longest) {
             let mut state = 0;
             for byte in part.bytes() {
                 let new = self.states.len();
