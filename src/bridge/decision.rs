@@ -8,6 +8,9 @@ use crate::entry::Decision;
 use crate::outcome::{FailureKind, HookResult, Outcome, for_model};
 use crate::printable::printable_lines;
 
+/// The reason to end the turn, if a hook gives none that the model may read.
+const STOPS: &str = "a hook stops the turn";
+
 /// Where an event is fired, as far as the texts of a decision name it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scene {
@@ -59,15 +62,16 @@ impl CallDecision {
             for question in outcome.questions() {
                 add(&mut self.asks, asked(question));
             }
-            self.context.extend(outcome.additional_context());
-            self.context.extend(outcome.feedback());
-            self.object(scene, outcome);
+            let telling = of_last_output(outcome);
+            self.context.extend(telling.additional_context());
+            self.context.extend(telling.feedback());
+            self.object(scene, &telling);
             for message in outcome.system_messages() {
                 add(&mut self.messages, printable_lines(message));
             }
             self.note(&scene.failures(outcome));
             if outcome.stops_turn() {
-                let reason = outcome.stop_reason().unwrap_or("a hook stops the turn");
+                let reason = telling.stop_reason().unwrap_or(STOPS);
                 self.stop.get_or_insert_with(|| printable_lines(reason));
             }
         }
@@ -114,9 +118,13 @@ impl CallDecision {
         self.replace_output(format!("[output withheld: {reason}]").into());
     }
 
-    /// Replaces the output of a tool. A hook that has objected before may repeat parts of the old one.
+    /// Replaces the output of a tool. What hooks have said before may repeat parts of the old one.
     fn replace_output(&mut self, output: Value) {
         self.objections.clear();
+        self.context.clear();
+        if let Some(reason) = &mut self.stop {
+            STOPS.clone_into(reason);
+        }
         self.output = Some(output);
     }
 
@@ -146,6 +154,20 @@ impl Scene {
         let agent = self.agent.title();
         format!("{} ({agent} cannot ask here{consequence})", asked(question))
     }
+}
+
+/// Returns the outcome with the results of those hooks that have seen a tool's output as the model gets it: from the last one on
+/// that has replaced or withheld it.
+fn of_last_output(outcome: &Outcome) -> Outcome {
+    let changes = |result: &HookResult| {
+        result.replaced_output().is_some() || result.withheld_output().is_some()
+    };
+    let changed = outcome.updated_output().is_some();
+    let mut results = outcome.results().to_vec();
+    if let Some(last) = results.iter().rposition(changes).filter(|_| changed) {
+        results.drain(..last);
+    }
+    outcome.clone().with_results(results)
 }
 
 /// Returns the line for the user if hooks could not decide, and nothing is blocked.

@@ -104,8 +104,9 @@ impl Dispatch<'_> {
         fired.again.map(|(event, _)| event)
     }
 
-    /// Switches off the hooks whose conditions cannot be tested at the end of a turn, and tells the user: the hooks after them run, and
-    /// no guard keeps the agent from its end for a reason that the agent cannot change.
+    /// Switches off the hooks with a condition on a value that the end of this turn does not have, and tells the user: the hooks after
+    /// them run, and no guard keeps the agent from its end for a reason that the agent cannot change. A value that is there is no such
+    /// reason, also if it cannot be tested: a model may have written it.
     fn set_aside(&mut self, hooks: &Hooks, event: &HookEvent) {
         let allowance = Allowance::default();
         for (id, hook) in hooks.registry().entries() {
@@ -114,7 +115,7 @@ impl Dispatch<'_> {
             }
             let error = hook.check_when(&allowance).err();
             let error = error.map(|error| error.to_string());
-            if let Some(why) = error.or_else(|| hook.untested_note(event, None)) {
+            if let Some(why) = error.or_else(|| hook.absent_note(event)) {
                 let (label, name) = (hook.shown_label(), &event.event_type);
                 let note = format!("hook `{label}` did not run on `{name}`: {why}");
                 self.decision.note(&note);

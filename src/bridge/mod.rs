@@ -40,7 +40,7 @@ use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
     Approvals, BoundedChild, Mistake, Registration, Runs, User, install, probe, registered,
-    uninstall, usable,
+    remove_message, uninstall, usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;

@@ -3,15 +3,16 @@
 //! `install` writes the record, and each start that finds hooks. Hooks of a project are not meant: their approval blocks if they
 //! are gone.
 
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::session;
 use crate::compat::Agent;
 use crate::config::HookConfig;
 use crate::files::{self, NewFile};
-use crate::named::of_text;
+use crate::named::of_text as digest_of;
+use crate::printable::printable;
 
 /// Records whether the user has hooks.
 ///
@@ -36,10 +37,10 @@ pub(super) fn message(agent: &Agent, home: &Path, config: &HookConfig) -> Option
         let _ = write(&record, config);
         return None;
     }
-    let file = fs::read_to_string(record).ok()?;
+    let file = printable(&text_of(&record)?);
     Some(format!(
-        "none of your hooks runs: `{file}` had some before, and is gone, empty or switched off now. \
-        Restore it; if you want none, run `forge-hooks install {agent}`"
+        "none of your hooks runs: `{file}` had some before, and is gone, empty or switched off now. Until you restore \
+        it, nothing is guarded. To have no hooks, and no more such messages, run `forge-hooks install {agent}`"
     ))
 }
 
@@ -49,18 +50,33 @@ fn record_of(home: &Path, config: &HookConfig) -> PathBuf {
     let approvals = approvals
         .as_ref()
         .map(|store| store.path().to_string_lossy());
-    let name = format!("hooks-{}", of_text(&*approvals.unwrap_or_default()));
+    let name = format!("hooks-{}", digest_of(&*approvals.unwrap_or_default()));
     session::state(home).join(name)
+}
+
+/// Returns the text of a record. Only a file is one: what else has its name is never opened.
+fn text_of(record: &Path) -> Option<String> {
+    const LONGEST: u64 = 4096;
+    if !record.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let file = File::open(record).ok()?;
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    Some(text)
 }
 
 fn write(record: &Path, config: &HookConfig) -> io::Result<()> {
     let file = config.global_path().unwrap_or_default();
     let file = file.to_string_lossy();
-    if fs::read_to_string(record).is_ok_and(|known| known == file) {
+    if text_of(record).is_some_and(|known| known == file) {
         return Ok(());
     }
     if let Some(directory) = record.parent() {
         files::create_private(directory)?;
     }
-    files::replace(record, &file, NewFile::Private)
+    match files::remove(record) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => files::replace(record, &file, NewFile::Private),
+    }
 }

@@ -78,6 +78,14 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     if exit != Exit::FINE {
         return Ok(exit);
     }
+    for agent in args.agents() {
+        if let Err(error) = registration.write_message(agent) {
+            writeln!(
+                terminal,
+                "cannot write what to do if this program does not run: {error}"
+            )?;
+        }
+    }
     if let Err(error) = bridge::record_hooks(&registration.home, context.hooks.config()) {
         writeln!(
             terminal,
@@ -85,7 +93,13 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         )?;
     }
     let is_done = approve_all(&all, &registration, context, args.yes, terminal)?;
-    let doctor = context.command("doctor");
+    let (doctor, init) = (context.command("doctor"), context.command("init --global"));
+    if !context.hooks.config().has_hooks_of_user() {
+        writeln!(
+            terminal,
+            "you have no hooks yet, so nothing is guarded: write some with `{init}`"
+        )?;
+    }
     writeln!(terminal, "check it with `{doctor}`")?;
     Ok(Exit::fine_if(is_done))
 }
@@ -175,12 +189,16 @@ pub(crate) fn uninstall(
         Settings::edited(agent, edit)
     });
     let all = settings.collect::<Result<Vec<_>, _>>()?;
-    write(
-        &all,
-        args.yes,
-        ["nothing was registered", "no longer registered"],
-        terminal,
-    )
+    let results = ["nothing was registered", "no longer registered"];
+    let exit = write(&all, args.yes, results, terminal)?;
+    if exit == Exit::FINE {
+        let home = users_home()?;
+        let agents = args.agents();
+        agents
+            .iter()
+            .for_each(|agent| bridge::remove_message(agent, &home));
+    }
+    Ok(exit)
 }
 
 pub(crate) fn users_home() -> Result<PathBuf, CommandError> {

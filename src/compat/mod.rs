@@ -46,9 +46,11 @@ pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;
 pub(crate) use matcher::SharedAllowance;
-pub(crate) use own_command::program;
 #[cfg(feature = "cli")]
-pub(crate) use own_command::{DID_NOT_RUN, PROGRAM, TRACE_EVENTS, is_called_so, recorded_in};
+pub(crate) use own_command::{
+    DID_NOT_RUN, PROGRAM, SCRIPT, TRACE_EVENTS, is_called_so, recorded_in,
+};
+pub(crate) use own_command::{option, program};
 pub(crate) use protocol::{AgentProtocol, Origin};
 pub(crate) use rule::Rule;
 pub use settings::OtherAgents;

@@ -15,6 +15,9 @@ pub(crate) const PROGRAM: &str = "forge-hooks";
 #[cfg(feature = "cli")]
 pub(crate) const TRACE_EVENTS: &str = "--trace-events";
 
+/// The beginning of the script that runs the program.
+pub(crate) const SCRIPT: &str = r#"if [ -s "$0" ]; then "#;
+
 /// The first words of the message of the script that runs if the program has not answered.
 pub(crate) const DID_NOT_RUN: &str = "forge-hooks did not run";
 
@@ -27,9 +30,14 @@ pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
 /// Returns the file in which a command of ours records events.
 #[cfg(feature = "cli")]
 pub(crate) fn recorded_in(agent: &Agent, command: &str) -> Option<PathBuf> {
-    let words = words_of(agent, command)?;
-    let at = words.iter().position(|word| word == TRACE_EVENTS)?;
-    words.get(at + 1).map(PathBuf::from)
+    option(agent, command, TRACE_EVENTS).map(PathBuf::from)
+}
+
+/// Returns the value of an option in a command of ours.
+pub(crate) fn option(agent: &Agent, command: &str, name: &str) -> Option<String> {
+    let mut words = words_of(agent, command)?.into_iter();
+    words.find(|word| word == name)?;
+    words.next()
 }
 
 /// Returns the words of a command of ours, from the program on.
@@ -44,7 +52,7 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
     let words = command.iter().map(word_of).collect::<Option<Vec<_>>>()?;
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let own = match &all[..] {
-        ["/bin/sh", "-c", script, rest @ ..] if script.contains(DID_NOT_RUN) => rest,
+        ["/bin/sh", "-c", script, rest @ ..] if is_our_script(script) => rest,
         all => all,
     };
     let [program, "hook", name, event, ..] = own else {
@@ -60,6 +68,13 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
     let is_hook = *name == agent.name() && agent.event_named(event).is_some();
     let is_ours = is_alone && is_hook && is_called_so(Path::new(program));
     is_ours.then(|| own.iter().map(|word| (*word).to_owned()).collect())
+}
+
+/// Returns whether a script has the form of the one that `install` writes. Another script may mention it.
+fn is_our_script(script: &str) -> bool {
+    script.starts_with(SCRIPT)
+        && script.contains(DID_NOT_RUN)
+        && (script.ends_with("; exit 1") || script.ends_with("; exit 2"))
 }
 
 /// Returns whether a program has this program's name.

@@ -2,7 +2,7 @@
 //!
 //! `reader` reads the text.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::report::LoadReport;
@@ -12,6 +12,7 @@ use crate::hook::{Allowance, Hook, HookSource, Unusable};
 use crate::json::TextRange;
 use crate::pattern::EventPattern;
 use crate::problem::{Problem, Severity};
+use crate::profile::AppProfile;
 
 /// The most problems of a file that are shown.
 pub(super) const MOST_PROBLEMS: usize = 1000;
@@ -42,6 +43,8 @@ pub(crate) struct Loaded {
     pub(super) checks_all: bool,
     /// The bytes that compiled expressions may still take, in this file and the other files of its owner.
     pub(crate) allowance: Arc<Allowance>,
+    /// The user's files of hooks that the host reads.
+    pub(super) users_files: Arc<[PathBuf]>,
     /// The length of its text.
     pub(super) bytes: usize,
     pub(super) items: Vec<Item>,
@@ -115,6 +118,7 @@ impl Loaded {
             checks_scripts: false,
             checks_all: true,
             allowance: Arc::default(),
+            users_files: Arc::default(),
             bytes: 0,
             items: Vec::new(),
             entries: Vec::new(),
@@ -125,6 +129,12 @@ impl Loaded {
             is_left_out: false,
             usable_as_read: None,
         }
+    }
+
+    /// Returns whether the host reads the same hooks of the user as a program with these names and this directory.
+    pub(crate) fn has_users_hooks_of(&self, profile: &AppProfile, config_home: &Path) -> bool {
+        let mut files = profile.global_files().iter();
+        files.any(|file| self.users_files.contains(&config_home.join(file)))
     }
 
     pub(super) fn is_in_project(&self) -> bool {

@@ -184,6 +184,7 @@ impl HookConfig {
             scripts,
             checks_all: self.checks_all,
             allowances: sources::Allowances::default(),
+            users_files: self.global_candidates().into(),
         }
     }
 

@@ -87,6 +87,8 @@ pub(super) struct Checks<'a> {
     /// True if conditions of hooks that may never run are checked, and probable mistakes are reported.
     pub(super) checks_all: bool,
     pub(super) allowances: Allowances,
+    /// The user's files of hooks that the host reads.
+    pub(super) users_files: Arc<[PathBuf]>,
 }
 
 /// The bytes that the compiled expressions of each owner may take. A limit for each file would have no effect: a clone may
@@ -120,6 +122,7 @@ impl Checks<'_> {
             checks_scripts: self.scripts,
             checks_all: self.checks_all,
             allowance: self.allowances.of(owner, is_plugin),
+            users_files: Arc::clone(&self.users_files),
             ..Loaded::nothing(path, owner)
         }
     }

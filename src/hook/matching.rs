@@ -124,6 +124,15 @@ impl Hook {
         ))
     }
 
+    /// Returns a message about a condition whose value the event does not have.
+    #[cfg(feature = "cli")]
+    pub(crate) fn absent_note(&self, event: &HookEvent) -> Option<String> {
+        let pointer = printable(self.settings.when.as_ref()?.absent(event)?);
+        Some(format!(
+            "the condition on `{pointer}` could not be tested: the event has no such value"
+        ))
+    }
+
     /// Returns whether the conditions and the protocol match an event that the pattern matches.
     pub(crate) fn is_when_met(&self, at: &Compared<'_>, can_block: bool) -> bool {
         if self.matches_by_pattern {

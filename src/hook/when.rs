@@ -147,6 +147,13 @@ impl When {
         untested.map(|(pointer, _)| pointer.as_str()).collect()
     }
 
+    /// Returns the pointer of a condition whose value the event does not have.
+    #[cfg(feature = "cli")]
+    pub(super) fn absent(&self, event: &HookEvent) -> Option<&str> {
+        let mut pointers = self.0.keys().map(String::as_str);
+        pointers.find(|pointer| find(pointer, &event.data).is_none_or(Value::is_null))
+    }
+
     /// Returns the pointer of a condition that the event does not surely meet.
     pub(super) fn doubt(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<&str> {
         let mut tests = self.0.iter();

@@ -2,14 +2,15 @@
 //! others. Each problem has its position.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::compat::{
-    Agent, AgentProtocol, COPILOT, Event, Fires, Origin, Rule, SharedAllowance, program,
+    Agent, AgentProtocol, COPILOT, Event, Fires, Origin, Rule, SharedAllowance, option, program,
 };
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
-use crate::config::{Form, Switches};
+use crate::config::{Form, Switches, config_home};
 use crate::entry::{FailurePolicy, Shell};
 use crate::events::{Vocabulary, meant_by};
 use crate::hook::{Hook, is_variable};
@@ -18,6 +19,7 @@ use crate::lint::of_agent as lint;
 use crate::pattern::EventPattern;
 use crate::printable::shortened;
 use crate::problem::{Problem, Severity};
+use crate::profile::AppProfile;
 
 impl Form for Origin {
     fn title(&self) -> &'static str {
@@ -246,7 +248,7 @@ impl Reader<'_> {
         for (index, handler) in handlers.enumerate() {
             self.path = format!("{group}.hooks[{index}]");
             let handler = handler.without_key();
-            if is_of_this_program(handler, self.origin.agent) {
+            if self.runs_the_same_hooks(handler) {
                 continue;
             }
             let known = [&["type", "command"], self.origin.agent.keys].concat();
@@ -360,14 +362,27 @@ impl Reader<'_> {
     }
 }
 
-/// Returns whether `install` has registered a handler. A host reads hooks.json itself, so its hooks would run twice.
-fn is_of_this_program(handler: Node<'_, '_>, agent: &Agent) -> bool {
-    let command = handler.get("command").and_then(|command| command.text());
-    command.is_some_and(|command| program(agent, command).is_some())
-}
-
 /// One handler.
 impl Reader<'_> {
+    /// Returns whether `install` has registered a handler, and the host reads the same hooks itself: they would run twice.
+    fn runs_the_same_hooks(&self, handler: Node<'_, '_>) -> bool {
+        let agent = self.origin.agent;
+        let Some(command) = handler.get("command").and_then(|command| command.text()) else {
+            return false;
+        };
+        if program(agent, command).is_none() {
+            return false;
+        }
+        let path = |name| option(agent, command, name).map(PathBuf::from);
+        let of_home = || Some(path("--home")?.join(".config"));
+        let profile = option(agent, command, "--profile");
+        let profile = profile.map_or_else(AppProfile::default, AppProfile::new);
+        path("--config-home")
+            .or_else(of_home)
+            .or_else(config_home)
+            .is_some_and(|home| self.file.loaded.has_users_hooks_of(&profile, &home))
+    }
+
     /// Adds the hook of a handler, or returns the problem that makes the handler unusable. `group` has the matcher, `begin`
     /// the text of the group before its handlers.
     fn handler(

@@ -9,6 +9,7 @@ mod tests;
 use std::collections::HashSet;
 use std::env;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -18,11 +19,12 @@ pub(crate) use child::BoundedChild;
 pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 
 use super::dialect::Dialect;
-use super::session::Session;
+use super::session::{Session, state};
 use crate::compat::{
-    APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, PROGRAM, TRACE_EVENTS, is_called_so,
+    APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, PROGRAM, SCRIPT, TRACE_EVENTS, is_called_so,
 };
 use crate::config::config_home;
+use crate::files::{self, NewFile};
 
 /// The paths and names in a handler's command, so that nothing is taken from the agent's environment.
 #[derive(Debug)]
@@ -98,6 +100,21 @@ impl Registration {
         })
     }
 
+    /// Returns the file with the message that a person reads if the program has not answered.
+    fn message_of(&self, agent: &Agent) -> PathBuf {
+        message_of(agent, &self.home)
+    }
+
+    /// Writes this message.
+    ///
+    /// # Errors
+    /// If the file cannot be written. The handlers block without it, with fewer words.
+    pub(crate) fn write_message(&self, agent: &Agent) -> io::Result<()> {
+        files::create_private(&state(&self.home))?;
+        let text = did_not_run(agent, &self.program.to_string_lossy());
+        files::replace(&self.message_of(agent), &text, NewFile::Private)
+    }
+
     /// Returns the commands of an agent's handlers.
     ///
     /// # Errors
@@ -144,7 +161,8 @@ impl Registration {
             text_of(self.program.as_ref())?,
             text_of(self.home.as_ref())?,
         );
-        let script = script(agent, event, &program);
+        let message = text_of(self.message_of(agent).as_ref())?;
+        let script = script(agent, event, &program, &message);
         let mut words = vec!["/bin/sh", "-c", &script, &program];
         words.extend(["hook", agent.name(), event.name, "--timeout", &seconds]);
         words.extend(["--home", &home]);
@@ -169,11 +187,21 @@ impl Registration {
     }
 }
 
+fn message_of(agent: &Agent, home: &Path) -> PathBuf {
+    state(home).join(format!("did-not-run-{}", agent.name()))
+}
+
+/// Removes what [`Registration::write_message`] has written.
+pub(crate) fn remove_message(agent: &Agent, home: &Path) {
+    // It may be missing.
+    let _ = files::remove(&message_of(agent, home));
+}
+
 /// Returns the script that runs the program, and blocks if the program ends abnormally. Some events get no block: at the end of a
 /// turn it would let the agent continue for ever, and elsewhere it has no effect. A shell treats an empty file as a script that has
 /// succeeded. If only JSON blocks, exit code 2 without JSON is not ours, and the script's own JSON must not follow the output of
-/// a program that was killed.
-fn script(agent: &Agent, event: &Event, program: &str) -> String {
+/// a program that was killed. The message for a person is in a file: Claude Code shows the command to its model with each block.
+fn script(agent: &Agent, event: &Event, program: &str, message: &str) -> String {
     const RUN: &str = r#""$0" "$@""#;
     let (run, pass, end) = if event.effect == Effect::Nothing || event.is_stop() {
         (RUN, "case $? in [012]) exit $?; esac", "exit 1".to_owned())
@@ -189,21 +217,20 @@ fn script(agent: &Agent, event: &Event, program: &str) -> String {
     } else {
         (RUN, "case $? in [02]) exit $?; esac", "exit 2".to_owned())
     };
-    // `$0` is the program, and no shell reads it again.
-    let message = did_not_run(agent, "$0");
+    let message = quoted(message);
     format!(
-        r#"if [ -s "$0" ]; then {run}; else (exit 3); fi; {pass}; printf %s "{message}" >&2; {end}"#
+        r#"{SCRIPT}{run}; else (exit 3); fi; {pass}; if [ -f {message} ]; then cat {message}; else echo {DID_NOT_RUN}; fi >&2; {end}"#
     )
 }
 
-/// Returns the message if the program has not answered. It stands between double quotes of a shell.
+/// Returns the message if the program has not answered.
 fn did_not_run(agent: &Agent, program: &str) -> String {
     let name = agent.name();
     let settings = agent.settings_files().first().copied().unwrap_or_default();
     format!(
         "{DID_NOT_RUN}: {program} is missing, was killed or has crashed, and ~/{settings} starts it. \
-        To register it anew, run: {PROGRAM} install {name}. To go on without it, run: {PROGRAM} uninstall {name}, \
-        or remove its entries from that file."
+        To register it anew, run it with the path that it has now: /new/path/{PROGRAM} install {name}. \
+        To go on without it, remove its entries from that file, as {PROGRAM} uninstall {name} does."
     )
 }
 

@@ -64,7 +64,7 @@ impl User {
 /// The message of a registered command if the program has not answered.
 fn did_not_run(agent: &Agent, program: &str) -> String {
     format!(
-        "forge-hooks did not run: {program} is missing, was killed or has crashed, and ~/{} starts it. To register it anew, run: forge-hooks install {name}. To go on without it, run: forge-hooks uninstall {name}, or remove its entries from that file.",
+        "forge-hooks did not run: {program} is missing, was killed or has crashed, and ~/{} starts it. To register it anew, run it with the path that it has now: /new/path/forge-hooks install {name}. To go on without it, remove its entries from that file, as forge-hooks uninstall {name} does.",
         agent.file,
         name = agent.name
     )
@@ -90,6 +90,11 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
     user.set(&mut install);
     install.args(for_all("install"));
     assert!(install.output().unwrap().status.success());
+    // Claude Code shows the command to its model with each block: it must not say how to go on without it.
+    for agent in AGENTS.iter().filter(|agent| agent.name != "copilot") {
+        let command = user.command_in(agent.file, agent.before);
+        assert!(!command.contains("uninstall"), "{command}");
+    }
     fs::remove_file(&program).unwrap();
     let shells = ["sh", "bash", "dash", "zsh", "fish"];
     let shells = shells.into_iter().filter(|shell| !is_missing(shell));
@@ -144,6 +149,17 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
     // Without a program, a shell takes the file for its script.
     fs::write(&program, "").unwrap();
     check("empty", 2, 1);
+    // Without the file of the message, few words are left.
+    let state = user.path("home/.local/state/forge-hooks");
+    for agent in AGENTS {
+        fs::remove_file(state.join(format!("did-not-run-{}", agent.name))).unwrap();
+        let command = user.command_in(agent.file, agent.before);
+        let ended = user.runs("sh", &command, "1", "{}");
+        assert_eq!(
+            (ended.status, &*ended.err),
+            (2, "forge-hooks did not run\n")
+        );
+    }
 }
 
 #[test]
@@ -157,8 +173,8 @@ fn a_call_through_a_registered_command_is_guarded() {
     assert_eq!((printed.status, &*printed.err), (0, ""), "{printed:?}");
     let approved = printed.out.matches(": approved in Codex").count();
     assert_eq!(approved, 1, "{printed:?}");
-    // One says that there were hooks.
-    assert_eq!(user.files_at_home().len(), AGENTS.len() + 1);
+    // Beside the settings of each agent is its message, and one file says that there were hooks.
+    assert_eq!(user.files_at_home().len(), 2 * AGENTS.len() + 1);
     for agent in AGENTS {
         let event = agent.before;
         let command = user.command_in(agent.file, event);
@@ -413,7 +429,8 @@ fn what_was_not_there_before_is_not_there_after() {
     let user = User::with_home();
     let run = |command| user.run(&for_all(command));
     assert_eq!(run("install").status, 0);
-    assert_eq!(user.files_at_home().len(), AGENTS.len());
+    // Each agent has its settings, and a message for when the program does not run.
+    assert_eq!(user.files_at_home().len(), 2 * AGENTS.len());
     let removed = run("uninstall");
     assert_eq!(
         (removed.status, user.files_at_home().len()),
@@ -514,7 +531,7 @@ fn install_and_uninstall_are_for_a_person() {
     let twice = user.run(&["install", "claude", "claude", "-y"]);
     assert_eq!(
         (twice.status, twice.out.lines().count()),
-        (0, 3),
+        (0, 4),
         "{twice:?}"
     );
     let link = user.path("home/real.json");

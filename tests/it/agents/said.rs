@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{AGENTS, Agent};
 use crate::program::{Printed, User};
+use crate::support::is_missing;
 
 impl Agent {
     fn after(&self) -> &'static str {
@@ -173,6 +174,36 @@ fn what_a_hook_repeats_of_a_redacted_output_is_lost() {
     let reason = answer["reason"].as_str().unwrap();
     assert!(reason.contains("masked"), "{answer}");
     assert!(!reason.contains("SECRET"), "{answer}");
+}
+
+/// A hook that fails or ends the turn is the last one to run, so nothing is redacted behind it.
+#[test]
+fn what_is_said_before_a_redaction_is_lost() {
+    if is_missing("jq") {
+        return;
+    }
+    let saw = "\"saw $FORGE_TOOL_RESULT\"";
+    let answers = [
+        format!(r#"jq -n --arg t {saw} '{{decision: "block", reason: $t}}'"#),
+        format!(r#"jq -n --arg t {saw} '{{decision: "ask", reason: $t}}'"#),
+        format!("jq -n --arg t {saw} '{{feedback: $t}}'"),
+        format!("jq -n --arg t {saw} '{{additionalContext: $t}}'"),
+    ];
+    for agent in &AGENTS {
+        for command in &answers {
+            let user = User::new();
+            user.has_hooks(&json!([
+                {"event": "tool:post_execute", "name": "says", "command": command, "may": ["add_context"]},
+                {"event": "tool:post_execute", "name": "redacts", "answer": {"updatedOutput": "masked", "feedback": "look"}},
+            ]));
+            let read = agent.read(&user, agent.after(), "SECRET");
+            assert!(
+                !read.model.contains("SECRET"),
+                "{} {command}: {read:?}",
+                agent.name
+            );
+        }
+    }
 }
 
 #[test]

@@ -56,25 +56,37 @@ fn files_are_read_in_order_native_first() {
     assert_eq!(commands, ["native", "codex user", "codex project"]);
 }
 
-/// A host reads hooks.json itself.
+/// A host that reads the same hooks.json itself.
 #[test]
 fn handlers_of_forge_hooks_do_not_run() {
+    let script =
+        r#"if [ -s \"$0\" ]; then \"$0\" \"$@\"; fi; echo forge-hooks did not run >&2; exit 2"#;
+    let guard = "/opt/guard; echo forge-hooks did not run; exit 2";
     for (text, is_left_out) in [
         (
-            "/usr/bin/forge-hooks hook claude PreToolUse --timeout 600 --home /home/ada --path /bin || exit 2",
+            "[PROGRAM] --config-home [CONFIG] --path /bin || exit 2",
             true,
         ),
         (
-            "/bin/sh -c '$0 $@; echo forge-hooks did not run' /usr/bin/forge-hooks hook claude PreToolUse",
+            "/bin/sh -c '[SCRIPT]' [PROGRAM] --config-home [CONFIG]",
             true,
         ),
+        ("[PROGRAM] --home /home/ada || exit 2", false),
+        ("[PROGRAM] --config-home [CONFIG] --profile mygame", false),
         (
-            "/usr/bin/forge-hooks hook claude PreToolUse; /opt/guard",
+            "/bin/sh -c '[GUARD]' [PROGRAM] --config-home [CONFIG]",
             false,
         ),
+        ("[PROGRAM] --config-home [CONFIG]; /opt/guard", false),
         ("forge-hooks fire tool:pre_execute", false),
     ] {
-        let place = Place::new([(HOME, &*claude(text))]);
+        let place = Place::new([]);
+        let text = text
+            .replace("[PROGRAM]", "/usr/bin/forge-hooks hook claude PreToolUse")
+            .replace("[CONFIG]", place.world.path("config").to_str().unwrap())
+            .replace("[SCRIPT]", script)
+            .replace("[GUARD]", guard);
+        place.world.write(HOME, &claude(&text));
         let report = place.load_tools(place.tools());
         let expected = if is_left_out { vec![] } else { vec![text] };
         assert_eq!(place.commands(), expected, "{report:?}");
