@@ -50,7 +50,7 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> CommandError {
     for hint in problems.chain(context.others(hooks)) {
         message += &format!("\n  {hint}");
     }
-    let init = context.command("init");
+    let init = context.command("init --global");
     CommandError::new(message).with_fix(format!("name one, or write one with `{init}`"))
 }
 

@@ -88,7 +88,10 @@ impl Context<'_> {
         let mut lines = vec![format!("there is no hooks file: looked for `{looked}`")];
         lines.extend(self.others(hooks));
         if lines.len() == 1 && hooks.report().problems.is_empty() {
-            lines.push(format!("fix: write one with `{}`", self.command("init")));
+            lines.push(format!(
+                "fix: write one with `{}`",
+                self.command("init --global")
+            ));
         }
         lines
     }

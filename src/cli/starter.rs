@@ -30,9 +30,6 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
     writeln!(terminal, "wrote {}", Style::STRONG.paint(named(&path)))?;
     writeln!(terminal, "editors use {SCHEMA} for completion")?;
     if context.is_standalone() {
-        let hosts = printable(context.profile().name());
-        let other = "for another host, use `--profile NAME`";
-        writeln!(terminal, "hosts called `{hosts}` read it; {other}")?;
         let [agent, others @ ..] = BRIDGED.map(Agent::name);
         let install = context.command(&format!("install {agent}"));
         let others = others.join(", ");
@@ -40,6 +37,9 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
             terminal,
             "agents read it after `{install}`; others are {others}"
         )?;
+        let hosts = printable(context.profile().name());
+        let other = "for another host, use `--profile NAME`";
+        writeln!(terminal, "hosts called `{hosts}` read it; {other}")?;
     }
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"fire tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
