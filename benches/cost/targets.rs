@@ -80,7 +80,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of an answer without a process",
             8_400.0,
-            8_500.0,
+            8_900.0,
             counted::instructions_of_an_answer,
         ),
         count(

@@ -211,10 +211,8 @@ pub(crate) enum Command {
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
     Events(Events),
     /// Show all problems of hooks files, each with its line and its fix.
+    #[command(alias = OLD_CHECK)]
     Check(Check),
-    /// The name of `check` in earlier versions.
-    #[command(hide = true)]
-    Validate(Check),
     /// List all hooks: where they are defined, whether they run, what is approved, and where they were looked for.
     #[command(visible_alias = "status")]
     List(List),
@@ -476,6 +474,9 @@ pub(crate) struct Events {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// The name of `check` in earlier versions.
+pub(crate) const OLD_CHECK: &str = "validate";
 
 #[derive(Args)]
 pub(crate) struct Check {

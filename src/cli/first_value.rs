@@ -4,8 +4,8 @@
 
 use std::io::{self, Read};
 
-/// The most bytes that are read at once: as many as a pipe holds.
-const PIECE: usize = 64 * 1024;
+/// The most bytes that are read at once. Most events are shorter.
+const PIECE: usize = 8 * 1024;
 
 /// Reads at most `limit` bytes up to the end of an object, and what has come with its end. Reads to the end of the stream if it
 /// begins with something else.

@@ -42,7 +42,7 @@ use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 
 use crate::compat::OtherAgents;
 use crate::{AppProfile, Hooks};
-use args::{Cli, Command, Standalone};
+use args::{Cli, Command, OLD_CHECK, Standalone};
 use confirm::refuse_below_an_agent;
 use error::ForPrograms;
 
@@ -159,6 +159,10 @@ fn run_parsed<A: Into<OsString>>(
                 names: &names,
                 command_line: &command_line,
             };
+            if matches!(cli.command, Command::Check(_)) && has_old_name(&args) {
+                let check = context.command("check");
+                terminal.note(format!("`{OLD_CHECK}` is called `check` now: `{check}`"))?;
+            }
             dispatch(&cli.command, &context, terminal)
         }),
     };
@@ -174,6 +178,14 @@ fn run_parsed<A: Into<OsString>>(
         let _ = terminal.note(error);
         Exit::NOTHING_DONE
     })
+}
+
+/// Returns whether the command `check` has the name that it had.
+fn has_old_name(args: &[OsString]) -> bool {
+    let mut names = args
+        .iter()
+        .filter(|arg| *arg == "check" || *arg == OLD_CHECK);
+    names.next().is_some_and(|name| name == OLD_CHECK)
 }
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
@@ -195,13 +207,6 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         Command::Test(args) => test::run(args, context, terminal),
         Command::Events(args) => events::run(args, context, terminal),
         Command::Check(args) => check::run(args, context, terminal),
-        Command::Validate(args) => {
-            terminal.note(format!(
-                "`validate` is called `check` now: `{}`",
-                context.command("check")
-            ))?;
-            check::run(args, context, terminal)
-        }
         Command::List(args) => list::run(args, context, terminal),
         Command::Init(args) => starter::init(args, context, terminal),
         Command::Templates(args) => starter::templates(args, context, terminal),

@@ -179,12 +179,18 @@ impl HookConfig {
     }
 
     pub(super) fn checks(&self, scripts: bool) -> sources::Checks<'_> {
+        // Only the files of other agents are compared with these.
+        let users_files = if self.sources.is_empty() {
+            Vec::new()
+        } else {
+            self.global_candidates()
+        };
         sources::Checks {
             vocabulary: &self.vocabulary,
             scripts,
             checks_all: self.checks_all,
             allowances: sources::Allowances::default(),
-            users_files: self.global_candidates().into(),
+            users_files: users_files.into(),
         }
     }
 

@@ -116,8 +116,9 @@ impl Hook {
         working_dir: Option<&Path>,
     ) -> Option<String> {
         let why = "the event has no text there, a very long one, or a path of which it is not known where it leads";
+        let when = self.settings.when.as_ref()?;
         let at = Compared::new(event, working_dir);
-        let untested = self.settings.when.as_ref()?.untested(&at, self.base_dir());
+        let untested = when.untested(&at, self.base_dir());
         let pointer = printable(untested.first()?);
         Some(format!(
             "the condition on `{pointer}` could not be tested: {why}"

@@ -107,7 +107,7 @@ fn variables_of_agents() -> impl Iterator<Item = &'static str> {
 
 /// Returns whether a hook expects that this variable is set for it.
 fn is_expected(hook: &Hook, text: &str, name: &str) -> bool {
-    !hook.env().contains_key(name) && !sets(text, name) && is_used(text, name)
+    is_used(text, name) && !hook.env().contains_key(name) && !sets(text, name)
 }
 
 /// Returns whether a text has this name, and not only a longer one.
