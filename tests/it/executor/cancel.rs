@@ -51,7 +51,7 @@ fn cancelling_ends_one_and_skips_the_rest() {
 #[cfg(unix)]
 #[test]
 fn a_cancelled_tree_has_its_grace() {
-    let ignores = "trap '' TERM; : >child; : >hook; until test -e go; do sleep 0.01; done";
+    let ignores = "trap ': >told' TERM; : >child; : >hook; until test -e go; do sleep 0.01; done";
     let deaf = "trap '' TERM; : >child; : >hook; while :; do sleep 0.01; done";
     let obeys =
         "sh -c 'trap \"echo child>>ended; exit\" TERM; : >child; while :; do sleep 0.01; done' &
@@ -68,6 +68,8 @@ fn a_cancelled_tree_has_its_grace() {
         handle.cancel();
         if command == ignores {
             assert!(!handle.is_finished(), "`cancel` does not wait");
+            // A process that ends before the signal is not cancelled.
+            world.await_file("told");
             world.write("go", "");
         }
         assert!(cancelled(&handle.wait().results()[0]));
