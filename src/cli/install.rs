@@ -82,7 +82,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         if let Err(error) = registration.write_message(agent) {
             writeln!(
                 terminal,
-                "cannot write what to do if this program does not run: {error}"
+                "{agent}: cannot write what to do if this program does not run: {error}"
             )?;
         }
     }
@@ -194,9 +194,11 @@ pub(crate) fn uninstall(
     if exit == Exit::FINE {
         let home = users_home()?;
         let agents = args.agents();
-        agents
-            .iter()
-            .for_each(|agent| bridge::remove_message(agent, &home));
+        for agent in agents {
+            if let Err(error) = bridge::remove_message(agent, &home) {
+                writeln!(terminal, "cannot remove the message of {agent}: {error}")?;
+            }
+        }
     }
     Ok(exit)
 }

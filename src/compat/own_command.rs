@@ -35,9 +35,14 @@ pub(crate) fn recorded_in(agent: &Agent, command: &str) -> Option<PathBuf> {
 
 /// Returns the value of an option in a command of ours.
 pub(crate) fn option(agent: &Agent, command: &str, name: &str) -> Option<String> {
-    let mut words = words_of(agent, command)?.into_iter();
-    words.find(|word| word == name)?;
-    words.next()
+    let words = words_of(agent, command)?;
+    let at = words
+        .iter()
+        .position(|word| word.split('=').next() == Some(name))?;
+    match words[at].split_once('=') {
+        Some((_, value)) => Some(value.to_owned()),
+        None => words.get(at + 1).cloned(),
+    }
 }
 
 /// Returns the words of a command of ours, from the program on.
@@ -72,7 +77,15 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
 
 /// Returns whether a script has the form of the one that `install` writes. Another script may mention it.
 fn is_our_script(script: &str) -> bool {
-    script.starts_with(SCRIPT)
+    let Some(run) = script.strip_prefix(SCRIPT) else {
+        return false;
+    };
+    let mut runs = [
+        r#""$0" "$@"; else (exit 3); fi; "#,
+        r#"a=$("$0" "$@"); else (exit 3); fi; "#,
+    ]
+    .into_iter();
+    runs.any(|own| run.starts_with(own))
         && script.contains(DID_NOT_RUN)
         && (script.ends_with("; exit 1") || script.ends_with("; exit 2"))
 }

@@ -26,6 +26,9 @@ use crate::compat::{
 use crate::config::config_home;
 use crate::files::{self, NewFile};
 
+/// The most bytes of a message that the script prints.
+const LONGEST_MESSAGE: usize = 2000;
+
 /// The paths and names in a handler's command, so that nothing is taken from the agent's environment.
 #[derive(Debug)]
 pub(crate) struct Registration {
@@ -111,8 +114,10 @@ impl Registration {
     /// If the file cannot be written. The handlers block without it, with fewer words.
     pub(crate) fn write_message(&self, agent: &Agent) -> io::Result<()> {
         files::create_private(&state(&self.home))?;
-        let text = did_not_run(agent, &self.program.to_string_lossy());
-        files::replace(&self.message_of(agent), &text, NewFile::Private)
+        let file = self.message_of(agent);
+        remove_message(agent, &self.home)?;
+        let text = what_to_do(agent, &self.program.to_string_lossy());
+        files::replace(&file, &text, NewFile::Private)
     }
 
     /// Returns the commands of an agent's handlers.
@@ -192,9 +197,14 @@ fn message_of(agent: &Agent, home: &Path) -> PathBuf {
 }
 
 /// Removes what [`Registration::write_message`] has written.
-pub(crate) fn remove_message(agent: &Agent, home: &Path) {
-    // It may be missing.
-    let _ = files::remove(&message_of(agent, home));
+///
+/// # Errors
+/// If something with its name is there and cannot be removed. A link is removed, and not what it leads to.
+pub(crate) fn remove_message(agent: &Agent, home: &Path) -> io::Result<()> {
+    match files::remove(&message_of(agent, home)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the script that runs the program, and blocks if the program ends abnormally. Some events get no block: at the end of a
@@ -206,7 +216,8 @@ fn script(agent: &Agent, event: &Event, program: &str, message: &str) -> String 
     let (run, pass, end) = if event.effect == Effect::Nothing || event.is_stop() {
         (RUN, "case $? in [012]) exit $?; esac", "exit 1".to_owned())
     } else if Dialect::of(agent).blocks_in_json() {
-        let reason = quoted(&Value::from(did_not_run(agent, program)).to_string());
+        let reason = format!("{DID_NOT_RUN}: {}", what_to_do(agent, program));
+        let reason = quoted(&Value::from(reason).to_string());
         (
             r#"a=$("$0" "$@")"#,
             r#"c=$?; case $c${a:+.} in 0*|2.) printf %s "$a"; exit $c; esac"#,
@@ -217,18 +228,19 @@ fn script(agent: &Agent, event: &Event, program: &str, message: &str) -> String 
     } else {
         (RUN, "case $? in [02]) exit $?; esac", "exit 2".to_owned())
     };
+    // Words of the script come first: an agent may take an empty text for no block, and JSON for an answer.
     let message = quoted(message);
     format!(
-        r#"{SCRIPT}{run}; else (exit 3); fi; {pass}; if [ -f {message} ]; then cat {message}; else echo {DID_NOT_RUN}; fi >&2; {end}"#
+        r#"{SCRIPT}{run}; else (exit 3); fi; {pass}; printf "{DID_NOT_RUN}: " >&2; if [ -f {message} ] && [ ! -L {message} ]; then head -c {LONGEST_MESSAGE} {message} >&2 2>/dev/null; fi; {end}"#
     )
 }
 
-/// Returns the message if the program has not answered.
-fn did_not_run(agent: &Agent, program: &str) -> String {
+/// Returns the reason and the remedies if the program has not answered, behind [`DID_NOT_RUN`].
+fn what_to_do(agent: &Agent, program: &str) -> String {
     let name = agent.name();
     let settings = agent.settings_files().first().copied().unwrap_or_default();
     format!(
-        "{DID_NOT_RUN}: {program} is missing, was killed or has crashed, and ~/{settings} starts it. \
+        "{program} is missing, was killed or has crashed, and ~/{settings} starts it. \
         To register it anew, run it with the path that it has now: /new/path/{PROGRAM} install {name}. \
         To go on without it, remove its entries from that file, as {PROGRAM} uninstall {name} does."
     )

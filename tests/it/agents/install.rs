@@ -149,17 +149,31 @@ fn registered_commands_fail_closed_but_at_the_end_of_a_turn() {
     // Without a program, a shell takes the file for its script.
     fs::write(&program, "").unwrap();
     check("empty", 2, 1);
-    // Without the file of the message, few words are left.
-    let state = user.path("home/.local/state/forge-hooks");
+    // Whatever the file of the message is, the text is not empty and no JSON, so that each agent takes it for a block.
+    let other = user.write("other", "not for the model");
     for agent in AGENTS {
-        fs::remove_file(state.join(format!("did-not-run-{}", agent.name))).unwrap();
+        let name = format!("home/.local/state/forge-hooks/did-not-run-{}", agent.name);
+        let message = user.path(&name);
         let command = user.command_in(agent.file, agent.before);
-        let ended = user.runs("sh", &command, "1", "{}");
-        assert_eq!(
-            (ended.status, &*ended.err),
-            (2, "forge-hooks did not run\n")
-        );
+        let told = |expected: &str| {
+            let ended = user.runs("sh", &command, "1", "{}");
+            let expected = format!("forge-hooks did not run: {expected}");
+            assert_eq!((ended.status, &*ended.err), (2, &*expected), "{ended:?}");
+        };
+        user.write(&name, "");
+        told("");
+        user.write(&name, "{\"decision\": \"allow\"}");
+        told("{\"decision\": \"allow\"}");
+        user.write(&name, &"x".repeat(100_000));
+        told(&"x".repeat(2000));
+        fs::remove_file(&message).unwrap();
+        told("");
+        symlink(&other, &message).unwrap();
+        told("");
     }
+    // `install` replaces a link, and not what it leads to.
+    assert_eq!(user.run(&for_all("install")).status, 0);
+    assert_eq!(fs::read_to_string(&other).unwrap(), "not for the model");
 }
 
 #[test]

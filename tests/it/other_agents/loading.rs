@@ -59,8 +59,8 @@ fn files_are_read_in_order_native_first() {
 /// A host that reads the same hooks.json itself.
 #[test]
 fn handlers_of_forge_hooks_do_not_run() {
-    let script =
-        r#"if [ -s \"$0\" ]; then \"$0\" \"$@\"; fi; echo forge-hooks did not run >&2; exit 2"#;
+    let script = r#"if [ -s \"$0\" ]; then \"$0\" \"$@\"; else (exit 3); fi; echo forge-hooks did not run >&2; exit 2"#;
+    let foreign = r#"if [ -s $0 ]; then /opt/guard; fi; echo forge-hooks did not run; exit 2"#;
     let guard = "/opt/guard; echo forge-hooks did not run; exit 2";
     for (text, is_left_out) in [
         (
@@ -72,6 +72,12 @@ fn handlers_of_forge_hooks_do_not_run() {
             true,
         ),
         ("[PROGRAM] --home /home/ada || exit 2", false),
+        ("[PROGRAM] --home=/home/ada --path=/bin", false),
+        ("[PROGRAM] --config-home=[CONFIG]", true),
+        (
+            "/bin/sh -c '[FOREIGN]' [PROGRAM] --config-home [CONFIG]",
+            false,
+        ),
         ("[PROGRAM] --config-home [CONFIG] --profile mygame", false),
         (
             "/bin/sh -c '[GUARD]' [PROGRAM] --config-home [CONFIG]",
@@ -85,6 +91,7 @@ fn handlers_of_forge_hooks_do_not_run() {
             .replace("[PROGRAM]", "/usr/bin/forge-hooks hook claude PreToolUse")
             .replace("[CONFIG]", place.world.path("config").to_str().unwrap())
             .replace("[SCRIPT]", script)
+            .replace("[FOREIGN]", foreign)
             .replace("[GUARD]", guard);
         place.world.write(HOME, &claude(&text));
         let report = place.load_tools(place.tools());
