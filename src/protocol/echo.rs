@@ -72,15 +72,27 @@ fn add_fields(fields: &Map<String, Value>, letters: &mut String) {
     for (name, value) in fields {
         match value {
             Value::Array(items) if name == SUGGESTIONS => {
-                for suggestion in items.iter().filter_map(Value::as_object) {
-                    let rest = suggestion
-                        .iter()
-                        .filter(|(name, _)| !OF_AGENT.contains(&&***name));
-                    rest.for_each(|(name, value)| add_member(name, value, letters));
-                }
+                items.iter().for_each(|item| add_suggestion(item, letters));
             }
             Value::Object(inner) if name == AGENT => add_fields(inner, letters),
             _ => add_member(name, value, letters),
+        }
+    }
+}
+
+/// Adds what a suggestion quotes of the call.
+fn add_suggestion(suggestion: &Value, letters: &mut String) {
+    let Value::Object(members) = suggestion else {
+        return add_value(suggestion, letters);
+    };
+    let is_of_agent = |name: &str, value: &Value| {
+        // A text with other characters than those of a word is none of the agent's.
+        let is_word = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        OF_AGENT.contains(&name) && value.as_str().is_some_and(is_word)
+    };
+    for (name, value) in members {
+        if !is_of_agent(name, value) {
+            add_member(name, value, letters);
         }
     }
 }

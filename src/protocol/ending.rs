@@ -10,11 +10,13 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 use serde_json::{Map, Value};
 
 use super::invalid::{explain, position};
-use super::keys::{Key, Place, Within, hidden_decision, is_refusal, keys_of};
+use super::keys::{
+    Deciding, Place, Within, deciding, hidden_decision, is_decision, is_refusal, key,
+};
 use crate::json;
 use crate::printable::{is_printable, printable};
 
@@ -27,20 +29,14 @@ const ALL: &str =
 /// The characters with which programs and people quote keys and answers.
 const QUOTES: &str = "\"'`\\‘’‚‛“”„‟‹›«»＂＇";
 
-/// A key of an answer in text: quoted, or after a mark of an object and before its value. Case makes no difference, nor do `_` and
-/// `-` between the words of a key. A test shows that it compiles.
-static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let words = |key: &Key| {
-        let letters = key.name.chars();
-        letters.fold(String::new(), |name, letter| {
-            let mark = if letter.is_uppercase() { "[_-]?" } else { "" };
-            name + mark + letter.encode_utf8(&mut [0; 4])
-        })
-    };
-    let names: Vec<_> = keys_of(Place::Top).map(words).collect();
-    let (names, quote) = (names.join("|"), format!("[{}]", regex::escape(QUOTES)));
-    let quoted = format!("{quote}(?<quoted>{names}){quote}");
-    Regex::new(&format!(r"(?i){quoted}|[{{,;:]\s*(?<bare>{names})\s*[:=]")).ok()
+/// A name in the place of a key: behind a quote, or behind a mark of an object. What follows the name decides whether it is a key,
+/// and is no part of the match, since it may also be before the next name. A test shows that it compiles.
+static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let (quote, name) = (regex::escape(QUOTES), "[A-Za-z0-9_-]+");
+    Regex::new(&format!(
+        r"[{quote}](?<quoted>{name})|[{{,;:]\s*(?<bare>{name})"
+    ))
+    .ok()
 });
 
 /// Removes the characters around an answer that have no meaning: white space and byte order marks.
@@ -71,7 +67,8 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Tex
             why
         }
     })?;
-    let mut keys = keys_in(&text).filter(TextKey::has_value);
+    let is_known = |found: &TextKey<'_>| found.has_value() && key(found.name, Place::Top).is_some();
+    let mut keys = keys_in(&text).filter(is_known);
     let Some(first) = keys.next() else {
         return Ok(None);
     };
@@ -123,10 +120,14 @@ fn may_hold_answer((head, tail): (&[u8], &[u8])) -> bool {
     is_unknown || begins || plain(tail).trim_end_matches(is_opening).ends_with('}')
 }
 
+fn is_quote(c: char) -> bool {
+    QUOTES.contains(c)
+}
+
 /// Returns whether a character may be around an answer that is alone on its lines.
 fn is_opening(c: char) -> bool {
     let is_bracket = matches!(c, '[' | ']' | '(' | ')' | '@' | '&' | '%' | ';' | ',');
-    c.is_whitespace() || c == char::REPLACEMENT_CHARACTER || is_bracket || QUOTES.contains(c)
+    c.is_whitespace() || c == char::REPLACEMENT_CHARACTER || is_bracket || is_quote(c)
 }
 
 fn check(text: &str) -> Result<(), String> {
@@ -185,11 +186,8 @@ fn check_lines(text: &str) -> Result<(), String> {
         if let Ok(value) = json::parse::<Value>(line) {
             check_value(&value, text, start)?;
         } else if begin.starts_with('{') && !is_open {
-            // The rest of the text is read once. It may be whole JSON on several lines.
+            // The rest of the text is searched once.
             is_open = true;
-            if let Some(Ok(value)) = json::values::<Value>(&text[start..]).next() {
-                check_value(&value, text, start)?;
-            }
             if let Some(key) = keys_in(&text[start..]).find(TextKey::decides) {
                 return Err(found_key(key.name, text, start + key.at));
             }
@@ -206,54 +204,73 @@ fn check_lines(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A name of a key in a text, in the place of a key.
+/// A key in a text: a quoted name, or one before a value.
 struct TextKey<'a> {
     name: &'a str,
     at: usize,
     is_quoted: bool,
-    /// The text after the name.
+    /// The text after the name, without the characters that close it.
     rest: &'a str,
 }
 
-impl TextKey<'_> {
-    fn decides(&self) -> bool {
-        let letters = self.name.chars().filter(char::is_ascii_alphabetic);
-        let name: String = letters.collect();
-        let mut keys = keys_of(Place::Top).filter(|key| key.decides);
-        keys.any(|key| key.name.eq_ignore_ascii_case(&name))
+impl<'a> TextKey<'a> {
+    /// Returns the key of a name with its place; none if the text after it is not that of a key.
+    fn new(text: &'a str, name: Match<'a>, is_quoted: bool) -> Option<Self> {
+        let after = &text[name.end()..];
+        let closes = |c: char| c.is_whitespace() || is_quoted && (is_quote(c) || c == ']');
+        let key = Self {
+            name: name.as_str(),
+            at: name.start(),
+            is_quoted,
+            rest: after.trim_start_matches(closes),
+        };
+        let is_key = if is_quoted {
+            after.starts_with(is_quote)
+        } else {
+            key.has_value()
+        };
+        is_key.then_some(key)
     }
 
     fn has_value(&self) -> bool {
-        let closes =
-            |c: char| c.is_whitespace() || self.is_quoted && (QUOTES.contains(c) || c == ']');
-        let value = self.rest.trim_start_matches(closes);
-        value.starts_with([':', '='])
+        self.rest.starts_with([':', '='])
+    }
+
+    /// Returns the value, and its first word.
+    fn value_and_word(&self) -> (&'a str, &'a str) {
+        let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
+        let value = self.rest.trim_start_matches(is_between);
+        let word = value.split(|c: char| !c.is_alphanumeric()).next();
+        (value, word.unwrap_or_default())
+    }
+
+    /// Returns whether the key decides, or is a typo of one that does and has a decision as its value.
+    fn decides(&self) -> bool {
+        match deciding(self.name) {
+            Some(Deciding::Key(_)) => true,
+            Some(Deciding::SlipOf(_)) => {
+                let (value, word) = self.value_and_word();
+                value.starts_with('{') || is_decision(word) || word.eq_ignore_ascii_case("false")
+            }
+            None => false,
+        }
     }
 
     /// Returns whether the key decides, with a value that blocks or asks.
     fn refuses(&self) -> bool {
-        let is_between = |c: char| is_opening(c) || matches!(c, ':' | '=' | '>');
-        let value = self.rest.trim_start_matches(is_between);
-        let word = value.split(|c: char| !c.is_alphanumeric()).next();
-        let word = word.unwrap_or_default();
-        if self.name.eq_ignore_ascii_case("continue") {
-            word == "false"
-        } else {
-            self.decides() && is_refusal("decision", &word.into())
+        let (_, word) = self.value_and_word();
+        match deciding(self.name) {
+            Some(Deciding::Key("continue")) => word == "false",
+            Some(Deciding::Key(_)) => is_refusal("decision", &word.into()),
+            _ => false,
         }
     }
 }
 
 fn keys_in(text: &str) -> impl Iterator<Item = TextKey<'_>> {
-    let all = KEY.iter().flat_map(|key| key.captures_iter(text));
-    all.filter_map(|groups| {
-        let quoted = groups.name("quoted");
-        let name = quoted.or_else(|| groups.name("bare"))?;
-        Some(TextKey {
-            name: name.as_str(),
-            at: name.start(),
-            is_quoted: quoted.is_some(),
-            rest: &text[name.end()..],
-        })
+    let all = NAME.iter().flat_map(|name| name.captures_iter(text));
+    all.filter_map(|groups| match groups.name("quoted") {
+        Some(name) => TextKey::new(text, name, true),
+        None => TextKey::new(text, groups.name("bare")?, false),
     })
 }

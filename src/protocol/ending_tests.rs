@@ -64,6 +64,8 @@ fn no_denial_on_lines_of_its_own_passes() {
             format!(" 50%\r100%\r{denial}"),
             format!("[INFO] {{\"a\": 1}}\n{{\"level\":\"info\"}}\n\n{denial}"),
             format!("fn main() {{\n{denial}\n"),
+            format!("{{x}} log\n{denial}\n"),
+            format!("log\n{{\n\"a\": 1\n}}\n{denial}\n"),
         ] {
             let description = describe(output.as_bytes(), None);
             assert!(
