@@ -596,8 +596,8 @@ mod tests {
             assert_holds(reason, saying.context.iter().chain([&block]), &context);
             // The user reads the messages beside the reason, or in it.
             let texts = [reason, message].into_iter().flatten();
-            let shown = texts.collect::<Vec<_>>().join("\n");
-            assert_holds(Some(&shown), saying.messages.iter(), &context);
+            let both = texts.collect::<Vec<_>>().join("\n");
+            assert_holds(Some(&both), saying.messages.iter(), &context);
             return;
         }
         assert_eq!(output.updated_input, saying.input(), "{context}");

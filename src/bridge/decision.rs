@@ -1,5 +1,7 @@
 //! The combined decision of a call's hooks, independent of the form of any agent's answers.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::call::Arguments;
@@ -90,7 +92,7 @@ impl CallDecision {
             // A hook that ends the turn says so elsewhere.
             let stops = result.output().is_some_and(|output| output.stops_turn);
             let objects = result.decision() != Decision::Allow && !stops;
-            // What a hook has written that did not redact an output may be this output.
+            // A hook that did not redact an output may have written this output.
             if !is_decided || !objects || result.withheld_output().is_some() {
                 continue;
             }
@@ -158,16 +160,16 @@ impl Scene {
 
 /// Returns the outcome with the results of those hooks that have seen a tool's output as the model gets it: from the last one on
 /// that has replaced or withheld it.
-fn of_last_output(outcome: &Outcome) -> Outcome {
+fn of_last_output(outcome: &Outcome) -> Cow<'_, Outcome> {
+    if outcome.updated_output().is_none() {
+        return Cow::Borrowed(outcome);
+    }
     let changes = |result: &HookResult| {
         result.replaced_output().is_some() || result.withheld_output().is_some()
     };
-    let changed = outcome.updated_output().is_some();
-    let mut results = outcome.results().to_vec();
-    if let Some(last) = results.iter().rposition(changes).filter(|_| changed) {
-        results.drain(..last);
-    }
-    outcome.clone().with_results(results)
+    let results = outcome.results();
+    let last = results.iter().rposition(changes).unwrap_or_default();
+    Cow::Owned(outcome.clone().with_results(results[last..].to_vec()))
 }
 
 /// Returns the line for the user if hooks could not decide, and nothing is blocked.

@@ -201,7 +201,7 @@ impl Context<'_> {
         let root = self.needed_root().map_err(|error| error.with_fix(fix))?;
         let approved = self.hooks.trust().map(|store| store.approved(&root));
         match approved {
-            // A file whose hooks nobody can approve is not worth writing.
+            // A file whose hooks cannot be approved is not worth writing.
             Some(Err(error @ TrustError::Root { .. })) => Err(error.into()),
             _ => Ok(Some(root)),
         }

@@ -17,7 +17,7 @@ use crate::cli::error::with_causes;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::compat::{self, Agent, BRIDGED};
+use crate::compat::{Agent, BRIDGED, OwnCommand, TRACE_EVENTS};
 use crate::config::{TrustPolicy, read_for_saving};
 use crate::json;
 
@@ -195,8 +195,10 @@ impl Checkup {
         self.check_switches();
         // The trace file is chosen when the program is registered.
         let mut commands = self.own.iter();
-        self.trace_events = commands
-            .find_map(|(_, handler)| compat::recorded_in(self.agent, handler["command"].as_str()?));
+        self.trace_events = commands.find_map(|(_, handler)| {
+            let own = OwnCommand::read(self.agent, handler["command"].as_str()?)?;
+            own.option(TRACE_EVENTS).map(PathBuf::from)
+        });
         registration.trace_events.clone_from(&self.trace_events);
         self.check_recording(context, &install);
         self.compare(registration, &install);
@@ -250,10 +252,13 @@ impl Checkup {
             .own
             .iter()
             .filter_map(|(_, handler)| handler["command"].as_str());
-        let mut programs = commands.filter_map(|command| compat::program(self.agent, command));
-        if let Some(missing) = programs.find(|program| program.is_absolute() && !program.is_file())
-        {
-            let problem = format!("it starts `{}`, which is not there", missing.display());
+        let mut own = commands.filter_map(|command| OwnCommand::read(self.agent, command));
+        let is_missing = |own: &OwnCommand| own.program().is_absolute() && !own.program().is_file();
+        if let Some(missing) = own.find(is_missing) {
+            let problem = format!(
+                "it starts `{}`, which is not there",
+                missing.program().display()
+            );
             return self.find(problem, install);
         }
         let handlers = registration.handlers(self.agent).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Reads a stream up to the end of the JSON object that it begins with: an agent may leave it open.
 //!
-//! Finds only where the object ends. Whoever reads the text says whether it is JSON.
+//! Finds only where the object ends. The reader of the text says whether it is JSON.
 
 use std::io::{self, Read};
 
@@ -99,7 +99,7 @@ mod tests {
                 r#"{"a": "}\"}\\", "b": "é"}{"#,
                 Some(r#"{"a": "}\"}\\", "b": "é"}"#),
             ),
-            // It is no JSON, which whoever reads the text says.
+            // This is no JSON, which the reader of the text says.
             ("{]}", Some("{]")),
             ("{", None),
             (r#"{"a": "}"#, None),
@@ -109,7 +109,7 @@ mod tests {
             let bytes = text.as_bytes();
             let by_one = read(&mut Open(bytes.chunks(1).collect()), 1_000).ok();
             assert_eq!(by_one.as_deref(), expected, "{text}");
-            // What has come with the end is not dropped.
+            // Bytes that have come with the end are not dropped.
             let at_once = read(&mut Open(vec![bytes]), 1_000).ok();
             let whole = expected.map(|_| text);
             assert_eq!(at_once.as_deref(), whole, "{text}");

@@ -46,11 +46,9 @@ pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;
 pub(crate) use matcher::SharedAllowance;
+pub(crate) use own_command::OwnCommand;
 #[cfg(feature = "cli")]
-pub(crate) use own_command::{
-    DID_NOT_RUN, PROGRAM, SCRIPT, TRACE_EVENTS, is_called_so, recorded_in,
-};
-pub(crate) use own_command::{option, program};
+pub(crate) use own_command::{DID_NOT_RUN, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS, is_called_so};
 pub(crate) use protocol::{AgentProtocol, Origin};
 pub(crate) use rule::Rule;
 pub use settings::OtherAgents;

@@ -1,9 +1,9 @@
 //! The commands in agents' settings that start this program: which ones are ours, and nothing else.
 //!
-//! `install` writes them, `uninstall` removes them, and a host does not run them: hooks.json would have two readers.
+//! `install` writes them, `uninstall` removes them, and a host that reads the same hooks.json does not run them.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::agent::Agent;
 use crate::hook::{Piece, Token, lex};
@@ -15,33 +15,39 @@ pub(crate) const PROGRAM: &str = "forge-hooks";
 #[cfg(feature = "cli")]
 pub(crate) const TRACE_EVENTS: &str = "--trace-events";
 
-/// The beginning of the script that runs the program.
-pub(crate) const SCRIPT: &str = r#"if [ -s "$0" ]; then "#;
+/// The beginning of the script that runs the program: as it is, and with its output kept until it has ended.
+pub(crate) const RUN: &str = r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; "#;
+pub(crate) const RUN_AND_KEEP: &str = r#"if [ -s "$0" ]; then a=$("$0" "$@"); else (exit 3); fi; "#;
 
 /// The first words of the message of the script that runs if the program has not answered.
 pub(crate) const DID_NOT_RUN: &str = "forge-hooks did not run";
 
-/// Returns the program that a command of an agent's settings starts, if the command is one of ours and nothing else: alone, in
-/// our script, or before `|| exit 2`. This function alone decides which handlers `uninstall` removes.
-pub(crate) fn program(agent: &Agent, command: &str) -> Option<PathBuf> {
-    Some(words_of(agent, command)?.swap_remove(0).into())
+/// A command of an agent's settings that starts this program, and does nothing else: alone, in our script, or before `|| exit 2`.
+pub(crate) struct OwnCommand {
+    /// The program and its arguments.
+    words: Vec<String>,
 }
 
-/// Returns the file in which a command of ours records events.
-#[cfg(feature = "cli")]
-pub(crate) fn recorded_in(agent: &Agent, command: &str) -> Option<PathBuf> {
-    option(agent, command, TRACE_EVENTS).map(PathBuf::from)
-}
+impl OwnCommand {
+    /// Reads a command; none if it is not one of ours. This function alone decides which handlers `uninstall` removes.
+    pub(crate) fn read(agent: &Agent, command: &str) -> Option<Self> {
+        let words = words_of(agent, command)?;
+        Some(Self { words })
+    }
 
-/// Returns the value of an option in a command of ours.
-pub(crate) fn option(agent: &Agent, command: &str, name: &str) -> Option<String> {
-    let words = words_of(agent, command)?;
-    let at = words
-        .iter()
-        .position(|word| word.split('=').next() == Some(name))?;
-    match words[at].split_once('=') {
-        Some((_, value)) => Some(value.to_owned()),
-        None => words.get(at + 1).cloned(),
+    #[cfg(feature = "cli")]
+    pub(crate) fn program(&self) -> &Path {
+        Path::new(&self.words[0])
+    }
+
+    /// Returns the value of an option. Of several values, the program uses the last one.
+    pub(crate) fn option(&self, name: &str) -> Option<&str> {
+        let is_named = |word: &String| word.split('=').next() == Some(name);
+        let at = self.words.iter().rposition(is_named)?;
+        match self.words[at].split_once('=') {
+            Some((_, value)) => Some(value),
+            None => self.words.get(at + 1).map(String::as_str),
+        }
     }
 }
 
@@ -77,17 +83,13 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
 
 /// Returns whether a script has the form of the one that `install` writes. Another script may mention it.
 fn is_our_script(script: &str) -> bool {
-    let Some(run) = script.strip_prefix(SCRIPT) else {
-        return false;
-    };
-    let mut runs = [
-        r#""$0" "$@"; else (exit 3); fi; "#,
-        r#"a=$("$0" "$@"); else (exit 3); fi; "#,
-    ]
-    .into_iter();
-    runs.any(|own| run.starts_with(own))
+    [RUN, RUN_AND_KEEP]
+        .iter()
+        .any(|run| script.starts_with(run))
         && script.contains(DID_NOT_RUN)
-        && (script.ends_with("; exit 1") || script.ends_with("; exit 2"))
+        && ["; exit 1", "; exit 2"]
+            .iter()
+            .any(|end| script.ends_with(end))
 }
 
 /// Returns whether a program has this program's name.

@@ -97,9 +97,9 @@ mod tests {
         ];
         for name in names {
             let path = Path::new(OsStr::from_bytes(name));
-            let shown = printable(&quoted_path(path));
+            let word = printable(&quoted_path(path));
             let shell = Command::new("sh")
-                .args(["-c", &format!("printf %s {shown}")])
+                .args(["-c", &format!("printf %s {word}")])
                 .output()
                 .unwrap();
             let expected = if name.starts_with(b"-") {
@@ -107,7 +107,7 @@ mod tests {
             } else {
                 name.to_owned()
             };
-            assert_eq!(shell.stdout, expected, "{shown}");
+            assert_eq!(shell.stdout, expected, "{word}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::compat::{
-    Agent, AgentProtocol, COPILOT, Event, Fires, Origin, Rule, SharedAllowance, option, program,
+    Agent, AgentProtocol, COPILOT, Event, Fires, Origin, OwnCommand, Rule, SharedAllowance,
 };
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
 use crate::config::{Form, Switches, config_home};
@@ -366,16 +366,14 @@ impl Reader<'_> {
 impl Reader<'_> {
     /// Returns whether `install` has registered a handler, and the host reads the same hooks itself: they would run twice.
     fn runs_the_same_hooks(&self, handler: Node<'_, '_>) -> bool {
-        let agent = self.origin.agent;
-        let Some(command) = handler.get("command").and_then(|command| command.text()) else {
+        let command = handler.get("command").and_then(|command| command.text());
+        let Some(own) = command.and_then(|command| OwnCommand::read(self.origin.agent, command))
+        else {
             return false;
         };
-        if program(agent, command).is_none() {
-            return false;
-        }
-        let path = |name| option(agent, command, name).map(PathBuf::from);
+        let path = |name| own.option(name).map(PathBuf::from);
         let of_home = || Some(path("--home")?.join(".config"));
-        let profile = option(agent, command, "--profile");
+        let profile = own.option("--profile");
         let profile = profile.map_or_else(AppProfile::default, AppProfile::new);
         path("--config-home")
             .or_else(of_home)

@@ -529,7 +529,7 @@ impl HookResult {
     /// not be tested, and does not let the operation continue, the reason says so.
     ///
     /// Before a standard error of more than two lines stands a line with the exit code and the error in it, `failed, exit code 1:
-    /// KeyError: 'a'`, unless the exit code is 2: what an interpreter writes when a hook crashes begins with other lines.
+    /// KeyError: 'a'`, unless the exit code is 2: an interpreter writes other lines first when a hook crashes.
     ///
     /// Secrets are masked as in a trace; [`stdout`](HookResult::stdout) and the other fields have the unchanged text.
     #[must_use]

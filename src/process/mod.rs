@@ -112,7 +112,7 @@ pub(crate) enum End {
     NotStarted(StartError),
 }
 
-/// Whether a process was stopped at its deadline, and therefore could not end.
+/// The reason why a process was stopped at its deadline, and therefore could not end.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(windows, allow(dead_code))]
 pub(crate) enum Stop {

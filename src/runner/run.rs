@@ -110,16 +110,16 @@ impl Runner {
     /// Returns the reason of a result as it is shown, if that is not the hook's own. A person who looks for the reason of a block
     /// must not read a guard's command if it ran only because a condition could not be tested.
     fn shown_reason(&self, result: &HookResult, event: &HookEvent) -> Option<String> {
-        let shown = self.reporter.shown_reason(result);
+        let reason = self.reporter.shown_reason(result);
         if result.should_continue() {
-            return shown;
+            return reason;
         }
         let directory = self.working_dir.as_deref();
         let note = result.hook.untested_note(event, directory);
         let Some(note) = note else {
-            return shown;
+            return reason;
         };
-        let own = shown.or_else(|| result.reason().map(str::to_owned));
+        let own = reason.or_else(|| result.reason().map(str::to_owned));
         let own = own.unwrap_or_else(|| "no reason given".to_owned());
         Some(format!("{own} ({note})"))
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::compat::{Agent, program};
+use crate::compat::{Agent, OwnCommand};
 use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node};
 
 /// The reason why a text cannot be edited safely.
@@ -178,7 +178,8 @@ impl<'t> Settings<'t> {
                     };
                     for (in_group, handler) in items(handlers, Some) {
                         let command = handler.member("command").and_then(|command| command.text());
-                        if command.is_some_and(|command| program(agent, command).is_some()) {
+                        if command.is_some_and(|command| OwnCommand::read(agent, command).is_some())
+                        {
                             own.push(Own {
                                 event: event.to_owned(),
                                 value: handler.value().ok(),

@@ -21,7 +21,8 @@ pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 use super::dialect::Dialect;
 use super::session::{Session, state};
 use crate::compat::{
-    APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, PROGRAM, SCRIPT, TRACE_EVENTS, is_called_so,
+    APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS,
+    is_called_so,
 };
 use crate::config::config_home;
 use crate::files::{self, NewFile};
@@ -212,14 +213,13 @@ pub(crate) fn remove_message(agent: &Agent, home: &Path) -> io::Result<()> {
 /// succeeded. If only JSON blocks, exit code 2 without JSON is not ours, and the script's own JSON must not follow the output of
 /// a program that was killed. The message for a person is in a file: Claude Code shows the command to its model with each block.
 fn script(agent: &Agent, event: &Event, program: &str, message: &str) -> String {
-    const RUN: &str = r#""$0" "$@""#;
     let (run, pass, end) = if event.effect == Effect::Nothing || event.is_stop() {
         (RUN, "case $? in [012]) exit $?; esac", "exit 1".to_owned())
     } else if Dialect::of(agent).blocks_in_json() {
         let reason = format!("{DID_NOT_RUN}: {}", what_to_do(agent, program));
         let reason = quoted(&Value::from(reason).to_string());
         (
-            r#"a=$("$0" "$@")"#,
+            RUN_AND_KEEP,
             r#"c=$?; case $c${a:+.} in 0*|2.) printf %s "$a"; exit $c; esac"#,
             format!(
                 r#"r={reason}; printf %s "{{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": $r, \"decision\": \"block\", \"reason\": $r}}"; exit 2"#
@@ -231,7 +231,7 @@ fn script(agent: &Agent, event: &Event, program: &str, message: &str) -> String 
     // Words of the script come first: an agent may take an empty text for no block, and JSON for an answer.
     let message = quoted(message);
     format!(
-        r#"{SCRIPT}{run}; else (exit 3); fi; {pass}; printf "{DID_NOT_RUN}: " >&2; if [ -f {message} ] && [ ! -L {message} ]; then head -c {LONGEST_MESSAGE} {message} >&2 2>/dev/null; fi; {end}"#
+        r#"{run}{pass}; printf "{DID_NOT_RUN}: " >&2; if [ -f {message} ] && [ ! -L {message} ]; then head -c {LONGEST_MESSAGE} {message} >&2 2>/dev/null; fi; {end}"#
     )
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compat::{BRIDGED, CLAUDE, CODEX, COPILOT, GEMINI, program};
+use crate::compat::{BRIDGED, CLAUDE, CODEX, COPILOT, GEMINI, OwnCommand};
 use crate::json;
 
 fn registration() -> Registration {
@@ -24,7 +24,7 @@ fn handlers(agent: &Agent) -> Vec<(&'static str, String)> {
 }
 
 fn is_ours(agent: &Agent, command: &str) -> bool {
-    program(agent, command).is_some()
+    OwnCommand::read(agent, command).is_some()
 }
 
 /// The value of a text as the agents read it.

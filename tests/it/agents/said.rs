@@ -1,4 +1,4 @@
-//! What the model and the user read: texts of hooks after a tool, messages beside a block, questions that no agent asks, crashes, and
+//! Tests of what the model and the user read: texts of hooks after a tool, messages beside a block, questions that no agent asks, crashes, and
 //! what could not run at the end of a turn.
 
 use serde_json::{Value, json};
@@ -266,7 +266,7 @@ fn a_block_says_that_it_was_a_question() {
     }
 }
 
-/// What Python writes when a hook crashes begins with a line that says nothing.
+/// The first line that Python writes when a hook crashes says nothing.
 #[test]
 #[cfg(unix)]
 fn a_crash_says_its_exit_code_and_its_last_line() {

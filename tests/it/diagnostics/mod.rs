@@ -191,7 +191,7 @@ fn a_file_is_checked_in_linear_time() {
     }
 }
 
-/// What is beyond it is in `golden/check.txt`.
+/// Further cases are in `golden/check.txt`.
 #[test]
 fn a_file_at_a_limit_can_be_used() {
     let hooks = r#"{"event": "*", "command": "x"},"#.repeat(most_hooks());

@@ -282,7 +282,7 @@ fn failures_are_shown_on_any_event() {
     assert!(message.ends_with(": one…\n"), "{message}");
 }
 
-/// What an interpreter writes when a hook crashes begins with lines that say nothing.
+/// The first lines that an interpreter writes when a hook crashes say nothing.
 #[cfg(unix)]
 #[test]
 fn a_crash_begins_with_its_code_and_its_error() {
