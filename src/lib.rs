@@ -94,6 +94,7 @@ mod logging;
 mod named;
 mod other_agents;
 pub mod outcome;
+mod paths;
 pub mod pattern;
 mod pool;
 pub mod printable;

@@ -11,7 +11,7 @@ use super::decision::{CallDecision, Scene, unchecked};
 use super::firing::{Fired, Firing};
 use super::guarded;
 use crate::events::{EventType, HookEvent};
-use crate::hook::{Allowance, Hook};
+use crate::hook::Hook;
 use crate::hooks::Hooks;
 
 /// The events of one call, as they are fired.
@@ -108,12 +108,11 @@ impl Dispatch<'_> {
     /// them run, and no guard keeps the agent from its end for a reason that the agent cannot change. A value that is there is no such
     /// reason, also if it cannot be tested: a model may have written it.
     fn set_aside(&mut self, hooks: &Hooks, event: &HookEvent) {
-        let allowance = Allowance::default();
         for (id, hook) in hooks.registry().entries() {
             if !hook.enabled() || hook.background() || !hook.matches(event) {
                 continue;
             }
-            let error = hook.check_when(&allowance).err();
+            let error = hook.check_form_of_when().err();
             let error = error.map(|error| error.to_string());
             if let Some(why) = error.or_else(|| hook.absent_note(event)) {
                 let (label, name) = (hook.shown_label(), &event.event_type);
@@ -155,10 +154,10 @@ impl Dispatch<'_> {
         matching: &[Arc<Hook>],
         event: &HookEvent,
     ) -> Result<Fired, String> {
-        // A hook with an invalid condition must not be left out because of another hook.
-        let allowance = Allowance::default();
+        // A hook with an invalid condition must not be left out because of another hook. A test shows what is invalid.
+        let _ = hooks.executor().hooks_for(event);
         for hook in matching {
-            hook.check_when(&allowance).map_err(|error| {
+            hook.check_form_of_when().map_err(|error| {
                 format!("hook `{}` cannot be used: {error}", hook.shown_label())
             })?;
         }

@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::files::is_missing;
 use crate::globs::with_slashes;
-use crate::hook::is_too_long;
+use crate::paths::is_too_long;
 
 /// The most parts of a path: some are looked up, each from the first part on.
 const MOST_PARTS: usize = 256;
@@ -308,7 +308,7 @@ mod tests {
         use proptest::prelude::*;
 
         use super::*;
-        use crate::hook::without_parents;
+        use crate::paths::without_parents;
 
         impl Site {
             fn link(&self, target: &str, link: &str) {

@@ -2,13 +2,19 @@
 //!
 //! Knows no handler.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
+
+use regex::{Regex, RegexBuilder};
 
 use super::agent::{Agent, Event};
-use crate::hook::{Allowance, Budget, Condition, Lazy};
+use crate::hook::no_expression;
+use crate::printable::shortened;
 
-/// The limit for the compiled expressions of an owner's files together.
-pub(crate) type SharedAllowance = Arc<Allowance>;
+/// The most bytes that a compiled expression may take.
+const LARGEST: usize = 256 * 1024;
+
+const TOO_LARGE: &str = "the matcher takes more than 256 KiB when compiled: repeat less, or match only ASCII letters, as \
+                         in `(?-u:\\w)`";
 
 /// Matches the subjects of one kind of events.
 #[derive(Debug)]
@@ -26,16 +32,15 @@ enum Test {
     Name,
     Names,
     /// The expression, compiled when it is first needed: it may never be, and compiling takes time.
-    Expression(Lazy, SharedAllowance),
+    Expression {
+        fault: OnceLock<Option<String>>,
+        /// None if it takes too much.
+        compiled: OnceLock<Option<Regex>>,
+    },
 }
 
 impl Matcher {
-    pub(crate) fn new(
-        agent: &Agent,
-        event: &Event,
-        text: &str,
-        allowance: &SharedAllowance,
-    ) -> Self {
+    pub(crate) fn new(agent: &Agent, event: &Event, text: &str) -> Self {
         let test = if matches!(text.trim(), "" | "*") || event.subject.is_none() {
             Test::All
         } else if agent.list_of_names.is_none() && !event.is_of_tool() {
@@ -43,8 +48,10 @@ impl Matcher {
         } else if agent.is_list_of_names(text) {
             Test::Names
         } else {
-            let lazy = Lazy::new(Condition::Regex(text.to_owned()));
-            Test::Expression(lazy, Arc::clone(allowance))
+            Test::Expression {
+                fault: OnceLock::new(),
+                compiled: OnceLock::new(),
+            }
         };
         Self {
             text: text.into(),
@@ -64,22 +71,26 @@ impl Matcher {
     /// Returns the exact names that it matches; none if it matches all, or is an expression.
     pub(crate) fn names(&self) -> Option<Vec<&str>> {
         match self.test {
-            Test::All | Test::Expression(..) => None,
+            Test::All | Test::Expression { .. } => None,
             Test::Name => Some(vec![self.text.trim()]),
             Test::Names => Some(self.text.split(['|', ',']).map(str::trim).collect()),
         }
     }
 
-    /// Tests a subject. A subject that is too long counts as matched. If the expression is not compiled yet, or cannot be
-    /// used, every subject counts as matched.
+    /// Tests a subject. If the expression cannot be used, every subject counts as matched.
     pub(super) fn matches(&self, subject: &str) -> bool {
         let mut names = self.text.split(['|', ',']).map(str::trim);
         match &self.test {
             Test::All => true,
             Test::Name => self.text.trim() == subject,
             Test::Names => names.any(|name| name == subject),
-            Test::Expression(lazy, _) => {
-                !lazy.is_compiled() || lazy.test(&[subject], &Budget::default()).unwrap_or(true)
+            Test::Expression { compiled, .. } => {
+                let compile = || {
+                    let mut builder = RegexBuilder::new(&self.text);
+                    builder.size_limit(LARGEST).build().ok()
+                };
+                let regex = compiled.get_or_init(compile);
+                regex.as_ref().is_none_or(|regex| regex.is_match(subject))
             }
         }
     }
@@ -94,11 +105,19 @@ impl Matcher {
         self.refusal().filter(|_| self.can_block)
     }
 
-    /// Compiles the expression if it is not compiled yet, and returns the reason why it cannot be used.
+    /// Returns the reason why the expression cannot be used.
     fn refusal(&self) -> Option<&str> {
-        let Test::Expression(lazy, allowance) = &self.test else {
+        let Test::Expression { fault, compiled } = &self.test else {
             return None;
         };
-        lazy.fault(allowance)
+        if compiled.get().is_some_and(Option::is_none) {
+            return Some(TOO_LARGE);
+        }
+        let find = || {
+            let error = regex_syntax::parse(&self.text).err()?;
+            let text = shortened(&self.text);
+            Some(format!("`{text}` {}", no_expression(&error)))
+        };
+        fault.get_or_init(find).as_deref()
     }
 }

@@ -45,7 +45,6 @@ pub(crate) use copilot::COPILOT;
 pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;
-pub(crate) use matcher::SharedAllowance;
 pub(crate) use own_command::OwnCommand;
 #[cfg(feature = "cli")]
 pub(crate) use own_command::{DID_NOT_RUN, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS, is_called_so};

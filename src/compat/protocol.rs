@@ -14,7 +14,7 @@ use super::agent::{Agent, Event, TOOL_NAME, Unset, UsualShell, Variable, value_o
 use super::ending::{self, Strictness};
 use super::large_context::LargeContext;
 use super::mapping::MappedTool;
-use super::matcher::{Matcher, SharedAllowance};
+use super::matcher::Matcher;
 use super::rule::{Rule, session_dir};
 use super::shell;
 use crate::entry::{Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, Reading};
@@ -90,13 +90,8 @@ pub(crate) struct AgentProtocol {
 
 impl AgentProtocol {
     /// Creates the protocol of a handler for this event.
-    pub(crate) fn new(
-        origin: &Arc<Origin>,
-        event: &'static Event,
-        matcher: &str,
-        allowance: &SharedAllowance,
-    ) -> Self {
-        let matcher = Matcher::new(origin.agent, event, matcher, allowance);
+    pub(crate) fn new(origin: &Arc<Origin>, event: &'static Event, matcher: &str) -> Self {
+        let matcher = Matcher::new(origin.agent, event, matcher);
         Self {
             origin: Arc::clone(origin),
             event,
@@ -117,7 +112,7 @@ impl AgentProtocol {
         let matcher = text("matcher").unwrap_or_default();
         Some(Self {
             status_message: text("status_message").map(str::to_owned),
-            ..Self::new(origin, event, matcher, &Arc::default())
+            ..Self::new(origin, event, matcher)
         })
     }
 
@@ -298,8 +293,6 @@ impl Protocol for AgentProtocol {
     }
 
     fn fault(&self) -> Option<&str> {
-        // A subject that cannot be tested matches, but the expression must have been compiled before.
-        let _ = self.matcher.untested();
         self.matcher.fault()
     }
 

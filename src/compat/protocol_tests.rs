@@ -23,7 +23,7 @@ fn of_plugin(
     plugin: Option<&str>,
 ) -> AgentProtocol {
     let event = agent.event_named(event).unwrap();
-    AgentProtocol::new(&origin(agent, plugin), event, matcher, &Default::default())
+    AgentProtocol::new(&origin(agent, plugin), event, matcher)
 }
 
 fn origin(agent: &'static Agent, plugin: Option<&str>) -> Arc<Origin> {

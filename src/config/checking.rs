@@ -27,7 +27,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|file| &*file.text), &mut report);
-        let loaded = self.checks(true).nothing(path, Owner::User, false);
+        let loaded = self.checks(true).nothing(path, Owner::User);
         match sources::read(loaded, &*form, &self.vocabulary, is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {

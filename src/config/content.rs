@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::report::LoadReport;
 use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::EventType;
-use crate::hook::{Allowance, Hook, HookSource, Unusable};
+use crate::hook::{Hook, HookSource, Unusable};
 use crate::json::TextRange;
 use crate::pattern::EventPattern;
 use crate::problem::{Problem, Severity};
@@ -41,8 +41,6 @@ pub(crate) struct Loaded {
     pub(crate) checks_scripts: bool,
     /// True if conditions of hooks that may never run are checked, and probable mistakes are reported.
     pub(super) checks_all: bool,
-    /// The bytes that compiled expressions may still take, in this file and the other files of its owner.
-    pub(crate) allowance: Arc<Allowance>,
     /// The user's files of hooks that the host reads.
     pub(super) users_files: Arc<[PathBuf]>,
     /// The length of its text.
@@ -117,7 +115,6 @@ impl Loaded {
             owner,
             checks_scripts: false,
             checks_all: true,
-            allowance: Arc::default(),
             users_files: Arc::default(),
             bytes: 0,
             items: Vec::new(),

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use super::HookConfig;
 use super::places::absolute;
-use crate::hook::{HOOKS_D, Hook, Route, is_too_long};
+use crate::hook::{HOOKS_D, Hook};
 use crate::named::{GetVariable, named_anywhere, without_links};
+use crate::paths::{Names, is_too_long};
 
 /// The directories beside a hooks file that belong to it.
 const BESIDE: [&str; 2] = ["hooks", HOOKS_D];
@@ -33,12 +34,12 @@ pub(crate) struct AlsoDeciding {
 
 impl AlsoDeciding {
     #[cfg(feature = "cli")]
-    fn has(&self, route: &Route) -> bool {
-        self.anywhere.iter().any(|parts| route.has_parts(parts))
+    fn has(&self, names: &Names) -> bool {
+        self.anywhere.iter().any(|parts| names.has_parts(parts))
     }
 
     #[cfg(not(feature = "cli"))]
-    fn has(&self, _route: &Route) -> bool {
+    fn has(&self, _names: &Names) -> bool {
         false
     }
 }
@@ -85,11 +86,11 @@ impl Place {
         }
     }
 
-    /// Returns whether a write at the end of this route, or a move of a part of it, changes this place.
-    fn is_on(&self, route: &Route) -> bool {
-        let own = Route::of(&self.path).or_else(|| Route::without_links(&self.path));
+    /// Returns whether a write to a file with these names, or a move of a part of it, changes this place.
+    fn is_on(&self, names: &Names) -> bool {
+        let own = Names::of_file(&self.path).or_else(|_| Names::as_written(&self.path));
         // A tool cannot write to a place that has no name.
-        own.is_some_and(|own| route.leads_to(&own) || self.is_directory && own.leads_to(route))
+        own.is_ok_and(|own| names.leads_to(&own) || self.is_directory && own.leads_to(names))
     }
 }
 
@@ -102,18 +103,18 @@ impl HookConfig {
             return true;
         }
         let paths = possible_paths(path, deciders.root);
-        let mut routes = Vec::new();
+        let mut all = Vec::new();
         for path in &paths {
-            match Route::of(path) {
-                Some(route) => routes.push(route),
-                None => return true,
+            match Names::of_file(path) {
+                Ok(names) => all.push(names),
+                Err(_) => return true,
             }
         }
-        if routes.iter().any(|route| deciders.also.has(route)) {
+        if all.iter().any(|names| deciders.also.has(names)) {
             return true;
         }
         let is_any = |places: &[Place]| {
-            let is_reached = |place: &Place| routes.iter().any(|route| place.is_on(route));
+            let is_reached = |place: &Place| all.iter().any(|names| place.is_on(names));
             places.iter().any(is_reached) || is_linked(&paths, places)
         };
         is_any(&self.places(deciders)) || is_any(&named_by(deciders))

@@ -189,7 +189,6 @@ impl HookConfig {
             vocabulary: &self.vocabulary,
             scripts,
             checks_all: self.checks_all,
-            allowances: sources::Allowances::default(),
             users_files: users_files.into(),
         }
     }

@@ -11,8 +11,8 @@ use super::known_elsewhere::{help_for_key, is_condition_elsewhere, program_of_ev
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
-    Fault, Hook, HookError, HookSource, KeyError, LARGEST_TOGETHER, LIKE_A_KEY, Unusable, is_key,
-    keys, nearest_key, place_of,
+    Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, keys, nearest_key,
+    place_of,
 };
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::lint::{self, Host};
@@ -163,13 +163,6 @@ impl Reader<'_> {
 
     fn entry(&mut self, index: usize, entry: Node<'_, '_>) -> Result<(), Problem> {
         let read = Hook::read(entry).and_then(|hook| self.compiled(hook, entry));
-        if entry.get("when").is_some() && self.file.loaded.allowance.is_spent() {
-            let message = format!(
-                "the conditions up to here take more than {} MiB when compiled, the limit for all files of one owner",
-                LARGEST_TOGETHER >> 20
-            );
-            return Err(Problem::error("", message).at(entry.first()));
-        }
         let mut unknown = Vec::new();
         if self.file.loaded.shows_all() {
             let keys = unknown_keys(entry)
@@ -202,7 +195,12 @@ impl Reader<'_> {
         if !self.is_compiled {
             return Ok(hook);
         }
-        match hook.check_when(&self.file.loaded.allowance) {
+        let checked = if self.file.loaded.looks_for_mistakes() {
+            hook.check_when()
+        } else {
+            hook.check_form_of_when()
+        };
+        match checked {
             Ok(()) => Ok(hook),
             Err(error) => {
                 let place = place_of(entry, error.key_path());

@@ -15,7 +15,7 @@ use super::content::{Loaded, Owner, Switches};
 use super::file;
 use crate::events::Vocabulary;
 use crate::files;
-use crate::hook::{Allowance, Hook};
+use crate::hook::Hook;
 use crate::problem::{Problem, Severity};
 use crate::protocol::Protocol;
 
@@ -86,42 +86,16 @@ pub(super) struct Checks<'a> {
     pub(super) scripts: bool,
     /// True if conditions of hooks that may never run are checked, and probable mistakes are reported.
     pub(super) checks_all: bool,
-    pub(super) allowances: Allowances,
     /// The user's files of hooks that the host reads.
     pub(super) users_files: Arc<[PathBuf]>,
 }
 
-/// The bytes that the compiled expressions of each owner may take. A limit for each file would have no effect: a clone may
-/// have many files.
-#[derive(Default)]
-pub(super) struct Allowances {
-    administrator: Arc<Allowance>,
-    user: Arc<Allowance>,
-    /// The user's plugins and extensions have their own: others have written them, and some are read before the user's own
-    /// files.
-    plugins: Arc<Allowance>,
-    project: Arc<Allowance>,
-}
-
-impl Allowances {
-    fn of(&self, owner: Owner, is_plugin: bool) -> Arc<Allowance> {
-        let allowance = match owner {
-            Owner::Administrator => &self.administrator,
-            Owner::User | Owner::Named if is_plugin => &self.plugins,
-            Owner::User | Owner::Named => &self.user,
-            Owner::Project | Owner::NamedInProject => &self.project,
-        };
-        Arc::clone(allowance)
-    }
-}
-
 impl Checks<'_> {
     /// Returns a file of which nothing is read yet.
-    pub(super) fn nothing(&self, path: &Path, owner: Owner, is_plugin: bool) -> Loaded {
+    pub(super) fn nothing(&self, path: &Path, owner: Owner) -> Loaded {
         Loaded {
             checks_scripts: self.scripts,
             checks_all: self.checks_all,
-            allowance: self.allowances.of(owner, is_plugin),
             users_files: Arc::clone(&self.users_files),
             ..Loaded::nothing(path, owner)
         }
@@ -163,11 +137,11 @@ fn load_file(
             (message, Some(form))
         }
         Content::Settings(form) => {
-            let loaded = checks.nothing(&path, owner, false);
+            let loaded = checks.nothing(&path, owner);
             return read(loaded, &*form, checks.vocabulary, is_compiled);
         }
         Content::Plugin(form) => {
-            let loaded = checks.nothing(&path, owner, true);
+            let loaded = checks.nothing(&path, owner);
             let loaded = read(loaded, &*form, checks.vocabulary, is_compiled)?;
             let switches = Switches::default();
             return Some(Loaded { switches, ..loaded });

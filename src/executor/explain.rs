@@ -71,7 +71,7 @@ impl HookExecutor {
                 }
             });
         let mut all: Vec<_> = planned.collect();
-        let at = Compared::new(event, self.core().runner.working_dir.as_deref());
+        let at = Compared::new(event, self.core().runner.working_dir.as_deref(), &others);
         all.extend(others.into_iter().map(|hook| {
             let standing = self.standing(&hook);
             let omission = match hook.mismatches_at(&at, can_block) {

@@ -178,7 +178,7 @@ impl HookExecutor {
             return hooks;
         }
         let can_block = self.can_block(&event.event_type);
-        let at = Compared::new(event, self.core().runner.working_dir.as_deref());
+        let at = Compared::new(event, self.core().runner.working_dir.as_deref(), &hooks);
         hooks.retain_mut(|hook| {
             let is_met = hook.is_when_met(&at, can_block);
             if is_met {
@@ -193,7 +193,7 @@ impl HookExecutor {
     /// Returns the hooks that match. If the user has disabled all hooks, returns only those of the administrator, and logs
     /// that.
     fn hooks_to_run(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let mut hooks = self.matches(event, |hook, at| *hook = hook.chosen_for(at));
+        let mut hooks = self.matches(event, |hook, at| *hook = hook.restricted_for(at));
         let Some(variable) = self.disabled_by() else {
             return hooks;
         };

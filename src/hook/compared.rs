@@ -1,125 +1,117 @@
-//! The values of one event, as the conditions of its hooks compare them: the remaining cost of their tests, and the forms of
-//! paths, made once for all hooks.
+//! The values of one event, as the conditions of its hooks compare them: what each text has of their expressions, and the names
+//! of each path, found once for all hooks.
 //!
 //! Asks the system for the targets of paths, but only for a value that a glob is compared with. Knows no conditions.
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use super::forms::{Forms, Places, System, forms};
-use super::links::Steps;
+use super::expressions::{Alone, Expression, Expressions, Found};
 use crate::events::HookEvent;
-
-/// The bytes of values, times those of the compiled expressions that search them, that the conditions of all hooks of one
-/// event may have: the host waits meanwhile. The worst expressions visit all their states at each byte: then this takes
-/// 11 ms here (`a(?:[ab]|\b|\B){25}c`).
-const MOST_FOR_AN_EVENT: usize = 128 * 1024 * 1024;
+use crate::paths::{Base, Lookups, Names, System, Unknown};
 
 /// The most values of one event that are looked up as paths.
 const MOST_PATHS: usize = 100;
 
-/// The remaining cost that the conditions of all hooks may have for one event.
-#[derive(Debug)]
-pub(crate) struct Budget(Cell<usize>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Cell::new(MOST_FOR_AN_EVENT))
-    }
-}
-
-impl Budget {
-    /// Returns whether this text may be searched by an expression of this size. Once a search has exceeded the budget,
-    /// nothing is left.
-    pub(super) fn takes(&self, text: &str, size: usize) -> bool {
-        let left = self.0.get().checked_sub(text.len() * size);
-        self.0.set(left.unwrap_or_default());
-        left.is_some()
-    }
-}
-
-/// A value as a path.
-#[derive(Debug, Clone)]
-pub(super) enum AsPath {
-    /// Each form of the path.
-    Forms(Rc<Forms>),
-    /// The file that the value names is not known.
-    Unclear,
-    /// Too many other values were looked up for the event.
-    TooMany,
-}
+const MANY_PATHS: Unknown = "the event has more than 100 paths";
 
 /// The values of one event while its hooks are selected.
 #[derive(Debug)]
 pub(crate) struct Compared<'e> {
     pub(super) event: &'e HookEvent,
-    pub(super) budget: Budget,
     /// The directory of hooks that have no project.
     working_dir: Option<&'e Path>,
-    steps: Steps,
-    /// The places of each root.
-    places: RefCell<Vec<(PathBuf, Option<Rc<Places>>)>>,
-    /// The paths by the address of a value, which lives as long as the event, and the root.
-    paths: RefCell<Vec<(usize, PathBuf, AsPath)>>,
+    expressions: Arc<Expressions>,
+    /// What was found in a text, by its address, which lives as long as the event or the paths, and by letter case.
+    found: RefCell<HashMap<(usize, usize, bool), Rc<Found>>>,
+    alone: Alone,
+    roots: RefCell<Vec<Rc<Root>>>,
+}
+
+/// The root of a hook's project, and the paths of the event as it sees them.
+#[derive(Debug)]
+pub(super) struct Root {
+    root: PathBuf,
+    base: OnceCell<Result<Base, Unknown>>,
+    lookups: Lookups,
+    paths: RefCell<HashMap<String, Result<Rc<Names>, Unknown>>>,
+    /// The place of a glob's fixed beginning without links, if that is another one.
+    real: RefCell<HashMap<String, Option<String>>>,
 }
 
 impl<'e> Compared<'e> {
-    /// Creates the values. `working_dir` is the executor's. Default: the host's.
-    pub(crate) fn new(event: &'e HookEvent, working_dir: Option<&'e Path>) -> Self {
+    /// Creates the values for hooks with these expressions. `working_dir` is the executor's. Default: the host's.
+    pub(super) fn with_expressions(
+        event: &'e HookEvent,
+        working_dir: Option<&'e Path>,
+        expressions: Arc<Expressions>,
+    ) -> Self {
         Self {
             event,
-            budget: Budget::default(),
             working_dir,
-            steps: Steps::default(),
-            places: RefCell::default(),
-            paths: RefCell::default(),
+            expressions,
+            found: RefCell::default(),
+            alone: Alone::default(),
+            roots: RefCell::default(),
         }
     }
 
-    /// Returns a value of the event as a path, for a hook of a project with this root.
-    pub(super) fn as_path(&self, value: &'e str, root: Option<&Path>) -> AsPath {
+    /// Returns whether a text has an expression. The text lives as long as the event or a path of it.
+    pub(super) fn has(
+        &self,
+        expression: &Expression,
+        text: &str,
+        ignores_case: bool,
+    ) -> Result<bool, Unknown> {
+        let key = (text.as_ptr().addr(), text.len(), ignores_case);
+        let known = self.found.borrow().get(&key).cloned();
+        let found = known.unwrap_or_else(|| {
+            let found = Rc::new(self.expressions.find(text, ignores_case));
+            self.found.borrow_mut().insert(key, Rc::clone(&found));
+            found
+        });
+        let text = (text, ignores_case);
+        self.expressions.has(expression, &found, text, &self.alone)
+    }
+
+    /// Returns whether a text that is not kept has an expression.
+    pub(super) fn has_now(
+        &self,
+        expression: &Expression,
+        text: &str,
+        ignores_case: bool,
+    ) -> Result<bool, Unknown> {
+        let found = self.expressions.find(text, ignores_case);
+        let text = (text, ignores_case);
+        self.expressions.has(expression, &found, text, &self.alone)
+    }
+
+    /// Returns the reason why an expression cannot be used, if a search has shown it.
+    pub(super) fn fault(&self, expression: &Expression) -> Option<&str> {
+        self.expressions.fault(expression)
+    }
+
+    /// Returns the root of a hook's project; of a hook without one, the executor's directory.
+    pub(super) fn root(&self, root: Option<&Path>) -> Rc<Root> {
         let own = root.map(Cow::Borrowed).or_else(|| self.own_root());
-        let root = own.as_deref();
-        let key = (value.as_ptr().addr(), root.unwrap_or(Path::new("")));
-        let mut paths = self.paths.borrow_mut();
-        let mut known = paths.iter();
-        if let Some((.., path)) = known.find(|(value, root, _)| (*value, &**root) == key) {
-            return path.clone();
+        let root = own.unwrap_or_default();
+        let mut roots = self.roots.borrow_mut();
+        if let Some(known) = roots.iter().find(|known| known.root == root) {
+            return Rc::clone(known);
         }
-        if paths.len() >= MOST_PATHS {
-            return AsPath::TooMany;
-        }
-        let places = self.places(root);
-        let forms = places.and_then(|places| forms(value, &places, System::NATIVE, &self.steps));
-        let as_path = match forms {
-            Some(forms) => AsPath::Forms(forms.into()),
-            None if self.steps.are_spent() => AsPath::TooMany,
-            None => AsPath::Unclear,
-        };
-        paths.push((key.0, key.1.to_owned(), as_path.clone()));
-        as_path
-    }
-
-    /// Returns the directories at which the paths of the event begin, with this root.
-    fn places(&self, root: Option<&Path>) -> Option<Rc<Places>> {
-        let key = root.unwrap_or(Path::new(""));
-        let mut all = self.places.borrow_mut();
-        if let Some((_, places)) = all.iter().find(|(root, _)| root == key) {
-            return places.clone();
-        }
-        let context = self.event.context();
-        let session = context.and_then(|context| context.field("cwd")?.as_str());
-        let places = Places::new(root, session.map(Path::new), System::NATIVE, &self.steps);
-        let places = places.map(Rc::new);
-        all.push((key.to_owned(), places.clone()));
-        places
-    }
-
-    #[cfg(test)]
-    pub(super) fn looked_up(&self) -> usize {
-        self.paths.borrow().len()
+        let new = Rc::new(Root {
+            root: root.into_owned(),
+            base: OnceCell::new(),
+            lookups: Lookups::default(),
+            paths: RefCell::default(),
+            real: RefCell::default(),
+        });
+        roots.push(Rc::clone(&new));
+        new
     }
 
     fn own_root(&self) -> Option<Cow<'_, Path>> {
@@ -128,5 +120,54 @@ impl<'e> Compared<'e> {
             Some(path) => std::path::absolute(path).ok().map(Cow::Owned),
             None => std::env::current_dir().ok().map(Cow::Owned),
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn looked_up(&self) -> usize {
+        let roots = self.roots.borrow();
+        roots.iter().map(|root| root.paths.borrow().len()).sum()
+    }
+}
+
+impl Root {
+    /// Returns the directories in which the paths of the event begin.
+    pub(super) fn base(&self, event: &HookEvent) -> Result<&Base, Unknown> {
+        let new = || {
+            let context = event.context();
+            let session = context.and_then(|context| context.field("cwd")?.as_str());
+            let session = session.map(Path::new);
+            Base::new(&self.root, session, System::NATIVE, &self.lookups)
+        };
+        self.base.get_or_init(new).as_ref().map_err(|why| *why)
+    }
+
+    /// Returns the names of the file that a value names.
+    pub(super) fn names_of(&self, value: &str, event: &HookEvent) -> Result<Rc<Names>, Unknown> {
+        let base = self.base(event)?;
+        let mut paths = self.paths.borrow_mut();
+        if let Some(known) = paths.get(value) {
+            return known.clone();
+        }
+        if paths.len() >= MOST_PATHS {
+            return Err(MANY_PATHS);
+        }
+        let names = base.names_of(value, &self.lookups).map(Rc::new);
+        paths.insert(value.to_owned(), names.clone());
+        names
+    }
+
+    /// Returns the place of a path below the root without links, if that is another one. The path is an author's, so what
+    /// this costs does not depend on the event.
+    pub(super) fn real(&self, path: &str) -> Option<String> {
+        if let Some(known) = self.real.borrow().get(path) {
+            return known.clone();
+        }
+        let names = Names::of_file(&self.root.join(path)).ok();
+        let real = names.and_then(|mut names| {
+            let real = names.list.pop()?;
+            (!names.list.is_empty()).then_some(real.absolute)
+        });
+        self.real.borrow_mut().insert(path.to_owned(), real.clone());
+        real
     }
 }

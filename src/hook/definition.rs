@@ -75,8 +75,8 @@ pub struct Hook {
     /// The host's own limits for the hook, besides its own ones.
     pub(super) host_sandbox: Option<Arc<Sandbox>>,
     pub(super) is_system: bool,
-    /// The condition that an event does not surely meet. The hook that is chosen for the event then only stops something.
-    pub(super) doubt: Option<Arc<str>>,
+    /// The condition that is not certain for an event. The hook that is chosen for the event then only stops something.
+    pub(super) uncertain: Option<Arc<str>>,
     /// The fingerprint, computed when it is first needed.
     pub(super) fingerprint: OnceLock<u64>,
 }
@@ -175,7 +175,7 @@ impl Hook {
     }
 
     /// Creates a hook that starts no process: it gives this answer on each event that it matches. The answer needs no
-    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) does not surely hold, it only stops: a
+    /// [word](Hook::with_may). On an event on which a [condition](Hook::with_when) is not certain, it only stops: a
     /// change makes it invalid, and the rest is left out. The hook has no settings of a process, such as a timeout.
     ///
     /// ```
@@ -218,7 +218,7 @@ impl Hook {
             matches_by_pattern: false,
             host_sandbox: None,
             is_system: false,
-            doubt: None,
+            uncertain: None,
             fingerprint: OnceLock::new(),
         }
     }
@@ -414,13 +414,6 @@ impl Hook {
     fn fault(&self) -> Option<&str> {
         let of_when = self.settings.when.as_ref().and_then(|when| when.refusal());
         of_when.or_else(|| self.protocol_fault())
-    }
-
-    /// Compiles the conditions that are not compiled yet. A condition on a missing value has not been tested.
-    pub(crate) fn compile_conditions(&self) {
-        if let Some(when) = &self.settings.when {
-            when.compile();
-        }
     }
 
     /// Checks whether the hook can be started on any event, apart from its approval.

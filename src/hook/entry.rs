@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::canonical::{canonical, fnv1a};
-use super::condition::Allowance;
 use super::definition::{Hook, Settings};
 use super::error::{BACKSPACE, EMPTY_ANSWER, Fault, HookError, LIKE_A_KEY};
 use super::keys::{self, Entry, KEYS, MOST_FAULTS, is_variable};
@@ -113,7 +112,7 @@ impl Hook {
             let first = unusable.faults.into_iter().next();
             first.map_or(HookError::EmptyCommand, |fault| fault.error)
         })?;
-        hook.check_when(&Allowance::default())?;
+        hook.check_when()?;
         Ok(hook)
     }
 

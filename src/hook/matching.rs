@@ -6,28 +6,46 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::compared::Compared;
-use super::condition::{Allowance, Condition};
+use super::condition::Condition;
 use super::definition::Hook;
 use super::error::HookError;
+use super::when::expressions_of;
 use crate::entry::{HookCommand, May};
 use crate::events::HookEvent;
+use crate::paths::Unknown;
 use crate::pattern::{Mismatch, PatternPart};
 use crate::printable;
+
+impl<'e> Compared<'e> {
+    /// Creates the values for these hooks. `working_dir` is the executor's. Default: the host's.
+    pub(crate) fn new(
+        event: &'e HookEvent,
+        working_dir: Option<&'e Path>,
+        hooks: &[Arc<Hook>],
+    ) -> Self {
+        let when = hooks.iter().filter_map(|hook| hook.settings.when.clone());
+        Self::with_expressions(event, working_dir, expressions_of(when.collect()))
+    }
+}
 
 impl Hook {
     /// Adds a condition on the event's data: the hook runs only on events that match all its conditions.
     /// Replaces a condition with the same pointer. The pointer is a JSON Pointer (RFC 6901) into
     /// [`HookEvent::data`], of at most 1,000 bytes.
     ///
-    /// A glob is compared with each form of a path: as the value has it; without `.` and repeated separators; relative to the
-    /// root of the hook's project, or else to the host's directory; and with links followed, for which files are looked
-    /// up. It matches if any form does, [`Not`](Condition::Not) only if not all do. macOS and Windows ignore letter case.
+    /// **A guard runs unless the answer of a condition is no; what widens needs yes.** A hook that can block the event or
+    /// [withholds](crate::FailurePolicy::Withhold) runs where the answer is unknown: the value is missing or no text, it is not
+    /// known which file a path names, or a text has more than 1 MiB. Other hooks do not run then.
     ///
-    /// A value that is missing or not a string, or has a segment `..` before a glob, matches if the event can be blocked or the hook
-    /// [withholds](crate::FailurePolicy::Withhold), so that a guard runs, and does not match otherwise. Values above 16 KiB count as
-    /// matched, and so does what exceeds the event's budget (the bytes of values times those of the compiled expressions,
-    /// 128 Mi for all hooks together). A test takes well below a microsecond for usual commands and paths; all tests of an
-    /// event take about 10 ms in the worst case.
+    /// A glob is compared with each name of a path: as it is written, and with its links followed, for which files are looked
+    /// up. Both are relative to the root of the hook's project, or else to the host's directory, if they lie below it. Where
+    /// the names have different answers, a guard runs, and nothing is granted. In the calls of `grep`, `glob`, `ls` and of tools
+    /// that are not known to name one file, a directory stands for what is below it. Letter case counts as it does in the
+    /// file's directory.
+    ///
+    /// A step `*` of the pointer means each item of a list: a hook runs if one of them matches.
+    ///
+    /// All expressions of an event read a text once, which takes some 2 ms for 1 MiB.
     ///
     /// ```
     /// use forge_hooks::hook::Condition;
@@ -43,8 +61,7 @@ impl Hook {
     /// ```
     ///
     /// # Errors
-    /// When the pointer or an expression is malformed, when there are too many conditions, and when an
-    /// expression takes more than 256 KiB when compiled.
+    /// When the pointer or an expression is malformed, and when an expression takes more than 256 KiB when compiled.
     pub fn with_when(
         self,
         pointer: impl Into<String>,
@@ -68,7 +85,7 @@ impl Hook {
     #[must_use]
     pub fn matches(&self, event: &HookEvent) -> bool {
         let can_block = event.event_type.can_block();
-        self.pattern().matches(event) && self.is_when_met(&Compared::new(event, None), can_block)
+        self.pattern().matches(event) && self.is_when_met(&self.compared(event, None), can_block)
     }
 
     /// Returns the reasons why the hook does not match this event: the parts of its pattern that do not match, or, if the
@@ -76,7 +93,7 @@ impl Hook {
     /// rules. Empty if the hook [matches](Self::matches).
     #[must_use]
     pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
-        self.mismatches_at(&Compared::new(event, None), can_block)
+        self.mismatches_at(&self.compared(event, None), can_block)
     }
 
     pub(crate) fn mismatches_at(&self, at: &Compared<'_>, can_block: bool) -> Vec<Mismatch> {
@@ -100,13 +117,17 @@ impl Hook {
         mismatches
     }
 
-    /// Returns the JSON Pointers of conditions whose values in this event are missing, not strings or too long, that are paths
-    /// with `..` before a glob, or that exceed the event's budget; see [`with_when`](Self::with_when).
+    /// Returns the JSON Pointers of conditions that run a guard on this event only because they are unknown; see
+    /// [`with_when`](Self::with_when).
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
+        let unknown = self.unknown(&self.compared(event, None));
+        unknown.into_iter().map(|(pointer, _)| pointer).collect()
+    }
+
+    fn unknown(&self, at: &Compared<'_>) -> Vec<(&str, Unknown)> {
         let when = self.settings.when.as_ref();
-        let at = Compared::new(event, None);
-        when.map_or_else(Vec::new, |when| when.untested(&at, self.base_dir()))
+        when.map_or_else(Vec::new, |when| when.unknown(at, self.base_dir()))
     }
 
     /// Returns a message about the first of these conditions: it could not be tested, and the reason.
@@ -115,14 +136,18 @@ impl Hook {
         event: &HookEvent,
         working_dir: Option<&Path>,
     ) -> Option<String> {
-        let why = "the event has no text there, a very long one, or a path of which it is not known where it leads";
-        let when = self.settings.when.as_ref()?;
-        let at = Compared::new(event, working_dir);
-        let untested = when.untested(&at, self.base_dir());
-        let pointer = printable(untested.first()?);
+        let unknown = self.unknown(&self.compared(event, working_dir));
+        let (pointer, why) = unknown.first()?;
+        let pointer = printable(pointer);
         Some(format!(
             "the condition on `{pointer}` could not be tested: {why}"
         ))
+    }
+
+    /// Returns the values of an event, for this hook alone.
+    fn compared<'e>(&self, event: &'e HookEvent, working_dir: Option<&'e Path>) -> Compared<'e> {
+        let when = self.settings.when.iter().map(Arc::clone);
+        Compared::with_expressions(event, working_dir, expressions_of(when.collect()))
     }
 
     /// Returns a message about a condition whose value the event does not have.
@@ -159,18 +184,18 @@ impl Hook {
         self.settings.answers()
     }
 
-    /// Returns the hook for an event that it matches: if a condition does not surely hold, it only stops something.
-    pub(crate) fn chosen_for(self: &Arc<Self>, at: &Compared<'_>) -> Arc<Self> {
+    /// Returns the hook for an event that it matches: if a condition is not certain, it only stops something.
+    pub(crate) fn restricted_for(self: &Arc<Self>, at: &Compared<'_>) -> Arc<Self> {
         let options = &self.settings.options;
         let may_more = self.answers() || !options.may.is_empty();
         let when = self.settings.when.as_ref().filter(|_| may_more);
-        let doubt = when.and_then(|when| when.doubt(at, self.base_dir()));
+        let uncertain = when.and_then(|when| when.uncertain(at, self.base_dir()));
         // A host may have registered the hook of an earlier result.
-        if doubt == self.doubt.as_deref() {
+        if uncertain == self.uncertain.as_deref() {
             return Arc::clone(self);
         }
         Arc::new(Self {
-            doubt: doubt.map(Into::into),
+            uncertain: uncertain.map(Into::into),
             ..Self::clone(self)
         })
     }
@@ -192,19 +217,30 @@ impl Hook {
                 _ => format!("add \"{word}\" to `may` in the hook's entry"),
             });
         }
-        match &self.doubt {
-            Some(pointer) => Err(format!("the condition on `{pointer}` does not surely hold")),
+        match &self.uncertain {
+            Some(pointer) => Err(format!(
+                "it is not certain that the condition on `{pointer}` matches"
+            )),
             None => Ok(()),
         }
     }
 
-    /// Checks the conditions, so that errors are known before they are needed.
+    /// Checks that the conditions can be used: compiles them.
     ///
     /// # Errors
-    /// If a condition cannot be used, or the allowance is spent.
-    pub(crate) fn check_when(&self, allowance: &Allowance) -> Result<(), HookError> {
+    /// If a condition cannot be used.
+    pub(crate) fn check_when(&self) -> Result<(), HookError> {
         let when = self.settings.when.as_ref();
-        when.map_or(Ok(()), |when| when.check(allowance))
+        when.map_or(Ok(()), |when| when.check())
+    }
+
+    /// Checks the form of the conditions, without compiling them. The reason is kept as the hook's.
+    ///
+    /// # Errors
+    /// If a condition has no valid form.
+    pub(crate) fn check_form_of_when(&self) -> Result<(), HookError> {
+        let when = self.settings.when.as_ref();
+        when.map_or(Ok(()), |when| when.check_form())
     }
 
     /// Marks a hook of the administrator's file.

@@ -88,8 +88,6 @@ impl Hook {
         event: &'a HookEvent,
     ) -> Option<ProtocolMismatch<'a>> {
         let protocol = self.protocol()?;
-        // An expression that cannot be compiled matches.
-        let _ = protocol.fault();
         protocol.mismatch(event)
     }
 

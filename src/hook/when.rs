@@ -3,17 +3,22 @@
 //! Does not know when conditions are compiled, or which hooks may run.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-use super::compared::{AsPath, Budget, Compared};
-use super::condition::{Allowance, Condition, Lazy, is_too_long};
+use super::answers::Answers;
+use super::compared::Compared;
+use super::condition::{Condition, Lazy, Test};
 use super::error::{Fault, HookError};
-use super::forms::Forms;
+use super::expressions::{Expression, Expressions};
+use super::path_test::PathValue;
+use super::search::{Asked, Search, may_be_directory};
 use crate::events::HookEvent;
 use crate::json::{Member, Node, kind};
+use crate::paths::Unknown;
 use crate::pattern::{Mismatch, PatternPart};
 use crate::printable::shortened;
 use crate::redact::Redactor;
@@ -62,6 +67,33 @@ fn pointer_for(path: &str) -> String {
     }
 }
 
+/// The most lists of conditions whose expressions are kept: one for each list of hooks that matches a kind of events.
+const MOST_KEPT: usize = 16;
+
+/// A list of conditions and its expressions.
+type Kept = (Vec<Arc<When>>, Arc<Expressions>);
+
+/// Returns the expressions of these conditions: those of an earlier event, if it had the same conditions.
+pub(super) fn expressions_of(list: Vec<Arc<When>>) -> Arc<Expressions> {
+    static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
+    if list.is_empty() {
+        return Arc::default();
+    }
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_same = |(other, _): &&Kept| {
+        let mut pairs = other.iter().zip(&list);
+        other.len() == list.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
+    };
+    if let Some((_, expressions)) = kept.iter().find(is_same) {
+        return Arc::clone(expressions);
+    }
+    let all = list.iter().flat_map(|when| when.expressions());
+    let expressions = Arc::new(Expressions::new(all));
+    kept.truncate(MOST_KEPT - 1);
+    kept.push_front((list, Arc::clone(&expressions)));
+    expressions
+}
+
 impl When {
     /// Reads the value of the key `when`, which is an object.
     pub(super) fn read(conditions: Node<'_, '_>) -> Result<Self, Fault> {
@@ -69,17 +101,9 @@ impl When {
         for Member { key, value, .. } in conditions.members() {
             check_pointer(key).map_err(|error| error.at(value))?;
             let condition = Condition::read(&key_of(key), value)?;
-            let added = when.add(key.to_owned(), condition);
-            added.map_err(|error| error.at(value))?;
+            when.0.insert(key.to_owned(), Lazy::new(condition));
         }
         Ok(when)
-    }
-
-    /// Adds a condition that is not checked.
-    fn add(&mut self, pointer: String, condition: Condition) -> Result<(), HookError> {
-        check_pointer(&pointer)?;
-        self.0.insert(pointer, Lazy::new(condition));
-        Ok(())
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -94,8 +118,9 @@ impl When {
         pointer: String,
         condition: Condition,
     ) -> Result<(), HookError> {
-        self.add(pointer, condition)?;
-        self.check(&Allowance::default())
+        check_pointer(&pointer)?;
+        self.0.insert(pointer, Lazy::new(condition));
+        self.check()
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = (&str, &Condition)> {
@@ -103,20 +128,34 @@ impl When {
         tests.map(|(pointer, test)| (pointer.as_str(), &test.condition))
     }
 
+    /// Returns the expressions of all conditions that can be used.
+    pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let tests = self.0.values().filter_map(Lazy::test);
+        tests.flat_map(Test::expressions)
+    }
+
     /// Checks that the conditions can be used.
-    pub(super) fn check(&self, allowance: &Allowance) -> Result<(), HookError> {
-        for (pointer, test) in &self.0 {
-            if let Some(message) = test.check(allowance) {
-                return Err(HookError::key(key_of(pointer), message));
-            }
-        }
-        Ok(())
+    pub(super) fn check(&self) -> Result<(), HookError> {
+        self.checked(Lazy::check)
+    }
+
+    /// Checks the form of the conditions, without compiling them.
+    pub(super) fn check_form(&self) -> Result<(), HookError> {
+        self.checked(Lazy::check_form)
+    }
+
+    fn checked(&self, check: fn(&Lazy) -> Option<&str>) -> Result<(), HookError> {
+        let mut tests = self.0.iter();
+        let fault = tests.find_map(|(pointer, test)| Some((pointer, check(test)?)));
+        fault.map_or(Ok(()), |(pointer, message)| {
+            Err(HookError::key(key_of(pointer), message))
+        })
     }
 
     /// Returns whether all conditions match.
     pub(super) fn is_met(&self, at: &Compared<'_>, root: Option<&Path>, guards: bool) -> bool {
         let mut tests = self.0.iter();
-        tests.all(|(pointer, test)| result(pointer, test, at, root).is_met(guards))
+        tests.all(|(pointer, test)| answers(pointer, test, at, root).is_met(guards))
     }
 
     /// Returns each condition that does not match. `secrets` are masked in the values.
@@ -129,7 +168,7 @@ impl When {
     ) -> Vec<Mismatch> {
         let tests = self.0.iter();
         let differing =
-            tests.filter(|(pointer, test)| !result(pointer, test, at, root).is_met(guards));
+            tests.filter(|(pointer, test)| !answers(pointer, test, at, root).is_met(guards));
         let mismatches = differing.map(|(pointer, test)| Mismatch {
             alternative: pointer.clone(),
             part: PatternPart::Condition,
@@ -139,153 +178,173 @@ impl When {
         mismatches.collect()
     }
 
-    /// Returns the pointers of conditions whose values cannot be tested.
-    pub(super) fn untested(&self, at: &Compared<'_>, root: Option<&Path>) -> Vec<&str> {
-        let tests = self.0.iter();
-        let untested = tests
-            .filter(|(pointer, test)| !matches!(result(pointer, test, at, root), Tested::Is(_)));
-        untested.map(|(pointer, _)| pointer.as_str()).collect()
+    /// Returns the pointers of conditions that run a guard only because they are unknown, with the reason.
+    pub(super) fn unknown(&self, at: &Compared<'_>, root: Option<&Path>) -> Vec<(&str, Unknown)> {
+        let unknown = self.0.iter().filter_map(|(pointer, test)| {
+            let answers = answers(pointer, test, at, root);
+            let why = answers.unknown.filter(|_| !answers.yes)?;
+            Some((pointer.as_str(), why))
+        });
+        unknown.collect()
     }
 
     /// Returns the pointer of a condition whose value the event does not have.
     #[cfg(feature = "cli")]
     pub(super) fn absent(&self, event: &HookEvent) -> Option<&str> {
         let mut pointers = self.0.keys().map(String::as_str);
-        pointers.find(|pointer| find(pointer, &event.data).is_none_or(Value::is_null))
+        let is_absent = |value: &Option<&Value>| value.is_none_or(Value::is_null);
+        pointers.find(|pointer| all_at(pointer, &event.data).iter().any(is_absent))
     }
 
-    /// Returns the pointer of a condition that the event does not surely meet.
-    pub(super) fn doubt(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<&str> {
+    /// Returns the pointer of a condition that is not certain.
+    pub(super) fn uncertain(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<&str> {
         let mut tests = self.0.iter();
-        let doubt = tests
-            .find(|(pointer, test)| !matches!(surely(pointer, test, at, root), Tested::Is(true)));
-        doubt.map(|(pointer, _)| pointer.as_str())
+        let uncertain =
+            tests.find(|(pointer, test)| !answers(pointer, test, at, root).is_certain());
+        uncertain.map(|(pointer, _)| pointer.as_str())
     }
 
-    /// Returns the reason why a condition cannot be used, if compiling one has failed.
+    /// Returns the reason why a condition cannot be used, if that is known already.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.0.values().find_map(Lazy::refusal)
     }
+}
 
-    /// Compiles the conditions that are not compiled yet.
-    pub(super) fn compile(&self) {
-        let allowance = Allowance::default();
-        let mut tests = self.0.values();
-        // One condition that cannot be used is enough.
-        let _ = tests.find(|test| test.fault(&allowance).is_some());
+/// Tests one condition: each item of a list, and each name of a path, has its answer.
+fn answers(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Answers {
+    let Some(compiled) = test.test() else {
+        // The hook runs, and fails with the reason.
+        return Answers::is(true);
+    };
+    let mut answers = Answers::default();
+    for value in all_at(pointer, &at.event.data) {
+        answers = answers.and(match compiled {
+            Test::Text {
+                expression,
+                perhaps,
+            } => match value.map(Value::as_str) {
+                Some(Some(text)) => text_answers(expression, perhaps.as_ref(), text, at),
+                _ => Answers::unknown(missing(value)),
+            },
+            Test::Paths(paths) => {
+                path_answers(pointer, value, at, root, |path| paths.answers(path))
+            }
+            Test::Outside => path_answers(pointer, value, at, root, |path| path.is_outside()),
+        });
+    }
+    let mut expressions = compiled.expressions().into_iter();
+    if let Some(why) = expressions.find_map(|expression| at.fault(expression)) {
+        test.refuse(why);
+        return Answers::is(true);
+    }
+    match test.condition {
+        Condition::Not(_) => answers.inverted(),
+        _ => answers,
     }
 }
 
-/// The result of testing a condition.
-enum Tested {
-    Is(bool),
-    /// The value is missing or not a string, or the file that it names is not known.
-    Unclear,
-    /// The value is too long, or too much was tested for this event.
-    TooMuch,
-}
-
-impl Tested {
-    /// Returns whether the condition counts as met. A condition that cannot be tested must not skip a hook that guards.
-    fn is_met(&self, guards: bool) -> bool {
-        match self {
-            Self::Is(met) => *met,
-            Self::Unclear => guards,
-            Self::TooMuch => true,
-        }
+fn missing(value: Option<&Value>) -> Unknown {
+    match value {
+        None | Some(Value::Null) => "the event has no such value",
+        Some(_) => "its value is not a text",
     }
 }
 
-fn surely_of(forms: &Forms) -> Vec<&str> {
-    forms.list[forms.spellings..]
-        .iter()
-        .map(String::as_str)
-        .collect()
-}
-
-/// Returns the forms that an excluding glob is compared with: also absolute paths, which an author may have written.
-fn surely_not_of(forms: &Forms) -> Vec<&str> {
-    let mut all = surely_of(forms);
-    all.extend(forms.absolute.iter().map(String::as_str));
-    all
-}
-
-fn names_of(forms: &Forms) -> Vec<&str> {
-    forms.list.iter().map(String::as_str).collect()
-}
-
-fn all_of(forms: &Forms) -> Vec<&str> {
-    let all = forms.list.iter().chain(&forms.absolute);
-    all.map(String::as_str).collect()
-}
-
-/// Tests whether a hook runs.
-fn result(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    // An excluding condition must match the name of the path itself, and no other way to write it.
-    let counted = match test.condition {
-        Condition::Not(_) => names_of,
-        _ => all_of,
+fn text_answers(
+    expression: &Expression,
+    perhaps: Option<&Expression>,
+    text: &str,
+    at: &Compared<'_>,
+) -> Answers {
+    let has = |expression| at.has(expression, text, false);
+    let answers = match (has(expression), perhaps.map(has)) {
+        (Err(why), _) | (Ok(false), Some(Err(why))) => Err(why),
+        // An expression that matches a part of the value leaves both answers open.
+        (Ok(false), Some(Ok(true))) => Ok(Answers {
+            yes: true,
+            ..Answers::is(false)
+        }),
+        (Ok(yes), _) => Ok(Answers::is(yes)),
     };
-    tested(pointer, test, at, root, counted, Lazy::test)
+    answers.unwrap_or_else(Answers::unknown)
 }
 
-/// Tests whether a hook may do more than stop something. The spelling of a path makes no difference in this case.
-fn surely(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Tested {
-    let counted = match test.condition {
-        Condition::Not(_) => surely_not_of,
-        _ => surely_of,
-    };
-    tested(pointer, test, at, root, counted, Lazy::test_surely)
-}
-
-fn tested(
+fn path_answers(
     pointer: &str,
-    lazy: &Lazy,
+    value: Option<&Value>,
     at: &Compared<'_>,
     root: Option<&Path>,
-    counted: fn(&Forms) -> Vec<&str>,
-    test: impl Fn(&Lazy, &[&str], &Budget) -> Option<bool>,
-) -> Tested {
-    let value = find(pointer, &at.event.data).and_then(Value::as_str);
-    let Some(text) = value else {
-        return Tested::Unclear;
+    test: impl Fn(&PathValue<'_>) -> Answers,
+) -> Answers {
+    let root = at.root(root);
+    let text = value.and_then(Value::as_str);
+    let asked = match Search::of(at.event).filter(|_| pointer == Search::PATH) {
+        Some(search) if text.is_some() || value.is_none_or(Value::is_null) => search.asked(text),
+        _ => match text {
+            Some(text) => Asked::file(text, may_be_directory(at.event)),
+            None => return Answers::unknown(missing(value)),
+        },
     };
-    let met = if !lazy.condition.is_of_paths() || is_too_long(text) {
-        test(lazy, &[text], &at.budget)
-    } else {
-        match at.as_path(text, root) {
-            AsPath::Unclear => return Tested::Unclear,
-            AsPath::TooMany => None,
-            AsPath::Forms(forms) => test(lazy, &counted(&forms), &at.budget),
-        }
-    };
-    met.map_or(Tested::TooMuch, Tested::Is)
+    let found = root.base(at.event).and_then(|base| {
+        let names = root.names_of(&asked.path, at.event)?;
+        let each = names.cases.iter().map(|ignores_case| {
+            test(&PathValue {
+                at,
+                root: &root,
+                base,
+                names: &names,
+                ignores_case: *ignores_case,
+                is_directory: asked.is_directory,
+                search: asked.search.as_deref(),
+            })
+        });
+        Ok(each.fold(Answers::default(), Answers::and))
+    });
+    found.unwrap_or_else(Answers::unknown)
 }
 
-/// Returns the value at a pointer, by RFC 6901. None for the empty pointer: the whole data is not a string. This does not
-/// use `Value::pointer`, which allocates twice for each part: most events are tested and not matched.
-fn find<'a>(pointer: &str, data: &'a Map<String, Value>) -> Option<&'a Value> {
-    let mut parts = pointer.strip_prefix('/')?.split('/').map(unescaped);
-    let first = data.get(&*parts.next()?)?;
-    parts.try_fold(first, |value, part| match value {
-        Value::Object(members) => members.get(&*part),
-        Value::Array(items) => items.get(index(&part)?),
+/// Returns the values at a pointer, by RFC 6901; for a step `*`, those of all items of a list. None for each that is not there,
+/// and for the empty pointer: the whole data is not a text.
+fn all_at<'a>(pointer: &str, data: &'a Map<String, Value>) -> Vec<Option<&'a Value>> {
+    let Some(steps) = pointer.strip_prefix('/') else {
+        return vec![None];
+    };
+    let mut steps = steps.split('/').map(unescaped);
+    let first = steps.next().unwrap_or_default();
+    let mut values = vec![data.get(&*first)];
+    for step in steps {
+        let step = &*step;
+        values = values
+            .into_iter()
+            .flat_map(|value| match value {
+                Some(Value::Array(items)) if step == "*" => items.iter().map(Some).collect(),
+                value => vec![value.and_then(|value| at_step(value, step))],
+            })
+            .collect();
+    }
+    values
+}
+
+fn at_step<'a>(value: &'a Value, step: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(members) => members.get(step),
+        Value::Array(items) => items.get(index(step)?),
         _ => None,
-    })
+    }
 }
 
-fn unescaped(part: &str) -> Cow<'_, str> {
-    if part.contains('~') {
-        part.replace("~1", "/").replace("~0", "~").into()
+fn unescaped(step: &str) -> Cow<'_, str> {
+    if step.contains('~') {
+        step.replace("~1", "/").replace("~0", "~").into()
     } else {
-        part.into()
+        step.into()
     }
 }
 
 /// Returns the index in a list. It has no sign and no leading zero.
-fn index(part: &str) -> Option<usize> {
-    let is_plain = part == "0" || !part.starts_with(['0', '+']);
-    part.parse().ok().filter(|_| is_plain)
+fn index(step: &str) -> Option<usize> {
+    let is_plain = step == "0" || !step.starts_with(['0', '+']);
+    step.parse().ok().filter(|_| is_plain)
 }
 
 /// Returns the value, if the event has it, for people: shortened, with secrets masked. A key above the value may show that
@@ -295,7 +354,10 @@ fn display_of<'s>(
     event: &HookEvent,
     secrets: impl Iterator<Item = &'s str>,
 ) -> Option<String> {
-    let value = find(pointer, &event.data)?;
+    let values = all_at(pointer, &event.data);
+    let [Some(value)] = values[..] else {
+        return (values.len() > 1).then(|| format!("a list of {} values", values.len()));
+    };
     if matches!(value, Value::Array(_) | Value::Object(_)) {
         return Some(kind(value).to_owned());
     }
@@ -341,55 +403,78 @@ mod tests {
             ("/ ", json!(7)),
             ("/m~0n", json!(8)),
         ] {
-            let value = find(pointer, &document);
-            assert_eq!(value, Some(&expected), "{pointer}");
+            let value = all_at(pointer, &document);
+            assert_eq!(value, [Some(&expected)], "{pointer}");
         }
         for pointer in [
-            "", "/foo/2", "/foo/-", "/foo/00", "/foo/+0", "/foo/0/0", "/m~01n", "/x",
+            "", "/foo/2", "/foo/-", "/foo/00", "/foo/+0", "/foo/0/0", "/m~01n", "/x", "/foo/0/*",
+            "/x/*",
         ] {
-            assert_eq!(find(pointer, &document), None, "{pointer}");
+            assert_eq!(all_at(pointer, &document), [None], "{pointer}");
         }
+    }
+
+    #[test]
+    fn a_star_means_each_item() {
+        let document = data(json!({"l": [{"a": 1}, {"a": [2, 3]}, {}], "e": [], "o": {"*": 4}}));
+        for (pointer, expected) in [
+            ("/l/*/a", vec![Some(json!(1)), Some(json!([2, 3])), None]),
+            ("/l/*/a/*", vec![None, Some(json!(2)), Some(json!(3)), None]),
+            ("/e/*", vec![]),
+            ("/o/*", vec![Some(json!(4))]),
+        ] {
+            let values = all_at(pointer, &document);
+            let values: Vec<_> = values.into_iter().map(Option::<&Value>::cloned).collect();
+            assert_eq!(values, expected, "{pointer}");
+        }
+    }
+
+    fn when(condition: Condition) -> Arc<When> {
+        let mut when = When::default();
+        when.insert("/tool_args/path".to_owned(), condition)
+            .unwrap();
+        Arc::new(when)
+    }
+
+    fn compared<'e>(
+        event: &'e HookEvent,
+        root: Option<&'e Path>,
+        list: &[Arc<When>],
+    ) -> Compared<'e> {
+        Compared::with_expressions(event, root, expressions_of(list.to_vec()))
     }
 
     #[test]
     #[cfg(unix)]
     fn an_absolute_glob_sees_a_relative_path() {
         let event = HookEvent::tool_pre_execute("write", json!({"path": "a/b"}));
-        let at = Compared::new(&event, Some(Path::new("/x/y")));
         let is_met = |condition: Condition| {
-            let mut when = When::default();
-            when.insert("/tool_args/path".to_owned(), condition)
-                .unwrap();
+            let when = when(condition);
+            let at = compared(&event, Some(Path::new("/x/y")), &[Arc::clone(&when)]);
             when.is_met(&at, None, true)
         };
         let not = |glob: &str| Condition::Not(Box::new(glob.into()));
         assert!(is_met("/x/y/a/*".into()));
         assert!(!is_met("/x/a/*".into()));
-        // An excluding condition must match the name itself.
-        assert!(!is_met(not("a/*")));
-        assert!(is_met(not("/x/y/a/*")));
+        assert!(!is_met(not("a/*")) && !is_met(not("/x/y/a/*")));
+        assert!(is_met(not("/x/a/*")));
     }
 
     /// Only a glob has its value looked up, and once for all hooks.
     #[test]
     fn paths_are_looked_up_for_globs_alone() {
         let event = HookEvent::tool_pre_execute("write", json!({"path": "a/b", "command": "ls"}));
-        let when = |condition: Condition| {
-            let mut when = When::default();
-            when.insert("/tool_args/path".to_owned(), condition)
-                .unwrap();
-            when
-        };
-        let at = Compared::new(&event, None);
         let regex = || Condition::Regex("^a/b$".to_owned());
-        assert!(when(regex()).is_met(&at, None, true));
-        assert!(!when(Condition::Not(Box::new(regex()))).is_met(&at, None, true));
+        let texts = [when(regex()), when(Condition::Not(Box::new(regex())))];
+        let globs = ["a/*", "b", "c", "a"].map(|glob| when(glob.into()));
+        let at = compared(&event, None, &[&texts[..], &globs].concat());
+        assert!(texts[0].is_met(&at, None, true) && !texts[1].is_met(&at, None, true));
         assert_eq!(at.looked_up(), 0);
-        for glob in ["a/*", "b", "c"] {
-            let _ = when(glob.into()).is_met(&at, None, true);
+        for when in &globs {
+            let _ = when.is_met(&at, None, true);
         }
         assert_eq!(at.looked_up(), 1);
-        let _ = when("a".into()).is_met(&at, Some(Path::new("/other")), true);
+        let _ = globs[3].is_met(&at, Some(Path::new("/other")), true);
         assert_eq!(at.looked_up(), 2);
     }
 }

@@ -7,7 +7,8 @@ use std::path::{Component, Path, PathBuf};
 use super::content::MOST_COPIES;
 use super::look::{Look, Lookup, Named, Wanted};
 use super::tree::{End, Resolved, name_of};
-use crate::hook::{Hook, Run, is_glob, without_parents};
+use crate::hook::{Hook, Run, is_glob};
+use crate::paths::without_parents;
 
 /// The most directories in which the words of a command are looked up.
 const MOST_DIRECTORIES: usize = 8;

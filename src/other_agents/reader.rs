@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compat::{
-    Agent, AgentProtocol, COPILOT, Event, Fires, Origin, OwnCommand, Rule, SharedAllowance,
-};
+use crate::compat::{Agent, AgentProtocol, COPILOT, Event, Fires, Origin, OwnCommand, Rule};
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
 use crate::config::{Form, Switches, config_home};
 use crate::entry::{FailurePolicy, Shell};
@@ -38,13 +36,11 @@ impl Form for Origin {
         loaded: &mut Loaded,
     ) -> Switches {
         let text = readable(text);
-        let allowance = Arc::clone(&loaded.allowance);
         let mut reader = Reader {
             file: FileReader::new(&text, loaded),
             origin: Arc::new(self.clone()),
             vocabulary,
             is_compiled,
-            allowance,
             path: String::new(),
             blocked: HashSet::new(),
         };
@@ -62,7 +58,6 @@ struct Reader<'a> {
     vocabulary: &'a Vocabulary,
     /// True if expressions are compiled now.
     is_compiled: bool,
-    allowance: SharedAllowance,
     /// The keys of the group or the handler that is read; empty outside of these.
     path: String,
     /// The events, each with a matcher, that a placeholder blocks; none is each event.
@@ -290,7 +285,7 @@ impl Reader<'_> {
         any: &AgentProtocol,
     ) -> Result<AgentProtocol, Problem> {
         let text = text(matcher)?;
-        let protocol = AgentProtocol::new(&self.origin, any.event, text, &self.allowance);
+        let protocol = AgentProtocol::new(&self.origin, any.event, text);
         let mut untested = None;
         if self.is_compiled {
             if let Some(why) = protocol.matcher.fault() {
@@ -320,7 +315,7 @@ impl Reader<'_> {
 
     /// Returns the protocol of a handler for each event of this name.
     fn protocol(&self, event: &'static Event) -> AgentProtocol {
-        AgentProtocol::new(&self.origin, event, "", &self.allowance)
+        AgentProtocol::new(&self.origin, event, "")
     }
 
     /// Reports a problem, and returns its message.

@@ -107,21 +107,15 @@ impl Runner {
         result
     }
 
-    /// Returns the reason of a result as it is shown, if that is not the hook's own. A person who looks for the reason of a block
-    /// must not read a guard's command if it ran only because a condition could not be tested.
+    /// Returns the reason of a result as it is shown, if that is not the hook's own. The reason of a guard is not true of an event on
+    /// which it ran only because a condition could not be tested.
     fn shown_reason(&self, result: &HookResult, event: &HookEvent) -> Option<String> {
         let reason = self.reporter.shown_reason(result);
         if result.should_continue() {
             return reason;
         }
         let directory = self.working_dir.as_deref();
-        let note = result.hook.untested_note(event, directory);
-        let Some(note) = note else {
-            return reason;
-        };
-        let own = reason.or_else(|| result.reason().map(str::to_owned));
-        let own = own.unwrap_or_else(|| "no reason given".to_owned());
-        Some(format!("{own} ({note})"))
+        result.hook.untested_note(event, directory).or(reason)
     }
 
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::files::PathRule;
-use crate::hook::Route;
 use crate::outcome::HookResult;
+use crate::paths::Names;
 use crate::redact::Redactor;
 use crate::runner::{DropReason, FiredEvent, HookRun, Observer};
 #[cfg(feature = "cli")]
@@ -359,11 +359,12 @@ impl TraceBuilder {
 /// If the file lies in one of these directories, or it is not known where it lies.
 fn check_outside(path: &Path, directories: &[PathBuf]) -> io::Result<()> {
     for directory in directories {
-        let Some(route) = Route::of(path) else {
+        let Ok(names) = Names::of_file(path) else {
             let unknown = "it is not known where it leads; name another file";
             return Err(io::Error::other(unknown));
         };
-        if Route::of(directory).is_none_or(|directory| directory.leads_to(&route)) {
+        let is_elsewhere = |directory: Names| !directory.leads_to(&names);
+        if !Names::of_file(directory).is_ok_and(is_elsewhere) {
             return Err(io::Error::other(format!(
                 "it lies in `{}`, where an agent could read and change it; name a file elsewhere",
                 directory.display()

@@ -71,7 +71,7 @@ fn check(ours: &Outcome, theirs: &Outcome, case: &str) {
 /// An answer whose condition could not be tested stops an operation, and does nothing else.
 #[test]
 fn an_answer_in_doubt_only_stops() {
-    let long = format!("rm -rf ~ #{}", "x".repeat(17 * 1024));
+    let long = format!("rm -rf ~ #{}", "x".repeat(1024 * 1024));
     let answer = json!({
         "decision": "allow", "updatedInput": {"a": 1}, "additionalContext": "c", "systemMessage": "m",
     });
@@ -92,7 +92,7 @@ fn an_answer_in_doubt_only_stops() {
     assert!(!doubt.allowed() && doubt.updated_input().is_none());
     let reason = doubt.reason().unwrap();
     assert!(
-        reason.contains("it changes the input: the condition on"),
+        reason.contains("could not be tested: its value has more than 1 MiB"),
         "{reason}"
     );
     world.registry().clear();
@@ -123,8 +123,8 @@ fn a_submitted_answer_in_doubt_only_stops() {
     };
     let met = fired("ls src".to_owned());
     assert_eq!(decision(&met), Some(Decision::Allow));
-    // A value above 16 KiB counts as matched.
-    let doubt = fired(format!("rm #{}", "x".repeat(17 * 1024)));
+    // A value above 1 MiB is not tested.
+    let doubt = fired(format!("rm #{}", "x".repeat(1024 * 1024)));
     assert!(doubt.allowed() && !doubt.grants());
     assert_eq!(decision(&doubt), None);
     assert_eq!(doubt.additional_context(), None);

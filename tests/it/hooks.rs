@@ -377,7 +377,7 @@ fn a_block_names_its_untested_condition() {
     assert!(hooks.report().problems.is_empty());
     let files = json!(["a.txt", "b.txt"]);
     let outcome = hooks.execute(&saved.event().with_data("files", files));
-    let expected = "not this one (the condition on `/files` could not be tested: ";
+    let expected = "the condition on `/files` could not be tested: its value is not a text";
     assert!(outcome.reason().unwrap().starts_with(expected));
     let blocked = outcome.check().unwrap_err().to_string();
     assert!(blocked.contains(expected), "{blocked}");

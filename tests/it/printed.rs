@@ -1,7 +1,7 @@
 //! What a model writes stops an operation at most when a hook prints it: real hooks that log, in the way hooks do.
 
 use forge_hooks::compat::{CLAUDE, CODEX, GEMINI};
-use forge_hooks::hook::May;
+use forge_hooks::hook::{May, Reads};
 use forge_hooks::{Decision, FireOptions, Hook, HookEvent, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
@@ -239,16 +239,16 @@ fn innocent_hooks_are_allowed() {
     }
 }
 
-/// `rm -rf ~ #` with 17 KiB behind it is too long for the condition, which then counts as met.
+/// `rm -rf ~ #` with 1 MiB behind it is too long for the condition, so it is unknown whether that matches.
 #[test]
 fn a_condition_in_doubt_grants_nothing() {
     let world = World::new();
     let says = world.says(r#"{"decision": "allow"}"#);
     let regex = forge_hooks::hook::Condition::Regex("^ls [a-z]*$".into());
-    let grants = hook("permission:check", &says);
+    let grants = hook("permission:check", &says).with_reads(Reads::Stdin);
     world.add(grants.with_when("/tool_args/command", regex).unwrap());
     let lifecycle = Lifecycle::new(world.executor.clone());
-    let long = format!("rm -rf ~ #{}", "x".repeat(17 * 1024));
+    let long = format!("rm -rf ~ #{}", "x".repeat(1024 * 1024));
     for (args, granted) in [
         (json!({"command": "ls src"}), true),
         (json!({"command": long}), false),
@@ -261,7 +261,7 @@ fn a_condition_in_doubt_grants_nothing() {
     }
     // A change in doubt blocks: the hook may have meant to prevent something.
     let changes = world.says(r#"{"updatedInput": {"command": "ls"}}"#);
-    let changes = hook("tool:pre_execute", &changes);
+    let changes = hook("tool:pre_execute", &changes).with_reads(Reads::Stdin);
     world.add(changes.with_when("/tool_args/command", "ls *").unwrap());
     let event = HookEvent::tool_pre_execute("bash", json!({"command": long}));
     let outcome = world.outcome(&event);

@@ -422,6 +422,9 @@ fn a_guard_that_could_not_be_tested_says_so() {
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
     let blocked = user.fired("claude", "PreToolUse", &call);
     assert_eq!(blocked.status, 2, "{blocked:?}");
-    let expected = "no push (the condition on `/tool_args/cmd` could not be tested: the event has no text there";
+    let expected =
+        "the condition on `/tool_args/cmd` could not be tested: the event has no such value";
     assert!(blocked.err.contains(expected), "{blocked:?}");
+    // The reason of the guard says nothing of this call.
+    assert!(!blocked.err.contains("no push"), "{blocked:?}");
 }

@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
 use crate::support::{alone_with, blocking_event};
-use crate::thorough::all_cases;
 
 const STRICT: fn(OtherAgents) -> OtherAgents = OtherAgents::with_strict_guards;
 
@@ -219,7 +218,9 @@ fn a_guard_whose_matcher_cannot_be_tested_runs_for_every_tool() {
             let text = settings(event, matcher, &command("echo no >&2; exit 2"));
             let (outcome, problems) = before(file, &text);
             assert_eq!(outcome.allowed(), allowed, "{file} {matcher}");
-            assert_eq!(problems.len(), usize::from(!allowed), "{problems:?}");
+            // One that is too large is found when it is tested.
+            let is_found = !allowed && !matcher.contains("1000");
+            assert_eq!(problems.len(), usize::from(is_found), "{problems:?}");
             let notes = outcome
                 .results()
                 .iter()
@@ -248,10 +249,6 @@ fn what_only_this_crate_cannot_read_blocks() {
     let more = |keys: &str| one.replacen('{', &format!("{{{keys}, "), 1);
     let many = format!("{guard}{}", r#", {"hooks": []}"#.repeat(1_001));
     let handlers = vec![command("true"); 1_001].join(", ");
-    let expressions =
-        (0..300).map(|index| format!(r#"{{"matcher": "\\w|x{index}", "hooks": []}}, "#));
-    let expressions: String = expressions.collect();
-    let last = guard.replacen('{', r#"{"matcher": "Bash|\\w{9}y", "#, 1);
     let cases = [
         (format!("{one}{}", " ".repeat(1024 * 1024)), 1),
         (
@@ -261,11 +258,8 @@ fn what_only_this_crate_cannot_read_blocks() {
         (groups("PreToolUse", &many), 1),
         (settings("PreToolUse", "Read", &handlers), 1),
         (more(r#""x": "\ud83d""#), 0),
-        // Slow: all that may be compiled for a file.
-        (groups("PreToolUse", &format!("{expressions}{last}")), 0),
     ];
-    let count = if all_cases() { 6 } else { 5 };
-    for (text, problems) in cases.into_iter().take(count) {
+    for (text, problems) in cases {
         let (outcome, found) = before(CLAUDE, &text);
         assert!(!outcome.allowed(), "{found:?} {}", &text[..80]);
         assert!(found.len() >= problems, "{found:?}");
@@ -274,11 +268,10 @@ fn what_only_this_crate_cannot_read_blocks() {
     assert!(before(CLAUDE, &one[1..]).0.allowed());
 }
 
-/// The limits are those of any other file.
 #[test]
-fn a_named_file_of_a_project_is_compiled_with_limits() {
-    let large = |index| format!(r#"{{"matcher": "(x{{999}}){{99}}|{index}", "hooks": []}}"#);
-    let many = (0..100).map(large).collect::<Vec<_>>().join(", ");
+fn a_named_file_of_a_project_is_checked() {
+    let wrong = |index| format!(r#"{{"matcher": "(x|{index}", "hooks": []}}"#);
+    let many = (0..100).map(wrong).collect::<Vec<_>>().join(", ");
     for (text, problems) in [
         (groups("PreToolUse", &many), 100),
         (settings("PreToolUse", "Bash(", &command("true")), 1),

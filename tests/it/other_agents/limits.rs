@@ -1,11 +1,10 @@
 //! A clone with very many files of plugins: they are read up to a limit, and what is left out is printed.
 
-use forge_hooks::compat::{self, OtherAgents};
 use serde_json::json;
 
-use super::{CLAUDE, GEMINI, Place, command, groups, settings};
+use super::{CLAUDE, GEMINI, Place, command, groups};
 use crate::growth::assert_costs_at_most;
-use crate::support::{blocking_event, one_in};
+use crate::support::blocking_event;
 
 /// Unapproved hooks must not use up the limits of approved hooks, nor the time of the host.
 #[test]
@@ -110,85 +109,21 @@ fn a_project_has_so_many_bytes_of_files() {
     assert_eq!((large.len(), read.len()), (4, 17), "{problems:?}");
 }
 
-/// Each file of a clone is within the limits of a file. All of them together cost no more than one: the program compiles them
-/// when it shows what is to be approved.
+/// A clone may have very many matchers. They are compiled when they are tested, which only approved ones are.
 #[test]
-fn the_expressions_of_a_clone_share_one_limit() {
-    const IN_A_FILE: usize = 20;
-    let user = settings("BeforeTool", "Users.*", &command("user"));
-    let native =
-        r#"{"hooks": [{"event": "tool:*", "command": "native", "when": {"/tool_args/x": "y*"}}]}"#;
-    let compiled = [4, 16].map(|count| {
-        let place = Place::new([
-            ("home/.gemini/settings.json", &*user),
-            ("config/src/forge/hooks.json", native),
-            ("project/.src/forge/hooks.json", native),
-            ("project/.src/opencode/hooks.json", native),
-        ]);
-        for extension in 0..count {
-            let group = |index: usize| {
-                // A quarter of a mebibyte.
-                let matcher = format!(r"\\w{{4}}{extension}-{index}");
-                format!(r#"{{"matcher": "{matcher}", "hooks": [{}]}}"#, command("x"))
-            };
-            let many: Vec<_> = (0..IN_A_FILE).map(group).collect();
-            let directory = format!("project/.gemini/extensions/{extension}");
-            let manifest = format!("{directory}/gemini-extension.json");
-            place.world.write(&manifest, "{}");
-            let file = format!("{directory}/hooks/hooks.json");
-            let text = groups("BeforeTool", &many.join(", "));
-            place.world.write(&file, &text);
-        }
-        let report = place.load();
-        let problems = place.problems(&report);
-        let mut others = problems
-            .iter()
-            .filter(|problem| !problem.contains("16 MiB"));
-        assert_eq!(others.next(), None);
-        assert_eq!(report.in_use, count * IN_A_FILE + 4);
-        // One that cannot be tested counts as matched.
-        count * IN_A_FILE - problems.len()
-    });
-    assert!((1..=64).contains(&compiled[0]), "{compiled:?}");
-    assert_eq!(compiled[0], compiled[1]);
-}
-
-/// A plugin that somebody else has written is read before a file that the user names. What it takes must not be missing for
-/// that file: its audit, on an event that cannot be blocked, would not run.
-#[test]
-fn plugins_take_nothing_from_files_of_the_user() {
-    let group = |index: usize| {
-        // A quarter of a mebibyte.
-        let matcher = format!(r"\\w{{4}}{index}");
-        format!(r#"{{"matcher": "{matcher}", "hooks": [{}]}}"#, command("x"))
-    };
-    let many: Vec<_> = (0..100).map(group).collect();
-    let large = groups("AfterTool", &many.join(", "));
-    let audit = settings("PostToolUse", "Bash.*", &command("audit"));
-    let extension = "home/.gemini/extensions/x/gemini-extension.json";
-    for plugin in one_in(3, ["plugin", "named", "home/.gemini/extensions/x"]) {
-        let place = Place::new([("audit.json", &*audit), (extension, "{}")]);
-        let large = if plugin.starts_with("home") {
-            large.clone()
-        } else {
-            large.replace("AfterTool", "PostToolUse")
+fn the_matchers_of_a_clone_cost_little() {
+    let load = |matcher: &str| {
+        let group = |index: usize| {
+            format!(
+                r#"{{"matcher": "{matcher}|{index}", "hooks": [{}]}}"#,
+                command("x")
+            )
         };
-        place
-            .world
-            .write(&format!("{plugin}/hooks/hooks.json"), &large);
-        let path = |name: &str| place.world.path(name);
-        let tools = OtherAgents::new([compat::GEMINI, compat::CLAUDE]).with_home(path("home"));
-        let tools = tools.with_settings(compat::CLAUDE, path("named"));
-        let tools = tools.with_settings(compat::CLAUDE, path("audit.json"));
-        let report = place.load_tools(tools.with_plugin(path("plugin")));
-        let problems = place.problems(&report);
-        let place_of_plugin = format!("error: {plugin}/");
-        let of_plugin =
-            |problem: &&String| problem.starts_with(&place_of_plugin) && problem.contains("16 MiB");
-        assert_ne!(problems.iter().filter(of_plugin).count(), 0, "{plugin}");
-        let of_user = problems
-            .iter()
-            .find(|problem| problem.contains("audit.json"));
-        assert_eq!(of_user, None, "{plugin}");
-    }
+        let many: Vec<_> = (0..400).map(group).collect();
+        let text = groups("BeforeTool", &many.join(", "));
+        let place = Place::new([("project/.gemini/settings.json", &*text)]);
+        let report = place.load();
+        assert_eq!(report.in_use, 400);
+    };
+    assert_costs_at_most(4, "a clone", || load("w"), || load(r"\\w{9}"));
 }

@@ -261,7 +261,7 @@ fn fire_says_why_an_answer_was_given() {
             "the condition on `/tool_args/path` could not be tested",
         ),
         (
-            r#"{"path": "../x"}"#,
+            r#"{"path": 5}"#,
             "the condition on `/tool_args/path` could not be tested",
         ),
         (r#"{"path": "x"}"#, "reason  no"),

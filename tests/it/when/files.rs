@@ -87,9 +87,7 @@ fn a_hard_expression_costs_little() {
     let hook = Hook::clone(&world.registry().hooks()[0]);
     for length in [8 * 1024, 16 * 1024, 64 * 1024] {
         let long = bash("a".repeat(length));
-        assert!(hook.matches(&long));
-        assert_eq!(hook.untested_conditions(&long), [POINTER]);
-        assert_eq!(hook.mismatches(&long, false), []);
+        assert!(!hook.matches(&long) && hook.untested_conditions(&long).is_empty());
     }
     let tested = |length: usize| bash("ab".repeat(length / 2));
     assert_linear(expression, 512, tested, |event| {

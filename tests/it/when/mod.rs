@@ -76,9 +76,47 @@ fn hooks_that_do_not_match_are_as_none() {
     assert_eq!(world.registry().get_hooks(&bash("ls")).len(), 2);
 }
 
-/// The caller of `submit` waits for the tests: what is too much together counts as matched.
+/// Thirty patterns of destructive commands, as thirty entries or as one expression, and ten with `rm`, block no long text that
+/// has none of them.
 #[test]
-fn the_conditions_of_an_event_have_a_budget() {
+fn ordinary_patterns_read_long_texts() {
+    let rest = [
+        "dd", "mkfs", "shutdown", "reboot", "chown", "chmod", "truncate", "shred", "fdisk",
+    ];
+    let rest = rest.map(|word| format!(r"\b{word}\s+-\w+"));
+    let git = [
+        "push", "reset", "clean", "checkout", "branch", "rebase", "stash", "tag", "gc", "rm",
+    ];
+    let git = git.map(|word| format!(r"\bgit\b.*\b{word}\b.*--(force|hard)"));
+    let rm = (1..12).map(|number| format!(r"\brm\s+(-[a-z]+\s+)*-[a-z]*r[a-z]*f.{{0,{number}}}/"));
+    let all: Vec<String> = rest.into_iter().chain(git).chain(rm).collect();
+    assert_eq!(all.len(), 30);
+    let as_entries: Vec<_> = all
+        .iter()
+        .map(|text| Condition::Regex(text.clone()))
+        .collect();
+    let as_one = vec![Condition::Regex(all.join("|"))];
+    for conditions in [as_entries, as_one] {
+        let world = World::new();
+        for condition in &conditions {
+            world.add(guard("tool:pre_execute:bash", POINTER, condition.clone()));
+        }
+        let matching = |text: &str| world.executor.hooks_for(&bash(text)).len();
+        let line = "git push origin main # информация, naïve: rm nothing, no reboot\n";
+        for length in [1, 30, 300, 12_000] {
+            let text = line.repeat(length);
+            assert_eq!(matching(&text), 0, "{length}");
+            assert_eq!(
+                matching(&format!("{text}rm -rf /")),
+                conditions.len().min(11)
+            );
+        }
+    }
+}
+
+/// Expressions that take long one by one are tested all the same.
+#[test]
+fn many_slow_conditions_are_tested() {
     let world = World::new();
     let slow = || Condition::Regex("[ab]*a[ab]{35}c".to_owned());
     for index in 0..4 {
@@ -100,14 +138,65 @@ fn the_conditions_of_an_event_have_a_budget() {
         world.executor.hooks_for(&event).len()
     };
     assert_eq!(matches(args("ab")), 0);
-    // No value matches: the first ends the tests of each hook, until the budget is spent.
-    assert_eq!(matches(args(&"ab".repeat(8 * 1024))), 2);
+    assert_eq!(matches(args(&"ab".repeat(8 * 1024))), 0);
+    let found = "a".repeat(40) + "c";
+    assert_eq!(matches(args(&found)), 4);
+}
+
+/// A list has an answer for each item: a guard runs if one matches or is unknown, and what widens needs all.
+#[test]
+fn a_step_means_each_item_of_a_list() {
+    let world = World::new();
+    let files = |list: Value| HookEvent::tool_pre_execute("write", json!({"files": list}));
+    let pointer = "/tool_args/files/*/path";
+    for (list, runs, not_runs, grants) in [
+        (
+            json!([{"path": "a"}, {"path": "secrets/k"}]),
+            true,
+            true,
+            false,
+        ),
+        (json!([{"path": "a"}, {"path": "b"}]), false, true, false),
+        (json!([{"path": "secrets/k"}]), true, false, true),
+        (
+            json!([{"path": "secrets/k"}, {"path": "secrets/l"}]),
+            true,
+            false,
+            true,
+        ),
+        (json!([{"path": "secrets/k"}, {}]), true, true, false),
+        (
+            json!([{"path": "secrets/k"}, {"path": 5}]),
+            true,
+            true,
+            false,
+        ),
+        (json!([{}]), true, true, false),
+        (json!([]), false, false, false),
+        (json!("a"), true, true, false),
+        (Value::Null, true, true, false),
+    ] {
+        let event = files(list.clone());
+        let not = Condition::Not(Box::new("secrets/**".into()));
+        for (condition, expected) in [("secrets/**".into(), runs), (not, not_runs)] {
+            world.registry().clear();
+            world.add(guard("*", pointer, condition));
+            let matching = world.executor.hooks_for(&event).len();
+            assert_eq!(matching == 1, expected, "{list}");
+        }
+        world.registry().clear();
+        let answer = json!({"event": "*", "answer": {"additionalContext": "c"}});
+        let adds = Hook::from_json(&answer).unwrap();
+        world.add(adds.with_when(pointer, "secrets/**").unwrap());
+        let has_added = world.outcome(&event).additional_context().is_some();
+        assert_eq!(has_added, grants, "{list}");
+    }
 }
 
 /// Each value, and whether the hook runs where the event can block, and elsewhere.
 #[test]
 fn a_guard_runs_where_a_value_is_unclear() {
-    let longest = 16 * 1024;
+    let longest = 1024 * 1024;
     let blocking = EventType::ToolPreExecute;
     let other = EventType::ToolPostExecute;
     for (data, where_it_blocks, elsewhere) in [
@@ -121,8 +210,8 @@ fn a_guard_runs_where_a_value_is_unclear() {
         (json!({"x": {"a": "a"}}), true, false),
         (json!({"x": "b".repeat(longest)}), false, false),
         (json!({"x": "a".repeat(longest)}), true, true),
-        (json!({"x": "a".repeat(longest + 1)}), true, true),
-        (json!({"x": "b".repeat(1024 * 1024)}), true, true),
+        (json!({"x": "a".repeat(longest + 1)}), true, false),
+        (json!({"x": "b".repeat(longest + 1)}), true, false),
     ] {
         for (kind, expected) in [(&blocking, where_it_blocks), (&other, elsewhere)] {
             let event = HookEvent::new(kind.clone()).with_data("tool_args", data.clone());
@@ -155,7 +244,8 @@ fn a_redactor_runs_where_an_output_is_unclear() {
         (json!("public"), false),
         (json!({"text": "a secret"}), true),
         (json!(["a secret"]), true),
-        (json!("x".repeat(70_000)), true),
+        (json!("x".repeat(70_000)), false),
+        (json!("x".repeat(1024 * 1024 + 1)), true),
         (Value::Null, true),
     ] {
         let event = HookEvent::tool_post_execute("bash", json!({}), output.clone());

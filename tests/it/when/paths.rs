@@ -57,13 +57,25 @@ fn a_glob_sees_through_spellings() {
         ".env/".to_owned(),
         format!("{root}/.env"),
         format!("{root}//./.env"),
-        // A path that cannot be tested runs the guard.
         "src/../.env".to_owned(),
-        "..".to_owned(),
+        "none/../.env".to_owned(),
+        // A path that cannot be tested runs the guard.
+        #[cfg(unix)]
+        "linked/../.env".to_owned(),
+        "x\u{0}".to_owned(),
     ] {
         assert!(runs(&world, ".env", &path), "{path}");
     }
-    for path in ["src/main.rs", "x.env", "env", ".envrc", "..."] {
+    for path in [
+        "src/main.rs",
+        "x.env",
+        "env",
+        ".envrc",
+        "...",
+        "..",
+        "src/../src/main.rs",
+        "../x/.env/y",
+    ] {
         assert!(!runs(&world, ".env", path), "{path}");
     }
 }
@@ -106,9 +118,9 @@ fn not_spares_what_matches_in_each_form() {
         ("src", false),
         ("src/../.env", false),
         ("", false),
-        // As a guard does not know these, it runs.
-        ("./src/main.rs", false),
-        (&format!("{root}/src/main.rs"), false),
+        ("./src/main.rs", true),
+        ("docs/../src/main.rs", true),
+        (&format!("{root}/src/main.rs"), true),
         #[cfg(unix)]
         ("src/link.rs", false),
         #[cfg(unix)]
@@ -169,6 +181,8 @@ fn not_is_read_and_written() {
         json!({"not": "src/**"}),
         json!({"not": ["src/**", "docs/**"]}),
         json!({"not": {"regex": "^ls [a-z]*$"}}),
+        json!({"path": "outside"}),
+        json!({"not": {"path": "outside"}}),
     ] {
         let entry = json!({"event": "*", "when": {"/a": value}, "command": "x"});
         assert_eq!(Hook::from_json(&entry).unwrap().to_json(), entry);
@@ -184,6 +198,8 @@ fn not_is_read_and_written() {
             "found an object with `not` and `regex`",
         ),
         (json!({"regx": "y"}), "found an object with `regx`"),
+        (json!({"path": "inside"}), "found `inside` in `path`"),
+        (json!({"path": 5}), "found a number in `path`"),
         (json!({}), "found an empty object"),
         (json!({"not": {"regex": "x"}}), "begin it with `^`"),
     ] {
@@ -267,6 +283,7 @@ fn no_other_name_of_a_file_is_granted() {
         ("docs/l", false),
         (r"secrets\key", false),
         ("docs/../secrets/key", false),
+        ("secrets/../docs/a.md", true),
     ] {
         assert_eq!(granted(not(&["secrets/**"]), path), expected, "not: {path}");
     }
@@ -280,8 +297,8 @@ fn no_other_name_of_a_file_is_granted() {
         #[cfg(unix)]
         ("docs/shadow", false),
         ("docs/../secrets/key", false),
-        // The condition says nothing of absolute paths.
-        (&format!("{root}/docs/a.md"), false),
+        ("secrets/../docs/a.md", true),
+        (&format!("{root}/docs/a.md"), true),
     ] {
         assert_eq!(granted("docs/**".into(), path), expected, "{path}");
     }
@@ -333,8 +350,11 @@ fn an_answer_that_redacts_runs_in_doubt() {
         Some(json!("[redacted]"))
     );
     assert_eq!(output(json!({"path": "src/a"})), None);
+    assert_eq!(
+        output(json!({"path": "src/../secrets/key"})),
+        Some(json!("[redacted]"))
+    );
     for args in [
-        json!({"path": "src/../secrets/key"}),
         json!({"path": ["secrets/key"]}),
         json!({"file_path": "secrets/key"}),
         json!({"path": "secrets/key\u{0}"}),
@@ -382,7 +402,7 @@ fn a_doubt_is_of_one_event() {
     let world = World::new();
     let entry = json!({"event": "*", "when": {"/tool_args/path": "a"}, "answer": {"additionalContext": "c"}});
     world.add(Hook::from_json(&entry).unwrap());
-    let doubt = world.outcome(&event("../a"));
+    let doubt = world.outcome(&event("a\u{0}"));
     assert_eq!(doubt.additional_context(), None);
     let hook = Hook::clone(&doubt.results()[0].hook);
     world.registry().clear();

@@ -1,0 +1,310 @@
+//! The names of one path, and the directories that they are relative to.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::links::{self, Lookups, Unknown, Walk};
+use super::rules::{System, begins_at_root, behind, composed, joined, plain, resolved};
+use super::{LONGEST_PATH, is_too_long, without_parents};
+
+const NUL: Unknown = "it has the character NUL";
+const DEVICE: Unknown = "it is a device, or begins in a directory of the process";
+const REMOTE: Unknown = "it is on another computer";
+const LONG: Unknown = "a path has more than 4,096 bytes";
+const NO_DIRECTORY: Unknown = "its directory is not known";
+
+/// The directories in which paths begin, and to which they are relative.
+#[derive(Debug)]
+pub(crate) struct Base {
+    system: System,
+    /// The root: as it was given, then without links.
+    roots: Vec<String>,
+    /// The directory of relative paths, as it was given: as text, and as a path, which need not be UTF-8.
+    text: String,
+    path: PathBuf,
+    /// The directory without links.
+    real: PathBuf,
+    home: Option<String>,
+}
+
+/// A name of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) absolute: String,
+    /// The name relative to the root, if it lies below it. The root itself is `.`.
+    pub(crate) relative: Option<String>,
+}
+
+/// The names of a file: as the path is written, at each of its links, and without links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Names {
+    pub(crate) list: Vec<Name>,
+    /// Whether letter case makes no difference where the file lies. Two answers if a file only looks as if it made none, as
+    /// any program can make such a file.
+    pub(crate) cases: Cases,
+}
+
+type Cases = &'static [bool];
+
+/// Returns the answers for a file. `found` tells whether something was found with its case swapped.
+fn cases(system: System, found: Option<bool>) -> Cases {
+    match (system.ignores_case(), found) {
+        (true, Some(false)) | (false, None | Some(false)) => &[false],
+        (true, _) => &[true],
+        (false, Some(true)) => &[true, false],
+    }
+}
+
+impl Base {
+    /// Creates the base. `directory` may be relative to the root.
+    ///
+    /// # Errors
+    /// If the directories are not absolute, or it is not known where they lie.
+    pub(crate) fn new(
+        root: &Path,
+        directory: Option<&Path>,
+        system: System,
+        lookups: &Lookups,
+    ) -> Result<Self, Unknown> {
+        let path = directory.map_or_else(|| root.to_owned(), |directory| root.join(directory));
+        if is_too_long(&path) || is_too_long(root) {
+            return Err(LONG);
+        }
+        let mut roots = vec![absolute(root, system)?];
+        let text = absolute(&path, system)?;
+        let real = |path: &Path| -> Result<PathBuf, Unknown> {
+            let path = links::without_parents(path, lookups)?;
+            let mut walk = links::followed(Path::new(""), &path, lookups)?;
+            Ok(walk.paths.pop().unwrap_or(path))
+        };
+        let mut real_path = path.clone();
+        if system.is_here() {
+            roots.push(absolute(&real(root)?, system)?);
+            roots.dedup();
+            real_path = real(&path)?;
+        }
+        let home = home::home_dir().and_then(|home| absolute(&home, system).ok());
+        Ok(Self {
+            system,
+            roots,
+            text,
+            real: real_path,
+            path,
+            home,
+        })
+    }
+
+    /// Returns the names of the file that a text may mean: `\` may be a separator, and a program may replace `~` by the
+    /// user's home.
+    ///
+    /// # Errors
+    /// If it is not known which file that is.
+    pub(crate) fn names_of(&self, text: &str, lookups: &Lookups) -> Result<Names, Unknown> {
+        // Some programs read a path up to the NUL.
+        if text.contains('\0') {
+            return Err(NUL);
+        }
+        let mut names = Names {
+            list: Vec::new(),
+            cases: &[],
+        };
+        let mut readings = vec![Cow::Borrowed(text)];
+        if self.system != System::Windows && text.contains('\\') {
+            readings.push(text.replace('\\', "/").into());
+        }
+        for index in 0..readings.len() {
+            readings.extend(self.at_home(&readings[index]).map(Cow::Owned));
+        }
+        for reading in readings {
+            self.add(&reading, lookups, &mut names)?;
+        }
+        Ok(names)
+    }
+
+    /// Returns a path or a glob below `~` with the user's home in its place.
+    pub(crate) fn at_home(&self, text: &str) -> Option<String> {
+        let rest = text.strip_prefix('~')?;
+        let is_home = rest.is_empty() || rest.starts_with('/');
+        let home = self.home.as_deref().filter(|_| is_home)?;
+        Some(format!("{home}{rest}"))
+    }
+
+    fn add(&self, text: &str, lookups: &Lookups, names: &mut Names) -> Result<(), Unknown> {
+        let plain = plain(text, self.system).ok_or(DEVICE)?;
+        let whole = joined(&self.text, &plain, self.system);
+        let written = composed(&resolved(&whole, self.system), self.system).into_owned();
+        if written.starts_with("//") && self.relative(&written, true).is_none() {
+            // That computer may take long to answer, and learns the identity of the caller.
+            return Err(REMOTE);
+        }
+        let mut found = None;
+        let mut all = vec![written];
+        // No file is opened by a longer path, but a program may resolve `..` before it opens one.
+        if all[0].len() <= LONGEST_PATH && self.system.is_here() {
+            let walk = self.followed(&plain, lookups)?;
+            found = links::ignores_case(&walk.existing);
+            for path in walk.paths {
+                all.push(absolute(&path, self.system)?);
+            }
+        }
+        let cases = cases(self.system, found);
+        names.cases = names.cases.max(cases);
+        for absolute in all {
+            for ignores_case in cases {
+                names.push(Name {
+                    relative: self.relative(&absolute, *ignores_case).map(str::to_owned),
+                    absolute: absolute.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows a plain path that begins here.
+    fn followed(&self, plain: &str, lookups: &Lookups) -> Result<Walk, Unknown> {
+        let mut path = self.path.join(plain);
+        if plain.split('/').any(|name| name == "..") {
+            path = links::without_parents(&path, lookups)?;
+        }
+        match path.strip_prefix(&self.path) {
+            Ok(rest) => links::followed(&self.real, rest, lookups),
+            Err(_) => links::followed(Path::new(""), &path, lookups),
+        }
+    }
+
+    fn relative<'p>(&self, path: &'p str, ignores_case: bool) -> Option<&'p str> {
+        let mut roots = self.roots.iter();
+        let rest = roots.find_map(|root| behind(path, root, ignores_case))?;
+        Some(if rest.is_empty() { "." } else { rest })
+    }
+
+    pub(crate) fn system(&self) -> System {
+        self.system
+    }
+
+    /// Returns the root: as it was given, and without links.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
+        self.roots.iter().map(String::as_str)
+    }
+
+    /// Returns whether a file lies in one of the system's directories for temporary files. `TMPDIR` does not count: it may name
+    /// any directory.
+    pub(crate) fn is_temporary(&self, name: &Name) -> bool {
+        let of_user = || {
+            let home = self
+                .home
+                .as_deref()
+                .filter(|_| self.system == System::Windows);
+            home.map(|home| format!("{home}/AppData/Local/Temp"))
+        };
+        let is_in = |directory: &str| {
+            let ignores_case = self.system.ignores_case();
+            behind(&name.absolute, directory, ignores_case).is_some_and(|rest| !rest.is_empty())
+        };
+        let directories = temporary(self.system);
+        directories.iter().any(|directory| is_in(directory))
+            || of_user().is_some_and(|directory| is_in(&directory))
+    }
+}
+
+/// The directories for temporary files of each system. macOS has links to the real ones.
+fn temporary(system: System) -> &'static [&'static str] {
+    match system {
+        System::Unix => &["/tmp", "/var/tmp"],
+        System::Mac => &[
+            "/tmp",
+            "/var/tmp",
+            "/var/folders",
+            "/private/tmp",
+            "/private/var/tmp",
+            "/private/var/folders",
+        ],
+        System::Windows => &["C:/Windows/Temp"],
+    }
+}
+
+impl Names {
+    fn push(&mut self, name: Name) {
+        if !self.list.contains(&name) {
+            self.list.push(name);
+        }
+    }
+
+    /// Returns the names of a file by its absolute path alone, without a root; if it has `..` behind a link, those of both
+    /// files that programs may mean.
+    ///
+    /// # Errors
+    /// If it is not known which file that is.
+    pub(crate) fn of_file(path: &Path) -> Result<Self, Unknown> {
+        if is_too_long(path) {
+            return Err(LONG);
+        }
+        let mut names = Self::as_written(path)?;
+        let system = System::NATIVE;
+        let nothing = Path::new("");
+        for path in [path, &without_parents(path)] {
+            let walk = links::followed(nothing, path, &Lookups::default())?;
+            let found = links::ignores_case(&walk.existing);
+            names.cases = names.cases.max(cases(system, found));
+            for path in walk.paths {
+                names.push(Name {
+                    absolute: absolute(&path, system)?,
+                    relative: None,
+                });
+            }
+        }
+        Ok(names)
+    }
+
+    /// Returns the one name that an absolute path is written by, without looking at files.
+    ///
+    /// # Errors
+    /// If it is a device.
+    pub(crate) fn as_written(path: &Path) -> Result<Self, Unknown> {
+        let name = Name {
+            absolute: absolute(path, System::NATIVE)?,
+            relative: None,
+        };
+        Ok(Self {
+            list: vec![name],
+            cases: cases(System::NATIVE, None),
+        })
+    }
+
+    /// Returns whether the two paths lead to the same file, or this one to a directory that contains the other file.
+    pub(crate) fn leads_to(&self, other: &Self) -> bool {
+        let ignores_case = self.cases.contains(&true) || other.cases.contains(&true);
+        self.list.iter().any(|directory| {
+            let mut paths = other.list.iter();
+            paths.any(|path| behind(&path.absolute, &directory.absolute, ignores_case).is_some())
+        })
+    }
+
+    /// Returns whether the path has these parts one after the other, in any case, in one of its names.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_parts(&self, parts: &Path) -> bool {
+        let parts: Vec<_> = parts
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy())
+            .collect();
+        self.list.iter().any(|name| {
+            let own: Vec<_> = name.absolute.split('/').collect();
+            let mut all = own.windows(parts.len().max(1));
+            all.any(|own| {
+                own.iter()
+                    .zip(&parts)
+                    .all(|(own, part)| super::rules::is_same(own, part, true))
+            })
+        })
+    }
+}
+
+/// Returns the plain text of an absolute path.
+fn absolute(path: &Path, system: System) -> Result<String, Unknown> {
+    let plain = plain(&path.to_string_lossy(), system).ok_or(DEVICE)?;
+    if begins_at_root(&plain, system) {
+        Ok(composed(&resolved(&plain, system), system).into_owned())
+    } else {
+        Err(NO_DIRECTORY)
+    }
+}
