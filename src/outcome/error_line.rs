@@ -14,13 +14,14 @@ pub(super) fn is_long(stderr: &str) -> bool {
 }
 
 /// Returns the last line that is not empty, or the one above a stack trace whose lines follow the error, as those of JavaScript and Java
-/// do; its beginning, if it is long. Reads the text twice at most, from its end.
+/// do; its beginning, if it is long. Reads the text once, from its end.
 pub(crate) fn error_line(stderr: &str) -> Option<&str> {
-    let mut above = filled(stderr)
-        .rev()
+    let mut lines = filled(stderr).rev().peekable();
+    let last = *lines.peek()?;
+    let mut above = lines
         .skip_while(|line| !is_frame(line))
         .skip_while(|line| is_frame(line));
-    let line = above.next().or_else(|| filled(stderr).next_back())?.trim();
+    let line = above.next().unwrap_or(last).trim();
     let end = line.char_indices().nth(LONGEST_QUOTE);
     Some(end.map_or(line, |(end, _)| &line[..end]))
 }
