@@ -50,8 +50,20 @@ pub(crate) struct Trail {
     pub(crate) env_file: Option<Box<EnvFile>>,
 }
 
-/// Returns the failure of an exit code to which no shell gives a meaning; none for 0.
+/// Returns the failure of an exit code; none for 0. The codes of a shell that cannot start a command are also those of a command
+/// that ends with them, so the message says only what a shell means by them.
 pub(crate) fn exit_failure(code: i32) -> Option<Failure> {
-    let error = || Failure::new(FailureKind::Exit, format!("exited with code {code}"));
-    (code != 0).then(error)
+    const CANNOT_EXECUTE: &str = ", as a shell does that cannot execute a command";
+    const NOT_FOUND: &str = ", as a shell does that has not found a command";
+    /// The code of `cmd`.
+    const NOT_FOUND_BY_CMD: i32 = 9009;
+    let (kind, meaning) = match code {
+        0 => return None,
+        126 => (FailureKind::NotExecutable, CANNOT_EXECUTE),
+        127 => (FailureKind::NotFound, NOT_FOUND),
+        NOT_FOUND_BY_CMD if cfg!(windows) => (FailureKind::NotFound, NOT_FOUND),
+        _ => (FailureKind::Exit, ""),
+    };
+    let message = format!("exited with code {code}{meaning}");
+    Some(Failure::new(kind, message))
 }

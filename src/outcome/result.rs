@@ -508,8 +508,6 @@ impl HookResult {
             // These error messages may quote the output of the hook.
             Some(FailureKind::InvalidAnswer) => Some("its answer is invalid"),
             Some(FailureKind::NoAnswer) => Some("it did not answer"),
-            Some(FailureKind::NotFound) if self.started() => Some("command not found"),
-            Some(FailureKind::NotExecutable) if self.started() => Some("command not executable"),
             Some(_) => self.error.as_deref(),
             None if self.output().and_then(HookOutput::objection).is_some() => self.reason(),
             None => self.error.as_deref(),
@@ -525,7 +523,8 @@ impl HookResult {
 
     /// Returns the reason why the hook failed, blocks or asks, for the user and the model. With a JSON answer: its reason,
     /// else its standard error. Without one: its standard output, else its standard error. For a hook that did not end by
-    /// itself: the description of the failure. None if it did not fail, block or ask. If the hook ran because a condition could
+    /// itself: the description of the failure. For exit codes 126 and 127: the description, and the last line of standard
+    /// error, where a shell names the command. None if it did not fail, block or ask. If the hook ran because a condition could
     /// not be tested, and does not let the operation continue, the reason says so.
     ///
     /// Before a standard error of more than two lines stands a line with the exit code and the error in it, `failed, exit code 1:
@@ -537,9 +536,14 @@ impl HookResult {
         self.shown_reason.as_deref().or_else(|| self.raw_reason())
     }
 
-    /// Returns the reason, in which a crash begins with its error, without masking.
+    /// Returns the reason, in which a crash begins with its error, and a shell's failure ends with it, without masking.
     pub(crate) fn unmasked_reason(&self) -> Option<Cow<'_, str>> {
         let reason = self.raw_reason()?;
+        if self.is_of_shell()
+            && let Some(line) = error_line(&self.stderr)
+        {
+            return Some(format!("{reason}: {line}").into());
+        }
         let of_stderr = std::ptr::eq(reason, self.stderr.trim());
         // With exit code 2, authors write the reason themselves, as hooks of other agents do.
         if !of_stderr || self.exit_code == 2 || !is_long(reason) {
@@ -574,6 +578,12 @@ impl HookResult {
             Some(FailureKind::InvalidAnswer) => self.exit_counts && self.signal().is_none(),
             None | Some(_) => false,
         }
+    }
+
+    /// Returns whether the hook fails by an exit code with which a shell reports that it has started no command.
+    fn is_of_shell(&self) -> bool {
+        let codes = [FailureKind::NotFound, FailureKind::NotExecutable];
+        matches!(self.end, End::Exited(_)) && self.failure.is_some_and(|kind| codes.contains(&kind))
     }
 
     /// Returns the reason that the hook itself gives: in its answer, or else as text.

@@ -28,10 +28,7 @@ pub(crate) use cancel::Cancel;
 pub(crate) use capture::Captured;
 pub(crate) use confinement::{Confinement, Place, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited, last_value, program_directories};
-pub(crate) use start::{
-    StartError, StartErrorKind, directory_problem, format_problem, interpreter_problem,
-    permission_problem,
-};
+pub(crate) use start::{StartError, StartErrorKind, directory_problem};
 #[cfg(all(test, unix))]
 pub(crate) use unix::process_is_gone;
 #[cfg(unix)]

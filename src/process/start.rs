@@ -134,8 +134,7 @@ pub(super) fn explain(error: io::Error, program: &Path, spec: &Spec<'_>) -> Star
 
 /// Describes a program that the sandbox does not let the process execute, or whose interpreter the sandbox does not let it execute.
 fn outside_of_what_is_read(program: &Path) -> String {
-    let line = interpreter_line(program).unwrap_or_default();
-    let interpreter = match line.split_whitespace().next() {
+    let interpreter = match interpreter(program) {
         Some(interpreter) => format!(", or its interpreter `{interpreter}`"),
         None => String::new(),
     };
@@ -178,7 +177,7 @@ fn is_no_format(error: &io::Error) -> bool {
 }
 
 /// Returns the reason why a program that exists may not be executed, if its file and its interpreter show one.
-pub(crate) fn permission_problem(program: &Path, working_dir: &Path) -> Option<String> {
+fn permission_problem(program: &Path, working_dir: &Path) -> Option<String> {
     let display = program.display();
     if program.is_dir() {
         return Some(format!("program `{display}` is a directory"));
@@ -197,9 +196,8 @@ pub(crate) fn permission_problem(program: &Path, working_dir: &Path) -> Option<S
             "program `{display}` is not executable: run `chmod +x` on it"
         ));
     }
-    let line = interpreter_line(program)?;
-    let name = line.split_whitespace().next()?;
-    let interpreter = working_dir.join(name);
+    let name = interpreter(program)?;
+    let interpreter = working_dir.join(&name);
     let is_fine = interpreter.is_file() && is_executable(&interpreter);
     (interpreter.exists() && !is_fine)
         .then(|| format!("interpreter `{name}` of `{display}` is not executable"))
@@ -223,7 +221,7 @@ fn is_kept_from_execution(_file: &Path) -> bool {
 }
 
 /// Describes a file whose format the system does not execute.
-pub(crate) fn format_problem(program: &Path) -> String {
+fn format_problem(program: &Path) -> String {
     let display = program.display();
     if beginning(program).is_some_and(|bytes| bytes.contains(&0)) {
         return format!("program `{display}` is for another system or processor, or damaged");
@@ -240,30 +238,24 @@ fn beginning(file: &Path) -> Option<Vec<u8>> {
     Some(start)
 }
 
-/// Returns the text after `#!` in the first line of a script.
-fn interpreter_line(script: &Path) -> Option<String> {
+/// Returns the interpreter that a script names after `#!` in its first line. As for the system, only spaces and tabs separate words:
+/// a carriage return is a part of the name.
+fn interpreter(script: &Path) -> Option<String> {
     let start = beginning(script)?;
     let line = start
         .strip_prefix(b"#!")?
         .split(|byte| *byte == b'\n')
         .next()?;
-    std::str::from_utf8(line).ok().map(str::to_owned)
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split([' ', '\t']).filter(|word| !word.is_empty());
+    words.next().map(str::to_owned)
 }
 
 /// Describes the problem with the interpreter that a script names after `#!` in its first line.
-pub(crate) fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<String> {
-    let line = interpreter_line(script)?;
-    let display = script.display();
-    if let Some(line) = line.strip_suffix('\r') {
-        return Some(format!(
-            "interpreter `{}\\r` of `{display}` not found, since the first line ends with a carriage \
-             return: save the file with Unix line ends",
-            line.trim_start()
-        ));
-    }
-    let name = line.split_whitespace().next()?;
-    let is_missing = !working_dir.join(name).exists();
-    is_missing.then(|| format!("interpreter `{name}` of `{display}` not found"))
+fn interpreter_problem(script: &Path, working_dir: &Path) -> Option<String> {
+    let name = interpreter(script)?;
+    let is_missing = !working_dir.join(&name).exists();
+    is_missing.then(|| format!("interpreter `{name}` of `{}` not found", script.display()))
 }
 
 /// Describes the variable or argument that is too large by itself. If none is, describes the total size.

@@ -2,16 +2,14 @@
 //!
 //! Knows nothing of answers.
 
-use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::shell_error::not_started;
-use crate::entry::{Failure, FailureKind, HookCommand};
+use crate::entry::{Failure, FailureKind};
 use crate::hook::Hook;
 use crate::outcome::{End, HookResult, Residency, Trail, error_line, exit_failure};
-use crate::process::{self, Captured, Finished, Spec, StartErrorKind, Stop};
+use crate::process::{self, Captured, Finished, StartErrorKind, Stop};
 
 /// The end of a run.
 pub(super) struct Ran {
@@ -30,49 +28,12 @@ impl Ran {
             residency: None,
         }
     }
-
-    /// Adds the reason why the interpreter of a script was not found, which a shell reports as a missing file.
-    pub(super) fn explained(mut self, spec: &Spec<'_>, command: &HookCommand) -> Self {
-        let script = || match spec.direct.first() {
-            Some(path) => Some((*path).to_owned()),
-            None => in_home(command),
-        };
-        if let process::End::Exited(127) = self.finished.end
-            && let Some(script) = script()
-            // The path has no `./`, because people read it.
-            && let script = spec.working_dir.join(script).components().collect::<PathBuf>()
-            && let Some(why) = process::interpreter_problem(&script, spec.working_dir)
-        {
-            let message = format!("{why} (exit code 127)");
-            self.failure = Some(Failure::new(FailureKind::NotFound, message));
-        }
-        self
-    }
 }
 
-/// Returns the script that a command for the shell names after `~/`.
-fn in_home(command: &HookCommand) -> Option<String> {
-    let HookCommand::Shell { text, .. } = command else {
-        return None;
-    };
-    let rest = text.split_whitespace().next()?.strip_prefix("~/")?;
-    let path = home::home_dir()?.join(rest);
-    path.to_str().map(str::to_owned)
-}
-
-/// Returns the end of the hook, and the failure if there is one. `not_started` returns the reason why a shell could not
-/// start a command.
-fn end_and_failure(
-    end: &process::End,
-    timeout: Duration,
-    not_started: impl Fn(i32) -> String,
-) -> (End, Option<Failure>) {
+/// Returns the end of the hook, and the failure if there is one.
+fn end_and_failure(end: &process::End, timeout: Duration) -> (End, Option<Failure>) {
     use FailureKind as Kind;
     let (end, kind, error) = match end {
-        process::End::Exited(code) if NOT_FOUND_CODES.contains(code) => {
-            (End::Exited(*code), Kind::NotFound, not_started(*code))
-        }
-        process::End::Exited(126) => (End::Exited(126), Kind::NotExecutable, not_started(126)),
         process::End::Exited(code) => return (End::Exited(*code), exit_failure(*code)),
         process::End::Signaled(signal) => {
             let error = format!("ended by {}", named_signal(*signal));
@@ -105,21 +66,13 @@ fn end_and_failure(
     (end, Some(Failure::new(kind, error)))
 }
 
-/// Returns the result of a hook whose process ended in this way, in this directory, before its answer is read.
-pub(super) fn result_of(
-    hook: &Arc<Hook>,
-    ran: Ran,
-    timeout: Duration,
-    directory: &Path,
-) -> HookResult {
+/// Returns the result of a hook whose process ended in this way, before its answer is read.
+pub(super) fn result_of(hook: &Arc<Hook>, ran: Ran, timeout: Duration) -> HookResult {
     let finished = ran.finished;
     let truncated = finished.stdout.omitted() > 0 || finished.stderr.omitted() > 0;
     let (stdout, raw_stdout) = text(finished.stdout);
     let (stderr, raw_stderr) = text(finished.stderr);
-    let command = hook.command();
-    let (end, failure) = end_and_failure(&finished.end, timeout, |code| {
-        not_started(&command.to_string(), &stderr, directory, code)
-    });
+    let (end, failure) = end_and_failure(&finished.end, timeout);
     let mut failure = ran.failure.or(failure);
     if let Some(failure) = &mut failure
         && let process::End::Signaled(SIGSYS) | process::End::Exited(SIGSYS_IN_SHELL) = finished.end
@@ -217,9 +170,6 @@ fn stopped(stop: Stop) -> String {
 const SIGSYS: i32 = 31;
 const SIGSYS_IN_SHELL: i32 = 128 + SIGSYS;
 const ENDED_BY_FILTER: &str = ": in a sandbox, a program that makes system calls of another architecture, as one for 32 bits does, is ended";
-
-/// The exit codes of a shell that does not find a command: POSIX, and `cmd`.
-const NOT_FOUND_CODES: &[i32] = if cfg!(windows) { &[127, 9009] } else { &[127] };
 
 /// Returns output as text, without byte order marks at its beginning, and also as bytes if the text does not represent
 /// all of them.

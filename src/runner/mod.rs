@@ -17,7 +17,6 @@ mod resident;
 mod resident;
 mod run;
 mod sandbox;
-mod shell_error;
 
 pub(crate) use firing::{Cancellation, Fired, Firing};
 pub(crate) use observer::Observers;

@@ -224,7 +224,7 @@ impl Runner {
         };
         let ran = self.execute(firing, hook, &mut launch, (directory, confinement), timeout)?;
         let gap = ran.finished.stdout.gap();
-        let mut result = result_of(hook, ran, timeout, directory);
+        let mut result = result_of(hook, ran, timeout);
         result.trail.env_file = launch.env_file.take().and_then(read_env_file).map(Box::new);
         let reading = if result.may_have_answered() {
             Some(protocol.read(&call, &exit(&result, gap)))
@@ -287,7 +287,7 @@ impl Runner {
             confinement,
         };
         Ok(match &launch.id {
-            None => Ran::new(process::run(&spec)).explained(&spec, hook.command()),
+            None => Ran::new(process::run(&spec)),
             Some(id) => self.run_resident(hook, spec, id),
         })
     }

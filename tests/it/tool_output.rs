@@ -104,7 +104,9 @@ its answer is invalid <- echo '{"updatedoutput": 1}'
 its answer is invalid <- echo '{"updated_output": 1}'
 its answer is invalid <- echo '{"updatedOutput": '
 signal 9 <- kill -9 $$
-not found <- /no/such/program
+has not found a command <- /no/such/program
+has not found a command <- printf %s "$FORGE_TOOL_RESULT" >&2; exit 127
+cannot execute a command <- printf %s "$FORGE_TOOL_RESULT" >&2; exit 126
 secret <- echo '{"decision": "block", "reason": "secret"}'
 who? <- echo '{"decision": "ask", "reason": "who?"}'
 did not redact it <- echo '{"continue": false}'

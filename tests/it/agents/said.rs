@@ -317,7 +317,7 @@ fn undecided() -> [(Value, &'static str); 7] {
         ),
         (
             json!({"command": "no-such-notifier"}),
-            "`no-such-notifier` not found",
+            " no-such-notifier: ",
         ),
         (json!({"command": "kill -9 $$"}), "SIGKILL"),
         (

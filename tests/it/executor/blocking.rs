@@ -187,6 +187,24 @@ fn the_reason_is_the_output_or_the_failure() {
     assert!(result.success() && result.should_continue() && result.reason().is_none());
 }
 
+/// A result that a host's test makes is that of a run.
+#[test]
+fn an_exit_code_has_the_kind_of_a_run() {
+    use FailureKind::{Exit, NotExecutable, NotFound};
+    for (code, kind) in [
+        (1, Exit),
+        (125, Exit),
+        (126, NotExecutable),
+        (127, NotFound),
+        (128, Exit),
+    ] {
+        let made = HookResult::new(hook("*", "x"), code);
+        let run = World::new().one(hook("*", &format!("exit {code}")));
+        assert_eq!((made.failure, &made.error), (Some(kind), &run.error));
+        assert_eq!((run.failure, run.should_continue()), (Some(kind), false));
+    }
+}
+
 /// A test of a host may set the fields of a result. A failure that it sets blocks, whatever the policy is: nothing says
 /// that it is ignored.
 #[test]
@@ -263,8 +281,9 @@ fn failures_are_shown_on_any_event() {
     let failures = outcome.failures();
     assert!(!failures.is_empty() && failures.iter().count() == 1);
     let message = failures.to_string();
-    let start = "hook `Greets\\u{202e}` failed on `session:start`: command `./nope.sh` not found";
-    let is_shown = message.starts_with(start) && message.ends_with(")\n");
+    let start =
+        "hook `Greets\\u{202e}` failed on `session:start`: exited with code 127, as a shell does";
+    let is_shown = message.starts_with(start) && message.contains(": ./nope.sh: ");
     assert!(is_shown && message.lines().count() == 1, "{message}");
 
     let outcome = world.outcome(&blocking_event());

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use forge_hooks::hook::Reads;
-use forge_hooks::{FailureKind, Hook, HookEvent, HookResult};
+use forge_hooks::{FailureKind, Hook, HookEvent, HookResult, printable};
 
 use crate::support::{PATIENCE, World, eventually, hook};
 
@@ -177,13 +177,13 @@ fn a_hook_need_not_read_a_large_event() {
     eventually("nothing is left", || !lives("31.4158"));
 }
 
-/// A program, a directory (`in ...`) or a command (`$ ...`); the code; what is said of it. `DIR` is the directory of
-/// the hook, `ELOOP` what the system says of a loop.
+/// A program or a directory (`in ...`); the code; what is said of it. `DIR` is the directory of the hook, `ELOOP` what the
+/// system says of a loop.
 const NO_PROGRAMS: &str = r#"
 ./missing -> -1 program `DIR/missing` not found
 no-such-tool -> -1 program `no-such-tool` not found
 ./lost -> -1 interpreter `/no/such/interpreter` of `DIR/lost` not found
-./crlf -> -1 interpreter `/no/sh -e\r` of `DIR/crlf` not found, since the first line ends with a carriage return: save the file with Unix line ends
+./crlf -> -1 interpreter `/bin/sh\r` of `DIR/crlf` not found
 ./plain -> -1 program `DIR/plain` is not executable: run `chmod +x` on it
 ./ -> -1 program `DIR` is a directory
 ./bare -> -1 program `DIR/bare` is not in an executable format: a script needs a first line like `#!/bin/sh`
@@ -192,28 +192,35 @@ in plain -> -1 working directory `DIR/plain` is not a directory
 in dangling -> -1 working directory `DIR/dangling` cannot be entered: `DIR/dangling` is a link to nothing: remove the link, or create what it leads to
 in dangling/below/ -> -1 working directory `DIR/dangling/below/` cannot be entered: `DIR/dangling` is a link to nothing: remove the link, or create what it leads to
 in loop/ -> -1 working directory `DIR/loop/` cannot be entered: `DIR/loop` is a link that cannot be followed: ELOOP; remove or correct it
-$ ./lost --strict -> 127 interpreter `/no/such/interpreter` of `DIR/lost` not found (exit code 127)
-$ ./crlf -> 127 interpreter `/no/sh -e\r` of `DIR/crlf` not found, since the first line ends with a carriage return: save the file with Unix line ends (exit code 127)
-$ ./fine -> 127 exited with code 127, as a shell does that has not found a command: `./fine`, started in `DIR`
-$ ./refuses -> 126 exited with code 126, as a shell does that cannot execute a command: `./refuses`, started in `DIR`
-$ ./lost '' -> 127 interpreter `/no/such/interpreter` of `DIR/lost` not found (exit code 127)
-$ no-such --really -> 127 command `no-such` not found, started in `DIR` (exit code 127)
-$ ./plain -> 126 program `DIR/plain` is not executable: run `chmod +x` on it (exit code 126)
-$ ./plain '' -> 126 program `DIR/plain` is not executable: run `chmod +x` on it (exit code 126)
-$ ./ '' -> 126 program `DIR` is a directory (exit code 126)
-$ ./under -> 126 interpreter `./plain` of `DIR/under` is not executable (exit code 126)
 ./under -> -1 interpreter `./plain` of `DIR/under` is not executable
-$ ./foreign -> 126 program `DIR/foreign` is for another system or processor, or damaged (exit code 126)
 ./foreign -> -1 program `DIR/foreign` is for another system or processor, or damaged
-$ timeout 9 no-such -> 127 command `no-such` not found, started in `DIR` (exit code 127)
-$ ./env '' -> 127 command `no-such\r` not found, started in `DIR`; the first line of its script ends with a carriage return: save the file with Unix line ends (exit code 127)
-$ /bin/echo "$(head -c 200000 /dev/zero | tr '\0' x)" -> 126 command `/bin/echo` cannot be executed: its arguments and its environment are larger than the system allows (exit code 126)
 "#;
+
+/// A command for the shell, its exit code, and a part of the line that the shell or the program before it writes about the
+/// command; nothing if the command ends with this code itself.
+const NO_COMMANDS: &str = r"
+./lost --strict -> 127 ./lost
+./crlf -> 127 ./crlf
+./fine -> 127
+./refuses -> 126
+./lost '' -> 127 ./lost
+no-such --really -> 127 no-such
+./plain -> 126 ./plain
+./plain '' -> 126 ./plain
+./ '' -> 126 ./
+./under -> 126 ./under
+./foreign -> 126 ./foreign
+timeout 9 no-such -> 127 no-such
+./env '' -> 127 env
+echo other >&2; ./plain; exit 127 -> 127 ./plain
+echo; echo why >&2; echo >&2; exit 126 -> 126 why
+/bin/echo $(head -c 200000 /dev/zero | tr '\0' x) -> 126 /bin/echo
+";
 
 fn write_non_programs(world: &World) {
     world.write("plain", "#!/bin/sh\necho hello\n");
     world.script("lost", "#!/no/such/interpreter -x\n");
-    world.script("crlf", "#! /no/sh -e\r\necho hello\r\n");
+    world.script("crlf", "#! /bin/sh\r\necho hello\r\n");
     world.script("bare", "echo hello\n");
     world.script("fine", "#!/bin/sh\nexit 127\n");
     world.script("refuses", "#!/bin/sh\nexit 126\n");
@@ -234,20 +241,18 @@ fn a_non_program_is_named_with_the_reason() {
     for row in NO_PROGRAMS.lines().skip(1) {
         let (what, expected) = row.split_once(" -> ").unwrap();
         let (code, error) = expected.split_once(' ').unwrap();
-        let command = what.strip_prefix("$ ");
-        let hook = match (command, what.strip_prefix("in ")) {
-            (Some(command), _) => hook("*", command),
-            (_, Some(directory)) => hook("*", "true").with_working_dir(directory),
-            _ => Hook::program("*", [what]).unwrap(),
+        let directory_of_hook = what.strip_prefix("in ");
+        let hook = match directory_of_hook {
+            Some(directory) => hook("*", "true").with_working_dir(directory),
+            None => Hook::program("*", [what]).unwrap(),
         };
         let result = world.one(hook);
         assert_eq!(result.exit_code.to_string(), code, "{what}");
-        assert_eq!(result.pid().is_some(), command.is_some(), "{what}");
-        let is_there = code == "126"
-            || ["execut", "is a directory", "damaged"]
-                .iter()
-                .any(|reason| error.contains(reason));
-        let kind = if what.starts_with("in ") {
+        assert!(!result.started(), "{what}");
+        let is_there = ["execut", "is a directory", "damaged"]
+            .iter()
+            .any(|reason| error.contains(reason));
+        let kind = if directory_of_hook.is_some() {
             FailureKind::NoWorkingDir
         } else if is_there {
             FailureKind::NotExecutable
@@ -255,13 +260,58 @@ fn a_non_program_is_named_with_the_reason() {
             FailureKind::NotFound
         };
         assert_eq!(result.failure, Some(kind), "{what}");
-        // Elsewhere, a shell is asked in any case.
-        if command.is_none() || cfg!(target_os = "linux") {
-            let expected = error.replace("DIR", directory.trim_end_matches('/'));
-            let expected = expected.replace("ELOOP", &of_loop);
-            assert_eq!(result.error, Some(expected), "{what}");
-        }
+        let expected = error.replace("DIR", directory.trim_end_matches('/'));
+        let expected = expected.replace("ELOOP", &of_loop);
+        assert_eq!(
+            result.error.as_deref().map(printable),
+            Some(expected),
+            "{what}"
+        );
     }
+}
+
+/// The texts of shells differ, and none is read: the last line is quoted.
+#[test]
+fn a_shell_that_starts_nothing_is_quoted() {
+    let world = World::new();
+    write_non_programs(&world);
+    for row in NO_COMMANDS.lines().skip(1) {
+        let (command, expected) = row.split_once(" -> ").unwrap();
+        let (code, part) = expected.split_once(' ').unwrap_or((expected, ""));
+        let result = world.one(hook("*", command));
+        assert_eq!(result.exit_code.to_string(), code, "{command}");
+        let (kind, meaning) = if code == "126" {
+            (FailureKind::NotExecutable, "cannot execute")
+        } else {
+            (FailureKind::NotFound, "has not found")
+        };
+        assert_eq!(result.failure, Some(kind), "{command}");
+        assert!(!result.should_continue(), "{command}");
+        let error = format!("exited with code {code}, as a shell does that {meaning} a command");
+        assert_eq!(result.error.as_deref(), Some(&*error), "{command}");
+        let last = result.stderr.lines().rfind(|line| !line.trim().is_empty());
+        assert!(
+            last.unwrap_or_default().contains(part),
+            "{command}: {last:?}"
+        );
+        assert_eq!(last.is_none(), part.is_empty(), "{command}: {last:?}");
+        let last = last.map(|line| format!(": {}", line.trim()));
+        let reason = error + &last.unwrap_or_default();
+        assert_eq!(result.reason(), Some(&*reason), "{command}");
+    }
+}
+
+#[test]
+fn a_secret_in_the_quoted_line_is_masked() {
+    let world = World::new();
+    let secret = hook("*", "echo \"$TOKEN\" >&2; exit 127").with_env("TOKEN", "tok-5e7c0ffee5");
+    let result = world.one(secret);
+    assert_eq!(result.stderr, "tok-5e7c0ffee5\n");
+    let reason = result.reason().unwrap();
+    assert!(
+        reason.starts_with("exited with code 127") && !reason.contains("c0ffee"),
+        "{reason}"
+    );
 }
 
 #[test]

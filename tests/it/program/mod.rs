@@ -28,11 +28,24 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_forge-hooks");
+
+/// The beginning of the line in which dash or bash reports a command.
+static SHELL: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:/[\w/.-]*)?\b(?:ba|da)?sh: (?:line )?1: ").unwrap());
+
+/// The end of this line, if the command or its interpreter does not exist.
+static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| {
+    let texts =
+        "command not found|No such file or directory|cannot execute: required file not found";
+    Regex::new(&format!(r"(\[SHELL\]: \S+): (?:{texts})")).unwrap()
+});
 
 /// A user with a home and a project of their own.
 pub(crate) struct User {
@@ -155,7 +168,7 @@ impl User {
         self.printed(child.wait_with_output().unwrap())
     }
 
-    /// Normalizes the paths of this user's directory, and the times.
+    /// Normalizes the paths of this user's directory, the times, and what shells write about a command.
     pub(crate) fn printed(&self, output: Output) -> Printed {
         let text = |bytes: &[u8]| self.normal(std::str::from_utf8(bytes).unwrap());
         Printed {
@@ -167,6 +180,8 @@ impl User {
 
     pub(crate) fn normal(&self, text: &str) -> String {
         let text = text.replace(self.path("").to_str().unwrap(), "[DIR]/");
+        let text = SHELL.replace_all(&text, "[SHELL]: ");
+        let text = NOT_FOUND.replace_all(&text, "$1: not found");
         let end = if text.ends_with('\n') { "\n" } else { "" };
         let lines: Vec<_> = text.lines().map(without_time).collect();
         lines.join("\n") + end
