@@ -1,8 +1,11 @@
 //! Conditions on an event's data: which hooks run, and that the others cost nothing. How they are read
-//! and saved is in `files`.
+//! and saved is in `files`; random spellings of paths are in `spellings`, and searches in `directories`.
 
+mod directories;
 mod files;
 mod paths;
+#[cfg(unix)]
+mod spellings;
 
 use std::path::Path;
 use std::sync::Arc;
