@@ -189,9 +189,9 @@ fn claude_codes_answer_to_a_request_is_a_decision() {
 fn each_key_is_on_the_page_and_in_the_schema() {
     let page = include_str!("../../docs/protocol.md");
     let (_, rest) = page.split_once("| key | meaning |\n").unwrap();
-    let (table, rest) = rest.split_once("\n\n").unwrap();
-    let (about, _) = rest.split_once("*decide*").unwrap();
-    let (_, deciding) = about.rsplit_once(". ").unwrap();
+    let (table, _) = rest.split_once("\n\n").unwrap();
+    let (_, rest) = page.split_once("*decide*: ").unwrap();
+    let (deciding, _) = rest.split_once('.').unwrap();
     let schema = include_str!("../../schemas/fire.schema.json");
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
     let properties = schema.pointer("/$defs/Output/properties").unwrap();
