@@ -18,7 +18,7 @@ use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::lint::{self, Host};
 use crate::printable::{grouped, shortened};
 use crate::problem::{Problem, Severity};
-use crate::protocol::is_slip;
+use crate::protocol::is_typo;
 
 /// The most entries of a file.
 pub(crate) const MOST_ENTRIES: usize = 1000;
@@ -354,7 +354,7 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
 
 /// Returns whether a key is probably one of ours with a typo, or has the meaning of one.
 fn may_be_ours(key: &str) -> bool {
-    keys().any(|known| is_slip(key, known))
+    keys().any(|known| is_typo(key, known))
         || nearest_key(key) == Some("sandbox")
         || is_condition_elsewhere(key)
 }

@@ -109,7 +109,6 @@ impl Hook {
             fingerprint: self.fingerprint(),
             is_approved: self.approval().is_some(),
             is_confined: self.sandboxes().next().is_some(),
-            is_of_other_agent: self.protocol().is_some(),
         }
     }
 

@@ -3,14 +3,14 @@
 //! Knows the types of the keys, from their table. Does not know their effects.
 
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::ending::{check_text, trimmed};
+use super::ending::{TextNote, check_text, trimmed};
 use super::invalid::explain;
-use super::keys::{self, Field, Place, Within, hidden_decision, key, keys_of};
-use super::members::Members;
+use super::keys::{self, Field, Scope, hidden_decision, key, keys_of};
+use super::members::{Member, Members};
 use crate::entry::{Decision, HookOutput};
 use crate::events::nearest;
 use crate::json::{self, kind};
@@ -21,7 +21,7 @@ use crate::printable::{printable, shortened};
 pub(crate) struct ParsedOutput {
     /// The answer. None if the output is text.
     pub(crate) output: Option<HookOutput>,
-    /// The answer in the form in which the hook wrote it.
+    /// The answer as the hook wrote it.
     pub(crate) answer: Option<Map<String, Value>>,
     /// The reasons why the answer does not block although it was probably intended to.
     pub(crate) warnings: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct ParsedOutput {
     pub(crate) notes: Vec<String>,
 }
 
-/// Reads the output of a hook. `gap` is the place where bytes were left out, if any were. If the hook is strict, any output
+/// Reads the output of a hook. `gap` is the position at which bytes were left out, if any were. If the hook is strict, any output
 /// but an answer, or none, is an error. The error says why the output is an invalid answer.
 pub(crate) fn read(
     output: &[u8],
@@ -44,20 +44,17 @@ pub(crate) fn read(
     let text = trimmed(&text);
     let members = json::parse(text);
     if let (None, Ok(members)) = (gap, members) {
-        return read_object(text, members, is_strict);
+        return read_object(text, &members, is_strict);
     }
     let note = check_text(output, gap)?;
     if is_strict && !is_blank {
         return Err("it is not a JSON object".to_owned());
     }
     let mut parsed = ParsedOutput::default();
-    if let Some(note) = note {
-        let notes = if note.refuses {
-            &mut parsed.warnings
-        } else {
-            &mut parsed.notes
-        };
-        notes.push(note.note);
+    match note {
+        Some(TextNote::Refusal(note)) => parsed.warnings.push(note),
+        Some(TextNote::Other(note)) => parsed.notes.push(note),
+        None => {}
     }
     Ok(parsed)
 }
@@ -66,109 +63,111 @@ const NO_KEY: &str = "the object has no key of an answer, and is treated as plai
 
 const TO_BLOCK: &str = "write {\"decision\": \"block\"}, or exit with 1";
 
-fn read_object(text: &str, members: Members<'_>, is_strict: bool) -> Result<ParsedOutput, String> {
+fn read_object(text: &str, members: &Members<'_>, is_strict: bool) -> Result<ParsedOutput, String> {
     let mut others = Others::default();
-    let is_answer = members
-        .0
-        .iter()
-        .any(|(name, _)| key(name, Place::Top).is_some());
-    let says_nothing = members.0.iter().all(|(name, _)| name == "id");
-    let refusal = members.0.iter().find_map(|(name, value)| {
-        let value = json::parse(value.get()).ok()?;
-        keys::is_refusal(name, &value).then(|| printable(&format!("\"{name}\": {value}")))
-    });
-    let output = read_members(members, Place::Top, &mut others)?;
-    let (mut notes, mut warnings) = (others.typos, Vec::new());
-    let mut answer = None;
+    let output = read_members(members, Scope::Top, &mut others)?;
+    let names = || members.0.iter().map(|(name, _)| name);
+    let is_answer = names().any(|name| key(name, Scope::Top).is_some());
+    let is_empty = names().all(|name| name == "id");
+    let mut parsed = ParsedOutput {
+        notes: others.typos,
+        ..ParsedOutput::default()
+    };
     if is_answer {
-        answer = Some(json::parse(text).map_err(|error| explain(&error))?);
-    } else if let Some(refusal) = &refusal {
-        warnings.push(format!(
-            "`{refusal}` is not an answer, so it does not block: {TO_BLOCK}"
-        ));
-    } else if !says_nothing && notes.is_empty() {
-        notes.push(NO_KEY.to_owned());
+        parsed.answer = Some(json::parse(text).map_err(|error| explain(&error))?);
+    } else if let Some(refusal) = members.0.iter().find_map(refusal) {
+        let warning = format!("`{refusal}` is not an answer, so it does not block: {TO_BLOCK}");
+        parsed.warnings.push(warning);
+    } else if !is_empty && parsed.notes.is_empty() {
+        parsed.notes.push(NO_KEY.to_owned());
     }
-    let is_unread = is_strict && output.updated_output.is_none();
-    if is_unread {
-        let ignored = others.ignored.iter();
-        notes.extend(ignored.map(|name| format!("found `{name}` but no `updatedOutput`")));
-    } else if is_answer && !is_strict {
-        notes.extend(ignored_keys(&others.ignored, others.further));
+    let ignored = others.ignored;
+    if is_strict {
+        let is_unread = |_: &&String| output.updated_output.is_none();
+        let unread = ignored.first().filter(is_unread);
+        let unread = unread.map(|name| format!("found `{name}` but no `updatedOutput`"));
+        let mut whys = parsed.notes.iter().chain(&unread).chain(&parsed.warnings);
+        if let Some(why) = whys.next() {
+            return Err(why.clone());
+        }
+    } else if is_answer && !ignored.is_empty() {
+        parsed.notes.push(ignored_keys(&ignored));
     }
-    match notes.iter().chain(&warnings).next() {
-        Some(note) if is_strict => Err(note.clone()),
-        _ => Ok(ParsedOutput {
-            output: (is_answer || says_nothing).then_some(output),
-            answer,
-            warnings,
-            notes,
-        }),
-    }
+    parsed.output = (is_answer || is_empty).then_some(output);
+    Ok(parsed)
 }
 
-/// Returns a note that names the first of the keys that are not read. Beside these names are `further` keys.
-fn ignored_keys(names: &[String], further: usize) -> Option<String> {
+/// Returns a member that is not part of an answer and was probably intended to block.
+fn refusal((name, value): &Member<'_>) -> Option<String> {
+    let value = json::parse(value.get()).ok()?;
+    keys::is_refusal(name, &value).then(|| printable(&format!("\"{name}\": {value}")))
+}
+
+/// Returns a note that names the first of the keys that are not read.
+fn ignored_keys(names: &[String]) -> String {
     const MOST_NAMED: usize = 5;
-    let (named, more) = names.split_at(names.len().min(MOST_NAMED));
-    let named = named.iter().map(|name| format!("`{}`", shortened(name)));
-    let named = named.collect::<Vec<_>>().join(", ");
-    let rest = match more.len() + further {
+    let named = names.iter().take(MOST_NAMED);
+    let named: Vec<_> = named.map(|name| format!("`{}`", shortened(name))).collect();
+    let rest = match names.len() - named.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    (!names.is_empty()).then(|| format!("keys of the answer are ignored: {named}{rest}"))
+    format!("keys of the answer are ignored: {}{rest}", named.join(", "))
 }
 
-/// Reads the keys that are in one place, and in the places within it.
+/// Reads the keys that are in one scope, and in the scopes within it.
 fn read_members(
-    Members(members): Members<'_>,
-    place: Place,
+    Members(members): &Members<'_>,
+    scope: Scope,
     others: &mut Others,
 ) -> Result<HookOutput, String> {
     let mut output = HookOutput::default();
     let mut inner = HookOutput::default();
     let mut seen = Vec::new();
     for (name, value) in members {
-        let Some(key) = key(&name, place) else {
-            others.check(&name, value, place)?;
+        let Some(key) = key(name, scope) else {
+            others.check(name, value, scope)?;
             continue;
         };
         if seen.contains(&key.name) {
             return Err(format!("`{name}` occurs twice"));
         }
         seen.push(key.name);
-        match (key.field)(&mut output) {
+        match key.field {
             Field::Keys(within) if value.get().starts_with('{') => {
-                let members = json::parse(value.get()).map_err(|error| explain(&error))?;
-                inner = read_members(members, within, others)?;
+                inner = read_members(&parse(value)?, within, others)?;
             }
-            field => set(&name, field, parse(value)?)?,
+            _ => set(name, &key.field, parse(value)?, &mut output)?,
         }
     }
-    if place == Place::Request && output.decision.is_none() {
+    if scope == Scope::Request && output.decision.is_none() {
         return Err("`decision` has no `behavior`".to_owned());
     }
     Ok(combined(output, inner))
 }
 
-fn parse(value: &RawValue) -> Result<Value, String> {
+fn parse<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Result<T, String> {
     json::parse(value.get()).map_err(|error| explain(&error))
 }
 
-/// Sets a field to the value of its key.
-pub(super) fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), String> {
+/// Sets the field of a key to its value.
+pub(super) fn set(
+    name: &str,
+    field: &Field,
+    value: Value,
+    output: &mut HookOutput,
+) -> Result<(), String> {
     match (field, value) {
-        (Field::Any(field), value) if !value.is_null() => *field = Some(value),
+        (Field::Any(field), value) if !value.is_null() => *field(output) = Some(value),
         (field, Value::Null) if !matches!(field, Field::Any(_)) => {}
-        (Field::Decision(field), Value::String(word)) => {
+        (Field::Choice(field), Value::String(word)) => {
             let decision = keys::decision(&word).ok_or_else(|| unknown_decision(&word))?;
-            set_once(name, field, decision)?;
+            set_once(name, field(output), decision)?;
         }
         (Field::Text(_), Value::String(text)) if text.trim().is_empty() => {}
-        (Field::Text(field), Value::String(text)) => set_once(name, field, text)?,
-        (Field::Flag(field, effective), Value::Bool(flag)) => *field = flag == effective,
-        (Field::Object(field), Value::Object(map)) => *field = Some(map),
+        (Field::Text(field), Value::String(text)) => set_once(name, field(output), text)?,
+        (Field::Flag(effective, field), Value::Bool(flag)) => *field(output) = flag == *effective,
+        (Field::Object(field), Value::Object(map)) => *field(output) = Some(map),
         (field, value) => {
             let (expected, found) = (field.expected(), kind(&value));
             return Err(format!("`{name}`: expected {expected}, found {found}"));
@@ -179,12 +178,12 @@ pub(super) fn set(name: &str, field: Field<'_>, value: Value) -> Result<(), Stri
 
 /// Sets a field that no other key of the answer has set: two keys may set the same field, but not both.
 fn set_once<T>(name: &str, field: &mut Option<T>, value: T) -> Result<(), String> {
-    match field.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(format!(
+    if field.replace(value).is_some() {
+        return Err(format!(
             "`{name}` occurs twice, the first time as another key"
-        )),
+        ));
     }
+    Ok(())
 }
 
 fn unknown_decision(word: &str) -> String {
@@ -232,37 +231,30 @@ const MOST_COMPARED: usize = 100;
 /// The members of an answer that are not keys.
 #[derive(Default)]
 struct Others {
-    /// Notes on names that are probably typos, or on keys in the wrong place.
+    /// Notes on names that are probably typos, or on keys in the wrong scope.
     typos: Vec<String>,
-    /// The first names of the other members, made printable.
+    /// The names of the other members, made printable.
     ignored: Vec<String>,
-    /// The number of members beyond [`MOST_COMPARED`].
-    further: usize,
 }
 
 impl Others {
     /// Records a member that is not read. A member that seems to decide is an error.
-    fn check(&mut self, name: &str, value: &RawValue, place: Place) -> Result<(), String> {
+    fn check(&mut self, name: &str, value: &RawValue, scope: Scope) -> Result<(), String> {
         /// The least similarity to a key at which it is suggested. A wrong suggestion would make the answer of a strict hook
         /// invalid.
         const LIKE_A_TYPO: f64 = 0.9;
         /// Names that occur in answers, without a meaning here.
         const WITHOUT_MEANING: [&str; 3] = ["id", "hookEventName", "suppressOutput"];
-        let within = if place == Place::Top {
-            Within::Answer
-        } else {
-            Within::Specific
-        };
-        if let Some((name, intended)) = hidden_decision(name, &parse(value)?, within) {
-            return Err(unknown_key(&name, intended));
+        if let Some((name, intended)) = hidden_decision(name, &parse(value)?, Some(scope)) {
+            return Err(unknown_key(name, intended));
         }
         if self.typos.len() + self.ignored.len() >= MOST_COMPARED {
-            self.further += 1;
+            self.ignored.push(printable(name));
             return Ok(());
         }
-        let names = keys_of(place).map(|key| key.name);
+        let names = keys_of(scope).map(|key| key.name);
         let typo = nearest(name, names, LIKE_A_TYPO);
-        let misplaced = key(name, Place::Top).filter(|_| place != Place::Top);
+        let misplaced = key(name, Scope::Top).filter(|_| scope != Scope::Top);
         if let Some(intended) = misplaced.map(|key| key.name).or(typo) {
             self.typos.push(unknown_key(name, intended));
         } else if !WITHOUT_MEANING.contains(&name) {
@@ -282,13 +274,13 @@ fn unknown_key(name: &str, intended: &str) -> String {
     format!("`{name}` is not a known key; did you mean `{intended}`?")
 }
 
-/// Serializes the answer in the form in which a hook writes it, with only the keys that are set.
+/// Serializes the answer as a hook writes it, with only the keys that are set.
 impl Serialize for HookOutput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let mut rest = self.clone();
-        for key in keys_of(Place::Top) {
-            if let Some(value) = take((key.field)(&mut rest)) {
+        for key in keys_of(Scope::Top) {
+            if let Some(value) = take(&key.field, &mut rest) {
                 map.serialize_entry(key.name, &value)?;
             }
         }
@@ -297,13 +289,15 @@ impl Serialize for HookOutput {
 }
 
 /// Returns the value of a field that is set, and resets it.
-pub(super) fn take(field: Field<'_>) -> Option<Value> {
+pub(super) fn take(field: &Field, output: &mut HookOutput) -> Option<Value> {
     match field {
-        Field::Decision(field) => Some(field.take()?.as_str().into()),
-        Field::Text(field) => Some(field.take()?.into()),
-        Field::Flag(field, effective) => std::mem::take(field).then_some(effective.into()),
-        Field::Object(field) => Some(Value::Object(field.take()?)),
-        Field::Any(field) => field.take(),
+        Field::Choice(field) => Some(field(output).take()?.as_str().into()),
+        Field::Text(field) => Some(field(output).take()?.into()),
+        Field::Flag(effective, field) => {
+            std::mem::take(field(output)).then_some((*effective).into())
+        }
+        Field::Object(field) => Some(Value::Object(field(output).take()?)),
+        Field::Any(field) => field(output).take(),
         Field::Keys(_) => None,
     }
 }

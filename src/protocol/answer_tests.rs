@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::answer::read;
-use super::keys::{Field, KEYS, Place, SPECIFIC, keys_of};
+use super::keys::{Field, KEYS, SPECIFIC, Scope, keys_of};
 use crate::entry::{Decision, HookOutput};
 
 #[track_caller]
@@ -40,13 +40,14 @@ proptest! {
     ) {
         let mut output = HookOutput::default();
         let rows = KEYS.iter().zip(texts).zip(are_set);
-        for ((key, text), _) in rows.filter(|((key, _), is_set)| *is_set && key.is_in(Place::Top)) {
-            match (key.field)(&mut output) {
-                Field::Decision(field) => *field = Some(decision),
-                Field::Text(field) => *field = Some(text),
-                Field::Flag(field, _) => *field = true,
-                Field::Object(field) => *field = Some(Map::from_iter([("a".to_owned(), json!([1]))])),
-                Field::Any(field) => *field = Some(json!([1, null])),
+        for ((key, text), _) in rows.filter(|((key, _), is_set)| *is_set && key.is_in(Scope::Top)) {
+            let out = &mut output;
+            match key.field {
+                Field::Choice(field) => *field(out) = Some(decision),
+                Field::Text(field) => *field(out) = Some(text),
+                Field::Flag(_, field) => *field(out) = true,
+                Field::Object(field) => *field(out) = Some(Map::from_iter([("a".to_owned(), json!([1]))])),
+                Field::Any(field) => *field(out) = Some(json!([1, null])),
                 Field::Keys(_) => {}
             }
         }
@@ -95,34 +96,35 @@ fn every_key_is_read() {
     assert_eq!(output("{}"), HookOutput::default());
 }
 
-/// This test fails if a key is not read in one of its places.
+/// This test fails if a key is not read in one of its scopes.
 #[test]
 fn a_key_says_the_same_in_each_place() {
     for key in &KEYS {
-        for place in key.places {
+        for scope in key.scopes {
             let mut expected = HookOutput::default();
-            let value = match (key.field)(&mut expected) {
-                Field::Decision(field) => json!(*field.insert(Decision::Block)),
-                Field::Text(field) => json!(field.insert("t".to_owned())),
-                Field::Flag(field, effective) => {
-                    *field = true;
+            let value = match key.field {
+                Field::Choice(field) => json!(*field(&mut expected).insert(Decision::Block)),
+                Field::Text(field) => json!(field(&mut expected).insert("t".to_owned())),
+                Field::Flag(effective, field) => {
+                    *field(&mut expected) = true;
                     json!(effective)
                 }
                 Field::Object(field) => {
-                    json!(field.insert(Map::from_iter([("a".to_owned(), json!(1))])))
+                    let object = Map::from_iter([("a".to_owned(), json!(1))]);
+                    json!(field(&mut expected).insert(object))
                 }
-                Field::Any(field) => field.insert(json!([1])).clone(),
+                Field::Any(field) => field(&mut expected).insert(json!([1])).clone(),
                 Field::Keys(_) => continue,
             };
             let mut keys = json!({key.name: value});
-            if *place == Place::Request {
+            if *scope == Scope::Request {
                 keys["behavior"] = json!("deny");
                 expected.decision = Some(Decision::Block);
             }
-            let answer = match place {
-                Place::Top => keys,
-                Place::Specific => json!({SPECIFIC: keys}),
-                Place::Request => json!({SPECIFIC: {"decision": keys}}),
+            let answer = match scope {
+                Scope::Top => keys,
+                Scope::Specific => json!({SPECIFIC: keys}),
+                Scope::Request => json!({SPECIFIC: {"decision": keys}}),
             };
             assert!(output(&answer) == expected, "{answer}");
         }
@@ -195,7 +197,7 @@ fn each_key_is_on_the_page_and_in_the_schema() {
     let schema = include_str!("../../schemas/fire.schema.json");
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
     let properties = schema.pointer("/$defs/Output/properties").unwrap();
-    for key in keys_of(Place::Top) {
+    for key in keys_of(Scope::Top) {
         let name = key.name;
         assert!(table.contains(name), "the page lacks {name}");
         let decides = deciding.contains(&format!("`{name}`"));

@@ -2,7 +2,6 @@
 //!
 //! Does not know the protocol's use of it.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -24,9 +23,9 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Returns the event as one line of JSON, as hooks of hooks.json receive it.
-    pub(crate) fn json(&self) -> &'a [u8] {
+    pub(super) fn json(&self) -> &'a str {
         let make = || self.event.to_json() + "\n";
-        self.once.json.get_or_init(make).as_bytes()
+        self.once.json.get_or_init(make)
     }
 
     /// Returns the variables of the event, with the names of a host.
@@ -37,14 +36,8 @@ impl<'a> Call<'a> {
 }
 
 /// Values that are made once for all hooks of an event.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Once {
     json: OnceLock<String>,
     variables: OnceLock<EventVariables>,
-}
-
-impl fmt::Debug for Once {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Once").finish_non_exhaustive()
-    }
 }

@@ -13,6 +13,4 @@ pub(crate) struct CalledHook<'a> {
     pub(crate) is_approved: bool,
     /// True if the hook runs in a sandbox.
     pub(crate) is_confined: bool,
-    /// True if the hook has another protocol than that of hooks.json.
-    pub(crate) is_of_other_agent: bool,
 }

@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 
-use super::names::variables_in;
 use crate::entry::{Failure, FailureKind, HookCommand, Shell};
 use crate::process::Args;
 
@@ -16,17 +15,16 @@ pub(crate) fn command_line(
     is_of_event: impl Fn(&str) -> bool,
 ) -> Result<(OsString, Args), Failure> {
     let line = match command {
-        HookCommand::Program(words) => Ok(program(words.iter().map(OsString::from))),
+        HookCommand::Program(args) => Ok(program(args.iter().map(OsString::from))),
         HookCommand::Shell { text, shell } => match shell {
             None if cfg!(windows) => cmd(text, is_of_event),
             Some(Shell::Cmd) => cmd(text, is_of_event),
             None => Ok(posix("/bin/sh", "-c", text)),
             Some(Shell::Sh) if cfg!(unix) => Ok(posix("/bin/sh", "-c", text)),
             Some(shell @ (Shell::Pwsh | Shell::PowerShell)) => {
-                let options = ["-NoProfile", "-NonInteractive", "-Command", text];
-                Ok((
-                    shell.as_str().into(),
-                    Args::List(options.map(Into::into).into()),
+                let args = ["-NoProfile", "-NonInteractive", "-Command", text];
+                Ok(program(
+                    [shell.as_str()].into_iter().chain(args).map(OsString::from),
                 ))
             }
             Some(shell) => Ok(posix(shell.as_str(), "-c", text)),
@@ -36,9 +34,10 @@ pub(crate) fn command_line(
     line.map_err(|message| Failure::new(FailureKind::NotStarted, message))
 }
 
-pub(crate) fn program(mut words: impl Iterator<Item = OsString>) -> (OsString, Args) {
-    let program = words.next().unwrap_or_default();
-    (program, Args::List(words.collect()))
+/// Returns the program, which is the first argument, and the others.
+pub(crate) fn program(mut args: impl Iterator<Item = OsString>) -> (OsString, Args) {
+    let program = args.next().unwrap_or_default();
+    (program, Args::List(args.collect()))
 }
 
 pub(crate) fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (OsString, Args) {
@@ -51,8 +50,18 @@ pub(crate) fn posix(shell: impl Into<OsString>, option: &str, text: &str) -> (Os
     (shell.into(), Args::List(vec![option.into(), text.into()]))
 }
 
+/// Refuses a command that `cmd` would cut, and one in which it would execute the value of a variable as code.
 fn cmd(text: &str, is_of_event: impl Fn(&str) -> bool) -> Result<(OsString, Args), String> {
-    check_for_cmd(text, is_of_event)?;
+    if text.contains(['\n', '\r']) {
+        return Err(
+            "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
+        );
+    }
+    if let Some(name) = variables_in(text).find(|name| is_of_event(name)) {
+        return Err(format!(
+            "`cmd` would execute the value of `%{name}%` as code: write `!{name}!` instead"
+        ));
+    }
     shell_cmd(text)
 }
 
@@ -66,25 +75,16 @@ fn shell_cmd(_text: &str) -> Result<(OsString, Args), String> {
 #[cfg(windows)]
 fn shell_cmd(text: &str) -> Result<(OsString, Args), String> {
     let program = crate::process::command_interpreter();
-    Ok((
-        program.into(),
-        Args::Verbatim(format!("/D /V:ON /S /C \"{text}\"").into()),
-    ))
+    let line = format!("/D /V:ON /S /C \"{text}\"");
+    Ok((program.into(), Args::Verbatim(line.into())))
 }
 
-/// Refuses a command that `cmd` would cut, and one in which it would execute the value of a variable as code.
-fn check_for_cmd(text: &str, is_of_event: impl Fn(&str) -> bool) -> Result<(), String> {
-    if text.contains(['\n', '\r']) {
-        return Err(
-            "a command for `cmd` must be one line: `cmd` stops at the first line break".to_owned(),
-        );
-    }
-    if let Some(name) = variables_in(text).find(|name| is_of_event(name)) {
-        return Err(format!(
-            "`cmd` would execute the value of `%{name}%` as code: write `!{name}!` instead"
-        ));
-    }
-    Ok(())
+/// Returns the names after a `%` in a command for `cmd`, in capitals, since `cmd` ignores case.
+fn variables_in(text: &str) -> impl Iterator<Item = String> {
+    let ends_name = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let after_marks = text.split('%').skip(1);
+    let names = after_marks.filter_map(move |rest| rest.split(ends_name).next());
+    names.map(str::to_ascii_uppercase)
 }
 
 #[cfg(all(test, unix))]

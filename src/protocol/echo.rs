@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::keys::{Place, place_within};
+use super::keys::{Scope, scope_within};
 use crate::events::{AGENT, HookEvent};
 
 /// The member in which an agent proposes rules with a question, in the words of an answer.
@@ -24,7 +24,7 @@ pub(crate) fn check_echo(
     widens: impl Fn(&str, &Value) -> bool,
 ) -> Result<(), String> {
     let mut members = Vec::new();
-    add_widening(answer, Place::Top, &widens, &mut members);
+    add_widening(answer, Scope::Top, &widens, &mut members);
     if members.is_empty() {
         return Ok(());
     }
@@ -47,10 +47,10 @@ pub(crate) fn check_echo(
     Ok(())
 }
 
-/// Adds the members that widen, each with its name and its letters. Searches only the places of an answer that are read.
+/// Adds the members that widen, each with its name and its letters. Searches only the scopes of an answer that are read.
 fn add_widening<'a>(
     object: &'a Map<String, Value>,
-    place: Place,
+    scope: Scope,
     widens: &impl Fn(&str, &Value) -> bool,
     members: &mut Vec<(&'a str, String)>,
 ) {
@@ -60,9 +60,9 @@ fn add_widening<'a>(
             add_member(name, value, &mut letters);
             members.push((name, letters));
         } else if let Value::Object(inner) = value
-            && let Some(place) = place_within(name, place)
+            && let Some(scope) = scope_within(name, scope)
         {
-            add_widening(inner, place, widens, members);
+            add_widening(inner, scope, widens, members);
         }
     }
 }

@@ -14,9 +14,7 @@ use regex::{Match, Regex};
 use serde_json::{Map, Value};
 
 use super::invalid::{explain, position};
-use super::keys::{
-    Deciding, Place, Within, deciding, hidden_decision, is_decision, is_refusal, key,
-};
+use super::keys::{Scope, deciding, hidden_decision, intended, is_decision, is_refusal, key};
 use crate::json;
 use crate::printable::{is_printable, printable};
 
@@ -29,7 +27,7 @@ const ALL: &str =
 /// The characters with which programs and people quote keys and answers.
 const QUOTES: &str = "\"'`\\‘’‚‛“”„‟‹›«»＂＇";
 
-/// A name in the place of a key: behind a quote, or behind a mark of an object. What follows the name decides whether it is a key,
+/// A name where a key may be: behind a quote, or behind a mark of an object. What follows the name decides whether it is a key,
 /// and is no part of the match, since it may also be before the next name. A test shows that it compiles.
 static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let (quote, name) = (regex::escape(QUOTES), "[A-Za-z0-9_-]+");
@@ -44,7 +42,7 @@ pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
 }
 
-/// Checks output that is not one JSON object. `gap` is the place where bytes were left out, if any were. Returns a note
+/// Checks output that is not one JSON object. `gap` is the position at which bytes were left out, if any were. Returns a note
 /// for text that has a key of an answer. The error says why the output is an invalid answer.
 pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<TextNote>, String> {
     if output.contains(&0) {
@@ -55,34 +53,34 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Tex
     }
     let plain = plain(output);
     let text = json::readable(&plain);
-    let begins_object = text.trim_start().starts_with('{');
-    let checked = match std::str::from_utf8(output) {
-        Err(_) if begins_object => Err("it is not UTF-8".to_owned()),
-        _ => check(&text),
-    };
-    checked.map_err(|why| {
+    if text.trim_start().starts_with('{') && str::from_utf8(output).is_err() {
+        return Err("it is not UTF-8".to_owned());
+    }
+    check(&text).map_err(|why| {
         if output.contains(&0x1B) && json::parse::<Map<String, Value>>(&text).is_ok() {
             "it contains colour codes: write JSON without them".to_owned()
         } else {
             why
         }
     })?;
-    let is_known = |found: &TextKey<'_>| found.has_value() && key(found.name, Place::Top).is_some();
+    let is_known = |found: &TextKey<'_>| found.has_value() && key(found.name, Scope::Top).is_some();
     let mut keys = keys_in(&text).filter(is_known);
     let Some(first) = keys.next() else {
         return Ok(None);
     };
-    Ok(Some(TextNote {
-        note: found_key(first.name, &text, first.at),
-        refuses: first.refuses() || keys.any(|key| key.refuses()),
-    }))
+    let note = found_key(first.name, &text, first.at);
+    if first.refuses() || keys.any(|key| key.refuses()) {
+        Ok(Some(TextNote::Refusal(note)))
+    } else {
+        Ok(Some(TextNote::Other(note)))
+    }
 }
 
 /// A note on text that has a key of an answer.
-pub(super) struct TextNote {
-    pub(super) note: String,
-    /// True if the text was probably intended to block or to ask.
-    pub(super) refuses: bool,
+pub(super) enum TextNote {
+    /// The text was probably intended to block or to ask.
+    Refusal(String),
+    Other(String),
 }
 
 /// Returns the output without the characters that disguise an answer: codes of a terminal, and invisible characters.
@@ -132,12 +130,18 @@ fn is_opening(c: char) -> bool {
 
 fn check(text: &str) -> Result<(), String> {
     if text.trim_start().starts_with('{') {
-        return check_objects(text);
+        check_objects(text)
+    } else if let Some(value) = value_of(text) {
+        check_value(&value, text, 0)
+    } else {
+        check_lines(text)
     }
-    match json::parse(text) {
-        Ok(value) => check_value(&value, text, 0),
-        Err(_) => check_lines(text),
-    }
+}
+
+/// Returns the JSON value of a text. None for a string, which is searched as text: its content may be an answer.
+fn value_of(text: &str) -> Option<Value> {
+    let value: Value = json::parse(text).ok()?;
+    (!value.is_string()).then_some(value)
 }
 
 /// Checks text that begins with a brace. Text of whole objects and nothing else is a log.
@@ -150,8 +154,8 @@ fn check_objects(text: &str) -> Result<(), String> {
             Ok(object) => check_value(&object.into(), text, start)?,
             Err(error) if end == 0 => return Err(explain(&error)),
             Err(_) => {
-                let place = position(text, start);
-                return Err(format!("found text after the object {place}: {ALL}"));
+                let position = position(text, start);
+                return Err(format!("found text after the object {position}: {ALL}"));
             }
         }
         end = objects.byte_offset();
@@ -161,20 +165,16 @@ fn check_objects(text: &str) -> Result<(), String> {
 
 /// Checks JSON that begins at `start`, and is not an answer.
 fn check_value(value: &Value, text: &str, start: usize) -> Result<(), String> {
-    // A program may have encoded its answer as JSON twice.
-    if let Value::String(inner) = value {
-        return check(inner);
-    }
-    match hidden_decision("", value, Within::Text) {
-        Some((name, _)) => Err(found_key(&name, text, start)),
+    match hidden_decision("", value, None) {
+        Some((name, _)) => Err(found_key(name, text, start)),
         None => Ok(()),
     }
 }
 
-/// Describes a key of an answer in text, with its place.
+/// Describes a key of an answer in text, with its position.
 fn found_key(name: &str, text: &str, at: usize) -> String {
-    let (name, place) = (printable(name), position(text, at));
-    format!("found `{name}` {place}: {ALL}")
+    let (name, position) = (printable(name), position(text, at));
+    format!("found `{name}` {position}: {ALL}")
 }
 
 /// Checks each line that is JSON or begins as an answer does.
@@ -183,20 +183,19 @@ fn check_lines(text: &str) -> Result<(), String> {
     let mut start = 0;
     for line in text.split_inclusive(is_line_break) {
         let begin = line.trim_start_matches(|c| c == '}' || is_opening(c));
-        if let Ok(value) = json::parse::<Value>(line) {
+        let is_first = |key: &TextKey<'_>| key.at == line.len() - begin.len();
+        let key = if let Some(value) = value_of(line) {
             check_value(&value, text, start)?;
+            None
         } else if begin.starts_with('{') && !is_open {
             // The rest of the text is searched once.
             is_open = true;
-            if let Some(key) = keys_in(&text[start..]).find(TextKey::decides) {
-                return Err(found_key(key.name, text, start + key.at));
-            }
-        } else if let Some(key) = keys_in(line).next()
-            && key.at == line.len() - begin.len()
-            && key.is_quoted
-            && key.decides()
-            && key.has_value()
-        {
+            keys_in(&text[start..]).find(TextKey::decides)
+        } else {
+            let key = keys_in(line).next().filter(is_first);
+            key.filter(|key| key.is_quoted && key.has_value() && key.decides())
+        };
+        if let Some(key) = key {
             return Err(found_key(key.name, text, start + key.at));
         }
         start += line.len();
@@ -214,7 +213,7 @@ struct TextKey<'a> {
 }
 
 impl<'a> TextKey<'a> {
-    /// Returns the key of a name with its place; none if the text after it is not that of a key.
+    /// Returns the key of a name with its position; none if the text after it is not that of a key.
     fn new(text: &'a str, name: Match<'a>, is_quoted: bool) -> Option<Self> {
         let after = &text[name.end()..];
         let closes = |c: char| c.is_whitespace() || is_quoted && (is_quote(c) || c == ']');
@@ -246,23 +245,19 @@ impl<'a> TextKey<'a> {
 
     /// Returns whether the key decides, or is a typo of one that does and has a decision as its value.
     fn decides(&self) -> bool {
-        match deciding(self.name) {
-            Some(Deciding::Key(_)) => true,
-            Some(Deciding::SlipOf(_)) => {
-                let (value, word) = self.value_and_word();
-                value.starts_with('{') || is_decision(word) || word.eq_ignore_ascii_case("false")
-            }
-            None => false,
-        }
+        let (value, word) = self.value_and_word();
+        let has_decision =
+            value.starts_with('{') || is_decision(word) || word.eq_ignore_ascii_case("false");
+        deciding(self.name).is_some() || has_decision && intended(self.name).is_some()
     }
 
     /// Returns whether the key decides, with a value that blocks or asks.
     fn refuses(&self) -> bool {
         let (_, word) = self.value_and_word();
         match deciding(self.name) {
-            Some(Deciding::Key("continue")) => word == "false",
-            Some(Deciding::Key(_)) => is_refusal("decision", &word.into()),
-            _ => false,
+            Some("continue") => word == "false",
+            Some(_) => is_refusal("decision", &word.into()),
+            None => false,
         }
     }
 }

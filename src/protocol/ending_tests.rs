@@ -227,7 +227,7 @@ fn a_mistake_is_explained() {
         ),
         (
             "\"{\\\"descision\\\":\\\"block\\\"}\"",
-            &format!("found `descision` (line 1, column 1){ALL}"),
+            &format!("found `descision` (line 1, column 5){ALL}"),
         ),
         (
             "{\"decision\": \"block\"}\u{1b}[0m",

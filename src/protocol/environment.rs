@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::called_hook::CalledHook;
-use super::circular::HookChain;
-use super::names::{Names, VariableName, prefixed};
+use super::names::{Names, can_be_of_event, names_of_data, prefixed};
+use super::recursion::HookChain;
 use crate::entry::{Failure, FailureKind, FailurePolicy, Options, Reads, Stdin, inherits};
 use crate::events::{DEEPEST_DATA, HookEvent};
 use crate::logging::warn;
@@ -42,66 +43,76 @@ impl HookEvent {
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
         let names = Names::new(profile.clone());
-        let variables = variables(&self.within_limit(), &names);
-        let mut environment = BTreeMap::new();
-        for Variable { name, value } in &variables {
-            for full in &name.full {
-                environment.insert(full.clone(), value.clone());
-            }
-        }
-        environment
+        let variables = variables(&self.within_limit(), &names).into_iter();
+        let named = variables.flat_map(|Variable { names, value }| {
+            let each = names.iter().map(|name| (name.clone(), value.clone()));
+            each.collect::<Vec<_>>()
+        });
+        named.collect()
     }
 }
 
+/// A variable of an event.
 #[derive(Debug)]
-pub(super) struct Variable {
-    pub(super) name: Arc<VariableName>,
-    pub(super) value: String,
+struct Variable {
+    /// The names in a process, the one with the common prefix first.
+    names: Arc<[String]>,
+    value: String,
+}
+
+impl Variable {
+    fn new(names: Arc<[String]>, mut value: String) -> Self {
+        // A variable cannot contain NUL.
+        if value.contains('\0') {
+            value = value.replace('\0', "\u{FFFD}");
+        }
+        Self { names, value }
+    }
+
+    /// Returns the bytes that the variable takes in an environment under its names but the first ones.
+    fn size_without(&self, first: usize) -> usize {
+        let size = |name: &String| name.len() + self.value.len() + 2;
+        self.names.iter().skip(first).map(size).sum()
+    }
+
+    /// Returns whether no name with its value is longer than a variable may be.
+    fn fits(&self) -> bool {
+        let longest = self.names.iter().map(String::len).max();
+        longest.unwrap_or_default() + 1 + self.value.len() <= LARGEST_VARIABLE
+    }
 }
 
 /// Returns the variables of one event. Recurses once for each level of its data.
 fn variables(event: &HookEvent, names: &Names) -> Vec<Variable> {
-    let [event_type, timestamp, session_id, tool_name] = names.of_event();
-    let mut variables = Vec::with_capacity(4 + event.data.len());
-    let mut add = |name: &Arc<VariableName>, value: String| {
-        let name = Arc::clone(name);
-        let value = without_nul(value);
-        variables.push(Variable { name, value });
+    let of_event = [
+        ("EVENT", Some(event.event_type.as_str().to_owned())),
+        ("TIMESTAMP", Some(json_text(&event.timestamp))),
+        ("SESSION_ID", event.session_id.clone()),
+        ("TOOL_NAME", event.tool_name.clone()),
+    ];
+    let of_event = of_event
+        .into_iter()
+        .filter_map(|(name, value)| Some(Variable::new(names.of(name), value?)));
+    let of_data = names_of_data(&event.data)
+        .map(|(name, key)| Variable::new(names.of(&name), text_of(key, &event.data[key])));
+    of_event.chain(of_data).collect()
+}
+
+/// Returns the text of a value of the data.
+fn text_of(key: &str, value: &Value) -> String {
+    let text = match key {
+        "tool_args" | "tool_result" => None,
+        // The whole object would be too much for a variable.
+        "agent" => value.as_str().or(value["name"].as_str()),
+        _ => value.as_str(),
     };
-    add(event_type, event.event_type.as_str().to_owned());
-    add(timestamp, json_text(&event.timestamp));
-    if let Some(id) = &event.session_id {
-        add(session_id, id.clone());
-    }
-    if let Some(tool) = &event.tool_name {
-        add(tool_name, tool.clone());
-    }
-    for (name, key) in names.of_data(&event.data) {
-        let value = &event.data[key];
-        let text = match key {
-            "tool_args" | "tool_result" => None,
-            // The whole object would be too much for a variable.
-            "agent" => value.as_str().or(value["name"].as_str()),
-            _ => value.as_str(),
-        };
-        add(&name, text.map_or_else(|| json_text(value), str::to_owned));
-    }
-    variables
+    text.map_or_else(|| json_text(value), str::to_owned)
 }
 
 /// Returns a value of an event in JSON. A number or a `Value` always has a text. `Value::to_string()` would format it piece by
 /// piece, which takes 1,000 instructions more for each hook.
 fn json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
-}
-
-/// Removes NUL, which a variable cannot contain.
-fn without_nul(value: String) -> String {
-    if value.contains('\0') {
-        value.replace('\0', "\u{FFFD}")
-    } else {
-        value
-    }
 }
 
 /// The names of the variables that the engine has set for a hook, separated by blanks.
@@ -121,7 +132,7 @@ pub(crate) struct Naming {
     /// The names, which are made for the first hook that runs, since many executors run none.
     names: OnceLock<Names>,
     working_dir: Vec<String>,
-    /// The sorted names of the variables that were set for the hook that has started the host, if one has.
+    /// The names of the variables that were set for the hook that has started the host, if one has.
     above: Vec<String>,
     /// The list for hooks that do not set their own.
     inherit: Option<Vec<String>>,
@@ -170,18 +181,13 @@ impl Naming {
         }
     }
 
-    fn names(&self) -> &Names {
-        let make = || Names::new(self.profile.clone());
-        self.names.get_or_init(make)
-    }
-
     pub(crate) fn profile(&self) -> &AppProfile {
         &self.profile
     }
 
     /// Returns whether this variable, in capitals, can have a value of an event.
     pub(crate) fn can_be_of_event(&self, name: &str) -> bool {
-        self.names().can_be_of_event(name)
+        can_be_of_event(name, &self.profile)
     }
 
     /// Returns the hooks that are running above this host.
@@ -192,25 +198,17 @@ impl Naming {
     /// Returns the variables that a hook inherits from the host, but never those of an event.
     fn inherited<'a>(&'a self, hook: CalledHook<'_>) -> Inherited<'a> {
         let rule = hook.options.inherit.as_ref().or(self.inherit.as_ref());
-        let passes = |(name, _): &(OsString, OsString)| {
+        let mut variables = match &self.replacement {
+            Some(variables) => variables.clone(),
+            None if rule.is_none() => return Inherited::AllBut(&self.above),
+            None => std::env::vars_os().collect(),
+        };
+        variables.retain(|(name, _)| {
             let name = name.to_string_lossy();
             rule.is_none_or(|rule| inherits(rule, &name))
-                && self
-                    .above
-                    .binary_search_by(|above| (**above).cmp(&name))
-                    .is_err()
-        };
-        match (&self.replacement, rule) {
-            (None, None) => Inherited::AllBut(&self.above),
-            (None, Some(_)) => Inherited::Only(std::env::vars_os().filter(passes).collect()),
-            (Some(variables), _) => Inherited::Only(
-                variables
-                    .iter()
-                    .filter(|variable| passes(variable))
-                    .cloned()
-                    .collect(),
-            ),
-        }
+                && !self.above.iter().any(|above| *above == name)
+        });
+        Inherited::Only(variables)
     }
 
     /// Returns the environment of a hook: the variables that it inherits, those that its protocol sets, and its own
@@ -222,23 +220,13 @@ impl Naming {
         &'a self,
         hook: CalledHook<'a>,
         variables: Variables<'a>,
-    ) -> Result<Environment<'a>, VariablesError> {
-        // The names of `Native` are valid.
-        let of_protocol: &[_] = if hook.is_of_other_agent {
-            &variables
-        } else {
-            &[]
-        };
-        let of_protocol = of_protocol.iter().map(|(name, _)| &**name);
-        let mut names = hook
-            .options
-            .env
-            .keys()
-            .map(String::as_str)
-            .chain(of_protocol);
-        if let Some(name) = names.find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-            let name = name.to_owned();
-            return Err(VariablesError::BadName { name });
+    ) -> Result<Environment<'a>, Failure> {
+        let is_invalid = |byte: u8| matches!(byte, b'=' | 0);
+        let own = hook.options.env.keys().map(String::as_str);
+        let mut names = own.chain(variables.iter().map(|(name, _)| &**name));
+        if let Some(name) = names.find(|name| name.is_empty() || name.bytes().any(is_invalid)) {
+            let why = format!("`{name}` is not a valid name of a variable");
+            return Err(Failure::new(FailureKind::NotStarted, why));
         }
         let set = self.listed(&variables);
         let mut environment = Environment::new(self.inherited(hook), variables);
@@ -260,15 +248,15 @@ impl Naming {
     /// Returns the names of these variables. If there are very many, it lists their prefixes instead.
     fn listed(&self, variables: &Variables<'_>) -> String {
         let names = variables.iter().map(|(name, _)| &**name);
-        let set = joined(names.clone());
+        let set = names.clone().collect::<Vec<_>>().join(" ");
         if set.len() <= LONGEST_LIST {
             return set;
         }
         let prefixes: Vec<_> = prefixed(self.profile(), "").collect();
         let has_prefix = |name: &&str| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        let all: Vec<_> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
-        let others = names.filter(|name| !has_prefix(name));
-        joined(all.iter().map(String::as_str).chain(others))
+        let all = prefixes.iter().map(|prefix| format!("{prefix}*"));
+        let others = names.filter(|name| !has_prefix(name)).map(str::to_owned);
+        all.chain(others).collect::<Vec<_>>().join(" ")
     }
 
     /// Adds the working directory.
@@ -302,22 +290,12 @@ impl Naming {
     }
 }
 
-/// Returns the variables that no hook inherits.
+/// Returns the names of the variables that no hook inherits: those that were set for the hook that has started this
+/// host, so that no value of an outer event reaches its hooks.
 fn not_passed_on() -> Vec<String> {
-    // A filter without an effect would cost each hook 2,000 instructions.
-    let replay = std::env::var_os(REPLAY).map(|_| REPLAY.to_owned());
-    let mut names: Vec<_> = set_above().into_iter().chain(replay).collect();
-    names.sort_unstable();
-    names
-}
-
-/// Returns the variables that a host under a hook removes, so that no value of an outer event reaches its hooks.
-fn set_above() -> Vec<String> {
-    let Some(names) = std::env::var_os(HOOK_VARIABLES) else {
-        return Vec::new();
-    };
-    let names = names.to_string_lossy();
-    let (prefixes, names): (Vec<_>, Vec<_>) = names
+    let listed = std::env::var_os(HOOK_VARIABLES).unwrap_or_default();
+    let listed = listed.to_string_lossy();
+    let (prefixes, names): (Vec<_>, Vec<_>) = listed
         .split_whitespace()
         .partition(|name| name.ends_with("_*"));
     let is_set = |name: &String| {
@@ -326,19 +304,11 @@ fn set_above() -> Vec<String> {
         !is_of_user && prefixes.any(|prefix| name.starts_with(prefix))
     };
     let own = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let names = names.into_iter().chain([HOOK_VARIABLES]);
-    names.map(str::to_owned).chain(own.filter(is_set)).collect()
-}
-
-/// Joins names with blanks. It is called for each hook: `join` would take several times as long.
-fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut all = String::with_capacity(512);
-    for name in names {
-        all.push_str(name);
-        all.push(' ');
-    }
-    all.pop();
-    all
+    let names = names.into_iter().chain([HOOK_VARIABLES, REPLAY]);
+    let names = names.map(str::to_owned).chain(own.filter(is_set));
+    names
+        .filter(|name| std::env::var_os(name).is_some())
+        .collect()
 }
 
 fn disabling_variable(profile: &AppProfile) -> Option<String> {
@@ -369,67 +339,43 @@ pub(crate) struct EventVariables {
     too_large: Vec<Variable>,
 }
 
-/// Error passing an event to a hook.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum VariablesError {
-    #[error(
-        "`{name}` is too large for an environment variable ({bytes} bytes), so the hook would not receive it; if the hook reads the event from its standard input, set `\"reads\": \"stdin\"`"
-    )]
-    TooLarge { name: String, bytes: usize },
-    #[error(
-        "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, which hooks do not receive; the program that fires the event can flatten it, or pass it as a string of JSON"
-    )]
-    TooDeep { key: String },
-    #[error("`{name}` is not a valid name of a variable")]
-    BadName { name: String },
-}
-
 /// Returns the failure of all hooks of an event whose data is nested too deep.
 pub(crate) fn too_deep(event: &HookEvent) -> Option<Failure> {
-    let key = event.too_deep_key()?.to_owned();
-    Some(VariablesError::TooDeep { key }.into())
-}
-
-impl From<VariablesError> for Failure {
-    fn from(error: VariablesError) -> Self {
-        let kind = match error {
-            VariablesError::TooLarge { .. } | VariablesError::TooDeep { .. } => {
-                FailureKind::EventTooLarge
-            }
-            VariablesError::BadName { .. } => FailureKind::NotStarted,
-        };
-        Self::new(kind, error.to_string())
-    }
+    let key = event.too_deep_key()?;
+    let why = format!(
+        "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, which hooks do not receive; the program that fires the event can flatten it, or pass it as a string of JSON"
+    );
+    Some(Failure::new(FailureKind::EventTooLarge, why))
 }
 
 impl EventVariables {
     /// Prepares the variables of an event that is not nested too deep.
     pub(crate) fn new(event: &HookEvent, naming: &Naming) -> Self {
-        let mut fitting = variables(event, naming.names());
-        let is_too_large = |variable: &mut Variable| {
-            let Variable { name, value } = variable;
-            !name.fits(value, LARGEST_VARIABLE)
-        };
+        let make = || Names::new(naming.profile.clone());
+        let mut fitting = variables(event, naming.names.get_or_init(make));
+        let is_too_large = |variable: &mut Variable| !variable.fits();
         let mut too_large: Vec<_> = fitting.extract_if(.., is_too_large).collect();
-        let size = |variable: &Variable| variable.name.size_with(&variable.value);
-        let mut total: usize = fitting.iter().map(size).sum();
-        if total > LARGEST_TOTAL {
-            fitting.sort_by_key(size);
-        }
-        while total > LARGEST_TOTAL
-            && let Some(largest) = fitting.pop()
-        {
-            total -= size(&largest);
-            too_large.push(largest);
-        }
+        // The common prefix comes first. It counts only if it is one of the profile's own.
+        let is_own = naming
+            .profile
+            .env_prefixes()
+            .iter()
+            .any(|own| own == COMMON_PREFIX);
+        let size = |variable: &Variable| variable.size_without(usize::from(!is_own));
+        fitting.sort_by_key(size);
+        let mut total = 0;
+        too_large.extend(fitting.extract_if(.., |variable| {
+            total += size(variable);
+            total > LARGEST_TOTAL
+        }));
         Self { fitting, too_large }
     }
 
     /// Adds the variables that fit.
     pub(super) fn add<'a>(&'a self, variables: &mut Variables<'a>) {
-        for Variable { name, value } in &self.fitting {
-            for full in &name.full {
-                variables.push((full.into(), value.into()));
+        for Variable { names, value } in &self.fitting {
+            for name in names.iter() {
+                variables.push((name.into(), value.into()));
             }
         }
     }
@@ -438,21 +384,20 @@ impl EventVariables {
     ///
     /// # Errors
     /// If a value is too large, and the hook is a guard that would not receive it.
-    pub(super) fn check(&self, options: &Options, can_block: bool) -> Result<(), VariablesError> {
+    pub(super) fn check(&self, options: &Options, can_block: bool) -> Result<(), Failure> {
         let Some(first) = self.too_large.first() else {
             return Ok(());
         };
-        let may_decide = match options.on_failure {
-            FailurePolicy::Continue => false,
-            _ => options.guards(can_block),
-        };
+        let may_decide = options.on_failure != FailurePolicy::Continue && options.guards(can_block);
         let sees_input = options.reads == Reads::Stdin && options.stdin == Stdin::Json;
-        if may_decide && !sees_input {
-            return Err(VariablesError::TooLarge {
-                name: format!("{COMMON_PREFIX}_{}", first.name.plain),
-                bytes: first.value.len(),
-            });
+        if !may_decide || sees_input {
+            return Ok(());
         }
-        Ok(())
+        let why = format!(
+            "`{}` is too large for an environment variable ({} bytes), so the hook would not receive it; if the hook reads the event from its standard input, set `\"reads\": \"stdin\"`",
+            first.names[0],
+            first.value.len()
+        );
+        Err(Failure::new(FailureKind::EventTooLarge, why))
     }
 }

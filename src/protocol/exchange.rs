@@ -68,7 +68,7 @@ pub(crate) struct Exit<'a> {
     pub(crate) stdout_bytes: &'a [u8],
     /// Standard error as text.
     pub(crate) stderr: &'a str,
-    /// The place in `stdout_bytes` where bytes were left out, if the output was longer than the executor's limit.
+    /// The position in `stdout_bytes` at which bytes were left out, if the output was longer than the executor's limit.
     pub(crate) gap: Option<usize>,
 }
 

@@ -13,7 +13,7 @@ use super::exchange::{Exit, Grouping, Launch, ProtocolMismatch};
 use crate::entry::{Failure, FailureKind, FailurePolicy, Reading};
 use crate::events::HookEvent;
 
-/// The form of a hook's input and the rules by which its end is read. A hook without a protocol of its own has the one of
+/// The format of a hook's input, and the rules by which its end is read. A hook without a protocol of its own has the one of
 /// hooks.json (docs/protocol.md). A hook with its own is never [resident](crate::Hook::with_resident), and cannot be read
 /// from hooks.json.
 pub(crate) trait Protocol: fmt::Debug + RefUnwindSafe + Send + Sync {

@@ -19,7 +19,7 @@ const DESCRIPTIONS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Describes a place in a text.
+/// Describes a position in a text.
 pub(super) fn position(text: &str, at: usize) -> String {
     let before = &text[..at];
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
@@ -27,7 +27,7 @@ pub(super) fn position(text: &str, at: usize) -> String {
     format!("(line {line}, column {column})")
 }
 
-/// Describes an error of reading a text, with its place.
+/// Describes an error of reading a text, with its position.
 pub(super) fn explain(error: &Error) -> String {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();

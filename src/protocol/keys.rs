@@ -6,13 +6,14 @@
 use serde_json::{Map, Value};
 
 use crate::entry::{Decision, HookOutput, May};
+use Field::{Any, Choice, Flag, Keys, Object, Text};
 
 /// The key whose object has the keys of other agents.
 pub(super) const SPECIFIC: &str = "hookSpecificOutput";
 
 /// An object that has keys of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Scope {
     /// The answer itself.
     Top,
     /// `hookSpecificOutput`.
@@ -22,27 +23,28 @@ pub(super) enum Place {
 }
 
 /// The field that a key sets, and so the type of the key's value. `null` sets nothing.
-pub(super) enum Field<'a> {
-    Decision(&'a mut Option<Decision>),
+pub(super) enum Field {
+    /// The word of a decision.
+    Choice(fn(&mut HookOutput) -> &mut Option<Decision>),
     /// A text. A blank text sets nothing.
-    Text(&'a mut Option<String>),
+    Text(fn(&mut HookOutput) -> &mut Option<String>),
     /// A flag. The field becomes true if the value is this one.
-    Flag(&'a mut bool, bool),
-    Object(&'a mut Option<Map<String, Value>>),
+    Flag(bool, fn(&mut HookOutput) -> &mut bool),
+    Object(fn(&mut HookOutput) -> &mut Option<Map<String, Value>>),
     /// Any value but `null`.
-    Any(&'a mut Option<Value>),
+    Any(fn(&mut HookOutput) -> &mut Option<Value>),
     /// An object with other keys.
-    Keys(Place),
+    Keys(Scope),
 }
 
-impl Field<'_> {
+impl Field {
     /// Describes the value that the key expects.
     pub(super) fn expected(&self) -> &'static str {
         match self {
-            Self::Decision(_) | Self::Text(_) => "a string",
+            Self::Choice(_) | Self::Text(_) => "a string",
             Self::Flag(..) => "true or false",
-            Self::Object(_) | Self::Keys(Place::Top | Place::Specific) => "an object",
-            Self::Keys(Place::Request) => {
+            Self::Object(_) | Self::Keys(Scope::Top | Scope::Specific) => "an object",
+            Self::Keys(Scope::Request) => {
                 "an object with `behavior`, or `permissionDecision` instead"
             }
             Self::Any(_) => "a value (an empty output is `\"\"`)",
@@ -53,169 +55,121 @@ impl Field<'_> {
 /// A key of an answer.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    pub(super) places: &'static [Place],
+    pub(super) scopes: &'static [Scope],
     /// True if an answer without this key could let something pass that the hook intended to prevent.
     pub(crate) decides: bool,
     /// The word of `may` that the key needs, if it does more than stop something.
     pub(crate) word: Option<May>,
-    pub(super) field: fn(&mut HookOutput) -> Field<'_>,
+    pub(super) field: Field,
 }
 
 impl Key {
-    const fn new(
-        name: &'static str,
-        places: &'static [Place],
-        field: fn(&mut HookOutput) -> Field<'_>,
-    ) -> Self {
+    const fn new(name: &'static str, scopes: &'static [Scope], field: Field) -> Self {
         Self {
             name,
-            places,
+            scopes,
             decides: false,
             word: None,
             field,
         }
     }
 
-    const fn deciding(self) -> Self {
-        Self {
-            decides: true,
-            ..self
-        }
+    const fn deciding(mut self, word: Option<May>) -> Self {
+        self.decides = true;
+        self.word = word;
+        self
     }
 
-    const fn needing(self, word: May) -> Self {
-        Self {
-            word: Some(word),
-            ..self
-        }
+    const fn needing(mut self, word: May) -> Self {
+        self.word = Some(word);
+        self
     }
 
-    pub(super) fn is_in(&self, place: Place) -> bool {
-        self.places.contains(&place)
+    pub(super) fn is_in(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
     }
 }
 
-const TOP: &[Place] = &[Place::Top];
-const BOTH: &[Place] = &[Place::Top, Place::Specific];
-const REQUEST: &[Place] = &[Place::Request];
+const TOP: &[Scope] = &[Scope::Top];
+const BOTH: &[Scope] = &[Scope::Top, Scope::Specific];
+const ALL: &[Scope] = &[Scope::Top, Scope::Specific, Scope::Request];
+const IN_SPECIFIC: &[Scope] = &[Scope::Specific];
+const REQUEST: &[Scope] = &[Scope::Request];
 
 /// All keys. If two keys set the same field at the top, an answer is written with the first.
 pub(crate) static KEYS: [Key; 18] = [
-    Key::new("decision", TOP, |output| {
-        Field::Decision(&mut output.decision)
-    })
-    .deciding()
-    .needing(May::Grant),
-    Key::new("permissionDecision", BOTH, |output| {
-        Field::Decision(&mut output.decision)
-    })
-    .deciding()
-    .needing(May::Grant),
-    Key::new("reason", TOP, |output| Field::Text(&mut output.reason)),
-    Key::new("permissionDecisionReason", BOTH, |output| {
-        Field::Text(&mut output.reason)
-    }),
-    Key::new("stopReason", TOP, |output| {
-        Field::Text(&mut output.stop_reason)
-    }),
-    Key::new("systemMessage", TOP, |output| {
-        Field::Text(&mut output.system_message)
-    }),
-    Key::new("additionalContext", BOTH, |output| {
-        Field::Text(&mut output.additional_context)
-    })
-    .needing(May::AddContext),
-    Key::new("feedback", TOP, |output| Field::Text(&mut output.feedback)).needing(May::AddContext),
-    Key::new("continue", TOP, |output| {
-        Field::Flag(&mut output.stops_turn, false)
-    })
-    .deciding()
-    .needing(May::EndTurn),
-    Key::new("onlyStops", TOP, |output| {
-        Field::Flag(&mut output.only_stops, true)
-    }),
+    Key::new("decision", TOP, Choice(|out| &mut out.decision)).deciding(Some(May::Grant)),
+    Key::new("permissionDecision", BOTH, Choice(|out| &mut out.decision))
+        .deciding(Some(May::Grant)),
+    Key::new("reason", TOP, Text(|out| &mut out.reason)),
     Key::new(
-        "updatedInput",
-        &[Place::Top, Place::Specific, Place::Request],
-        |output| Field::Object(&mut output.updated_input),
+        "permissionDecisionReason",
+        BOTH,
+        Text(|out| &mut out.reason),
+    ),
+    Key::new("stopReason", TOP, Text(|out| &mut out.stop_reason)),
+    Key::new("systemMessage", TOP, Text(|out| &mut out.system_message)),
+    Key::new(
+        "additionalContext",
+        BOTH,
+        Text(|out| &mut out.additional_context),
     )
-    .deciding()
-    .needing(May::ChangeInput),
-    Key::new("replacesInput", TOP, |output| {
-        Field::Flag(&mut output.replaces_input, true)
-    }),
-    Key::new("updatedOutput", BOTH, |output| {
-        Field::Any(&mut output.updated_output)
-    })
-    .deciding()
-    .needing(May::ChangeOutput),
-    Key::new(SPECIFIC, TOP, |_| Field::Keys(Place::Specific)).deciding(),
-    Key::new("decision", &[Place::Specific], |_| {
-        Field::Keys(Place::Request)
-    })
-    .deciding(),
-    Key::new("behavior", REQUEST, |output| {
-        Field::Decision(&mut output.decision)
-    })
-    .deciding()
-    .needing(May::Grant),
-    Key::new("message", REQUEST, |output| Field::Text(&mut output.reason)),
-    Key::new("interrupt", REQUEST, |output| {
-        Field::Flag(&mut output.stops_turn, true)
-    })
-    .needing(May::EndTurn),
+    .needing(May::AddContext),
+    Key::new("feedback", TOP, Text(|out| &mut out.feedback)).needing(May::AddContext),
+    Key::new("continue", TOP, Flag(false, |out| &mut out.stops_turn)).deciding(Some(May::EndTurn)),
+    Key::new("onlyStops", TOP, Flag(true, |out| &mut out.only_stops)),
+    Key::new("updatedInput", ALL, Object(|out| &mut out.updated_input))
+        .deciding(Some(May::ChangeInput)),
+    Key::new(
+        "replacesInput",
+        TOP,
+        Flag(true, |out| &mut out.replaces_input),
+    ),
+    Key::new("updatedOutput", BOTH, Any(|out| &mut out.updated_output))
+        .deciding(Some(May::ChangeOutput)),
+    Key::new(SPECIFIC, TOP, Keys(Scope::Specific)).deciding(None),
+    Key::new("decision", IN_SPECIFIC, Keys(Scope::Request)).deciding(None),
+    Key::new("behavior", REQUEST, Choice(|out| &mut out.decision)).deciding(Some(May::Grant)),
+    Key::new("message", REQUEST, Text(|out| &mut out.reason)),
+    Key::new("interrupt", REQUEST, Flag(true, |out| &mut out.stops_turn)).needing(May::EndTurn),
 ];
 
-/// Returns the keys of a place.
-pub(super) fn keys_of(place: Place) -> impl Iterator<Item = &'static Key> + Clone {
-    KEYS.iter().filter(move |key| key.is_in(place))
+/// Returns the keys of a scope.
+pub(super) fn keys_of(scope: Scope) -> impl Iterator<Item = &'static Key> + Clone {
+    KEYS.iter().filter(move |key| key.is_in(scope))
 }
 
-/// Returns the key of this name in this place.
-pub(super) fn key(name: &str, place: Place) -> Option<&'static Key> {
-    keys_of(place).find(|key| key.name == name)
+/// Returns the key of this name in this scope.
+pub(super) fn key(name: &str, scope: Scope) -> Option<&'static Key> {
+    keys_of(scope).find(|key| key.name == name)
 }
 
-/// Returns the place whose keys are in the object under this name.
-pub(super) fn place_within(name: &str, place: Place) -> Option<Place> {
-    match (key(name, place)?.field)(&mut HookOutput::default()) {
+/// Returns the scope whose keys are in the object under this name.
+pub(super) fn scope_within(name: &str, scope: Scope) -> Option<Scope> {
+    match key(name, scope)?.field {
         Field::Keys(within) => Some(within),
         _ => None,
     }
 }
 
-/// A name that seems to decide.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Deciding {
-    /// A key that decides.
-    Key(&'static str),
-    /// A typo of this key: one edit, or the same letters in another order. Case, and characters that are neither letters nor
-    /// digits, make no difference.
-    SlipOf(&'static str),
-}
-
-/// Returns the key that decides, if a name is such a key or a typo of one. Knows only the keys at the top.
-pub(super) fn deciding(name: &str) -> Option<Deciding> {
-    if let Some(key) = deciding_key(name) {
-        return Some(Deciding::Key(key));
-    }
-    let slip = deciding_keys().find(|key| is_slip(name, key))?;
-    Some(Deciding::SlipOf(slip))
-}
-
-/// Returns the key that decides and has exactly this name.
-fn deciding_key(name: &str) -> Option<&'static str> {
+/// Returns the key at the top that decides and has exactly this name.
+pub(super) fn deciding(name: &str) -> Option<&'static str> {
     deciding_keys().find(|key| *key == name)
 }
 
+/// Returns the key at the top that decides and has this name, or of which the name is a typo.
+pub(super) fn intended(name: &str) -> Option<&'static str> {
+    deciding(name).or_else(|| deciding_keys().find(|key| is_typo(name, key)))
+}
+
 fn deciding_keys() -> impl Iterator<Item = &'static str> {
-    let keys = keys_of(Place::Top).filter(|key| key.decides);
+    let keys = keys_of(Scope::Top).filter(|key| key.decides);
     keys.map(|key| key.name)
 }
 
 /// Returns whether a name is probably a typo of a key: one letter is missing, added, changed or swapped, or only case and
 /// marks differ.
-pub(crate) fn is_slip(name: &str, key: &str) -> bool {
+pub(crate) fn is_typo(name: &str, key: &str) -> bool {
     // The lengths exclude most names without comparing their letters.
     if name.len() + 1 < key.len() || name.len() > 2 * key.len() {
         return false;
@@ -233,8 +187,8 @@ pub(crate) fn is_slip(name: &str, key: &str) -> bool {
     strsim::osa_distance(&name, &key) <= 1 || sorted(&name) == sorted(&key)
 }
 
-/// The words for decisions.
-const WORDS: [(&str, Decision); 5] = [
+/// The names of decisions in an answer.
+const DECISIONS: [(&str, Decision); 5] = [
     ("allow", Decision::Allow),
     ("approve", Decision::Allow),
     ("ask", Decision::Ask),
@@ -244,13 +198,13 @@ const WORDS: [(&str, Decision); 5] = [
 
 /// Returns the decision that is written as this word.
 pub(super) fn decision(word: &str) -> Option<Decision> {
-    let (_, decision) = WORDS.iter().find(|(name, _)| *name == word)?;
+    let (_, decision) = DECISIONS.iter().find(|(name, _)| *name == word)?;
     Some(*decision)
 }
 
 /// Returns whether a word is that of a decision, in any case.
 pub(super) fn is_decision(word: &str) -> bool {
-    WORDS
+    DECISIONS
         .iter()
         .any(|(known, _)| known.eq_ignore_ascii_case(word.trim()))
 }
@@ -266,23 +220,13 @@ pub(super) fn is_refusal(name: &str, value: &Value) -> bool {
     }
 }
 
-/// The place in which a decision is searched for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Within {
-    /// A member of an answer that is not a key.
-    Answer,
-    /// A member of `hookSpecificOutput` that is not a key.
-    Specific,
-    /// JSON that is not an answer.
-    Text,
-}
-
-/// Returns a name that has a decision as its value, and is not read as one, with the intended key.
-pub(super) fn hidden_decision(
-    name: &str,
-    value: &Value,
-    within: Within,
-) -> Option<(String, &'static str)> {
+/// Returns a name that has a decision as its value, and is not read as one, with the intended key. `scope` is where in an
+/// answer the name is; in JSON that is not an answer, a key that decides counts with any value.
+pub(super) fn hidden_decision<'a>(
+    name: &'a str,
+    value: &'a Value,
+    scope: Option<Scope>,
+) -> Option<(&'a str, &'static str)> {
     let decides = match value {
         Value::String(word) => is_decision(word),
         Value::Bool(flag) => !flag,
@@ -290,25 +234,24 @@ pub(super) fn hidden_decision(
         _ => false,
     };
     // Only exact names are compared for other values: to find typos takes longer than to read the answer.
-    let intended = if !decides {
-        deciding_key(name).filter(|_| within == Within::Text)
+    let is_specific = matches!(scope, Some(Scope::Specific | Scope::Request));
+    let intended = if decides && is_specific && name == "behavior" {
+        Some("permissionDecision")
+    } else if decides {
+        intended(name)
     } else {
-        match deciding(name) {
-            Some(Deciding::Key(key) | Deciding::SlipOf(key)) => Some(key),
-            None if name == "behavior" && within == Within::Specific => Some("permissionDecision"),
-            None => None,
-        }
+        deciding(name).filter(|_| scope.is_none())
     };
     if let Some(intended) = intended {
-        return Some((name.to_owned(), intended));
+        return Some((name, intended));
     }
     match value {
         Value::Object(map) => map
             .iter()
-            .find_map(|(name, value)| hidden_decision(name, value, within)),
+            .find_map(|(name, value)| hidden_decision(name, value, scope)),
         Value::Array(items) => items
             .iter()
-            .find_map(|item| hidden_decision("", item, within)),
+            .find_map(|item| hidden_decision("", item, scope)),
         _ => None,
     }
 }

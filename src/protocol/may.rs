@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::answer::{set, take};
-use super::keys::{Field, KEYS, Place, keys_of};
+use super::keys::{Field, KEYS, Key, Scope, keys_of};
 use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::HookEvent;
 
@@ -22,20 +22,20 @@ pub(crate) fn limit(
         return;
     };
     let is_stop = event.event_type.is_agent_stop();
-    for key in keys_of(Place::Top) {
-        let Some(word) = key.word.filter(|_| does((key.field)(output), is_stop)) else {
+    for key in keys_of(Scope::Top) {
+        let Some(word) = needed(key, output, is_stop) else {
             continue;
         };
         let Err(why) = may(word) else {
             continue;
         };
+        let message = format!("{}: {why}", word.without());
         if word.is_change() {
             reading.output = None;
-            reading.invalid = Some(format!("{}: {why}", word.without()));
+            reading.invalid = Some(message);
             return;
         }
-        take((key.field)(output));
-        let message = format!("{}: {why}", word.without());
+        take(&key.field, output);
         // An `allow` is often intended as "no objection", and still counts as that.
         match word {
             May::Grant => reading.notes.push(message),
@@ -47,24 +47,25 @@ pub(crate) fn limit(
 /// Returns the words that an answer needs. `is_stop`: whether it is for the stop of an agent.
 pub(crate) fn words_of(output: &HookOutput, is_stop: bool) -> Vec<May> {
     let mut output = output.clone();
-    let mut words = Vec::new();
-    for key in keys_of(Place::Top) {
-        let needed = key.word.filter(|_| does((key.field)(&mut output), is_stop));
-        words.extend(needed.filter(|word| !words.contains(word)));
-    }
+    let mut words: Vec<_> = keys_of(Scope::Top)
+        .filter_map(|key| needed(key, &mut output, is_stop))
+        .collect();
+    // The keys that need one word follow each other in the table.
+    words.dedup();
     words
 }
 
-/// Returns whether a field that needs a word has a value that needs it.
-fn does(field: Field<'_>, is_stop: bool) -> bool {
-    match field {
-        Field::Decision(decision) => *decision == Some(Decision::Allow),
-        Field::Flag(flag, _) => *flag && is_stop,
-        Field::Text(text) => text.is_some(),
-        Field::Object(object) => object.is_some(),
-        Field::Any(value) => value.is_some(),
+/// Returns the word that the value of a key needs, in an answer for the stop of an agent or another event.
+fn needed(key: &Key, output: &mut HookOutput, is_stop: bool) -> Option<May> {
+    let needs_word = match &key.field {
+        Field::Choice(field) => *field(output) == Some(Decision::Allow),
+        Field::Flag(_, field) => *field(output) && is_stop,
+        Field::Text(field) => field(output).is_some(),
+        Field::Object(field) => field(output).is_some(),
+        Field::Any(field) => field(output).is_some(),
         Field::Keys(_) => false,
-    }
+    };
+    key.word.filter(|_| needs_word)
 }
 
 /// Returns the word that a member of an answer needs.
@@ -73,7 +74,6 @@ pub(crate) fn word_for(name: &str, value: &Value, event: &HookEvent) -> Option<M
     let key = keys.find(|key| key.word.is_some())?;
     let mut output = HookOutput::default();
     // A value that cannot be read makes the answer invalid anyway.
-    set(name, (key.field)(&mut output), value.clone()).ok()?;
-    key.word
-        .filter(|_| does((key.field)(&mut output), event.event_type.is_agent_stop()))
+    set(name, &key.field, value.clone(), &mut output).ok()?;
+    needed(key, &mut output, event.event_type.is_agent_stop())
 }

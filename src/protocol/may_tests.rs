@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::read;
 use super::echo::check_echo;
-use super::keys::{Field, KEYS, Place};
+use super::keys::{Field, KEYS, Scope};
 use super::may::{limit, word_for};
 use crate::entry::{Decision, HookOutput, May, Reading};
 use crate::events::{HookEvent, HostContext};
@@ -48,13 +48,13 @@ fn stops_at_most(output: &HookOutput, event: &HookEvent) -> bool {
 }
 
 /// Returns the answer that has this key alone.
-fn with_key(name: &str, place: Place, value: &Value) -> String {
+fn with_key(name: &str, scope: Scope, value: &Value) -> String {
     let member = json!({ name: value });
     let within = |inner: Value| json!({"hookSpecificOutput": inner}).to_string();
-    match place {
-        Place::Top => member.to_string(),
-        Place::Specific => within(member),
-        Place::Request => {
+    match scope {
+        Scope::Top => member.to_string(),
+        Scope::Specific => within(member),
+        Scope::Request => {
             let mut request = json!({"behavior": "deny"});
             request[name] = value.clone();
             within(json!({"decision": request}))
@@ -65,17 +65,17 @@ fn with_key(name: &str, place: Place, value: &Value) -> String {
 #[test]
 fn each_key_does_nothing_without_its_word() {
     for key in &KEYS {
-        let value = match (key.field)(&mut HookOutput::default()) {
-            Field::Decision(_) => json!("allow"),
+        let value = match key.field {
+            Field::Choice(_) => json!("allow"),
             Field::Text(_) => json!("text"),
-            Field::Flag(_, effective) => json!(effective),
+            Field::Flag(effective, _) => json!(effective),
             Field::Object(_) | Field::Any(_) => json!({"a": 1}),
             Field::Keys(_) => continue,
         };
         let others = May::ALL.iter().filter(|word| Some(**word) != key.word);
         let others: Vec<_> = others.copied().collect();
-        for place in key.places {
-            let output = with_key(key.name, *place, &value);
+        for scope in key.scopes {
+            let output = with_key(key.name, *scope, &value);
             for event in [
                 HookEvent::agent_stop(false),
                 HookEvent::tool_pre_execute("bash", "ls"),

@@ -1,4 +1,4 @@
-//! A JSON object in its written form: a map would lose a key that occurs twice.
+//! A JSON object as it was written: a map would lose a key that occurs twice.
 //!
 //! Knows no key.
 
@@ -10,7 +10,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// The members of a JSON object in their written order. A key may occur twice.
-pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(super) struct Members<'a>(pub(super) Vec<Member<'a>>);
+
+/// A name and its value.
+pub(super) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,6 +1,6 @@
 //! The names of an event's variables for a host.
 //!
-//! Knows names, but not values. The names for the built-in events are created once for each profile, not for each event.
+//! Knows names, but not values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,135 +32,77 @@ const SHORT_NAMES: [(&str, &str); 4] = [
     ("TOOL_RESULT", "TOOL_RESULT"),
 ];
 
-/// Returns the names after a `%` in a command for `cmd`, in capitals, since `cmd` ignores case.
-pub(super) fn variables_in(text: &str) -> impl Iterator<Item = String> {
-    let in_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
-    let after_marks = text.split('%').skip(1);
-    after_marks.map(move |rest| {
-        rest.chars()
-            .take_while(in_name)
-            .collect::<String>()
-            .to_ascii_uppercase()
-    })
-}
-
-/// The names of one variable.
-#[derive(Debug)]
-pub(super) struct VariableName {
-    /// The name without a prefix.
-    pub(super) plain: String,
-    /// The names in a process: one for each prefix, and the short name.
-    pub(super) full: Vec<String>,
-    /// The number of names besides the profile's own, which do not count for the limit of all variables.
-    beside: usize,
-}
-
-impl VariableName {
-    fn new(plain: &str, profile: &AppProfile) -> Arc<Self> {
-        let short = SHORT_NAMES
-            .iter()
-            .filter(|(_, of)| profile.short_names() && *of == plain)
-            .map(|(short, _)| (*short).to_owned());
-        let has_common = profile
-            .env_prefixes()
-            .iter()
-            .any(|prefix| prefix == COMMON_PREFIX);
-        Arc::new(Self {
-            plain: plain.to_owned(),
-            beside: usize::from(!has_common),
-            full: prefixed(profile, plain).chain(short).collect(),
-        })
-    }
-
-    /// Returns the bytes that a value takes in an environment under all of these names.
-    pub(super) fn size_with(&self, value: &str) -> usize {
-        let size = |name: &String| name.len() + value.len() + 2;
-        self.full.iter().skip(self.beside).map(size).sum()
-    }
-
-    /// Returns whether each of these names can have this value: no variable may be longer than `largest`
-    /// bytes.
-    pub(super) fn fits(&self, value: &str, largest: usize) -> bool {
-        let fits = |name: &String| name.len() + 1 + value.len() <= largest;
-        self.full.iter().all(fits)
-    }
-}
-
-/// The names of all variables for a host.
+/// The names of the variables for a host.
 #[derive(Debug)]
 pub(super) struct Names {
     profile: AppProfile,
-    of_event: [Arc<VariableName>; OF_EVENT.len()],
-    /// The names for the data of known events, by key. No other key can use them, since guards rely on them.
-    of_data: BTreeMap<&'static str, Arc<VariableName>>,
+    /// The names that most events have, made once.
+    known: BTreeMap<String, Arc<[String]>>,
 }
 
 impl Names {
     pub(super) fn new(profile: AppProfile) -> Self {
-        let name = |plain: &str| VariableName::new(plain, &profile);
+        let of_data = known_data_keys().map(str::to_ascii_uppercase);
+        let known = OF_EVENT.map(str::to_owned).into_iter().chain(of_data);
+        let with_names = |plain: String| (plain.clone(), names_of(&plain, &profile));
         Self {
-            of_event: OF_EVENT.map(name),
-            of_data: known_data_keys()
-                .map(|key| (key, name(&key.to_ascii_uppercase())))
-                .collect(),
+            known: known.map(with_names).collect(),
             profile,
         }
     }
 
-    /// Returns the names `EVENT`, `TIMESTAMP`, `SESSION_ID` and `TOOL_NAME`, in this order.
-    pub(super) fn of_event(&self) -> &[Arc<VariableName>; OF_EVENT.len()] {
-        &self.of_event
+    /// Returns the names of a variable in a process.
+    pub(super) fn of(&self, plain: &str) -> Arc<[String]> {
+        let known = self.known.get(plain).cloned();
+        known.unwrap_or_else(|| names_of(plain, &self.profile))
     }
+}
 
-    /// Returns the names for an event's data, with their keys. A key that cannot be a name, or that has the same name as
-    /// another key, is left out: a hook could not rely on either of the two. docs/protocol.md lists these keys.
-    pub(super) fn of_data<'e>(
-        &self,
-        data: &'e Map<String, Value>,
-    ) -> Vec<(Arc<VariableName>, &'e str)> {
-        let mut names = Vec::with_capacity(data.len());
-        let mut others: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for key in data.keys() {
-            if let Some(name) = self.of_data.get(key.as_str()) {
-                names.push((Arc::clone(name), key.as_str()));
-            } else if let Some(name) = self.name_of_key(key) {
-                others.entry(name).or_default().push(key);
-            }
+/// Returns the names of a variable in a process: one for each prefix, and the short name.
+fn names_of(plain: &str, profile: &AppProfile) -> Arc<[String]> {
+    let short = SHORT_NAMES.iter().filter(|(_, of)| *of == plain);
+    let short = short.filter(|_| profile.short_names());
+    let short = short.map(|(short, _)| (*short).to_owned());
+    prefixed(profile, plain).chain(short).collect()
+}
+
+/// Returns the names for an event's data, without a prefix, with their keys. A key that cannot be a name, or that has the
+/// same name as another key, is left out: a hook could not rely on either of the two. docs/protocol.md lists these keys.
+pub(super) fn names_of_data(data: &Map<String, Value>) -> impl Iterator<Item = (String, &str)> {
+    let mut names: BTreeMap<_, Option<&str>> = BTreeMap::new();
+    for key in data.keys() {
+        if let Some(name) = name_of_key(key) {
+            let only = names.entry(name).or_insert(Some(key));
+            *only = only.filter(|only| *only == key);
         }
-        for (name, keys) in others {
-            if let [only] = keys[..] {
-                names.push((VariableName::new(&name, &self.profile), only));
-            }
-        }
-        names
     }
+    names
+        .into_iter()
+        .filter_map(|(name, key)| Some((name, key?)))
+}
 
-    /// Returns the key in capitals, with `_` for common separators; none if it is not a valid name or is
-    /// reserved.
-    fn name_of_key(&self, key: &str) -> Option<String> {
-        let letter = |c: char| match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
-            '-' | '.' | ' ' => Some('_'),
-            _ => None,
-        };
-        let name: String = key.chars().map(letter).collect::<Option<_>>()?;
-        let taken = OF_EVENT.contains(&&*name)
-            || OF_ENGINE.contains(&&*name)
-            || self
-                .of_data
-                .keys()
-                .any(|key| key.eq_ignore_ascii_case(&name));
-        (!name.is_empty() && !taken).then_some(name)
-    }
+/// Returns the key in capitals, with `_` for common separators; none if it is not a valid name or is reserved. Only the exact
+/// key of a known event has its name, since guards rely on it.
+fn name_of_key(key: &str) -> Option<String> {
+    let letter = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Some(c.to_ascii_uppercase()),
+        '-' | '.' | ' ' => Some('_'),
+        _ => None,
+    };
+    let name: String = key.chars().map(letter).collect::<Option<_>>()?;
+    let is_taken = |known: &str| known != key && known.eq_ignore_ascii_case(&name);
+    let is_reserved = OF_EVENT.contains(&&*name)
+        || OF_ENGINE.contains(&&*name)
+        || known_data_keys().any(is_taken);
+    (!name.is_empty() && !is_reserved).then_some(name)
+}
 
-    /// Returns whether this variable, in capitals, can have a value of an event. Every name with a prefix can be that of a
-    /// key of the data.
-    pub(super) fn can_be_of_event(&self, name: &str) -> bool {
-        let mut prefixes = prefixed(&self.profile, "");
-        let is_short =
-            self.profile.short_names() && SHORT_NAMES.iter().any(|(short, _)| *short == name);
-        is_short || prefixes.any(|prefix| name.starts_with(&prefix))
-    }
+/// Returns whether this variable, in capitals, can have a value of an event. Every name with a prefix can be that of a
+/// key of the data.
+pub(super) fn can_be_of_event(name: &str, profile: &AppProfile) -> bool {
+    let is_short = SHORT_NAMES.iter().any(|(short, _)| *short == name);
+    let mut prefixes = prefixed(profile, "");
+    is_short && profile.short_names() || prefixes.any(|prefix| name.starts_with(&prefix))
 }
 
 /// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. Because of

@@ -55,7 +55,7 @@ impl Protocol for Native {
         if call.hook.options.resident {
             self.naming.add_for_resident(call.working_dir, variables);
             let id = new_id();
-            launch.stdin = Some(Cow::Owned(line(call, &id)?));
+            launch.stdin = Some(Cow::Owned(line(call, &id)?.into_bytes()));
             launch.id = Some(id);
             return Ok(launch);
         }
@@ -64,7 +64,7 @@ impl Protocol for Native {
         self.naming.add_directory(call.working_dir, variables);
         event.check(call.hook.options, call.can_block)?;
         if call.hook.options.stdin == Stdin::Json {
-            launch.stdin = Some(Cow::Borrowed(call.json()));
+            launch.stdin = Some(Cow::Borrowed(call.json().as_bytes()));
         }
         Ok(launch)
     }
@@ -109,7 +109,7 @@ fn contradiction(exit: &Exit<'_>, parsed: &ParsedOutput) -> Option<String> {
 }
 
 /// Returns the event as the line for a resident hook.
-fn line(call: &Call<'_>, id: &str) -> Result<Vec<u8>, Failure> {
+fn line(call: &Call<'_>, id: &str) -> Result<String, Failure> {
     let line = event_line(call.json(), id);
     if line.len() > LONGEST_EVENT {
         let error = format!(
