@@ -152,6 +152,30 @@ pub(crate) fn excluded_by_glob(effort: Effort) -> Measured {
     excluded_by(effort, "git push*")
 }
 
+/// Measures how much longer the conditions of many hooks take than that of one, on a long text.
+pub(crate) fn expressions(effort: Effort) -> Measured {
+    let executors = [2_000, 1].map(|count| {
+        let executor = HookExecutor::builder().build();
+        for number in 0..count {
+            let condition = Condition::Regex(format!(r"\bword{number}\b.*--force"));
+            let hook = hook("tool:pre_execute:bash", "false");
+            let hook = hook.with_when("/tool_args/command", condition);
+            executor.registry().register(hook.expect("a condition"));
+        }
+        executor
+    });
+    let line = "git push origin main && cargo test --workspace # words 1 to 2000\n";
+    let text = line.repeat(1024 * 1024 / line.len());
+    let event = HookEvent::tool_pre_execute("bash", json!({ "command": text }));
+    Ok(Figure::of_blocks(|| {
+        let [many, one] = executors.each_ref().map(|executor| {
+            let test = || drop(black_box(executor.hooks_for(black_box(&event))));
+            median(effort, test)
+        });
+        many / one
+    }))
+}
+
 /// Measures how much longer a lookup among many other hooks takes.
 pub(crate) fn lookups(effort: Effort) -> Measured {
     let executors = [100_000, 10].map(|others| {

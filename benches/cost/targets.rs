@@ -123,6 +123,11 @@ pub(crate) fn rows() -> Vec<Row> {
             20_000.0,
             calls::excluded_by_glob,
         ),
+        ratio(
+            "2,000 expressions on a text of 1 MiB / one",
+            1.5,
+            calls::expressions,
+        ),
         time("an unmatched event", 60.0, calls::unmatched),
         counted_ratio(
             "instructions of an unmatched event, 100,000 hooks / 10 hooks",
