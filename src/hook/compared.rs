@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::expressions::{Alone, Expression, Expressions, Found};
+use super::expressions::{Alone, Expression, Expressions, Found, NOT_COMPILED};
 use crate::events::HookEvent;
 use crate::paths::{Base, Lookups, Names, System, Unknown};
 
@@ -25,7 +25,8 @@ pub(crate) struct Compared<'e> {
     pub(super) event: &'e HookEvent,
     /// The directory of hooks that have no project.
     working_dir: Option<&'e Path>,
-    expressions: Arc<Expressions>,
+    /// None if no hook has a condition.
+    expressions: Option<Arc<Expressions>>,
     /// What was found in a text, by its address, which lives as long as the event or the paths, and by letter case.
     found: RefCell<HashMap<(usize, usize, bool), Rc<Found>>>,
     alone: Alone,
@@ -48,7 +49,7 @@ impl<'e> Compared<'e> {
     pub(super) fn with_expressions(
         event: &'e HookEvent,
         working_dir: Option<&'e Path>,
-        expressions: Arc<Expressions>,
+        expressions: Option<Arc<Expressions>>,
     ) -> Self {
         Self {
             event,
@@ -70,12 +71,11 @@ impl<'e> Compared<'e> {
         let key = (text.as_ptr().addr(), text.len(), ignores_case);
         let known = self.found.borrow().get(&key).cloned();
         let found = known.unwrap_or_else(|| {
-            let found = Rc::new(self.expressions.find(text, ignores_case));
+            let found = Rc::new(self.find(text, ignores_case));
             self.found.borrow_mut().insert(key, Rc::clone(&found));
             found
         });
-        let text = (text, ignores_case);
-        self.expressions.has(expression, &found, text, &self.alone)
+        self.is_in(&found, expression, (text, ignores_case))
     }
 
     /// Returns whether a text that is not kept has an expression.
@@ -85,14 +85,29 @@ impl<'e> Compared<'e> {
         text: &str,
         ignores_case: bool,
     ) -> Result<bool, Unknown> {
-        let found = self.expressions.find(text, ignores_case);
-        let text = (text, ignores_case);
-        self.expressions.has(expression, &found, text, &self.alone)
+        let found = self.find(text, ignores_case);
+        self.is_in(&found, expression, (text, ignores_case))
+    }
+
+    fn find(&self, text: &str, ignores_case: bool) -> Found {
+        let expressions = self.expressions.as_ref();
+        let find = |all: &Arc<Expressions>| all.find(text, ignores_case);
+        expressions.map_or(Found::Unknown(NOT_COMPILED), find)
+    }
+
+    fn is_in(
+        &self,
+        found: &Found,
+        expression: &Expression,
+        text: (&str, bool),
+    ) -> Result<bool, Unknown> {
+        let expressions = self.expressions.as_ref().ok_or(NOT_COMPILED)?;
+        expressions.has(expression, found, text, &self.alone)
     }
 
     /// Returns the reason why an expression cannot be used, if a search has shown it.
     pub(super) fn fault(&self, expression: &Expression) -> Option<&str> {
-        self.expressions.fault(expression)
+        self.expressions.as_ref()?.fault(expression)
     }
 
     /// Returns the root of a hook's project; of a hook without one, the executor's directory.

@@ -38,6 +38,7 @@ const LONGEST_TEXT: usize = 1024 * 1024;
 /// The most bytes of texts that are read again for one expression alone, together for an event.
 const MOST_ALONE: usize = 4 * 1024 * 1024;
 
+pub(super) const NOT_COMPILED: Unknown = "its expressions are not compiled";
 const TOO_LONG: Unknown = "its value has more than 1 MiB";
 const GAVE_UP: Unknown = "the text takes the expressions of all hooks too long";
 const TOO_LARGE_TOGETHER: Unknown =
@@ -165,8 +166,8 @@ impl Expressions {
         (text, ignores_case): (&str, bool),
         alone: &Alone,
     ) -> Result<bool, Unknown> {
-        let number = self.numbers.get(expression).copied();
-        let is_in = |set: &PatternSet| number.is_some_and(|number| set.contains(pattern(number)));
+        let number = *self.numbers.get(expression).ok_or(NOT_COMPILED)?;
+        let is_in = |set: &PatternSet| set.contains(pattern(number));
         match found {
             Found::Unknown(why) => Err(why),
             Found::These(set) => Ok(is_in(set)),

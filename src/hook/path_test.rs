@@ -196,13 +196,12 @@ impl Glob {
             (Some(rest), Some(home)) => format!("{}/{rest}", escaped(home)),
             _ => text,
         };
-        let text = plain(&text);
-        if text.split('/').any(|name| name == "..") {
-            return Err(format!(
-                "invalid glob `{}`: paths are compared without `..`: write the path from the project's root, or the whole path",
-                shortened(glob)
-            ));
-        }
+        check_parts(glob, &text)?;
+        let text = match without_empty_parts(&text) {
+            // An empty path is that of the root.
+            text if text.is_empty() => ".".to_owned(),
+            text => text,
+        };
         let first = text.find(MARKS).unwrap_or(text.len());
         let end = if first == text.len() {
             first
@@ -276,24 +275,34 @@ impl Glob {
     }
 }
 
-/// Returns a glob without the parts that have no meaning. A glob with a class stays as it is.
-fn plain(glob: &str) -> String {
-    if glob.contains('[') {
-        return glob.to_owned();
-    }
-    let start = if glob.starts_with("//") && System::NATIVE == System::Windows {
-        "//"
-    } else if glob.starts_with('/') {
-        "/"
-    } else {
-        ""
+/// Returns a glob without the empty parts of `//`, which paths are compared without. A glob with a class stays as it is.
+fn without_empty_parts(glob: &str) -> String {
+    let first = match System::NATIVE {
+        // A share of another computer begins with `//`.
+        System::Windows => glob.get(..1).unwrap_or_default(),
+        _ => "",
     };
-    let names = glob.split('/').filter(|name| !matches!(*name, "" | "."));
-    let names: Vec<&str> = names.collect();
-    match (start, &names[..]) {
-        ("", []) => ".".to_owned(),
-        _ => start.to_owned() + &names.join("/"),
+    let mut plain = glob[first.len()..].to_owned();
+    while plain.contains("//") && !plain.contains('[') {
+        plain = plain.replace("//", "/");
     }
+    first.to_owned() + &plain
+}
+
+/// # Errors
+/// If a part has no meaning, so that it is not clear which paths are meant.
+fn check_parts(glob: &str, text: &str) -> Result<(), String> {
+    let mut parts = text.split('/');
+    let help = if parts.any(|part| part == "..") {
+        "paths are compared without `..`: write the path from the project's root, or the whole path"
+    } else if text != "." && text.split('/').any(|part| part == ".") {
+        "paths are compared without `.`: remove it"
+    } else if text.len() > 1 && text.ends_with('/') {
+        "paths are compared without a `/` at the end: for a directory remove it, for what is below add `**`"
+    } else {
+        return Ok(());
+    };
+    Err(format!("invalid glob `{}`: {help}", shortened(glob)))
 }
 
 /// Returns a path as a glob that matches it alone.

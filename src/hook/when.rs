@@ -73,11 +73,12 @@ const MOST_KEPT: usize = 16;
 /// A list of conditions and its expressions.
 type Kept = (Vec<Arc<When>>, Arc<Expressions>);
 
-/// Returns the expressions of these conditions: those of an earlier event, if it had the same conditions.
-pub(super) fn expressions_of(list: Vec<Arc<When>>) -> Arc<Expressions> {
+/// Returns the expressions of these conditions: those of an earlier event, if it had the same conditions. None without
+/// conditions.
+pub(super) fn expressions_of(list: Vec<Arc<When>>) -> Option<Arc<Expressions>> {
     static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
     if list.is_empty() {
-        return Arc::default();
+        return None;
     }
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |(other, _): &&Kept| {
@@ -85,13 +86,13 @@ pub(super) fn expressions_of(list: Vec<Arc<When>>) -> Arc<Expressions> {
         other.len() == list.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
     };
     if let Some((_, expressions)) = kept.iter().find(is_same) {
-        return Arc::clone(expressions);
+        return Some(Arc::clone(expressions));
     }
     let all = list.iter().flat_map(|when| when.expressions());
     let expressions = Arc::new(Expressions::new(all));
     kept.truncate(MOST_KEPT - 1);
     kept.push_front((list, Arc::clone(&expressions)));
-    expressions
+    Some(expressions)
 }
 
 impl When {

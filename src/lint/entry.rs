@@ -229,18 +229,6 @@ fn about_glob(glob: &str, is_of_command: bool) -> Option<(String, String)> {
             "begins with `!`, which means nothing in a glob",
             "for all others, write {\"not\": \"...\"}".to_owned(),
         ),
-        _ if glob.starts_with("~/") => (
-            "begins with `~`, which is not replaced",
-            "write the whole path".to_owned(),
-        ),
-        _ if glob.starts_with("./") => (
-            "begins with `./`, and paths are compared without it",
-            "remove the `./`".to_owned(),
-        ),
-        _ if glob.ends_with('/') && glob.len() > 1 => (
-            "ends with `/`, and so matches no file",
-            format!("for the files below it, write `{display}**`"),
-        ),
         _ => return None,
     };
     Some((format!("`{display}` {mistake}"), help))
@@ -256,7 +244,7 @@ fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
         pointer.ends_with("/command") && globs_of(condition).next().is_some()
     };
     if let Some((pointer, _)) = conditions.find(is_of_command) {
-        let message = "a glob is for paths: a command such as `cat a/../b` counts as matched";
+        let message = "a glob is for paths, and a command has many spellings";
         let help = "for a command, write {\"regex\": \"...\"}";
         return Some((
             format!("when.{pointer}"),

@@ -35,7 +35,7 @@ pub(crate) struct Name {
     pub(crate) relative: Option<String>,
 }
 
-/// The names of a file: as the path is written, at each of its links, and without links.
+/// The names of a file: as the path is written, with and without its `..`, at each of its links, and without links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Names {
     pub(crate) list: Vec<Name>,
@@ -132,15 +132,18 @@ impl Base {
     fn add(&self, text: &str, lookups: &Lookups, names: &mut Names) -> Result<(), Unknown> {
         let plain = plain(text, self.system).ok_or(DEVICE)?;
         let whole = joined(&self.text, &plain, self.system);
-        let written = composed(&resolved(&whole, self.system), self.system).into_owned();
+        let whole = composed(&whole, self.system).into_owned();
+        let written = resolved(&whole, self.system);
         if written.starts_with("//") && self.relative(&written, true).is_none() {
             // That computer may take long to answer, and learns the identity of the caller.
             return Err(REMOTE);
         }
         let mut found = None;
-        let mut all = vec![written];
+        let is_short = written.len() <= LONGEST_PATH;
+        // The text may be no path, where `..` would hide a part of it.
+        let mut all = vec![whole, written];
         // No file is opened by a longer path, but a program may resolve `..` before it opens one.
-        if all[0].len() <= LONGEST_PATH && self.system.is_here() {
+        if is_short && self.system.is_here() {
             let walk = self.followed(&plain, lookups)?;
             found = links::ignores_case(&walk.existing);
             for path in walk.paths {

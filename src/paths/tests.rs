@@ -9,7 +9,8 @@ use crate::growth::assert_linear;
 
 use System::{Mac, Unix, Windows};
 
-/// Returns the names of a text with this root and base: relative to the root, or absolute.
+/// Returns the names of a text with this root and base: relative to the root, or absolute. Without the name that still has its
+/// `..`.
 fn names(
     text: &str,
     root: &Path,
@@ -21,7 +22,8 @@ fn names(
     let names = base.names_of(text, &lookups)?.list;
     let names = names
         .into_iter()
-        .map(|name| name.relative.unwrap_or(name.absolute));
+        .map(|name| name.relative.unwrap_or(name.absolute))
+        .filter(|name| !name.split('/').any(|part| part == ".."));
     let mut names: Vec<_> = names.collect();
     names.dedup();
     Ok(names)
@@ -234,6 +236,24 @@ fn temporary_directories_are_the_systems() {
             expected,
             "{system:?} {path}"
         );
+    }
+}
+
+/// A text that is no path must not lose what stands before its `..`.
+#[test]
+fn a_text_stays_as_it_is() {
+    for (text, expected) in [
+        ("a secret/../x", ["a secret/../x", "x"]),
+        ("../../x", ["../../x", "/x"]),
+        ("/a/../x", ["/a/../x", "/x"]),
+    ] {
+        let lookups = Lookups::default();
+        let base = Base::new(root_of(Unix), None, Unix, &lookups).unwrap();
+        let names = base.names_of(text, &lookups).unwrap().list;
+        let own = names
+            .iter()
+            .map(|name| name.relative.as_ref().unwrap_or(&name.absolute));
+        assert_eq!(Vec::from_iter(own), expected, "{text}");
     }
 }
 

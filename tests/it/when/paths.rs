@@ -120,6 +120,7 @@ fn not_spares_what_matches_in_each_form() {
         ("", false),
         ("./src/main.rs", true),
         ("docs/../src/main.rs", true),
+        ("none/../src/main.rs", false),
         (&format!("{root}/src/main.rs"), true),
         #[cfg(unix)]
         ("src/link.rs", false),
@@ -283,7 +284,8 @@ fn no_other_name_of_a_file_is_granted() {
         ("docs/l", false),
         (r"secrets\key", false),
         ("docs/../secrets/key", false),
-        ("secrets/../docs/a.md", true),
+        ("src/../docs/a.md", true),
+        ("secrets/../docs/a.md", false),
     ] {
         assert_eq!(granted(not(&["secrets/**"]), path), expected, "not: {path}");
     }
@@ -297,7 +299,8 @@ fn no_other_name_of_a_file_is_granted() {
         #[cfg(unix)]
         ("docs/shadow", false),
         ("docs/../secrets/key", false),
-        ("secrets/../docs/a.md", true),
+        ("docs/x/../a.md", true),
+        ("secrets/../docs/a.md", false),
         (&format!("{root}/docs/a.md"), true),
     ] {
         assert_eq!(granted("docs/**".into(), path), expected, "{path}");
@@ -350,11 +353,8 @@ fn an_answer_that_redacts_runs_in_doubt() {
         Some(json!("[redacted]"))
     );
     assert_eq!(output(json!({"path": "src/a"})), None);
-    assert_eq!(
-        output(json!({"path": "src/../secrets/key"})),
-        Some(json!("[redacted]"))
-    );
     for args in [
+        json!({"path": "src/../secrets/key"}),
         json!({"path": ["secrets/key"]}),
         json!({"file_path": "secrets/key"}),
         json!({"path": "secrets/key\u{0}"}),

@@ -97,7 +97,11 @@ impl Site {
                 "no secret",
                 json!({"not": ["project/secrets/**", "project/secrets"]}),
             ),
-            entry("write", "secrets", json!(["project/secrets/**", "project/secrets"])),
+            entry(
+                "write",
+                "secrets",
+                json!(["project/secrets/**", "project/secrets"]),
+            ),
             entry("write", "vault", json!([vault, format!("{vault}/**")])),
         ]);
         Self { root, world }
