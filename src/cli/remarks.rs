@@ -34,7 +34,7 @@ impl Remarks {
 
     /// Returns the remarks on a result.
     pub(crate) fn of(self, event: &HookEvent, result: &HookResult) -> Vec<String> {
-        let mut all = Vec::from_iter(untested(event, result));
+        let mut all = Vec::from_iter(untested(result));
         all.extend(reach(result));
         all.extend(cut_reason(result));
         all.extend(cut_texts(result));
@@ -94,12 +94,12 @@ fn cut_reason(result: &HookResult) -> Option<String> {
 }
 
 /// Names a condition of a hook that could not be tested, so that the hook ran. The reason of a block names it too.
-fn untested(event: &HookEvent, result: &HookResult) -> Option<String> {
+fn untested(result: &HookResult) -> Option<String> {
     let has_run = result.started() || result.hook.answers();
     if !has_run || !result.should_continue() {
         return None;
     }
-    result.hook.untested_note(event, None)
+    result.hook.untested_note().map(str::to_owned)
 }
 
 /// Describes the access of a failed hook, if it ran in a sandbox.

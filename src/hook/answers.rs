@@ -11,8 +11,8 @@ pub(super) struct Answers {
     pub(super) no: bool,
     /// The first reason why an answer is not known.
     pub(super) unknown: Option<Unknown>,
-    /// True if a directory stands for files below it that may have other answers.
-    pub(super) is_broad: bool,
+    /// True if what the value stands for may have other answers, as files below a directory.
+    pub(super) is_partial: bool,
 }
 
 impl Answers {
@@ -31,13 +31,21 @@ impl Answers {
         }
     }
 
-    /// Adds the answers to another name or item.
-    pub(super) fn and(self, other: Self) -> Self {
+    /// Returns the answers of a condition that cannot be used: the hook runs, and fails with the reason.
+    pub(super) fn unusable() -> Self {
+        Self {
+            is_partial: true,
+            ..Self::is(true)
+        }
+    }
+
+    /// Returns these answers and those to another name or item.
+    pub(super) fn joined(self, other: Self) -> Self {
         Self {
             yes: self.yes || other.yes,
             no: self.no || other.no,
             unknown: self.unknown.or(other.unknown),
-            is_broad: self.is_broad || other.is_broad,
+            is_partial: self.is_partial || other.is_partial,
         }
     }
 
@@ -57,6 +65,6 @@ impl Answers {
 
     /// Returns whether the answer of a hook may do more than stop something.
     pub(super) fn is_certain(self) -> bool {
-        self.yes && !self.no && self.unknown.is_none() && !self.is_broad
+        self.yes && !self.no && self.unknown.is_none() && !self.is_partial
     }
 }

@@ -4,19 +4,25 @@
 //! Asks the system for the targets of paths, but only for a value that a glob is compared with. Knows no conditions.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::expressions::{Alone, Expression, Expressions, Found, NOT_COMPILED};
+use super::meeting::meets;
 use crate::events::HookEvent;
 use crate::paths::{Base, Lookups, Names, System, Unknown};
 
 /// The most values of one event that are looked up as paths.
 const MOST_PATHS: usize = 100;
 
+/// The steps that comparisons of globs with globs may take for an event, one for each pair of characters: some 10 ms.
+const MOST_STEPS: usize = 16 * 1024 * 1024;
+
+const MANY_GLOBS: Unknown =
+    "a glob of the search is too long to be compared with those of all hooks";
 const MANY_PATHS: Unknown = "the event has more than 100 paths";
 
 /// The values of one event while its hooks are selected.
@@ -30,6 +36,8 @@ pub(crate) struct Compared<'e> {
     /// What was found in a text, by its address, which lives as long as the event or the paths, and by letter case.
     found: RefCell<HashMap<(usize, usize, bool), Rc<Found>>>,
     alone: Alone,
+    /// The steps that comparisons of globs with globs may still take.
+    steps: Cell<usize>,
     roots: RefCell<Vec<Rc<Root>>>,
 }
 
@@ -57,6 +65,7 @@ impl<'e> Compared<'e> {
             expressions,
             found: RefCell::default(),
             alone: Alone::default(),
+            steps: Cell::new(MOST_STEPS),
             roots: RefCell::default(),
         }
     }
@@ -79,7 +88,7 @@ impl<'e> Compared<'e> {
     }
 
     /// Returns whether a text that is not kept has an expression.
-    pub(super) fn has_now(
+    pub(super) fn has_once(
         &self,
         expression: &Expression,
         text: &str,
@@ -103,6 +112,11 @@ impl<'e> Compared<'e> {
     ) -> Result<bool, Unknown> {
         let expressions = self.expressions.as_ref().ok_or(NOT_COMPILED)?;
         expressions.has(expression, found, text, &self.alone)
+    }
+
+    /// Returns whether there may be a path that both globs match.
+    pub(super) fn meets(&self, one: &str, other: &str) -> Result<bool, Unknown> {
+        meets(one, other, &self.steps).ok_or(MANY_GLOBS)
     }
 
     /// Returns the reason why an expression cannot be used, if a search has shown it.
@@ -171,16 +185,21 @@ impl Root {
         names
     }
 
-    /// Returns the place of a path below the root without links, if that is another one. The path is an author's, so what
+    /// Returns the place of a path below the root without links, if the path goes through one. The path is an author's, so what
     /// this costs does not depend on the event.
-    pub(super) fn real(&self, path: &str) -> Option<String> {
+    pub(super) fn real(&self, path: &str, base: &Base) -> Option<String> {
+        if path.is_empty() {
+            return None;
+        }
         if let Some(known) = self.real.borrow().get(path) {
             return known.clone();
         }
         let names = Names::of_file(&self.root.join(path)).ok();
         let real = names.and_then(|mut names| {
-            let real = names.list.pop()?;
-            (!names.list.is_empty()).then_some(real.absolute)
+            let real = names.list.pop()?.absolute;
+            let is_known =
+                names.list.is_empty() || base.below_roots(path).any(|known| known == real);
+            (!is_known).then_some(real)
         });
         self.real.borrow_mut().insert(path.to_owned(), real.clone());
         real

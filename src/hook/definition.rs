@@ -77,6 +77,8 @@ pub struct Hook {
     pub(super) is_system: bool,
     /// The condition that is not certain for an event. The hook that is chosen for the event then only stops something.
     pub(super) uncertain: Option<Arc<str>>,
+    /// The message about a condition that is unknown for an event, so that the hook runs.
+    pub(super) untested: Option<String>,
     /// The fingerprint, computed when it is first needed.
     pub(super) fingerprint: OnceLock<u64>,
 }
@@ -219,6 +221,7 @@ impl Hook {
             host_sandbox: None,
             is_system: false,
             uncertain: None,
+            untested: None,
             fingerprint: OnceLock::new(),
         }
     }

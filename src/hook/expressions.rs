@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 use regex_automata::hybrid::dfa::{Builder, Cache, Config, DFA};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_automata::{Input, MatchKind, PatternSet};
@@ -36,7 +36,7 @@ const MOST_RESETS: usize = 3;
 const LONGEST_TEXT: usize = 1024 * 1024;
 
 /// The most bytes of texts that are read again for one expression alone, together for an event.
-const MOST_ALONE: usize = 4 * 1024 * 1024;
+const MOST_ALONE: usize = 16 * 1024 * 1024;
 
 pub(super) const NOT_COMPILED: Unknown = "its expressions are not compiled";
 const TOO_LONG: Unknown = "its value has more than 1 MiB";
@@ -65,6 +65,15 @@ impl Expression {
         builder.case_insensitive(self.is_of_paths && ignores_case);
         let parsed = builder.build().parse(&self.text);
         parsed.map_err(|error| no_expression(&error))
+    }
+
+    fn compiled_alone(&self, ignores_case: bool) -> Option<Regex> {
+        let mut builder = RegexBuilder::new(&self.text);
+        builder
+            .dot_matches_new_line(self.is_of_paths)
+            .case_insensitive(self.is_of_paths && ignores_case)
+            .size_limit(4 * LARGEST);
+        builder.build().ok()
     }
 
     /// Checks the form of the expression.
@@ -117,6 +126,8 @@ pub(super) struct Expressions {
     exact: [OnceLock<Set>; 2],
     /// The same without Unicode's word boundaries, which an automaton can test between ASCII characters alone.
     loose: [OnceLock<Set>; 2],
+    /// Those that were read alone, by number and letter case.
+    alone: Mutex<HashMap<(usize, bool), Option<Regex>>>,
 }
 
 /// The expressions that a text has.
@@ -172,7 +183,16 @@ impl Expressions {
             Found::Unknown(why) => Err(why),
             Found::These(set) => Ok(is_in(set)),
             Found::AtMost(set) if !is_in(set) => Ok(false),
-            Found::AtMost(_) => alone.has(expression, text, ignores_case),
+            Found::AtMost(_) => {
+                alone.take(text)?;
+                let mut kept = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+                let regex = kept
+                    .entry((number, ignores_case))
+                    .or_insert_with(|| expression.compiled_alone(ignores_case))
+                    .clone();
+                drop(kept);
+                regex.map(|regex| regex.is_match(text)).ok_or(GAVE_UP)
+            }
         }
     }
 
@@ -250,8 +270,8 @@ impl Set {
         let mut found = PatternSet::new(automaton.pattern_len());
         let read =
             automaton.try_which_overlapping_matches(&mut cache, &Input::new(text), &mut found);
-        if read.is_ok() {
-            // A cache that was reset too often would give up at once.
+        // A cache that was reset before would give up sooner than another one.
+        if read.is_ok() && cache.clear_count() == 0 {
             caches().push(cache);
         }
         read.map(|()| found).map_err(|_| GAVE_UP)
@@ -269,21 +289,13 @@ impl Default for Alone {
 }
 
 impl Alone {
-    fn has(
-        &self,
-        expression: &Expression,
-        text: &str,
-        ignores_case: bool,
-    ) -> Result<bool, Unknown> {
-        let left = self.0.get().checked_sub(text.len()).ok_or(GAVE_UP)?;
-        self.0.set(left);
-        let mut builder = RegexBuilder::new(&expression.text);
-        builder
-            .dot_matches_new_line(expression.is_of_paths)
-            .case_insensitive(expression.is_of_paths && ignores_case)
-            .size_limit(4 * LARGEST);
-        let regex = builder.build().map_err(|_| TOO_LARGE_TOGETHER)?;
-        Ok(regex.is_match(text))
+    /// The cost of a search besides that of its text, in bytes.
+    const SEARCH: usize = 64;
+
+    fn take(&self, text: &str) -> Result<(), Unknown> {
+        let left = self.0.get().checked_sub(text.len() + Self::SEARCH);
+        self.0.set(left.unwrap_or_default());
+        left.map(drop).ok_or(GAVE_UP)
     }
 }
 
@@ -441,12 +453,12 @@ mod tests {
     #[test]
     fn only_some_bytes_are_read_for_one_expression() {
         let text = "é sudoku ".repeat(LONGEST_TEXT / 20);
-        let many: Vec<_> = (0..20)
+        let many: Vec<_> = (0..40)
             .map(|number| format!(r"\bsu(do|{number})\b"))
             .collect();
         let found = has(&many, &text);
         assert_eq!(found[0], Ok(false));
-        assert_eq!(found[19], Err(GAVE_UP));
+        assert_eq!(found[39], Err(GAVE_UP));
     }
 
     proptest! {

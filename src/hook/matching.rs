@@ -130,18 +130,10 @@ impl Hook {
         when.map_or_else(Vec::new, |when| when.unknown(at, self.base_dir()))
     }
 
-    /// Returns a message about the first of these conditions: it could not be tested, and the reason.
-    pub(crate) fn untested_note(
-        &self,
-        event: &HookEvent,
-        working_dir: Option<&Path>,
-    ) -> Option<String> {
-        let unknown = self.unknown(&self.compared(event, working_dir));
-        let (pointer, why) = unknown.first()?;
-        let pointer = printable(pointer);
-        Some(format!(
-            "the condition on `{pointer}` could not be tested: {why}"
-        ))
+    /// Returns a message about the first condition that ran the hook only because it is unknown. None for a hook that was not
+    /// chosen for an event.
+    pub(crate) fn untested_note(&self) -> Option<&str> {
+        self.untested.as_deref()
     }
 
     /// Returns the values of an event, for this hook alone.
@@ -188,14 +180,21 @@ impl Hook {
     pub(crate) fn restricted_for(self: &Arc<Self>, at: &Compared<'_>) -> Arc<Self> {
         let options = &self.settings.options;
         let may_more = self.answers() || !options.may.is_empty();
-        let when = self.settings.when.as_ref().filter(|_| may_more);
+        let when = self.settings.when.as_ref();
         let uncertain = when.and_then(|when| when.uncertain(at, self.base_dir()));
+        let uncertain = uncertain.filter(|_| may_more);
+        let unknown = self.unknown(at);
+        let untested = unknown.first().map(|(pointer, why)| {
+            let pointer = printable(pointer);
+            format!("the condition on `{pointer}` could not be tested: {why}")
+        });
         // A host may have registered the hook of an earlier result.
-        if uncertain == self.uncertain.as_deref() {
+        if uncertain == self.uncertain.as_deref() && untested == self.untested {
             return Arc::clone(self);
         }
         Arc::new(Self {
             uncertain: uncertain.map(Into::into),
+            untested,
             ..Self::clone(self)
         })
     }

@@ -1,7 +1,9 @@
 //! Whether two globs can match the same path.
 
-/// The most characters of the two globs, multiplied. Beyond that, they count as meeting.
-const MOST: usize = 4 * 1024 * 1024;
+use std::cell::Cell;
+
+/// The longest glob, in bytes, that is compared.
+const LONGEST: usize = 4096;
 
 /// A part of a glob.
 #[derive(Clone, Copy, PartialEq)]
@@ -12,12 +14,14 @@ enum Part {
     One(char),
 }
 
-/// Returns whether there may be a path that both globs match. `*` matches `/` too.
-pub(super) fn meets(one: &str, other: &str) -> bool {
-    let (one, other) = (parts(one), parts(other));
-    if one.len().saturating_mul(other.len()) > MOST {
-        return true;
+/// Returns whether there may be a path that both globs match. `*` matches `/` too. None if this takes more than `left` steps,
+/// which are taken off.
+pub(super) fn meets(one: &str, other: &str, left: &Cell<usize>) -> Option<bool> {
+    if one.len().max(other.len()) > LONGEST {
+        return None;
     }
+    let (one, other) = (parts(one), parts(other));
+    left.set(left.get().checked_sub(one.len() * other.len())?);
     // Each row is a position in `one`; an item tells whether both globs can stand there and at this position in `other`.
     let mut row = vec![false; other.len() + 1];
     row[0] = true;
@@ -30,7 +34,7 @@ pub(super) fn meets(one: &str, other: &str) -> bool {
         spread(&mut next, Some((*part, &row)), &other);
         row = next;
     }
-    row.last() == Some(&true)
+    Some(row.last() == Some(&true))
 }
 
 /// Completes a row from the one before it, and from its own beginning.
@@ -94,6 +98,10 @@ mod tests {
     use super::*;
     use crate::globs::Glob;
 
+    fn meet(one: &str, other: &str) -> bool {
+        meets(one, other, &Cell::new(1_000)).unwrap()
+    }
+
     #[test]
     fn globs_meet_where_a_path_matches_both() {
         for (one, other, expected) in [
@@ -111,10 +119,13 @@ mod tests {
             ("", "*", true),
             ("", "?", false),
         ] {
-            assert_eq!(meets(one, other), expected, "{one} {other}");
-            assert_eq!(meets(other, one), expected, "{other} {one}");
+            assert_eq!(meet(one, other), expected, "{one} {other}");
+            assert_eq!(meet(other, one), expected, "{other} {one}");
         }
-        assert!(meets(&"a".repeat(5000), &"b".repeat(5000)));
+        assert_eq!(meets(&"a".repeat(5000), "b", &Cell::new(1_000_000)), None);
+        let left = Cell::new(10);
+        assert_eq!(meets("abc", "abc", &left), Some(true));
+        assert_eq!(meets("abc", "abc", &left), None);
     }
 
     proptest! {
@@ -127,7 +138,7 @@ mod tests {
                 return Ok(());
             };
             if texts.iter().any(|text| one.matches(text) && other.matches(text)) {
-                prop_assert!(meets(&globs[0], &globs[1]), "{:?}", globs);
+                prop_assert!(meet(&globs[0], &globs[1]), "{:?}", globs);
             }
         }
     }

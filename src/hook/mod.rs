@@ -15,6 +15,7 @@ mod keys;
 mod lexer;
 mod matching;
 mod meeting;
+mod path_glob;
 mod path_test;
 mod protocol;
 mod search;

@@ -8,12 +8,8 @@
 use super::answers::Answers;
 use super::compared::{Compared, Root};
 use super::expressions::Expression;
-use super::meeting::meets;
-use crate::globs::{translated, with_slashes};
-use crate::paths::{Base, Name, Names, System, Unknown, begins_at_root, behind, composed};
-use crate::printable::shortened;
-
-const MARKS: [char; 3] = ['*', '?', '['];
+use super::path_glob::{Glob, escaped};
+use crate::paths::{Base, Kind, Name, Names, Unknown, begins_at_root, behind};
 
 /// A value of an event as a path.
 pub(super) struct PathValue<'a> {
@@ -23,24 +19,48 @@ pub(super) struct PathValue<'a> {
     pub(super) names: &'a Names,
     /// True if letter case makes no difference.
     pub(super) ignores_case: bool,
-    /// True if the path may be a directory that stands for what is below it.
-    pub(super) is_directory: bool,
+    /// True if a directory stands for what is below it.
+    pub(super) stands_for_more: bool,
     /// The glob of a search in it, relative to it.
     pub(super) search: Option<&'a str>,
 }
 
 impl PathValue<'_> {
-    fn has(&self, expression: &Expression, text: &str) -> Result<bool, Unknown> {
-        self.at.has(expression, text, self.ignores_case)
+    fn has(&self, expression: Option<&Expression>, text: &str) -> Result<bool, Unknown> {
+        expression.map_or(Ok(false), |expression| {
+            self.at.has(expression, text, self.ignores_case)
+        })
     }
 
-    fn has_now(&self, expression: &Expression, text: &str) -> Result<bool, Unknown> {
-        self.at.has_now(expression, text, self.ignores_case)
+    /// As `has`, for a text that no other hook asks for.
+    fn has_once(&self, expression: Option<&Expression>, text: &str) -> Result<bool, Unknown> {
+        expression.map_or(Ok(false), |expression| {
+            self.at.has_once(expression, text, self.ignores_case)
+        })
+    }
+
+    /// Returns a glob for absolute names: for each name of the directory where it begins.
+    fn absolute(&self, glob: &Glob) -> Vec<String> {
+        if glob.is_absolute || !glob.is_named() {
+            let real = self.root.real(&glob.fixed, self.base);
+            let real = real.map(|real| glob.below(&real));
+            return std::iter::once(glob.text.clone()).chain(real).collect();
+        }
+        let roots = self.base.roots();
+        let mut all: Vec<_> = roots
+            .map(|root| format!("{}/{}", escaped(root.trim_end_matches('/')), glob.text))
+            .collect();
+        let real = self.root.real(&glob.fixed, self.base);
+        all.extend(real.map(|real| glob.below(&real)));
+        all
     }
 
     fn is_behind(&self, path: &str, directory: &str) -> bool {
-        // Everything relative lies in the root.
-        directory == "." || behind(path, directory, self.ignores_case).is_some()
+        behind(path, directory, self.ignores_case).is_some()
+    }
+
+    fn is_directory(&self) -> bool {
+        self.stands_for_more && self.names.kind == Kind::Directory
     }
 
     /// Returns whether a name is the root, or lies above it.
@@ -58,9 +78,10 @@ impl PathValue<'_> {
     pub(super) fn is_outside(&self) -> Answers {
         let mut names = self.names.list.iter();
         let is_outside = |name: &Name| name.relative.is_none() && !self.base.is_temporary(name);
-        let is_broad = self.is_directory && self.names.list.iter().any(|name| self.is_above(name));
+        let is_partial =
+            self.is_directory() && self.names.list.iter().any(|name| self.is_above(name));
         Answers {
-            is_broad,
+            is_partial,
             ..Answers::is(names.any(is_outside))
         }
     }
@@ -73,16 +94,10 @@ pub(super) struct PathTest {
     named: Option<Expression>,
     /// The globs that begin with a mark.
     anywhere: Option<Expression>,
+    /// The globs that match all below a directory that they match.
+    whole: Option<Expression>,
     has_absolute: bool,
     globs: Vec<Glob>,
-}
-
-#[derive(Debug, Clone)]
-struct Glob {
-    text: String,
-    /// The parts before the first mark, without a `/` at the end.
-    fixed: String,
-    is_absolute: bool,
 }
 
 impl PathTest {
@@ -93,9 +108,11 @@ impl PathTest {
     pub(super) fn new(globs: &[String], home: Option<&str>) -> Result<Self, String> {
         let globs = globs.iter().map(|glob| Glob::new(glob, home));
         let globs: Vec<Glob> = globs.collect::<Result<_, _>>()?;
-        let expression = |is_named: bool| -> Result<Option<Expression>, String> {
-            let chosen = globs.iter().filter(|glob| glob.is_named() == is_named);
-            let each = chosen.map(Glob::expression);
+        let expression = |is_chosen: fn(&Glob) -> bool| -> Result<Option<Expression>, String> {
+            let each = globs
+                .iter()
+                .filter(|glob| is_chosen(glob))
+                .map(Glob::expression);
             let each: Vec<String> = each.collect::<Result<_, _>>()?;
             Ok((!each.is_empty()).then(|| Expression {
                 text: each.join("|"),
@@ -103,37 +120,34 @@ impl PathTest {
             }))
         };
         Ok(Self {
-            named: expression(true)?,
-            anywhere: expression(false)?,
+            named: expression(Glob::is_named)?,
+            anywhere: expression(|glob| !glob.is_named())?,
+            whole: expression(|glob| glob.text.ends_with('*'))?,
             has_absolute: globs.iter().any(|glob| glob.is_absolute),
             globs,
         })
     }
 
     pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        self.named.iter().chain(&self.anywhere)
+        self.named.iter().chain(&self.anywhere).chain(&self.whole)
     }
 
     /// Returns the answers to the names of a file.
     pub(super) fn answers(&self, value: &PathValue<'_>) -> Answers {
         let each = value.names.list.iter().map(|name| {
-            let answer = self.answer(name, value);
-            let answer = answer.unwrap_or_else(Answers::unknown);
-            if value.is_directory {
-                self.with_what_is_below(name, answer, value)
-            } else {
-                answer
+            let answer = self.answer(name, value).unwrap_or_else(Answers::unknown);
+            if !value.stands_for_more || value.names.kind == Kind::File {
+                return answer;
             }
+            let all = self.with_what_is_below(name, answer, value);
+            all.unwrap_or_else(|why| answer.joined(Answers::unknown(why)))
         });
-        each.fold(Answers::default(), Answers::and)
+        each.fold(Answers::default(), Answers::joined)
     }
 
     fn answer(&self, name: &Name, value: &PathValue<'_>) -> Result<Answers, Unknown> {
-        let has = |expression: &Option<Expression>, text: &str| {
-            let expression = expression.as_ref();
-            expression.map_or(Ok(false), |expression| value.has(expression, text))
-        };
         let own = name.relative.as_deref().unwrap_or(&name.absolute);
+        let has = |expression: &Option<Expression>, text| value.has(expression.as_ref(), text);
         let is_absolute = self.has_absolute && has(&self.named, &name.absolute)?;
         if is_absolute || has(&self.named, own)? || has(&self.anywhere, own)? {
             return Ok(Answers::is(true));
@@ -147,11 +161,8 @@ impl PathTest {
 
     /// Returns whether a name matches a glob whose fixed beginning leads through a link.
     fn is_linked(&self, name: &Name, value: &PathValue<'_>) -> Result<bool, Unknown> {
-        let Some(named) = &self.named else {
-            return Ok(false);
-        };
         for glob in self.globs.iter().filter(|glob| glob.is_named()) {
-            let real = value.root.real(&glob.fixed);
+            let real = value.root.real(&glob.fixed, value.base);
             let rest = real
                 .as_deref()
                 .and_then(|real| behind(&name.absolute, real, value.ignores_case));
@@ -160,7 +171,7 @@ impl PathTest {
                 Some("") => glob.fixed.clone(),
                 Some(rest) => format!("{}/{rest}", glob.fixed.trim_end_matches('/')),
             };
-            if value.has_now(named, &text)? {
+            if value.has_once(self.named.as_ref(), &text)? {
                 return Ok(true);
             }
         }
@@ -168,167 +179,72 @@ impl PathTest {
     }
 
     /// Adds the answers to what is below a directory.
-    fn with_what_is_below(&self, name: &Name, own: Answers, value: &PathValue<'_>) -> Answers {
-        if self.globs.iter().any(|glob| glob.is_below(name, value)) {
-            return Answers {
-                yes: true,
-                is_broad: true,
-                ..own
-            };
+    fn with_what_is_below(
+        &self,
+        name: &Name,
+        own: Answers,
+        value: &PathValue<'_>,
+    ) -> Result<Answers, Unknown> {
+        let text = name.relative.as_deref().unwrap_or(&name.absolute);
+        let is_whole = own.yes && value.has(self.whole.as_ref(), text)?;
+        if is_whole && !value.is_above(name) {
+            return Ok(own);
         }
-        let is_known = if own.yes {
-            self.globs.iter().all(|glob| glob.text.ends_with('*'))
-        } else {
-            self.globs.iter().all(|glob| glob.is_apart(name, value))
-        };
-        Answers {
-            is_broad: !is_known || value.is_above(name),
+        let is_about_more = self.is_about_what_is_below(name, value)?;
+        if !is_about_more && !value.is_directory() {
+            return Ok(own);
+        }
+        let is_apart = !own.yes && !self.may_match_below(name, "**", value, |_| true)?;
+        Ok(Answers {
+            yes: own.yes || is_about_more,
+            // A guard of all else runs for what is not known to match.
+            no: own.no || !is_whole,
+            is_partial: !is_apart || value.is_above(name),
             ..own
-        }
-    }
-}
-
-impl Glob {
-    fn new(glob: &str, home: Option<&str>) -> Result<Self, String> {
-        let text = composed(&with_slashes(glob), System::NATIVE).into_owned();
-        check_variable(glob, &text)?;
-        let text = match (text.strip_prefix("~/"), home) {
-            (Some(rest), Some(home)) => format!("{}/{rest}", escaped(home)),
-            _ => text,
-        };
-        check_parts(glob, &text)?;
-        let text = match without_empty_parts(&text) {
-            // An empty path is that of the root.
-            text if text.is_empty() => ".".to_owned(),
-            text => text,
-        };
-        let first = text.find(MARKS).unwrap_or(text.len());
-        let end = if first == text.len() {
-            first
-        } else {
-            text[..first].rfind('/').unwrap_or_default()
-        };
-        let is_absolute = begins_at_root(&text, System::NATIVE);
-        let fixed = if end == 0 && is_absolute && first > 0 {
-            "/"
-        } else {
-            &text[..end]
-        };
-        let glob = Self {
-            fixed: fixed.to_owned(),
-            is_absolute,
-            text,
-        };
-        glob.expression()?;
-        Ok(glob)
-    }
-
-    fn is_named(&self) -> bool {
-        !self.text.starts_with(MARKS)
-    }
-
-    fn expression(&self) -> Result<String, String> {
-        let invalid = |why| format!("invalid glob `{}`: {why}", shortened(&self.text));
-        translated(&self.text).map_err(invalid)
-    }
-
-    /// Returns the name that the fixed beginning is compared with.
-    fn own<'n>(&self, name: &'n Name) -> Option<&'n str> {
-        if self.is_absolute {
-            Some(&name.absolute)
-        } else {
-            name.relative.as_deref()
-        }
-    }
-
-    /// Returns whether the glob is about what is below a directory: its fixed beginning is the directory or lies below it, or
-    /// the search in the directory can find what the glob matches.
-    fn is_below(&self, name: &Name, value: &PathValue<'_>) -> bool {
-        let real = value.root.real(&self.fixed);
-        let real = real.as_deref().map(|real| (real, name.absolute.as_str()));
-        let own = self.own(name).map(|own| (self.fixed.as_str(), own));
-        let is_in = |(fixed, own): (&str, &str)| {
-            !fixed.is_empty()
-                && value.is_behind(fixed, own)
-                && (!value.is_above(name) || value.is_outside_of_root(fixed))
-        };
-        if own.into_iter().chain(real).any(is_in) {
-            return true;
-        }
-        let (Some((_, own)), Some(search)) = (own, value.search) else {
-            return false;
-        };
-        let search = match own {
-            "." => search.to_owned(),
-            own => format!("{}/{search}", own.trim_end_matches('/')),
-        };
-        meets(&self.text, &search)
-    }
-
-    /// Returns whether nothing in the directory can match.
-    fn is_apart(&self, name: &Name, value: &PathValue<'_>) -> bool {
-        self.own(name).is_some_and(|own| {
-            !self.fixed.is_empty()
-                && !value.is_behind(&self.fixed, own)
-                && !value.is_behind(own, &self.fixed)
         })
     }
-}
 
-/// Returns a glob without the empty parts of `//`, which paths are compared without. A glob with a class stays as it is.
-fn without_empty_parts(glob: &str) -> String {
-    let first = match System::NATIVE {
-        // A share of another computer begins with `//`.
-        System::Windows => glob.get(..1).unwrap_or_default(),
-        _ => "",
-    };
-    let mut plain = glob[first.len()..].to_owned();
-    while plain.contains("//") && !plain.contains('[') {
-        plain = plain.replace("//", "/");
+    /// Returns whether a guard must see a call on this directory: a glob matches all that is in it, or has a fixed beginning
+    /// and may match something in it, or what the search in it finds.
+    fn is_about_what_is_below(&self, name: &Name, value: &PathValue<'_>) -> Result<bool, Unknown> {
+        for text in [name.relative.as_deref(), Some(name.absolute.as_str())] {
+            let text = text.map(|text| format!("{}/", text.trim_end_matches('/')));
+            for expression in [&self.named, &self.anywhere] {
+                if value.has_once(expression.as_ref(), text.as_deref().unwrap_or_default())? {
+                    return Ok(true);
+                }
+            }
+        }
+        // The root, and what is above it, stand for what lies outside of the root.
+        let is_above = value.is_above(name);
+        let is_fixed = |glob: &Glob| {
+            !glob.fixed.is_empty() && (!is_above || value.is_outside_of_root(&glob.fixed))
+        };
+        if self.may_match_below(name, "**", value, is_fixed)? {
+            return Ok(true);
+        }
+        match value.search {
+            Some(search) => self.may_match_below(name, search, value, |_| true),
+            None => Ok(false),
+        }
     }
-    first.to_owned() + &plain
-}
 
-/// # Errors
-/// If a part has no meaning, so that it is not clear which paths are meant.
-fn check_parts(glob: &str, text: &str) -> Result<(), String> {
-    let mut parts = text.split('/');
-    let help = if parts.any(|part| part == "..") {
-        "paths are compared without `..`: write the path from the project's root, or the whole path"
-    } else if text != "." && text.split('/').any(|part| part == ".") {
-        "paths are compared without `.`: remove it"
-    } else if text.len() > 1 && text.ends_with('/') {
-        "paths are compared without a `/` at the end: for a directory remove it, for what is below add `**`"
-    } else {
-        return Ok(());
-    };
-    Err(format!("invalid glob `{}`: {help}", shortened(glob)))
-}
-
-/// Returns a path as a glob that matches it alone.
-fn escaped(path: &str) -> String {
-    path.replace('[', "[[]")
-        .replace('*', "[*]")
-        .replace('?', "[?]")
-}
-
-/// # Errors
-/// If the first part is a variable.
-fn check_variable(glob: &str, text: &str) -> Result<(), String> {
-    let Some((first, rest)) = text.split_once('/') else {
-        return Ok(());
-    };
-    let is_variable = first.starts_with('$') && first.len() > 1
-        || first.len() > 2 && first.starts_with('%') && first.ends_with('%');
-    if !is_variable {
-        return Ok(());
+    /// Returns whether a glob may match something that this glob matches in a directory.
+    fn may_match_below(
+        &self,
+        name: &Name,
+        what: &str,
+        value: &PathValue<'_>,
+        is_chosen: impl Fn(&Glob) -> bool,
+    ) -> Result<bool, Unknown> {
+        let what = format!("{}/{what}", escaped(name.absolute.trim_end_matches('/')));
+        for glob in self.globs.iter().filter(|glob| is_chosen(glob)) {
+            for text in value.absolute(glob) {
+                if value.at.meets(&text, &what)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
-    let help = match first.trim_matches(['$', '{', '}', '%']) {
-        "HOME" | "USERPROFILE" => format!("write `~/{}`", shortened(rest)),
-        _ => "write the whole path".to_owned(),
-    };
-    let glob = shortened(glob);
-    Err(format!(
-        "invalid glob `{glob}`: a glob has no variables: {help}"
-    ))
 }

@@ -8,17 +8,22 @@ use serde_json::Value;
 
 use crate::events::HookEvent;
 use crate::globs::with_slashes;
+use crate::paths::{System, Unknown};
 
 /// The tools of which a path is one file. A directory of any other tool stands for what is below it, since that tool may read,
 /// move or remove all of it.
 const OF_ONE_FILE: [&str; 5] = ["bash", "edit", "multi_edit", "read", "write"];
 
-/// The tools that search, each with its argument for a glob.
-const SEARCHES: [(&str, Option<&str>); 3] = [
-    ("glob", Some("pattern")),
-    ("grep", Some("glob")),
-    ("ls", None),
+/// The tools that search, each with its arguments for a glob.
+const SEARCHES: [(&str, &[&str]); 3] = [
+    ("glob", &["pattern"]),
+    ("grep", &["glob", "include"]),
+    ("ls", &[]),
 ];
+
+const UNCLEAR: Unknown =
+    "the glob of the search has more than names, `/`, `*`, `?`, `[..]` and simple braces";
+const NO_TEXT: Unknown = "the glob of the search is not a text";
 
 /// Returns whether a path of this event may be a directory.
 pub(super) fn may_be_directory(event: &HookEvent) -> bool {
@@ -29,16 +34,17 @@ pub(super) fn may_be_directory(event: &HookEvent) -> bool {
 /// The path that a call asks for.
 pub(super) struct Asked<'e> {
     pub(super) path: Cow<'e, str>,
-    pub(super) is_directory: bool,
+    /// True if a directory stands for what is below it.
+    pub(super) stands_for_more: bool,
     /// The glob of a search in the directory.
     pub(super) search: Option<String>,
 }
 
 impl<'e> Asked<'e> {
-    pub(super) fn file(path: &'e str, is_directory: bool) -> Self {
+    pub(super) fn file(path: &'e str, stands_for_more: bool) -> Self {
         Self {
             path: path.into(),
-            is_directory,
+            stands_for_more,
             search: None,
         }
     }
@@ -46,7 +52,8 @@ impl<'e> Asked<'e> {
 
 /// A search in a directory.
 pub(super) struct Search<'e> {
-    glob: Option<Cow<'e, str>>,
+    is_of_texts: bool,
+    globs: Vec<&'e Value>,
 }
 
 impl<'e> Search<'e> {
@@ -55,25 +62,23 @@ impl<'e> Search<'e> {
 
     pub(super) fn of(event: &'e HookEvent) -> Option<Self> {
         let tool = event.tool_name.as_deref()?;
-        let (_, argument) = SEARCHES.iter().find(|(name, _)| *name == tool)?;
-        let glob = argument.and_then(|argument| {
-            let args = event.data.get("tool_args")?;
-            args.get(argument).and_then(Value::as_str)
-        });
-        // Searches of texts leave out what a glob with `!` matches, and find a name in each directory.
-        let glob = glob.filter(|glob| !glob.is_empty() && !glob.starts_with('!'));
-        let glob = glob.map(|glob| match glob.contains(['/', '\\']) {
-            false if tool == "grep" => format!("**/{glob}").into(),
-            _ => with_slashes(glob),
-        });
-        Some(Self { glob })
+        let (_, arguments) = SEARCHES.iter().find(|(name, _)| *name == tool)?;
+        let args = event.data.get("tool_args");
+        let globs = arguments.iter().filter_map(|name| args?.get(name));
+        Some(Self {
+            is_of_texts: tool == "grep",
+            globs: globs.filter(|glob| !glob.is_null()).collect(),
+        })
     }
 
     /// Returns what is searched: the directory with the fixed beginning of the glob, and the rest of the glob.
-    pub(super) fn asked(&self, path: Option<&'e str>) -> Asked<'e> {
+    ///
+    /// # Errors
+    /// If it is not known what the glob finds.
+    pub(super) fn asked(&self, path: Option<&'e str>) -> Result<Asked<'e>, Unknown> {
         let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
-        let Some(glob) = self.glob.as_deref() else {
-            return Asked::file(path, true);
+        let Some(glob) = self.glob()? else {
+            return Ok(Asked::file(path, true));
         };
         let first = glob.find(['*', '?', '[', '{']);
         let end = first.map_or(glob.len(), |first| {
@@ -86,23 +91,65 @@ impl<'e> Search<'e> {
             _ => format!("{path}/{beginning}").into(),
         };
         // A glob of marks alone finds everything, as a search without one does.
-        let is_choice = !rest.trim_matches(['*', '?', '/', '.']).is_empty();
-        Asked {
-            path,
-            is_directory: true,
-            search: is_choice.then(|| without_braces(rest)),
+        let is_choice = !rest.trim_matches(['*', '?', '/']).is_empty();
+        let rest = without_braces(rest)?;
+        if rest.split('/').any(|name| name == "..") {
+            return Err(UNCLEAR);
         }
+        Ok(Asked {
+            path,
+            stands_for_more: true,
+            search: is_choice.then_some(rest),
+        })
+    }
+
+    fn glob(&self) -> Result<Option<String>, Unknown> {
+        let [first, rest @ ..] = &self.globs[..] else {
+            return Ok(None);
+        };
+        let glob = first.as_str().filter(|_| rest.is_empty()).ok_or(NO_TEXT)?;
+        // A search of texts leaves out what a glob with `!` matches.
+        if glob.is_empty() || self.is_of_texts && glob.starts_with('!') {
+            return Ok(None);
+        }
+        let glob = match System::NATIVE {
+            System::Windows => with_slashes(glob),
+            _ if glob.contains('\\') => return Err(UNCLEAR),
+            _ => glob.into(),
+        };
+        if ["@(", "!(", "+(", "?(", "*("]
+            .iter()
+            .any(|group| glob.contains(group))
+        {
+            return Err(UNCLEAR);
+        }
+        Ok(Some(match glob.strip_prefix('/') {
+            // It begins in the directory, and finds a name at any depth.
+            Some(rest) if self.is_of_texts => rest.to_owned(),
+            None if self.is_of_texts && !glob.contains('/') => format!("**/{glob}"),
+            _ => glob.into_owned(),
+        }))
     }
 }
 
 /// Returns a glob with `*` for each choice, such as `{a,b}`.
-fn without_braces(glob: &str) -> String {
+///
+/// # Errors
+/// If a choice has a path or another choice in it.
+fn without_braces(glob: &str) -> Result<String, Unknown> {
     let mut parts = glob.split('{');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let rest = part.split_once('}').map_or("", |(_, rest)| rest);
-        plain += "*";
-        plain += rest;
+        match part.split_once('}') {
+            Some((choice, rest)) if !choice.contains('/') && !choice.contains("..") => {
+                plain += "*";
+                plain += rest;
+            }
+            _ => return Err(UNCLEAR),
+        }
     }
-    plain
+    if plain.contains('}') {
+        return Err(UNCLEAR);
+    }
+    Ok(plain)
 }

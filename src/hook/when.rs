@@ -3,9 +3,9 @@
 //! Does not know when conditions are compiled, or which hooks may run.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::{Map, Value, json};
 
@@ -27,8 +27,18 @@ use crate::redact::Redactor;
 pub(crate) const LONGEST_POINTER: usize = 1000;
 
 /// The conditions by pointer.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct When(BTreeMap<String, Lazy>);
+#[derive(Debug, Clone, Default)]
+pub(super) struct When {
+    tests: BTreeMap<String, Lazy>,
+    /// The expressions of these conditions alone, for a hook that is tested by itself.
+    own: OnceLock<Arc<Expressions>>,
+}
+
+impl PartialEq for When {
+    fn eq(&self, other: &Self) -> bool {
+        self.tests == other.tests
+    }
+}
 
 fn key_of(pointer: &str) -> String {
     format!("when.{pointer}")
@@ -67,8 +77,13 @@ fn pointer_for(path: &str) -> String {
     }
 }
 
+/// The most items of a list that a step `*` means.
+const MOST_ITEMS: usize = 1000;
+
+const MANY_ITEMS: Unknown = "the event has more than 1,000 such values";
+
 /// The most lists of conditions whose expressions are kept: one for each list of hooks that matches a kind of events.
-const MOST_KEPT: usize = 16;
+const MOST_KEPT: usize = 32;
 
 /// A list of conditions and its expressions.
 type Kept = (Vec<Arc<When>>, Arc<Expressions>);
@@ -76,22 +91,30 @@ type Kept = (Vec<Arc<When>>, Arc<Expressions>);
 /// Returns the expressions of these conditions: those of an earlier event, if it had the same conditions. None without
 /// conditions.
 pub(super) fn expressions_of(list: Vec<Arc<When>>) -> Option<Arc<Expressions>> {
-    static KEPT: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
-    if list.is_empty() {
-        return None;
+    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+    match &list[..] {
+        [] => return None,
+        [when] => {
+            return Some(Arc::clone(
+                when.own
+                    .get_or_init(|| Arc::new(Expressions::new(when.expressions()))),
+            ));
+        }
+        _ => {}
     }
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |(other, _): &&Kept| {
         let mut pairs = other.iter().zip(&list);
         other.len() == list.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
     };
-    if let Some((_, expressions)) = kept.iter().find(is_same) {
-        return Some(Arc::clone(expressions));
+    if let Some(at) = kept.iter().position(|entry| is_same(&entry)) {
+        kept[..=at].rotate_right(1);
+        return Some(Arc::clone(&kept[0].1));
     }
     let all = list.iter().flat_map(|when| when.expressions());
     let expressions = Arc::new(Expressions::new(all));
     kept.truncate(MOST_KEPT - 1);
-    kept.push_front((list, Arc::clone(&expressions)));
+    kept.insert(0, (list, Arc::clone(&expressions)));
     Some(expressions)
 }
 
@@ -102,7 +125,7 @@ impl When {
         for Member { key, value, .. } in conditions.members() {
             check_pointer(key).map_err(|error| error.at(value))?;
             let condition = Condition::read(&key_of(key), value)?;
-            when.0.insert(key.to_owned(), Lazy::new(condition));
+            when.tests.insert(key.to_owned(), Lazy::new(condition));
         }
         Ok(when)
     }
@@ -120,18 +143,19 @@ impl When {
         condition: Condition,
     ) -> Result<(), HookError> {
         check_pointer(&pointer)?;
-        self.0.insert(pointer, Lazy::new(condition));
+        self.tests.insert(pointer, Lazy::new(condition));
+        self.own = OnceLock::new();
         self.check()
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = (&str, &Condition)> {
-        let tests = self.0.iter();
+        let tests = self.tests.iter();
         tests.map(|(pointer, test)| (pointer.as_str(), &test.condition))
     }
 
     /// Returns the expressions of all conditions that can be used.
     pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        let tests = self.0.values().filter_map(Lazy::test);
+        let tests = self.tests.values().filter_map(Lazy::test);
         tests.flat_map(Test::expressions)
     }
 
@@ -146,7 +170,7 @@ impl When {
     }
 
     fn checked(&self, check: fn(&Lazy) -> Option<&str>) -> Result<(), HookError> {
-        let mut tests = self.0.iter();
+        let mut tests = self.tests.iter();
         let fault = tests.find_map(|(pointer, test)| Some((pointer, check(test)?)));
         fault.map_or(Ok(()), |(pointer, message)| {
             Err(HookError::key(key_of(pointer), message))
@@ -155,7 +179,7 @@ impl When {
 
     /// Returns whether all conditions match.
     pub(super) fn is_met(&self, at: &Compared<'_>, root: Option<&Path>, guards: bool) -> bool {
-        let mut tests = self.0.iter();
+        let mut tests = self.tests.iter();
         tests.all(|(pointer, test)| answers(pointer, test, at, root).is_met(guards))
     }
 
@@ -167,7 +191,7 @@ impl When {
         guards: bool,
         secrets: impl Iterator<Item = &'s str> + Clone,
     ) -> Vec<Mismatch> {
-        let tests = self.0.iter();
+        let tests = self.tests.iter();
         let differing =
             tests.filter(|(pointer, test)| !answers(pointer, test, at, root).is_met(guards));
         let mismatches = differing.map(|(pointer, test)| Mismatch {
@@ -181,7 +205,7 @@ impl When {
 
     /// Returns the pointers of conditions that run a guard only because they are unknown, with the reason.
     pub(super) fn unknown(&self, at: &Compared<'_>, root: Option<&Path>) -> Vec<(&str, Unknown)> {
-        let unknown = self.0.iter().filter_map(|(pointer, test)| {
+        let unknown = self.tests.iter().filter_map(|(pointer, test)| {
             let answers = answers(pointer, test, at, root);
             let why = answers.unknown.filter(|_| !answers.yes)?;
             Some((pointer.as_str(), why))
@@ -192,14 +216,14 @@ impl When {
     /// Returns the pointer of a condition whose value the event does not have.
     #[cfg(feature = "cli")]
     pub(super) fn absent(&self, event: &HookEvent) -> Option<&str> {
-        let mut pointers = self.0.keys().map(String::as_str);
+        let mut pointers = self.tests.keys().map(String::as_str);
         let is_absent = |value: &Option<&Value>| value.is_none_or(Value::is_null);
         pointers.find(|pointer| all_at(pointer, &event.data).iter().any(is_absent))
     }
 
     /// Returns the pointer of a condition that is not certain.
     pub(super) fn uncertain(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<&str> {
-        let mut tests = self.0.iter();
+        let mut tests = self.tests.iter();
         let uncertain =
             tests.find(|(pointer, test)| !answers(pointer, test, at, root).is_certain());
         uncertain.map(|(pointer, _)| pointer.as_str())
@@ -207,19 +231,22 @@ impl When {
 
     /// Returns the reason why a condition cannot be used, if that is known already.
     pub(super) fn refusal(&self) -> Option<&str> {
-        self.0.values().find_map(Lazy::refusal)
+        self.tests.values().find_map(Lazy::refusal)
     }
 }
 
 /// Tests one condition: each item of a list, and each name of a path, has its answer.
 fn answers(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -> Answers {
     let Some(compiled) = test.test() else {
-        // The hook runs, and fails with the reason.
-        return Answers::is(true);
+        return Answers::unusable();
     };
     let mut answers = Answers::default();
-    for value in all_at(pointer, &at.event.data) {
-        answers = answers.and(match compiled {
+    let values = all_at(pointer, &at.event.data);
+    if values.len() > MOST_ITEMS {
+        return Answers::unknown(MANY_ITEMS);
+    }
+    for value in values {
+        answers = answers.joined(match compiled {
             Test::Text {
                 expression,
                 perhaps,
@@ -236,7 +263,7 @@ fn answers(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -
     let mut expressions = compiled.expressions().into_iter();
     if let Some(why) = expressions.find_map(|expression| at.fault(expression)) {
         test.refuse(why);
-        return Answers::is(true);
+        return Answers::unusable();
     }
     match test.condition {
         Condition::Not(_) => answers.inverted(),
@@ -282,11 +309,12 @@ fn path_answers(
     let asked = match Search::of(at.event).filter(|_| pointer == Search::PATH) {
         Some(search) if text.is_some() || value.is_none_or(Value::is_null) => search.asked(text),
         _ => match text {
-            Some(text) => Asked::file(text, may_be_directory(at.event)),
-            None => return Answers::unknown(missing(value)),
+            Some(text) => Ok(Asked::file(text, may_be_directory(at.event))),
+            None => Err(missing(value)),
         },
     };
-    let found = root.base(at.event).and_then(|base| {
+    let found = asked.and_then(|asked| {
+        let base = root.base(at.event)?;
         let names = root.names_of(&asked.path, at.event)?;
         let each = names.cases.iter().map(|ignores_case| {
             test(&PathValue {
@@ -295,11 +323,11 @@ fn path_answers(
                 base,
                 names: &names,
                 ignores_case: *ignores_case,
-                is_directory: asked.is_directory,
+                stands_for_more: asked.stands_for_more,
                 search: asked.search.as_deref(),
             })
         });
-        Ok(each.fold(Answers::default(), Answers::and))
+        Ok(each.fold(Answers::default(), Answers::joined))
     });
     found.unwrap_or_else(Answers::unknown)
 }

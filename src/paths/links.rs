@@ -55,6 +55,26 @@ pub(super) struct Walk {
     pub(super) paths: Vec<PathBuf>,
     /// The last part of the path that exists.
     pub(super) existing: PathBuf,
+    /// True if that is a directory.
+    is_directory: bool,
+}
+
+/// What exists at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    File,
+    Nothing,
+    Directory,
+}
+
+impl Walk {
+    pub(super) fn kind(&self) -> Kind {
+        match self.paths.last() {
+            Some(last) if *last != self.existing => Kind::Nothing,
+            _ if self.is_directory => Kind::Directory,
+            _ => Kind::File,
+        }
+    }
 }
 
 /// Follows the links of an absolute path, and goes back at `..` as the system does. `known` is a directory in whose path no
@@ -67,6 +87,7 @@ pub(super) fn followed(known: &Path, path: &Path, lookups: &Lookups) -> Result<W
         done: known.to_owned(),
         walk: Walk {
             existing: known.to_owned(),
+            is_directory: true,
             ..Walk::default()
         },
         rest: Vec::new(),
@@ -128,19 +149,20 @@ impl Walker {
         match Path::new(part).components().next() {
             Some(Component::ParentDir) => {
                 self.done.pop();
-                return Ok(true);
+                return Ok(self.enter_directory());
             }
             Some(Component::Normal(_)) => self.done.push(part),
             _ => {
                 self.done.push(part);
-                return Ok(true);
+                return Ok(self.enter_directory());
             }
         }
         lookups.take(&self.done)?;
         match fs::symlink_metadata(&self.done) {
             Ok(metadata) if metadata.is_symlink() => self.follow(lookups).map(|()| true),
-            Ok(_) => {
+            Ok(metadata) => {
                 self.walk.existing.clone_from(&self.done);
+                self.walk.is_directory = metadata.is_dir();
                 Ok(true)
             }
             Err(error) => match error.kind() {
@@ -153,6 +175,13 @@ impl Walker {
                 _ => Err(UNREADABLE),
             },
         }
+    }
+
+    /// Notes that what was walked is a directory. Returns true.
+    fn enter_directory(&mut self) -> bool {
+        self.walk.existing.clone_from(&self.done);
+        self.walk.is_directory = true;
+        true
     }
 
     /// Adds the rest after a part that does not exist.

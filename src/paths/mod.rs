@@ -10,13 +10,13 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use links::{Lookups, Unknown};
+pub(crate) use links::{Kind, Lookups, Unknown};
 pub(crate) use names::{Base, Name, Names};
 pub(crate) use rules::{System, begins_at_root, behind, composed};
 
 use std::path::{Component, Path, PathBuf};
 
-/// The longest path, in bytes, that is looked up. No file is opened by a longer one.
+/// The longest path, in bytes, that is looked up. The system opens no file by a longer text.
 const LONGEST_PATH: usize = 4096;
 
 /// Returns whether no file can be opened by this path.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::links::{self, Lookups, Unknown, Walk};
+use super::links::{self, Kind, Lookups, Unknown, Walk};
 use super::rules::{System, begins_at_root, behind, composed, joined, plain, resolved};
 use super::{LONGEST_PATH, is_too_long, without_parents};
 
@@ -42,6 +42,8 @@ pub(crate) struct Names {
     /// Whether letter case makes no difference where the file lies. Two answers if a file only looks as if it made none, as
     /// any program can make such a file.
     pub(crate) cases: Cases,
+    /// What exists there.
+    pub(crate) kind: Kind,
 }
 
 type Cases = &'static [bool];
@@ -107,6 +109,7 @@ impl Base {
         let mut names = Names {
             list: Vec::new(),
             cases: &[],
+            kind: Kind::File,
         };
         let mut readings = vec![Cow::Borrowed(text)];
         if self.system != System::Windows && text.contains('\\') {
@@ -139,17 +142,20 @@ impl Base {
             return Err(REMOTE);
         }
         let mut found = None;
-        let is_short = written.len() <= LONGEST_PATH;
+        // No file is opened by a longer path, but a program may resolve `..` before it opens one.
+        let is_short = plain.len().min(written.len()) <= LONGEST_PATH;
+        let mut kind = Kind::Nothing;
         // The text may be no path, where `..` would hide a part of it.
         let mut all = vec![whole, written];
-        // No file is opened by a longer path, but a program may resolve `..` before it opens one.
         if is_short && self.system.is_here() {
             let walk = self.followed(&plain, lookups)?;
             found = links::ignores_case(&walk.existing);
+            kind = walk.kind();
             for path in walk.paths {
                 all.push(absolute(&path, self.system)?);
             }
         }
+        names.kind = names.kind.max(kind);
         let cases = cases(self.system, found);
         names.cases = names.cases.max(cases);
         for absolute in all {
@@ -188,6 +194,12 @@ impl Base {
     /// Returns the root: as it was given, and without links.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
         self.roots.iter().map(String::as_str)
+    }
+
+    /// Returns a path below each name of the root.
+    pub(crate) fn below_roots(&self, path: &str) -> impl Iterator<Item = String> {
+        let roots = self.roots.iter();
+        roots.map(move |root| joined(root, path, self.system))
     }
 
     /// Returns whether a file lies in one of the system's directories for temporary files. `TMPDIR` does not count: it may name
@@ -271,6 +283,7 @@ impl Names {
         Ok(Self {
             list: vec![name],
             cases: cases(System::NATIVE, None),
+            kind: Kind::Nothing,
         })
     }
 

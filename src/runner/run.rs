@@ -19,7 +19,6 @@ use super::sandbox::Bases;
 #[cfg(feature = "cli")]
 use crate::entry::Standing;
 use crate::entry::{Failure, HookOutput, Reading};
-use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::{End, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
@@ -102,20 +101,20 @@ impl Runner {
         let panicked = || self.panicked(hook).handled(firing.handles);
         let mut result = catch_unwind(attempt).unwrap_or_else(|_| panicked());
         result.trail.queued = firing.queued;
-        result.set_shown_reason(self.shown_reason(&result, &firing.event));
+        result.set_shown_reason(self.shown_reason(&result));
         self.observers.finish(&run, &result);
         result
     }
 
     /// Returns the reason of a result as it is shown, if that is not the hook's own. The reason of a guard is not true of an event on
     /// which it ran only because a condition could not be tested.
-    fn shown_reason(&self, result: &HookResult, event: &HookEvent) -> Option<String> {
+    fn shown_reason(&self, result: &HookResult) -> Option<String> {
         let reason = self.reporter.shown_reason(result);
         if result.should_continue() {
             return reason;
         }
-        let directory = self.working_dir.as_deref();
-        result.hook.untested_note(event, directory).or(reason)
+        let untested = result.hook.untested_note().map(str::to_owned);
+        untested.or(reason)
     }
 
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {

@@ -52,6 +52,7 @@ fn a_guard_sees_a_call_on_its_directory() {
         .unwrap()
         .to_string_lossy()
         .into_owned();
+    let name = world.directory().file_name().unwrap().to_str().unwrap();
     for (glob, tool, args, expected) in [
         ("secrets/**", "move_file", json!({"path": "secrets"}), true),
         (
@@ -153,6 +154,106 @@ fn a_guard_sees_a_call_on_its_directory() {
         ("**/.env", "grep", json!({"glob": "*.env"}), true),
         ("**/.env", "grep", json!({"path": "src/.env"}), true),
         ("**/.env", "glob", json!({"pattern": "src/**/.e*"}), true),
+        // What a search finds may lie in a directory that a mark names.
+        (
+            "packages/*/secrets/**",
+            "grep",
+            json!({"path": "packages/app/secrets"}),
+            true,
+        ),
+        (
+            "packages/*/secrets/**",
+            "grep",
+            json!({"path": "packages/app"}),
+            true,
+        ),
+        (
+            "packages/*/secrets/**",
+            "grep",
+            json!({"path": "packages"}),
+            true,
+        ),
+        (
+            "packages/*/secrets/**",
+            "grep",
+            json!({"path": "src"}),
+            false,
+        ),
+        (
+            "**/.ssh/**",
+            "grep",
+            json!({"path": "/somewhere/.ssh"}),
+            true,
+        ),
+        (
+            "**/secrets/**",
+            "move_file",
+            json!({"path": "secrets"}),
+            true,
+        ),
+        ("**/secrets/**", "move_file", json!({"path": "src"}), false),
+        (
+            "secrets/*/private/**",
+            "move_file",
+            json!({"path": "secrets/a"}),
+            true,
+        ),
+        ("docs/[[]x]/**", "grep", json!({"path": "docs/[x]"}), true),
+        // The glob of a search is read as the search does, or is unknown.
+        (
+            "secrets/**",
+            "glob",
+            json!({"pattern": "docs/*/../../secrets/*"}),
+            true,
+        ),
+        (
+            "secrets/**",
+            "glob",
+            json!({"pattern": "docs/{../secrets,x}/*"}),
+            true,
+        ),
+        (
+            "secrets/key",
+            "glob",
+            json!({"pattern": "{a,{b,secrets}}/key"}),
+            true,
+        ),
+        (
+            "secrets/**",
+            "glob",
+            json!({"pattern": "@(secrets)/*"}),
+            true,
+        ),
+        ("secrets/**", "glob", json!({"pattern": "!(src)/key"}), true),
+        ("secrets/**", "grep", json!({"glob": "/secrets/*"}), true),
+        (
+            "secrets/**",
+            "glob",
+            json!({"path": "..", "pattern": format!("{}/secrets/*", &name[..4].replace('.', "?"))}),
+            false,
+        ),
+        (
+            "secrets/**",
+            "glob",
+            json!({"path": "..", "pattern": format!("{}*/secrets/*", &name[..4])}),
+            true,
+        ),
+        ("**/.env", "glob", json!({"pattern": ".*"}), true),
+        ("**/.env", "glob", json!({"pattern": "**/.*"}), true),
+        ("secrets/**", "grep", json!({"glob": ["secrets/*"]}), true),
+        ("secrets/**", "grep", json!({"include": "secrets/*"}), true),
+        (
+            "secrets/**",
+            "glob",
+            json!({"pattern": "src/**/*.{ts,tsx}"}),
+            false,
+        ),
+        (
+            "secrets/**",
+            "glob",
+            json!({"pattern": "app/(auth)/*.ts"}),
+            false,
+        ),
         // A file is no directory.
         ("secrets/**", "write", json!({"path": "secrets"}), false),
         ("secrets/**", "read", json!({"path": "secrets"}), false),
@@ -197,6 +298,7 @@ fn a_guard_elsewhere_sees_a_search_above_it() {
 #[test]
 fn a_directory_widens_little() {
     let world = project();
+    world.write("src/deep/x", "");
     let not = |glob: &str| Condition::Not(Box::new(glob.into()));
     for (condition, tool, args, expected) in [
         (
@@ -222,6 +324,33 @@ fn a_directory_widens_little() {
         ),
         (not("**/.env"), "grep", json!({"path": "src"}), false),
         (not("**/.env"), "read", json!({"path": "src/a"}), true),
+        // What is one file, or nothing yet, has nothing below it.
+        ("*.rs".into(), "create_file", json!({"path": "a.rs"}), true),
+        (
+            "src/*.rs".into(),
+            "apply_patch",
+            json!({"path": "src/a.rs"}),
+            true,
+        ),
+        ("main".into(), "git_push", json!({"path": "main"}), true),
+        (
+            Condition::OneOf(vec!["src/**".to_owned(), "src".to_owned()]),
+            "ls",
+            json!({"path": "src/deep"}),
+            true,
+        ),
+        (
+            not("secrets/**"),
+            "glob",
+            json!({"pattern": "docs/*/../../secrets/*"}),
+            false,
+        ),
+        (
+            not("secrets/**"),
+            "glob",
+            json!({"pattern": "@(secrets)/*"}),
+            false,
+        ),
         (not("secrets/**"), "grep", json!({"path": "."}), false),
         (not("secrets/**"), "grep", json!({"path": ".."}), false),
         (not("secrets/**"), "grep", json!({}), false),
@@ -305,6 +434,19 @@ fn what_is_outside_of_the_project_is_seen() {
             widens(&world, &not, "write", &args),
             !expected,
             "not: {path}"
+        );
+    }
+}
+
+#[test]
+fn what_is_unknown_may_be_outside() {
+    let world = project();
+    let not = Condition::Not(Box::new(Condition::Outside));
+    for pattern in ["{/etc/passwd,x}", "*/../../../../../etc/*"] {
+        let args = json!({"pattern": pattern});
+        assert!(
+            runs(&world, &Condition::Outside, "glob", &args),
+            "{pattern}"
         );
     }
     for path in [json!("x\u{0}"), json!(5)] {

@@ -18,6 +18,7 @@ use forge_hooks::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::growth::assert_linear;
 use crate::support::{Notes, PATIENCE, World, custom, hook};
 
 const POINTER: &str = "/tool_args/command";
@@ -144,6 +145,48 @@ fn many_slow_conditions_are_tested() {
     assert_eq!(matches(args(&"ab".repeat(8 * 1024))), 0);
     let found = "a".repeat(40) + "c";
     assert_eq!(matches(args(&found)), 4);
+}
+
+/// A small event must not keep the host busy: an expression is compiled once, also where a text is not ASCII.
+#[test]
+fn a_small_event_costs_little() {
+    let world = World::new();
+    for number in 0..30 {
+        let condition = Condition::Regex(format!(r"\brm{number}?\w?\b.*q"));
+        world.add(guard("*", "/tool_args/items/*", condition));
+    }
+    let event = |count: usize| {
+        let items: Vec<_> = (0..count)
+            .map(|number| format!("é xrmx{number} q"))
+            .collect();
+        HookEvent::tool_pre_execute("write", json!({"items": items}))
+    };
+    let matching = |count: usize| world.executor.hooks_for(&event(count)).len();
+    assert_eq!(matching(1), 0);
+    assert_linear("items", 250, event, |event| {
+        let _ = world.executor.hooks_for(event);
+    });
+    // So many items are not tested.
+    assert_eq!(matching(1_001), 30);
+}
+
+/// The reason is that of the choice of the hooks: what is too much together is not too much for one.
+#[test]
+fn what_is_too_much_together_is_the_reason() {
+    let world = World::new();
+    for number in 0..100 {
+        let entry = json!({"event": "*", "answer": {"decision": "block", "reason": "OWN"}});
+        let condition = Condition::Regex(format!(r"{number}\w{{12}}x"));
+        let hook = Hook::from_json(&entry).unwrap();
+        world.add(hook.with_when(POINTER, condition).unwrap());
+    }
+    let outcome = world.outcome(&bash("ls"));
+    let reason = outcome.reason().unwrap();
+    assert!(
+        reason.contains("take more than 16 MiB when compiled"),
+        "{reason}"
+    );
+    assert!(!reason.contains("OWN"), "{reason}");
 }
 
 /// A list has an answer for each item: a guard runs if one matches or is unknown, and what widens needs all.

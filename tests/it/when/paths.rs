@@ -337,6 +337,54 @@ fn a_deep_path_behind_a_link_runs_a_guard() {
     assert!(!runs(&world, ".env", "la/a/x"));
 }
 
+/// A text that is no path is compared as it is, too: `..` must not hide a part of it.
+#[test]
+fn a_text_is_not_shortened() {
+    let world = World::new();
+    let widens = |condition: &str, text: &str| {
+        world.registry().clear();
+        let entry = json!({"event": "*", "answer": {"additionalContext": "c"}});
+        let adds = Hook::from_json(&entry).unwrap();
+        world.add(adds.with_when("/tool_args/path", condition).unwrap());
+        world.outcome(&event(text)).additional_context().is_some()
+    };
+    for (glob, text) in [
+        ("sudo *", "sudo cat ../../etc/shadow"),
+        ("*sudo*", "sudo x/../../../y"),
+        ("https://evil/*", "https://evil/../docs.rs/x"),
+    ] {
+        assert!(runs(&world, glob, text), "{glob} {text}");
+    }
+    for (glob, text) in [
+        ("git *", "rm -rf x/../git log"),
+        ("https://docs.rs/*", "https://evil/../docs.rs/x"),
+    ] {
+        assert!(!widens(glob, text), "{glob} {text}");
+    }
+    assert!(widens("git *", "git log") && widens("https://docs.rs/*", "https://docs.rs/x"));
+}
+
+/// A relative path may be opened though the absolute one is too long to be.
+#[cfg(unix)]
+#[test]
+fn a_long_relative_path_is_not_granted() {
+    let world = project();
+    let names = vec!["d".repeat(205); 19].join("/");
+    let last = "e".repeat(4_090 - names.len() - 3);
+    let long = format!("{names}/{last}/l");
+    assert!(long.len() < 4_096 && world.path(&long).as_os_str().len() > 4_096);
+    std::fs::create_dir_all(world.path(&names)).unwrap();
+    let script = format!("cd {names} && mkdir {last} && ln -s \"$0\" {last}/l");
+    let status = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .arg(world.path(".env"))
+        .current_dir(world.directory())
+        .status();
+    assert!(status.unwrap().success());
+    assert!(runs(&world, ".env", &long));
+    assert!(runs(&world, not(&["**/.env"]), &long));
+}
+
 /// A redactor without a process must not be evaded by a path that cannot be tested.
 #[test]
 fn an_answer_that_redacts_runs_in_doubt() {
