@@ -489,6 +489,31 @@ mod tests {
         assert!(is_met(not("/x/a/*")));
     }
 
+    #[test]
+    fn each_run_is_read_in_linear_time() {
+        let regex = Condition::Regex(r"\bsudo\b|(?i)drop\s+table.*x".to_owned());
+        let not = Condition::Not(Box::new(Condition::OneOf(vec![
+            "src/**".to_owned(),
+            "*.rs".to_owned(),
+        ])));
+        let list = [
+            when(regex),
+            when("*sudo*".into()),
+            when(not),
+            when(Condition::Outside),
+        ];
+        crate::growth::assert_reads_in_linear_time("a value of a condition", |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            for (tool, argument) in [("glob", "path"), ("glob", "pattern")] {
+                let event = HookEvent::tool_pre_execute(tool, json!({argument: text}));
+                let at = compared(&event, None, &list);
+                for when in &list {
+                    let _ = when.is_met(&at, None, true);
+                }
+            }
+        });
+    }
+
     /// Only a glob has its value looked up, and once for all hooks.
     #[test]
     fn paths_are_looked_up_for_globs_alone() {
