@@ -73,6 +73,7 @@ use std::time::Duration;
 mod bridge;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod command;
 pub mod compat;
 pub mod config;
 #[cfg(any(doc, doctest))]

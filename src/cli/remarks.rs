@@ -5,7 +5,7 @@
 
 use crate::lint::last_test;
 use crate::outcome::MODEL_TEXT_LIMIT;
-use crate::{EventType, HookEvent, HookResult};
+use crate::{EventType, HookEvent, HookResult, Redactor};
 
 /// The remarks on the hooks of an event.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,7 @@ impl Remarks {
     /// Returns the remarks on a result.
     pub(crate) fn of(self, event: &HookEvent, result: &HookResult) -> Vec<String> {
         let mut all = Vec::from_iter(untested(result));
+        all.extend(met(result));
         all.extend(reach(result));
         all.extend(cut_reason(result));
         all.extend(cut_texts(result));
@@ -100,6 +101,12 @@ fn untested(result: &HookResult) -> Option<String> {
         return None;
     }
     result.hook.untested_note().map(str::to_owned)
+}
+
+/// Names the part of a command that met a hook's condition.
+fn met(result: &HookResult) -> Option<String> {
+    let note = result.hook.met_note()?;
+    Some(Redactor::default().text(note).into_owned())
 }
 
 /// Describes the access of a failed hook, if it ran in a sandbox.

@@ -5,7 +5,7 @@
 use crate::paths::Unknown;
 
 /// The answers of one condition to the names and items of one value.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) yes: bool,
     pub(super) no: bool,
@@ -13,12 +13,14 @@ pub(super) struct Answers {
     pub(super) unknown: Option<Unknown>,
     /// True if what the value stands for may have other answers, as files below a directory.
     pub(super) is_partial: bool,
+    /// The part of a command that met a pattern.
+    pub(super) met: Option<String>,
 }
 
 impl Answers {
-    pub(super) fn unknown(why: Unknown) -> Self {
+    pub(super) fn unknown(why: impl Into<Unknown>) -> Self {
         Self {
-            unknown: Some(why),
+            unknown: Some(why.into()),
             ..Self::default()
         }
     }
@@ -46,7 +48,26 @@ impl Answers {
             no: self.no || other.no,
             unknown: self.unknown.or(other.unknown),
             is_partial: self.is_partial || other.is_partial,
+            met: self.met.or(other.met),
         }
+    }
+
+    /// Returns the answers to "does any of these match?": one certain yes is enough, and those that say no do not count beside
+    /// others.
+    pub(super) fn any(each: impl IntoIterator<Item = Self>) -> Self {
+        let mut open: Option<Self> = None;
+        for answers in each {
+            if answers.is_certain() {
+                return answers;
+            }
+            if answers.yes || answers.unknown.is_some() {
+                open = Some(match open {
+                    Some(others) => others.joined(answers),
+                    None => answers,
+                });
+            }
+        }
+        open.unwrap_or_else(|| Self::is(false))
     }
 
     /// Returns the answers of `not`.
@@ -59,12 +80,12 @@ impl Answers {
     }
 
     /// Returns whether a hook runs.
-    pub(super) fn is_met(self, guards: bool) -> bool {
+    pub(super) fn is_met(&self, guards: bool) -> bool {
         self.yes || guards && self.unknown.is_some()
     }
 
     /// Returns whether the answer of a hook may do more than stop something.
-    pub(super) fn is_certain(self) -> bool {
+    pub(super) fn is_certain(&self) -> bool {
         self.yes && !self.no && self.unknown.is_none() && !self.is_partial
     }
 }

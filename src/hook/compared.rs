@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::expressions::{Alone, Expression, Expressions, Found, NOT_COMPILED};
 use super::meeting::meets;
+use crate::command::Commands;
 use crate::events::HookEvent;
 use crate::paths::{Base, Lookups, Names, System, Unknown};
 
@@ -22,8 +23,8 @@ const MOST_PATHS: usize = 100;
 const MOST_STEPS: usize = 16 * 1024 * 1024;
 
 const MANY_GLOBS: Unknown =
-    "a glob of the search is too long to be compared with those of all hooks";
-const MANY_PATHS: Unknown = "the event has more than 100 paths";
+    Cow::Borrowed("a glob of the search is too long to be compared with those of all hooks");
+const MANY_PATHS: Unknown = Cow::Borrowed("the event has more than 100 paths");
 
 /// The values of one event while its hooks are selected.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Compared<'e> {
     /// What was found in a text, by its address, which lives as long as the event or the paths, and by letter case.
     found: RefCell<HashMap<(usize, usize, bool), Rc<Found>>>,
     alone: Alone,
+    /// What was read in a text as a shell command, by its address.
+    commands: RefCell<HashMap<(usize, usize), Rc<Commands>>>,
     /// The steps that comparisons of globs with globs may still take.
     steps: Cell<usize>,
     roots: RefCell<Vec<Rc<Root>>>,
@@ -65,6 +68,7 @@ impl<'e> Compared<'e> {
             expressions,
             found: RefCell::default(),
             alone: Alone::default(),
+            commands: RefCell::default(),
             steps: Cell::new(MOST_STEPS),
             roots: RefCell::default(),
         }
@@ -112,6 +116,16 @@ impl<'e> Compared<'e> {
     ) -> Result<bool, Unknown> {
         let expressions = self.expressions.as_ref().ok_or(NOT_COMPILED)?;
         expressions.has(expression, found, text, &self.alone)
+    }
+
+    /// Returns what a text of the event runs as a shell command.
+    pub(super) fn commands(&self, text: &str) -> Rc<Commands> {
+        let key = (text.as_ptr().addr(), text.len());
+        let mut all = self.commands.borrow_mut();
+        Rc::clone(
+            all.entry(key)
+                .or_insert_with(|| Rc::new(Commands::read(text))),
+        )
     }
 
     /// Returns whether there may be a path that both globs match.
@@ -167,7 +181,7 @@ impl Root {
             let session = session.map(Path::new);
             Base::new(&self.root, session, System::NATIVE, &self.lookups)
         };
-        self.base.get_or_init(new).as_ref().map_err(|why| *why)
+        self.base.get_or_init(new).as_ref().map_err(Clone::clone)
     }
 
     /// Returns the names of the file that a value names.

@@ -7,16 +7,24 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
+use super::command_test::{CommandTest, RunsTest};
 use super::error::{BACKSPACE, Fault, HookError};
 use super::expressions::Expression;
-use super::path_test::PathTest;
+use super::path_test::Paths;
+use crate::command::Only;
 use crate::json::Node;
 use crate::printable::shortened;
 
-const EXPECTED: &str = "a glob, a list of globs, an object {\"regex\": \"...\"} or {\"path\": \"outside\"}, or {\"not\": ...} \
-                        around one of these";
+const EXPECTED: &str = "a glob, a list of globs, an object with `regex`, `runs`, `writes`, `runs_only` or {\"path\": \
+                        \"outside\"}, or {\"not\": ...} around one of these";
+
+const NO_PATTERN: &str = "expected at least one pattern, found an empty list";
 
 const NO_GLOB: &str = "expected at least one glob, found an empty list, which no value matches";
+
+/// The reason why a hook with a condition on what a command does grants nothing.
+pub(super) const FOR_GUARDS: &str = "`runs` and `writes` do not see everything that a command does: for an answer that \
+                                     allows, write `runs_only`";
 
 /// The one value of the key `path`.
 const OUTSIDE: &str = "outside";
@@ -35,6 +43,19 @@ pub enum Condition {
     /// The string is a path that lies outside of the project's root and of the system's directories for temporary files, or a
     /// link that leads there.
     Outside,
+    /// The string is a shell command that runs a command which meets one of these patterns, as in `git push -f|--force`.
+    Runs {
+        /// The patterns.
+        patterns: Vec<String>,
+        /// A regular expression that matches in a word or in the input of that command, too.
+        with: Option<String>,
+        /// Globs, or [`Outside`](Self::Outside), that match a path which that command names, too.
+        paths: Option<Box<Self>>,
+    },
+    /// The string is a shell command that writes a file which one of these globs matches.
+    Writes(Vec<String>),
+    /// The string is a shell command in which each command meets one of these patterns; they name all options and words.
+    RunsOnly(Vec<String>),
     /// The condition within does not match. An expression must match the whole string here: it begins with `^`
     /// and ends with `$`.
     Not(Box<Self>),
@@ -48,8 +69,8 @@ pub(super) enum Test {
         /// The expression that leaves it open whether the whole value matches.
         perhaps: Option<Expression>,
     },
-    Paths(PathTest),
-    Outside,
+    Paths(Paths),
+    Command(CommandTest),
 }
 
 impl Condition {
@@ -60,6 +81,9 @@ impl Condition {
         }
         if let Some(items) = value.items() {
             return list_of_globs(key, items).map(Self::OneOf);
+        }
+        if let Some(condition) = of_command(key, value)? {
+            return Ok(condition);
         }
         let mut members = value.members();
         let given = match (members.next(), members.next()) {
@@ -90,21 +114,73 @@ impl Condition {
             Self::OneOf(globs) => json!(globs),
             Self::Regex(text) => json!({"regex": text}),
             Self::Outside => json!({"path": OUTSIDE}),
+            Self::Runs {
+                patterns,
+                with,
+                paths,
+            } => {
+                let mut object = json!({"runs": one_or_many(patterns)});
+                if let Some(text) = with {
+                    object["with"] = json!({"regex": text});
+                }
+                if let Some(paths) = paths {
+                    object["paths"] = match &**paths {
+                        Self::Outside => json!(OUTSIDE),
+                        globs => globs.to_json(),
+                    };
+                }
+                object
+            }
+            Self::Writes(globs) => json!({"writes": one_or_many(globs)}),
+            Self::RunsOnly(patterns) => json!({"runs_only": one_or_many(patterns)}),
             Self::Not(inner) => json!({"not": inner.to_json()}),
+        }
+    }
+
+    /// Returns whether the condition sees what a command does, but not everything: what it does not see must not be granted.
+    pub(super) fn is_only_for_guards(&self) -> bool {
+        match self {
+            Self::Runs { .. } | Self::Writes(_) => true,
+            Self::Not(inner) => inner.is_only_for_guards(),
+            _ => false,
         }
     }
 
     /// Returns what the condition tests, without `not`.
     fn compiled(&self, home: Option<&str>) -> Result<Test, String> {
         match self {
-            Self::Glob(glob) => PathTest::new(std::slice::from_ref(glob), home).map(Test::Paths),
+            Self::Glob(glob) => Paths::matching(std::slice::from_ref(glob), home).map(Test::Paths),
             Self::OneOf(globs) if globs.is_empty() => Err(NO_GLOB.to_owned()),
-            Self::OneOf(globs) => PathTest::new(globs, home).map(Test::Paths),
+            Self::OneOf(globs) => Paths::matching(globs, home).map(Test::Paths),
             Self::Regex(text) => Ok(Test::Text {
                 expression: of_text(text.clone()),
                 perhaps: None,
             }),
-            Self::Outside => Ok(Test::Outside),
+            Self::Outside => Ok(Test::Paths(Paths::Outside)),
+            Self::Runs {
+                patterns,
+                with,
+                paths,
+            } => {
+                let paths = match paths.as_deref() {
+                    None => None,
+                    Some(Self::OneOf(globs)) => Some(Paths::matching(globs, home)?),
+                    Some(_) => Some(Paths::Outside),
+                };
+                let with = with.clone().map(of_text);
+                let test = RunsTest::new(patterns, with, paths)?;
+                Ok(Test::Command(CommandTest::Runs(test)))
+            }
+            Self::Writes(globs) if globs.is_empty() => Err(NO_GLOB.to_owned()),
+            Self::Writes(globs) => {
+                let paths = Paths::matching(globs, home)?;
+                Ok(Test::Command(CommandTest::Writes(paths)))
+            }
+            Self::RunsOnly(patterns) if patterns.is_empty() => Err(NO_PATTERN.to_owned()),
+            Self::RunsOnly(patterns) => {
+                let only = Only::new(patterns.iter().map(String::as_str))?;
+                Ok(Test::Command(CommandTest::RunsOnly(only)))
+            }
             Self::Not(inner) => inner.compiled_in_not(home),
         }
     }
@@ -157,8 +233,8 @@ impl Test {
                 expression,
                 perhaps,
             } => perhaps.iter().chain([expression]).collect(),
-            Self::Paths(paths) => paths.expressions().collect(),
-            Self::Outside => Vec::new(),
+            Self::Paths(paths) => paths.expressions(),
+            Self::Command(command) => command.expressions(),
         }
     }
 }
@@ -250,6 +326,85 @@ fn other_keys(value: Node<'_, '_>) -> String {
     }
 }
 
+/// Reads a condition on what a command does; none if the object has none of its keys.
+fn of_command(key: &str, value: Node<'_, '_>) -> Result<Option<Condition>, Fault> {
+    let kinds = ["runs", "writes", "runs_only"];
+    let Some(kind) = kinds.into_iter().find(|kind| value.member(kind).is_some()) else {
+        return Ok(None);
+    };
+    let allowed: &[&str] = match kind {
+        "runs" => &["runs", "with", "paths"],
+        "writes" => &["writes"],
+        _ => &["runs_only"],
+    };
+    for member in value.members() {
+        if !allowed.contains(&member.key) {
+            let path = format!("{key}.{}", member.key);
+            let expected = format!("one of the keys `{}`", allowed.join("`, `"));
+            let found = format!("`{}`", shortened(member.key));
+            return Err(HookError::unexpected(path, &expected, &found).at(member.value));
+        }
+    }
+    let texts = |name: &str| {
+        let member = value.member(name);
+        member
+            .map(|node| one_or_many_texts(&format!("{key}.{name}"), node))
+            .transpose()
+    };
+    let list = texts(kind)?.unwrap_or_default();
+    Ok(Some(match kind {
+        "writes" => Condition::Writes(list),
+        "runs_only" => Condition::RunsOnly(list),
+        _ => Condition::Runs {
+            patterns: list,
+            with: value
+                .member("with")
+                .map(|node| with(key, node))
+                .transpose()?,
+            paths: texts("paths")?.map(|globs| {
+                let is_outside = globs == [OUTSIDE];
+                Box::new(if is_outside {
+                    Condition::Outside
+                } else {
+                    Condition::OneOf(globs)
+                })
+            }),
+        },
+    }))
+}
+
+/// Reads the expression of `with`.
+fn with(key: &str, value: Node<'_, '_>) -> Result<String, Fault> {
+    let key = format!("{key}.with");
+    match Condition::read(&key, value)? {
+        Condition::Regex(text) => Ok(text),
+        _ => Err(
+            HookError::unexpected(key, "an object {\"regex\": \"...\"}", value.kind()).at(value),
+        ),
+    }
+}
+
+/// Reads a string as a list of one.
+fn one_or_many_texts(key: &str, value: Node<'_, '_>) -> Result<Vec<String>, Fault> {
+    if let Some(text) = value.text() {
+        return Ok(vec![text.to_owned()]);
+    }
+    let wrong = || HookError::unexpected(key, "a string or a list of strings", value.kind());
+    let items = value.items().ok_or_else(|| wrong().at(value))?;
+    let texts = items.map(|item| item.text().map(str::to_owned));
+    texts
+        .collect::<Option<_>>()
+        .ok_or_else(|| wrong().at(value))
+}
+
+/// Returns a list of one as its string.
+fn one_or_many(texts: &[String]) -> Value {
+    match texts {
+        [text] => json!(text),
+        texts => json!(texts),
+    }
+}
+
 fn list_of_globs<'t, 'a: 't>(
     key: &str,
     items: impl Iterator<Item = Node<'t, 'a>>,
@@ -270,6 +425,22 @@ impl fmt::Display for Condition {
             Self::OneOf(globs) => f.pad(&globs.join(", ")),
             Self::Regex(text) => f.pad(&format!("regex {text}")),
             Self::Outside => f.pad("path outside"),
+            Self::Runs {
+                patterns,
+                with,
+                paths,
+            } => {
+                let mut text = format!("runs {}", patterns.join(", "));
+                if let Some(with) = with {
+                    text += &format!(" with regex {with}");
+                }
+                if let Some(paths) = paths {
+                    text += &format!(" and paths {paths}");
+                }
+                f.pad(&text)
+            }
+            Self::Writes(globs) => f.pad(&format!("writes {}", globs.join(", "))),
+            Self::RunsOnly(patterns) => f.pad(&format!("runs only {}", patterns.join(", "))),
             Self::Not(inner) => f.pad(&format!("not {inner}")),
         }
     }

@@ -79,6 +79,8 @@ pub struct Hook {
     pub(super) uncertain: Option<Arc<str>>,
     /// The message about a condition that is unknown for an event, so that the hook runs.
     pub(super) untested: Option<String>,
+    /// The message about the part of a command that met a condition.
+    pub(super) met: Option<String>,
     /// The fingerprint, computed when it is first needed.
     pub(super) fingerprint: OnceLock<u64>,
 }
@@ -222,6 +224,7 @@ impl Hook {
             is_system: false,
             uncertain: None,
             untested: None,
+            met: None,
             fingerprint: OnceLock::new(),
         }
     }

@@ -9,10 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::canonical::{canonical, fnv1a};
+use super::condition::FOR_GUARDS;
 use super::definition::{Hook, Settings};
 use super::error::{BACKSPACE, EMPTY_ANSWER, Fault, HookError, LIKE_A_KEY};
 use super::keys::{self, Entry, KEYS, MOST_FAULTS, is_variable};
-use crate::entry::{FailurePolicy, HookCommand, Stdin};
+use crate::entry::{Decision, FailurePolicy, HookCommand, HookOutput, May, Stdin};
 use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
 use crate::pattern::EventPattern;
@@ -256,6 +257,10 @@ fn check_keys(
     let (resident, background) = (options.resident, options.background);
     let observes = options.enforce == Some(false);
     let no_input = options.stdin == Stdin::None;
+    let allows = |answer: &HookOutput| answer.decision == Some(Decision::Allow);
+    let grants = options.may.contains(&May::Grant) || read.answer.as_ref().is_some_and(allows);
+    let when = read.when.as_ref();
+    let for_guards = when.is_some_and(|when| when.only_for_guards().is_some());
     let no_args = "the key is missing, and there is neither `args` nor `answer`";
     for (is_wrong, key, message) in [
         (!has("event"), "event", "the key is missing".to_owned()),
@@ -284,6 +289,7 @@ fn check_keys(
             "a hook that withholds the output must be enforced: remove one of the two".to_owned(),
         ),
         (observes && background, "enforce", beside("background")),
+        (grants && for_guards, "when", FOR_GUARDS.to_owned()),
     ] {
         if is_wrong {
             let mut error = HookError::key(key, message);

@@ -4,6 +4,7 @@
 //! The automaton is made while it reads, as far as the texts need it. It gives up where the text makes it grow without end;
 //! then it is unknown what the text has. Knows no conditions and no events.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -38,11 +39,11 @@ const LONGEST_TEXT: usize = 1024 * 1024;
 /// The most bytes of texts that are read again for one expression alone, together for an event.
 const MOST_ALONE: usize = 16 * 1024 * 1024;
 
-pub(super) const NOT_COMPILED: Unknown = "its expressions are not compiled";
-const TOO_LONG: Unknown = "its value has more than 1 MiB";
-const GAVE_UP: Unknown = "the text takes the expressions of all hooks too long";
+pub(super) const NOT_COMPILED: Unknown = Cow::Borrowed("its expressions are not compiled");
+const TOO_LONG: Unknown = Cow::Borrowed("its value has more than 1 MiB");
+const GAVE_UP: Unknown = Cow::Borrowed("the text takes the expressions of all hooks too long");
 const TOO_LARGE_TOGETHER: Unknown =
-    "the expressions of all hooks on the event take more than 16 MiB when compiled";
+    Cow::Borrowed("the expressions of all hooks on the event take more than 16 MiB when compiled");
 
 const TOO_LARGE: &str = "takes more than 256 KiB when compiled: repeat less, match only ASCII letters, as in \
                          `(?-u:\\w)`, or test the value in the hook";
@@ -180,7 +181,7 @@ impl Expressions {
         let number = *self.numbers.get(expression).ok_or(NOT_COMPILED)?;
         let is_in = |set: &PatternSet| set.contains(pattern(number));
         match found {
-            Found::Unknown(why) => Err(why),
+            Found::Unknown(why) => Err(why.clone()),
             Found::These(set) => Ok(is_in(set)),
             Found::AtMost(set) if !is_in(set) => Ok(false),
             Found::AtMost(_) => {
@@ -430,7 +431,7 @@ mod tests {
         }
         let list = [of_text(&hard), of_text("x")];
         let all = Expressions::new(list.iter());
-        assert!(matches!(all.find(&text, false), Found::Unknown(GAVE_UP)));
+        assert!(matches!(all.find(&text, false), Found::Unknown(why) if why == GAVE_UP));
         // The next text is read all the same.
         assert!(matches!(all.find("ab", false), Found::These(_)));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::compared::Compared;
-use super::condition::Condition;
+use super::condition::{Condition, FOR_GUARDS};
 use super::definition::Hook;
 use super::error::HookError;
 use super::when::expressions_of;
@@ -136,6 +136,12 @@ impl Hook {
         self.untested.as_deref()
     }
 
+    /// Returns a message about the part of a command that met a condition. None for a hook that was not chosen for an event.
+    #[cfg(feature = "cli")]
+    pub(crate) fn met_note(&self) -> Option<&str> {
+        self.met.as_deref()
+    }
+
     /// Returns the values of an event, for this hook alone.
     fn compared<'e>(&self, event: &'e HookEvent, working_dir: Option<&'e Path>) -> Compared<'e> {
         let when = self.settings.when.iter().map(Arc::clone);
@@ -188,13 +194,19 @@ impl Hook {
             let pointer = printable(pointer);
             format!("the condition on `{pointer}` could not be tested: {why}")
         });
+        let met = when.and_then(|when| when.met(at, self.base_dir()));
+        let met = met.map(|(pointer, part)| {
+            let pointer = printable(pointer);
+            format!("the condition on `{pointer}` matches: {part}")
+        });
         // A host may have registered the hook of an earlier result.
-        if uncertain == self.uncertain.as_deref() && untested == self.untested {
+        if uncertain == self.uncertain.as_deref() && untested == self.untested && met == self.met {
             return Arc::clone(self);
         }
         Arc::new(Self {
             uncertain: uncertain.map(Into::into),
             untested,
+            met,
             ..Self::clone(self)
         })
     }
@@ -216,12 +228,20 @@ impl Hook {
                 _ => format!("add \"{word}\" to `may` in the hook's entry"),
             });
         }
+        if word == May::Grant && self.only_for_guards().is_some() {
+            return Err(FOR_GUARDS.to_owned());
+        }
         match &self.uncertain {
             Some(pointer) => Err(format!(
                 "it is not certain that the condition on `{pointer}` matches"
             )),
             None => Ok(()),
         }
+    }
+
+    /// Returns the pointer of a condition that only a guard may have.
+    pub(super) fn only_for_guards(&self) -> Option<&str> {
+        self.settings.when.as_ref()?.only_for_guards()
     }
 
     /// Checks that the conditions can be used: compiles them.

@@ -4,6 +4,7 @@
 
 mod answers;
 mod canonical;
+mod command_test;
 mod compared;
 mod condition;
 mod definition;

@@ -75,7 +75,7 @@ impl PathValue<'_> {
     }
 
     /// Returns whether the path lies outside of the root and of temporary directories.
-    pub(super) fn is_outside(&self) -> Answers {
+    fn is_outside(&self) -> Answers {
         let mut names = self.names.list.iter();
         let is_outside = |name: &Name| name.relative.is_none() && !self.base.is_temporary(name);
         let is_partial =
@@ -83,6 +83,39 @@ impl PathValue<'_> {
         Answers {
             is_partial,
             ..Answers::is(names.any(is_outside))
+        }
+    }
+}
+
+/// What a path must be.
+#[derive(Debug, Clone)]
+pub(super) enum Paths {
+    Matching(PathTest),
+    /// Outside of the root and of temporary directories.
+    Outside,
+}
+
+impl Paths {
+    /// Compiles globs, of which one must match. `home` replaces `~`.
+    ///
+    /// # Errors
+    /// A fragment that names the glob, the reason, and the right form.
+    pub(super) fn matching(globs: &[String], home: Option<&str>) -> Result<Self, String> {
+        PathTest::new(globs, home).map(Self::Matching)
+    }
+
+    pub(super) fn expressions(&self) -> Vec<&Expression> {
+        match self {
+            Self::Matching(globs) => globs.expressions().collect(),
+            Self::Outside => Vec::new(),
+        }
+    }
+
+    /// Returns the answers to the names of a path.
+    pub(super) fn answers(&self, value: &PathValue<'_>) -> Answers {
+        match self {
+            Self::Matching(globs) => globs.answers(value),
+            Self::Outside => value.is_outside(),
         }
     }
 }
@@ -101,11 +134,7 @@ pub(super) struct PathTest {
 }
 
 impl PathTest {
-    /// Compiles globs. `home` replaces `~`.
-    ///
-    /// # Errors
-    /// A fragment that names the glob, the reason, and the right form.
-    pub(super) fn new(globs: &[String], home: Option<&str>) -> Result<Self, String> {
+    fn new(globs: &[String], home: Option<&str>) -> Result<Self, String> {
         let globs = globs.iter().map(|glob| Glob::new(glob, home));
         let globs: Vec<Glob> = globs.collect::<Result<_, _>>()?;
         let expression = |is_chosen: fn(&Glob) -> bool| -> Result<Option<Expression>, String> {
@@ -128,18 +157,18 @@ impl PathTest {
         })
     }
 
-    pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+    fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.named.iter().chain(&self.anywhere).chain(&self.whole)
     }
 
     /// Returns the answers to the names of a file.
-    pub(super) fn answers(&self, value: &PathValue<'_>) -> Answers {
+    fn answers(&self, value: &PathValue<'_>) -> Answers {
         let each = value.names.list.iter().map(|name| {
             let answer = self.answer(name, value).unwrap_or_else(Answers::unknown);
             if !value.stands_for_more || value.names.kind == Kind::File {
                 return answer;
             }
-            let all = self.with_what_is_below(name, answer, value);
+            let all = self.with_what_is_below(name, answer.clone(), value);
             all.unwrap_or_else(|why| answer.joined(Answers::unknown(why)))
         });
         each.fold(Answers::default(), Answers::joined)

@@ -21,9 +21,10 @@ const SEARCHES: [(&str, &[&str]); 3] = [
     ("ls", &[]),
 ];
 
-const UNCLEAR: Unknown =
-    "the glob of the search has more than names, `/`, `*`, `?`, `[..]` and simple braces";
-const NO_TEXT: Unknown = "the glob of the search is not a text";
+const UNCLEAR: Unknown = Cow::Borrowed(
+    "the glob of the search has more than names, `/`, `*`, `?`, `[..]` and simple braces",
+);
+const NO_TEXT: Unknown = Cow::Borrowed("the glob of the search is not a text");
 
 /// Returns whether a path of this event may be a directory.
 pub(super) fn may_be_directory(event: &HookEvent) -> bool {

@@ -10,12 +10,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::{Map, Value, json};
 
 use super::answers::Answers;
-use super::compared::Compared;
+use super::command_test::{CommandTest, of_answer};
+use super::compared::{Compared, Root};
 use super::condition::{Condition, Lazy, Test};
 use super::error::{Fault, HookError};
 use super::expressions::{Expression, Expressions};
-use super::path_test::PathValue;
+use super::path_test::{PathValue, Paths};
 use super::search::{Asked, Search, may_be_directory};
+use crate::command;
 use crate::events::HookEvent;
 use crate::json::{Member, Node, kind};
 use crate::paths::Unknown;
@@ -80,7 +82,7 @@ fn pointer_for(path: &str) -> String {
 /// The most items of a list that a step `*` means.
 const MOST_ITEMS: usize = 1000;
 
-const MANY_ITEMS: Unknown = "the event has more than 1,000 such values";
+const MANY_ITEMS: Unknown = Cow::Borrowed("the event has more than 1,000 such values");
 
 /// The most lists of conditions whose expressions are kept: one for each list of hooks that matches a kind of events.
 const MOST_KEPT: usize = 32;
@@ -213,6 +215,21 @@ impl When {
         unknown.collect()
     }
 
+    /// Returns the pointer of a condition on what a command does, and the part of the command that met it.
+    pub(super) fn met(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<(&str, String)> {
+        let mut tests = self.tests.iter();
+        tests.find_map(|(pointer, test)| {
+            Some((pointer.as_str(), answers(pointer, test, at, root).met?))
+        })
+    }
+
+    /// Returns the pointer of a condition that only a guard may have: what it does not see would be granted.
+    pub(super) fn only_for_guards(&self) -> Option<&str> {
+        let mut conditions = self.conditions();
+        conditions
+            .find_map(|(pointer, condition)| condition.is_only_for_guards().then_some(pointer))
+    }
+
     /// Returns the pointer of a condition whose value the event does not have.
     #[cfg(feature = "cli")]
     pub(super) fn absent(&self, event: &HookEvent) -> Option<&str> {
@@ -257,7 +274,10 @@ fn answers(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -
             Test::Paths(paths) => {
                 path_answers(pointer, value, at, root, |path| paths.answers(path))
             }
-            Test::Outside => path_answers(pointer, value, at, root, |path| path.is_outside()),
+            Test::Command(test) => match value.map(Value::as_str) {
+                Some(Some(text)) => command_answers(test, text, at, root),
+                _ => Answers::unknown(missing(value)),
+            },
         });
     }
     let mut expressions = compiled.expressions().into_iter();
@@ -273,8 +293,8 @@ fn answers(pointer: &str, test: &Lazy, at: &Compared<'_>, root: Option<&Path>) -
 
 fn missing(value: Option<&Value>) -> Unknown {
     match value {
-        None | Some(Value::Null) => "the event has no such value",
-        Some(_) => "its value is not a text",
+        None | Some(Value::Null) => "the event has no such value".into(),
+        Some(_) => "its value is not a text".into(),
     }
 }
 
@@ -297,6 +317,58 @@ fn text_answers(
     answers.unwrap_or_else(Answers::unknown)
 }
 
+/// Tests what a shell command does.
+fn command_answers(
+    test: &CommandTest,
+    text: &str,
+    at: &Compared<'_>,
+    root: Option<&Path>,
+) -> Answers {
+    let root = at.root(root);
+    let names = |paths: &Paths, path: &str| {
+        at_path(&Asked::file(path, true), at, &root, |path| {
+            paths.answers(path)
+        })
+    };
+    match test {
+        CommandTest::Runs(runs) => {
+            let has = |expression: &Expression, text: &str| at.has_once(expression, text, false);
+            runs.answers(&at.commands(text), has, names)
+        }
+        CommandTest::RunsOnly(only) => {
+            let answers = of_answer(only.covers(text));
+            let is_bash = at.event.tool_name.as_deref() == Some("bash");
+            Answers {
+                // The shell of another tool may read the text in another way.
+                is_partial: !is_bash,
+                ..answers
+            }
+        }
+        CommandTest::Writes(paths) => {
+            let commands = at.commands(text);
+            let each = commands.written().map(|target| {
+                let path = match &target.path {
+                    command::Path::Known(path) => path,
+                    // Of ordinary commands, more than one in a hundred writes to a file in a variable.
+                    command::Path::Unknown { ending, .. } if ending.is_empty() => {
+                        return Answers::is(false);
+                    }
+                    command::Path::Unknown { ending, .. } => ending,
+                };
+                let answers = names(paths, path);
+                let command = answers
+                    .yes
+                    .then(|| format!("a file that `{}` writes", target.command()));
+                Answers {
+                    met: command,
+                    ..answers
+                }
+            });
+            Answers::any(each.chain([of_answer(commands.unread())]))
+        }
+    }
+}
+
 fn path_answers(
     pointer: &str,
     value: Option<&Value>,
@@ -313,13 +385,25 @@ fn path_answers(
             None => Err(missing(value)),
         },
     };
-    let found = asked.and_then(|asked| {
-        let base = root.base(at.event)?;
+    match asked {
+        Ok(asked) => at_path(&asked, at, &root, test),
+        Err(why) => Answers::unknown(why),
+    }
+}
+
+/// Tests the names of a path.
+fn at_path(
+    asked: &Asked<'_>,
+    at: &Compared<'_>,
+    root: &Root,
+    test: impl Fn(&PathValue<'_>) -> Answers,
+) -> Answers {
+    let found = root.base(at.event).and_then(|base| {
         let names = root.names_of(&asked.path, at.event)?;
         let each = names.cases.iter().map(|ignores_case| {
             test(&PathValue {
                 at,
-                root: &root,
+                root,
                 base,
                 names: &names,
                 ignores_case: *ignores_case,

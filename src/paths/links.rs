@@ -2,6 +2,7 @@
 //!
 //! Looks at files, with a limit for each event. The system's own function names only the last place.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,13 +10,13 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// The reason why it is not known which file a path names.
-pub(crate) type Unknown = &'static str;
+pub(crate) type Unknown = Cow<'static, str>;
 
-pub(super) const BEHIND_A_LINK: Unknown = "it has `..` behind a link";
-const OF_A_PROCESS: Unknown = "its file depends on the process that opens it";
-const MANY_LINKS: Unknown = "it has more than 40 links";
-const UNREADABLE: Unknown = "a directory of it cannot be read";
-const TOO_MUCH: Unknown = "the paths of the event have too many links and parts";
+pub(super) const BEHIND_A_LINK: Unknown = Cow::Borrowed("it has `..` behind a link");
+const OF_A_PROCESS: Unknown = Cow::Borrowed("its file depends on the process that opens it");
+const MANY_LINKS: Unknown = Cow::Borrowed("it has more than 40 links");
+const UNREADABLE: Unknown = Cow::Borrowed("a directory of it cannot be read");
+const TOO_MUCH: Unknown = Cow::Borrowed("the paths of the event have too many links and parts");
 
 /// The most links of a path. Systems follow no more links.
 const MOST_LINKS: usize = 40;

@@ -7,11 +7,11 @@ use super::links::{self, Kind, Lookups, Unknown, Walk};
 use super::rules::{System, begins_at_root, behind, composed, joined, plain, resolved};
 use super::{LONGEST_PATH, is_too_long, without_parents};
 
-const NUL: Unknown = "it has the character NUL";
-const DEVICE: Unknown = "it is a device, or begins in a directory of the process";
-const REMOTE: Unknown = "it is on another computer";
-const LONG: Unknown = "a path has more than 4,096 bytes";
-const NO_DIRECTORY: Unknown = "its directory is not known";
+const NUL: Unknown = Cow::Borrowed("it has the character NUL");
+const DEVICE: Unknown = Cow::Borrowed("it is a device, or begins in a directory of the process");
+const REMOTE: Unknown = Cow::Borrowed("it is on another computer");
+const LONG: Unknown = Cow::Borrowed("a path has more than 4,096 bytes");
+const NO_DIRECTORY: Unknown = Cow::Borrowed("its directory is not known");
 
 /// The directories in which paths begin, and to which they are relative.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{Base, Lookups, System, composed};
+use super::{Base, Lookups, System, Unknown, composed};
 use crate::growth::assert_linear;
 
 use System::{Mac, Unix, Windows};
@@ -16,7 +16,7 @@ fn names(
     root: &Path,
     base: Option<&Path>,
     system: System,
-) -> Result<Vec<String>, &'static str> {
+) -> Result<Vec<String>, Unknown> {
     let lookups = Lookups::default();
     let base = Base::new(root, base, system, &lookups)?;
     let names = base.names_of(text, &lookups)?.list;

@@ -1,0 +1,37 @@
+//! What a command runs and writes, read from its text without a process: the conditions `runs`, `writes` and `runs_only`.
+//!
+//! ```text
+//! lexer.rs, grammar.rs   the language of shells: words, operators, groups, documents
+//! expand.rs, starts.rs   values of words; commands in the words of a command
+//! read.rs                the commands that run
+//! pattern.rs, fit.rs, runs.rs   which of them a pattern meets
+//! ```
+//!
+//! It stops accidents and haste; it is no sandbox. Scripts, other languages, aliases and the entry point of an image are not
+//! seen. Knows no hooks, events or files.
+
+mod ansi;
+mod expand;
+mod fit;
+mod frame;
+mod glob;
+mod grammar;
+mod lexer;
+mod only;
+mod pattern;
+mod read;
+mod runs;
+mod starts;
+mod syntax;
+mod tables;
+mod writes;
+
+pub(crate) use only::Only;
+pub(crate) use pattern::Pattern;
+pub(crate) use read::Commands;
+pub(crate) use runs::{Answer, Met, Path};
+
+#[cfg(test)]
+mod compared_tests;
+#[cfg(test)]
+mod tests;

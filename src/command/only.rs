@@ -1,0 +1,267 @@
+//! The condition `runs_only`: each command of a text is in a list. An answer that allows may stand behind it.
+//!
+//! Its reading is its own, and so small that every shell agrees with it. What it does not read is unknown, never covered.
+
+use super::glob::Glob;
+use super::read::one_line;
+use super::runs::Answer;
+
+/// The commands of a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Only(Vec<Allowed>);
+
+/// A command that may run.
+#[derive(Debug, Clone)]
+struct Allowed {
+    text: String,
+    programs: Vec<String>,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    /// One of these must be there, behind the words before it in the pattern.
+    Options(Vec<String>),
+    /// The next word is one of these.
+    Word(Vec<Glob>),
+    /// One or more words.
+    Words,
+}
+
+impl Only {
+    /// Reads the patterns. The error says what cannot be meant.
+    pub(crate) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let allowed: Result<Vec<_>, String> = patterns.into_iter().map(allowed).collect();
+        Ok(Self(allowed?))
+    }
+
+    /// Returns whether each command of a text is in the list.
+    pub(crate) fn covers(&self, text: &str) -> Answer {
+        let commands = match commands(text) {
+            Ok(commands) => commands,
+            Err(reason) => return Answer::Unknown(reason),
+        };
+        let mut first = None;
+        for command in commands {
+            let mut allowed = self.0.iter();
+            let Some(allowed) = allowed.find(|allowed| allowed.covers(&command)) else {
+                return Answer::No;
+            };
+            first.get_or_insert_with(|| Answer::Yes {
+                pattern: allowed.text.clone(),
+                command: one_line(&command.join(" ")),
+            });
+        }
+        first.unwrap_or_else(|| Answer::Unknown("the text has no command".to_owned()))
+    }
+}
+
+fn allowed(text: &str) -> Result<Allowed, String> {
+    let mut words = text.split_whitespace();
+    let Some(program) = words.next() else {
+        return Err("a pattern must begin with a program: `git status`".to_owned());
+    };
+    check_program(program)?;
+    let mut allowed = Allowed {
+        text: text.to_owned(),
+        programs: program.split('|').map(str::to_owned).collect(),
+        parts: Vec::new(),
+    };
+    let words: Vec<_> = words.collect();
+    for (index, word) in words.iter().enumerate() {
+        let part = part(word, index + 1 == words.len())?;
+        allowed.parts.push(part);
+    }
+    Ok(allowed)
+}
+
+fn check_program(program: &str) -> Result<(), String> {
+    for name in program.split('|') {
+        if name.is_empty() || name.contains(['*', '/', '=']) || name.starts_with(['-', '!']) {
+            return Err(format!(
+                "`{name}` is not the plain name of a program, which `runs_only` needs: write `git status`"
+            ));
+        }
+        if matches!(name, "cd" | "pushd" | "popd") {
+            return Err(format!(
+                "`{name}` is never covered by `runs_only`: what the next commands do would depend on the directory"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn part(word: &str, is_last: bool) -> Result<Part, String> {
+    let alternatives = word.split('|');
+    if word.starts_with('!') || word == "|" || alternatives.clone().any(str::is_empty) {
+        return Err(format!(
+            "`{word}` has no meaning in `runs_only`: a pattern names each word and option that may be there"
+        ));
+    }
+    if word == "*" && is_last {
+        return Ok(Part::Words);
+    }
+    let dashes = alternatives
+        .clone()
+        .filter(|word| word.starts_with('-'))
+        .count();
+    if dashes == 0 {
+        let globs =
+            alternatives.map(|word| Glob::new(word).ok_or_else(|| format!("`{word}` is too long")));
+        return Ok(Part::Word(globs.collect::<Result<_, _>>()?));
+    }
+    if dashes < alternatives.clone().count() || word.contains('*') {
+        return Err(format!(
+            "`{word}` is not an option in full: in `runs_only` an option stands for itself, without `*` and `=..`"
+        ));
+    }
+    Ok(Part::Options(alternatives.map(str::to_owned).collect()))
+}
+
+impl Allowed {
+    fn covers(&self, command: &[String]) -> bool {
+        let Some((program, words)) = command.split_first() else {
+            return false;
+        };
+        self.programs.contains(program) && self.names_all(words) && self.has_options(words)
+    }
+
+    /// Returns whether the pattern names each word.
+    fn names_all(&self, words: &[String]) -> bool {
+        let mut parts = self
+            .parts
+            .iter()
+            .filter(|part| !matches!(part, Part::Options(_)));
+        let mut is_star = false;
+        let mut is_first = true;
+        for word in words {
+            if word.starts_with('-') && word != "-" {
+                // Nothing stands before the subcommand.
+                let is_early = is_first && matches!(self.parts.first(), Some(Part::Word(_)));
+                if is_early || !self.names_option(word) {
+                    return false;
+                }
+                continue;
+            }
+            is_first = false;
+            match parts.next() {
+                Some(Part::Word(globs)) if globs.iter().any(|glob| glob.is(word)) => {}
+                Some(Part::Words) => is_star = true,
+                None if is_star => {}
+                _ => return false,
+            }
+        }
+        parts.next().is_none()
+    }
+
+    fn names_option(&self, word: &str) -> bool {
+        self.parts.iter().any(|part| is_option_of(part, word))
+    }
+
+    fn has_options(&self, words: &[String]) -> bool {
+        let options = self
+            .parts
+            .iter()
+            .filter(|part| matches!(part, Part::Options(_)));
+        let is_there = |part: &Part| words.iter().any(|word| is_option_of(part, word));
+        options.into_iter().all(is_there)
+    }
+}
+
+fn is_option_of(part: &Part, word: &str) -> bool {
+    match part {
+        Part::Options(options) => options.iter().any(|option| option == word),
+        _ => false,
+    }
+}
+
+/// Splits a text into commands. The error says what is not read.
+fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let mut commands = Vec::new();
+    let mut command = Vec::new();
+    let mut rest = text;
+    // A command must follow `&&`, `||` and `|`.
+    let mut is_open = false;
+    while let Some(c) = rest.chars().next() {
+        if let Some((length, needs_more)) = separator(rest) {
+            let is_empty = command.is_empty();
+            let is_blank_line = c == '\n' && !(is_open && needs_more);
+            if is_empty && !is_blank_line {
+                return Err("an operator has no command before it".to_owned());
+            }
+            if !is_empty {
+                commands.push(std::mem::take(&mut command));
+                is_open = needs_more;
+            }
+            rest = &rest[length..];
+        } else if matches!(c, ' ' | '\t') {
+            rest = &rest[1..];
+        } else {
+            let (word, behind) = word(rest)?;
+            command.extend(word);
+            rest = behind;
+            is_open = false;
+        }
+    }
+    if is_open {
+        return Err("an operator has no command behind it".to_owned());
+    }
+    if !command.is_empty() {
+        commands.push(command);
+    }
+    Ok(commands)
+}
+
+/// Returns the length of the operator or line end with which a text begins, and whether a command must follow.
+fn separator(text: &str) -> Option<(usize, bool)> {
+    let has = |operator| text.starts_with(operator);
+    match () {
+        () if has("&&") || has("||") => Some((2, true)),
+        () if has(";") || has("\n") => Some((1, false)),
+        () if has("|") && !has("|&") => Some((1, true)),
+        () => None,
+    }
+}
+
+/// Reads a word, or a redirection that changes no file. Returns what is behind it.
+fn word(text: &str) -> Result<(Option<String>, &str), String> {
+    let (word, rest) = if let Some(quoted) = text.strip_prefix('\'') {
+        let (word, rest) = quoted
+            .split_once('\'')
+            .ok_or_else(|| "a quote does not end".to_owned())?;
+        (Some(word.to_owned()), rest)
+    } else if let Some(rest) = without_effect(text) {
+        (None, rest)
+    } else {
+        let length = text.find(|c| !is_read(c)).unwrap_or(text.len());
+        (Some(text[..length].to_owned()), &text[length..])
+    };
+    let is_ended = rest.is_empty() || rest.starts_with([' ', '\t']) || separator(rest).is_some();
+    if let Some(word) = &word {
+        check(word)?;
+    }
+    match rest.chars().next().filter(|_| !is_ended) {
+        None => Ok((word, rest)),
+        Some(c) => Err(format!("`{}` is not read by `runs_only`", c.escape_debug())),
+    }
+}
+
+fn check(word: &str) -> Result<(), String> {
+    if word.starts_with('=') {
+        return Err("a word that begins with `=` is a path in some shells".to_owned());
+    }
+    if word.contains(|c: char| c.is_control() && c != '\n') {
+        return Err("a word has a control character".to_owned());
+    }
+    Ok(())
+}
+
+fn without_effect(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("2>&1");
+    rest.or_else(|| text.strip_prefix(">/dev/null"))
+}
+
+/// The characters that mean themselves in every shell.
+fn is_read(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-./,:+%@=".contains(c)
+}

@@ -1,0 +1,190 @@
+//! Conditions on what a shell command runs and writes. The language of patterns is tested beside its module.
+
+use forge_hooks::{Hook, HookEvent};
+use serde_json::{Value, json};
+
+use super::{POINTER, bash};
+use crate::support::World;
+
+fn entry(condition: &Value, answer: Value) -> Value {
+    json!({"event": "tool:pre_execute", "when": {POINTER: condition}, "answer": answer})
+}
+
+/// Returns whether a guard with this condition blocks a command, and the reason.
+fn blocked(world: &World, condition: &Value, command: &str) -> Option<String> {
+    let blocks = json!({"decision": "block", "reason": "OWN"});
+    world.registry().clear();
+    world.add(Hook::from_json(&entry(condition, blocks)).unwrap());
+    let outcome = world.outcome(&bash(command));
+    (!outcome.allowed()).then(|| outcome.reason().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn a_guard_of_what_runs_means_what_it_says() {
+    let world = World::new();
+    let push = json!({"runs": "git push -f|--force"});
+    let table = json!({"runs": "psql", "with": {"regex": "(?i)drop table"}});
+    let outside = json!({"runs": "rm -r", "paths": "outside"});
+    let secret = json!({"runs": "rm", "paths": ["secrets/**"]});
+    let env = json!({"writes": ["**/.env", ".env"]});
+    for (condition, command, expected) in [
+        (&push, "git push -f", true),
+        (
+            &push,
+            "cd x && timeout 9 git -C a push -uf origin main",
+            true,
+        ),
+        (&push, "g\\it pu's'h --force", true),
+        (&push, "bash -c 'git push --force'", true),
+        (&push, "git push --force-with-lease", false),
+        (&push, "git commit -m 'no git push --force'", false),
+        (&push, "echo git push -f", false),
+        (&json!({"runs": ["sudo", "doas"]}), "ls | doas tee x", true),
+        (&json!({"runs": ["sudo", "doas"]}), "ls ~/sudoku", false),
+        (&json!({"not": {"runs": "git"}}), "git status", false),
+        (&json!({"not": {"runs": "git"}}), "ls", true),
+        (&table, "echo 'DROP TABLE x' | psql", true),
+        (&table, "psql -c 'drop table x'", true),
+        (
+            &table,
+            "echo 'drop table x' > notes; psql -c 'select 1'",
+            false,
+        ),
+        (&outside, "rm -rf /etc/x", true),
+        (&outside, "rm -rf build /tmp/x", false),
+        (&outside, "cd / && rm -rf etc", true),
+        (&secret, "rm secrets/key", true),
+        (&secret, "rm -r secrets", true),
+        (&secret, "rm src/secrets.md", false),
+        (&env, "echo A=1 >> ./config/.env", true),
+        (&env, "cat .env", false),
+        (&env, "cp x .env", true),
+        (&env, "echo .env > list", false),
+        (&env, "echo x > \"$D/.env\"", true),
+        (&env, "echo x > \"$LOG\"", false),
+    ] {
+        let reason = blocked(&world, condition, command);
+        assert_eq!(reason.is_some(), expected, "{condition} {command}");
+        assert!(
+            reason.is_none_or(|reason| reason == "OWN"),
+            "{condition} {command}"
+        );
+    }
+    // What was not read runs each guard, with that as its reason.
+    let long = "x ".repeat(1024 * 1024);
+    for condition in [&push, &table, &outside, &env] {
+        let reason = blocked(&world, condition, &long).unwrap();
+        assert!(reason.contains("was not read"), "{reason}");
+    }
+    let reason = blocked(&world, &push, "\"$X\" push -f").unwrap();
+    assert!(
+        reason.contains("could not be tested: the program is in a variable: \"$X\""),
+        "{reason}"
+    );
+}
+
+#[test]
+fn only_what_is_listed_is_allowed() {
+    let world = World::new();
+    let only = json!({"runs_only": ["git status", "ls -l|-a *", "ls"]});
+    let decided = |tool: &str, command: &str| {
+        world.registry().clear();
+        let allows = entry(&only, json!({"decision": "allow"}));
+        world.add(Hook::from_json(&allows).unwrap());
+        let event = HookEvent::tool_pre_execute(tool, json!({"command": command}));
+        let outcome = world.outcome(&event);
+        let mut results = outcome.results().iter();
+        results.any(|result| {
+            result
+                .output()
+                .is_some_and(|output| output.decision.is_some())
+        })
+    };
+    for (command, expected) in [
+        ("git status", true),
+        ("ls", true),
+        ("git status; ls -l src", true),
+        ("git status --x", false),
+        ("git -c core.fsmonitor=x status", false),
+        ("git status; rm x", false),
+        ("git status $(rm x)", false),
+        ("ls > x", false),
+        ("", false),
+    ] {
+        assert_eq!(decided("bash", command), expected, "{command}");
+    }
+    assert!(!decided("powershell", "git status"));
+    let guard = json!({"not": only});
+    for (command, expected) in [("git status", false), ("git push", true), ("ls $(x)", true)] {
+        assert_eq!(
+            blocked(&world, &guard, command).is_some(),
+            expected,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn conditions_on_commands_are_read_and_written() {
+    let answer = json!({"decision": "block"});
+    for condition in [
+        json!({"runs": "git push -f"}),
+        json!({"runs": ["a", "b"], "with": {"regex": "x"}, "paths": ["a", "b"]}),
+        json!({"runs": "rm -r", "paths": "outside"}),
+        json!({"writes": "**/.env"}),
+        json!({"runs_only": ["git status", "ls"]}),
+        json!({"not": {"runs": "git"}}),
+    ] {
+        let entry = entry(&condition, answer.clone());
+        assert_eq!(Hook::from_json(&entry).unwrap().to_json(), entry);
+    }
+    for (condition, message) in [
+        (json!({"runs": []}), "expected at least one pattern"),
+        (json!({"runs": 5}), "expected a string or a list of strings"),
+        (json!({"runs": "rm -rf*"}), "write `-rf`"),
+        (json!({"runs": "git 'a b'", "x": 1}), "found `x`"),
+        (json!({"runs": "a", "with": "x"}), "an object {\"regex\""),
+        (
+            json!({"runs": "a", "with": {"regex": "("}}),
+            "not a regular expression",
+        ),
+        (json!({"runs": "a", "paths": ["[a"]}), "invalid glob `[a`"),
+        (json!({"writes": []}), "at least one glob"),
+        (json!({"runs_only": []}), "at least one pattern"),
+        (json!({"not": {"not": {"runs": "a"}}}), "`not` within `not`"),
+    ] {
+        let error = Hook::from_json(&entry(&condition, answer.clone())).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+/// What `runs` does not see would be allowed.
+#[test]
+fn a_condition_for_guards_allows_nothing() {
+    let allow = json!({"decision": "allow"});
+    for condition in [
+        json!({"runs": "git status"}),
+        json!({"not": {"runs": "rm"}}),
+        json!({"writes": "x"}),
+        json!({"not": {"writes": "x"}}),
+    ] {
+        let error = Hook::from_json(&entry(&condition, allow.clone())).unwrap_err();
+        assert!(error.to_string().contains("write `runs_only`"), "{error}");
+        let may =
+            json!({"event": "*", "when": {POINTER: condition}, "command": "x", "may": ["grant"]});
+        assert!(Hook::from_json(&may).is_err());
+    }
+    // Text for the model is added where the condition is certain.
+    let world = World::new();
+    let adds = entry(&json!({"runs": "npm"}), json!({"additionalContext": "c"}));
+    world.add(Hook::from_json(&adds).unwrap());
+    for (command, expected) in [("npm test", true), ("ls", false)] {
+        let outcome = world.outcome(&bash(command));
+        assert_eq!(
+            outcome.additional_context().is_some(),
+            expected,
+            "{command}"
+        );
+    }
+}
