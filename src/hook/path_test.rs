@@ -236,10 +236,11 @@ impl PathTest {
     /// Returns whether a guard must see a call on this directory: a glob matches all that is in it, or has a fixed beginning
     /// and may match something in it, or what the search in it finds.
     fn is_about_what_is_below(&self, name: &Name, value: &PathValue<'_>) -> Result<bool, Unknown> {
-        for text in [name.relative.as_deref(), Some(name.absolute.as_str())] {
-            let text = text.map(|text| format!("{}/", text.trim_end_matches('/')));
+        let own = [name.relative.as_deref(), Some(&name.absolute)];
+        for text in own.into_iter().flatten() {
+            let text = format!("{}/", text.trim_end_matches('/'));
             for expression in [&self.named, &self.anywhere] {
-                if value.has_once(expression.as_ref(), text.as_deref().unwrap_or_default())? {
+                if value.has_once(expression.as_ref(), &text)? {
                     return Ok(true);
                 }
             }
