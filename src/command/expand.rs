@@ -24,14 +24,18 @@ const MOST_BRACES: usize = 32;
 const MOST_BYTES: usize = 1 << 20;
 
 /// A word of a command as the program gets it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Arg {
     /// It is one of these.
     pub(super) values: Vec<String>,
     /// The programs that it may name, if they are others: for patterns and braces.
     pub(super) names: Vec<String>,
+    /// True if its values are patterns of files.
+    pub(super) is_pattern: bool,
     /// True if it is unknown, and may be any number of words.
     pub(super) is_many: bool,
+    /// True if it is an unknown list: `"$@"`.
+    pub(super) is_list: bool,
     /// The place in the text.
     pub(super) span: Range<usize>,
 }
@@ -40,9 +44,7 @@ impl Arg {
     pub(super) fn new(value: impl Into<String>) -> Self {
         Self {
             values: vec![value.into()],
-            names: Vec::new(),
-            is_many: false,
-            span: 0..0,
+            ..Self::default()
         }
     }
 
@@ -63,71 +65,184 @@ impl Arg {
     }
 }
 
-/// Returns what commands print, by their places, if it is known.
+/// Returns what commands print, by their places among all commands, if it is known.
 pub(super) type Printed<'a> = dyn Fn(Range<usize>) -> Option<String> + 'a;
 
+/// The values that the texts give to variables.
 pub(super) struct Variables {
-    values: HashMap<String, Vec<String>>,
+    variables: HashMap<String, Variable>,
     bytes_left: usize,
+    /// The place of the current text's first command among all commands.
+    base: usize,
 }
 
-/// What a word may be, before it is split.
+#[derive(Default)]
+struct Variable {
+    values: Vec<String>,
+    /// The commands whose output is one of its values.
+    printed: Vec<Range<usize>>,
+    /// The commands whose output is in it.
+    sources: Vec<Range<usize>>,
+}
+
+impl Variable {
+    fn add_source(&mut self, source: Range<usize>) {
+        if self.sources.len() < MOST_VALUES {
+            self.sources.push(source);
+        } else if let Some(last) = self.sources.last_mut() {
+            *last = last.start.min(source.start)..last.end.max(source.end);
+        }
+    }
+
+    fn has_too_many(&self) -> bool {
+        self.values.len() + self.printed.len() > MOST_VALUES
+    }
+}
+
+/// The values that a word has before it is split.
 struct Alternatives {
     texts: Vec<String>,
     /// True if it is split at blanks.
     is_split: bool,
     /// True if an unknown value outside of quotes is in it.
     is_many: bool,
+    /// True if an unknown list is in it.
+    is_list: bool,
 }
 
 impl Variables {
     pub(super) fn new() -> Self {
         Self {
-            values: HashMap::new(),
+            variables: HashMap::new(),
             bytes_left: MOST_BYTES,
+            base: 0,
         }
     }
 
-    /// Learns the values that a text gives to variables.
-    pub(super) fn learn(&mut self, syntax: &Syntax) {
+    /// Learns the values that a text gives to variables. `base` is the place of its first command.
+    pub(super) fn learn(&mut self, syntax: &Syntax, base: usize) {
+        self.base = base;
         for command in &syntax.commands {
             for assignment in &command.assignments {
                 self.assign(assignment);
+                if !command.words.is_empty() {
+                    // The command's own words do not have this value.
+                    self.add(&assignment.name, ANY.to_string());
+                }
             }
             let Some(program) = command.words.first().and_then(Word::bare) else {
                 continue;
             };
+            let words = &command.words[1..];
             match program {
-                "for" | "select" if command.is_loop => self.learn_loop(&command.words[1..]),
+                "for" | "select" if command.is_loop => self.learn_loop(words),
                 "read" | "mapfile" | "readarray" | "getopts" => {
-                    for word in &command.words[1..] {
-                        self.add(word.text(), ANY.to_string());
+                    for word in words {
+                        self.add(&word.text(), ANY.to_string());
+                        self.add_sources(&word.text(), command.fed_by.iter().cloned());
                     }
                 }
+                "set" if words.iter().any(|word| word.bare() == Some("--")) => {
+                    let is_end = |word: &Word| word.bare() == Some("--");
+                    let end = words.iter().position(is_end);
+                    self.learn_arguments(&words[end.map_or(0, |end| end + 1)..]);
+                }
+                "shift" => self.bind_arguments(&[ANY; 9].map(Arg::new)),
                 "export" | "local" | "declare" | "readonly" | "typeset" => {
-                    let assignments = command.words[1..].iter().filter_map(Word::assignment);
+                    let assignments = words.iter().filter_map(Word::assignment);
                     assignments.for_each(|assignment| self.assign(&assignment));
+                }
+                name if syntax.functions.iter().any(|(own, _)| own == name) => {
+                    self.learn_arguments(words);
                 }
                 _ => {}
             }
         }
     }
 
+    /// Learns the arguments of a function or of `set`.
+    fn learn_arguments(&mut self, words: &[Word]) {
+        let args = words.iter().flat_map(|word| self.expand(word, &|_| None));
+        let args: Vec<Arg> = args.collect();
+        self.bind_arguments(&args);
+    }
+
+    /// Gives values to `$0`, `$1` and so on, and to `$@`.
+    pub(super) fn bind(&mut self, name: &Arg, args: &[Arg]) {
+        self.add("0", name.text().to_owned());
+        self.bind_arguments(args);
+    }
+
+    fn bind_arguments(&mut self, args: &[Arg]) {
+        for (index, arg) in args.iter().enumerate().take(9) {
+            for value in &arg.values {
+                self.add(&(index + 1).to_string(), value.clone());
+            }
+        }
+        let texts: Vec<_> = args.iter().map(Arg::text).collect();
+        for name in ["@", "*"] {
+            self.add(name, texts.join(" "));
+        }
+    }
+
+    fn add_sources(&mut self, name: &str, sources: impl Iterator<Item = Range<usize>>) {
+        let base = self.base;
+        for source in sources {
+            let variable = self.variables.entry(name.to_owned()).or_default();
+            variable.add_source(base + source.start..base + source.end);
+        }
+    }
+
+    /// Returns the commands whose output is in the variables of a word, by their places among all commands.
+    pub(super) fn sources(&self, word: &Word) -> Vec<Range<usize>> {
+        let names = word.pieces.iter().filter_map(|piece| match piece {
+            Piece::Variable { name, .. } => self.variables.get(name),
+            _ => None,
+        });
+        names
+            .flat_map(|variable| variable.sources.iter().cloned())
+            .collect()
+    }
+
     fn assign(&mut self, assignment: &Assignment) {
+        for word in &assignment.words {
+            self.add_sources(&assignment.name, word.outputs());
+            for source in self.sources(word) {
+                let variable = self.variables.entry(assignment.name.clone()).or_default();
+                variable.add_source(source);
+            }
+        }
+        if let ([Word { pieces, .. }], false) = (&assignment.words[..], assignment.adds)
+            && let [
+                Piece::Output {
+                    commands,
+                    is_file: false,
+                    ..
+                },
+            ] = &pieces[..]
+        {
+            let variable = self.variables.entry(assignment.name.clone()).or_default();
+            if !variable.has_too_many() {
+                variable
+                    .printed
+                    .push(self.base + commands.start..self.base + commands.end);
+            }
+            return;
+        }
         let mut values = vec![String::new()];
         for (index, word) in assignment.words.iter().enumerate() {
             let blank = if index > 0 { " " } else { "" };
             let texts = self.alternatives(word, &|_| None).texts;
             self.append(&mut values, &texts, blank);
         }
-        if assignment.adds && self.values.contains_key(&assignment.name) {
+        if assignment.adds && self.variables.contains_key(&assignment.name) {
             let blank = if assignment.words.len() == 1 { "" } else { " " };
-            let mut longer = self.taken_value(&assignment.name);
+            let mut longer = self.taken_value(&assignment.name, &|_| None);
             self.append(&mut longer, &values, blank);
             values.extend(longer);
         }
         for value in values {
-            self.add(assignment.name.clone(), value);
+            self.add(&assignment.name, value);
         }
     }
 
@@ -137,7 +252,7 @@ impl Variables {
         };
         let name = name.text();
         if values.len() < 2 {
-            return self.add(name, ANY.to_string());
+            return self.add(&name, ANY.to_string());
         }
         for word in &values[1..] {
             for value in self
@@ -145,15 +260,15 @@ impl Variables {
                 .into_iter()
                 .flat_map(|arg| arg.values)
             {
-                self.add(name.clone(), value);
+                self.add(&name, value);
             }
         }
     }
 
-    fn add(&mut self, name: String, value: String) {
-        let values = self.values.entry(name).or_default();
-        if !values.contains(&value) && values.len() <= MOST_VALUES {
-            values.push(value);
+    fn add(&mut self, name: &str, value: String) {
+        let variable = self.variables.entry(name.to_owned()).or_default();
+        if !variable.has_too_many() && !variable.values.contains(&value) {
+            variable.values.push(value);
         }
     }
 
@@ -179,9 +294,13 @@ impl Variables {
         *texts = pairs.collect();
     }
 
-    fn value(&self, name: &str) -> Vec<String> {
-        match self.values.get(name) {
-            Some(values) if values.len() <= MOST_VALUES => values.clone(),
+    fn value(&self, name: &str, printed: &Printed<'_>) -> Vec<String> {
+        match self.variables.get(name) {
+            Some(variable) if !variable.has_too_many() => {
+                let outputs = variable.printed.iter().cloned().map(printed);
+                let outputs = outputs.map(|text| text.unwrap_or_else(|| ANY.to_string()));
+                variable.values.iter().cloned().chain(outputs).collect()
+            }
             Some(_) => vec![ANY.to_string()],
             None => vec![match name {
                 "HOME" => "~".to_owned(),
@@ -192,8 +311,8 @@ impl Variables {
     }
 
     /// Returns the values of a variable, and takes their bytes from those that are left.
-    fn taken_value(&mut self, name: &str) -> Vec<String> {
-        let values = self.value(name);
+    fn taken_value(&mut self, name: &str, printed: &Printed<'_>) -> Vec<String> {
+        let values = self.value(name, printed);
         let bytes: usize = values.iter().map(String::len).sum();
         match self.bytes_left.checked_sub(bytes) {
             Some(left) => {
@@ -209,6 +328,7 @@ impl Variables {
             texts: vec![String::new()],
             is_split: false,
             is_many: false,
+            is_list: false,
         };
         for piece in &word.pieces {
             let (values, splits) = self.values_of(piece, printed);
@@ -216,7 +336,9 @@ impl Variables {
                 let is_whole =
                     |value: &String| !value.is_empty() && !value.contains(char::is_whitespace);
                 all.is_split |= !values.iter().all(is_whole);
-                all.is_many |= values.iter().any(|value| value.contains(ANY));
+                let is_unknown = values.iter().any(|value| value.contains(ANY));
+                all.is_many |= is_unknown;
+                all.is_list |= is_unknown && matches!(piece, Piece::Variable { is_list: true, .. });
             }
             self.append(&mut all.texts, &values, "");
         }
@@ -234,14 +356,11 @@ impl Variables {
                 is_list,
                 default,
             } => {
-                let mut values = if *is_plain || default.is_some() {
-                    self.taken_value(name)
-                } else {
-                    vec![ANY.to_string()]
+                let values = match default {
+                    Some(word) => self.value_or_default(name, word, printed),
+                    None if *is_plain => self.taken_value(name, printed),
+                    None => vec![ANY.to_string()],
                 };
-                if let Some(word) = default {
-                    values.extend(self.default(word));
-                }
                 (values, !is_quoted || *is_list)
             }
             Piece::Output { is_file: true, .. } => (vec![format!("{FILE_OF_COMMANDS}63")], false),
@@ -250,22 +369,38 @@ impl Variables {
                 is_quoted,
                 ..
             } => {
-                let known = printed(commands.clone()).filter(|text| text.len() < LONGEST_BRACES);
+                let commands = self.base + commands.start..self.base + commands.end;
+                let known = printed(commands).filter(|text| text.len() < LONGEST_BRACES);
                 let value = known.unwrap_or_else(|| ANY.to_string());
                 (vec![value], !is_quoted)
             }
         }
     }
 
-    /// Returns the text of a default. What is substituted in it is unknown, so that there is no depth.
-    fn default(&self, word: &Word) -> Option<String> {
+    /// Returns the values that the texts give to a variable, and its default. An empty default says that any value may be
+    /// there. What is substituted in it is unknown, so that there is no depth.
+    fn value_or_default(&mut self, name: &str, word: &Word, printed: &Printed<'_>) -> Vec<String> {
         let texts = word.pieces.iter().map(|piece| match piece {
             Piece::Text { text, .. } => text.clone(),
-            Piece::Variable { name, .. } => self.value(name).into_iter().next().unwrap_or_default(),
+            Piece::Variable { name, .. } => {
+                let values = self.value(name, printed);
+                values.into_iter().next().unwrap_or_default()
+            }
             Piece::Output { .. } => ANY.to_string(),
         });
         let text: String = texts.collect();
-        (text.len() <= LONGEST_BRACES).then_some(text)
+        let is_set = self.variables.contains_key(name);
+        let mut values = if is_set || text.is_empty() {
+            self.taken_value(name, printed)
+        } else {
+            Vec::new()
+        };
+        values.push(if text.len() <= LONGEST_BRACES {
+            text
+        } else {
+            ANY.to_string()
+        });
+        values
     }
 
     /// Returns the text of a word that is not split, such as a document.
@@ -287,8 +422,10 @@ impl Variables {
         }
         let arg = Arg {
             names: names(word, &all.texts),
+            is_pattern: has_pattern(word),
             values: all.texts,
             is_many: all.is_many,
+            is_list: all.is_list,
             span,
         };
         match arg.known() {
@@ -308,9 +445,10 @@ impl Variables {
         for word in &words {
             args.push(Arg {
                 values: vec![word.clone()],
-                names: Vec::new(),
+                is_pattern: arg.is_pattern,
                 is_many: word.contains(ANY),
                 span: arg.span.clone(),
+                ..Arg::default()
             });
         }
         // Which of them is the program depends on the shell.
@@ -330,15 +468,15 @@ fn split(all: &Alternatives, span: &Range<usize>) -> Vec<Arg> {
                 Some(arg) => arg.values.push(word.to_owned()),
                 None => args.push(Arg {
                     values: vec![word.to_owned()],
-                    names: Vec::new(),
-                    is_many: false,
                     span: span.clone(),
+                    ..Arg::default()
                 }),
             }
         }
     }
     for arg in &mut args {
         arg.is_many = arg.values.iter().any(|value| value.contains(ANY));
+        arg.is_list = arg.is_many && all.is_list;
     }
     args
 }
@@ -393,8 +531,8 @@ fn expand_brace(text: &str) -> Vec<String> {
     parts.map(|part| format!("{head}{part}{tail}")).collect()
 }
 
-/// Returns the names of programs that a pattern of files may be.
-fn names(word: &Word, texts: &[String]) -> Vec<String> {
+/// Returns whether a word is a pattern of files.
+fn has_pattern(word: &Word) -> bool {
     let is_pattern = |piece: &Piece| match piece {
         Piece::Text {
             text,
@@ -402,8 +540,13 @@ fn names(word: &Word, texts: &[String]) -> Vec<String> {
         } => text.contains(['*', '?', '[']),
         _ => false,
     };
-    let has_pattern = word.pieces.iter().any(is_pattern);
-    if texts.len() != 1 || !has_pattern || word.bare().is_some_and(|text| text.starts_with('[')) {
+    word.pieces.iter().any(is_pattern)
+}
+
+/// Returns the names of programs that a pattern of files may be.
+fn names(word: &Word, texts: &[String]) -> Vec<String> {
+    let is_test = word.bare().is_some_and(|text| text.starts_with('['));
+    if texts.len() != 1 || !has_pattern(word) || is_test {
         return Vec::new();
     }
     let mut name = String::new();

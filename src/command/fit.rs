@@ -4,25 +4,13 @@
 
 use super::expand::{ANY, Arg};
 use super::glob::{Glob, Match};
+use super::options::{Options, Role};
 use super::pattern::{Opt, Part, Side};
-use super::starts::{arguments, takes_value};
-use super::tables::{base_name, letters_with_value};
+use super::starts::arguments;
+use super::tables::base_name;
 
 /// The longest path of a program, as systems have it.
 const LONGEST_PROGRAM: usize = 4096;
-
-/// The role of a word behind a program.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Role {
-    Option,
-    /// The value of an option that is known to take one.
-    Value,
-    /// A word behind another option: perhaps its value.
-    Behind,
-    /// `--`
-    End,
-    Word,
-}
 
 /// A command that fits.
 #[derive(Debug)]
@@ -35,9 +23,7 @@ pub(super) struct Fit {
 struct View<'a> {
     /// The place of the first one.
     first: usize,
-    words: &'a [Arg],
-    roles: Vec<Role>,
-    letters: &'static str,
+    options: Options<'a>,
 }
 
 /// How well something fits, and the place of the word, counted from the first one behind the program.
@@ -105,7 +91,8 @@ pub(super) fn fit(side: &Side, words: &[Arg], program: usize) -> Option<Fit> {
         match place.fit {
             Match::No => return None,
             Match::Perhaps => {
-                doubts += 1;
+                // `git "$@"` has all words of a command.
+                doubts += usize::from(is_in_variable || !view.options.words[place.at].is_list);
                 unknown.get_or_insert(view.first + place.at);
             }
             Match::Yes => {}
@@ -120,53 +107,17 @@ pub(super) fn fit(side: &Side, words: &[Arg], program: usize) -> Option<Fit> {
     (doubts <= most).then_some(Fit { unknown })
 }
 
-/// Returns the roles of the words behind a program.
-pub(super) fn roles(words: &[Arg], letters: &str) -> Vec<Role> {
-    let mut roles = Vec::with_capacity(words.len());
-    let mut next = Role::Word;
-    let mut is_ended = false;
-    for word in words {
-        let text = word.text();
-        let role = if is_ended {
-            Role::Word
-        } else if next == Role::Value {
-            Role::Value
-        } else if text == "--" {
-            is_ended = true;
-            Role::End
-        } else if word.is_option() {
-            Role::Option
-        } else {
-            next
-        };
-        next = match role {
-            Role::Option if takes_value(text, letters) => Role::Value,
-            Role::Option if !text.contains('=') => Role::Behind,
-            _ => Role::Word,
-        };
-        roles.push(role);
-    }
-    roles
-}
-
 impl<'a> View<'a> {
     fn new(words: &'a [Arg], program: usize) -> Self {
         let name = words[program].known().map_or("", base_name);
-        let letters = letters_with_value(name);
-        let first = program + 1;
-        let words = arguments(words, program);
         Self {
-            first,
-            words,
-            roles: roles(words, letters),
-            letters,
+            first: program + 1,
+            options: Options::new(name, arguments(words, program)),
         }
     }
 
-    /// The words with their places and roles.
     fn words(&self) -> impl Iterator<Item = (usize, &'a Arg, Role)> {
-        let words = self.words.iter().zip(&self.roles).enumerate();
-        words.map(|(place, (word, role))| (place, word, *role))
+        self.options.each()
     }
 
     fn find_subcommand(&self, globs: &[Glob]) -> Place {
@@ -214,9 +165,9 @@ impl<'a> View<'a> {
 
     /// Finds each of the letters.
     fn find_letters(&self, letters: &str) -> Place {
-        let places = letters
-            .chars()
-            .map(|letter| self.find_option(|text| fit_of_letter(letter, text, self.letters)));
+        let places = letters.chars().map(|letter| {
+            self.find_option(|text| fit_of_letter(letter, text, self.options.valued.letters))
+        });
         let least = |one: Place, other: Place| if other.fit < one.fit { other } else { one };
         places.reduce(least).unwrap_or(NOWHERE)
     }
@@ -247,7 +198,9 @@ impl<'a> View<'a> {
         let is = |text: &str| match option {
             Opt::Letters(letters) => {
                 let mut letters = letters.chars();
-                letters.all(|letter| fit_of_letter(letter, text, self.letters) == Match::Yes)
+                letters.all(|letter| {
+                    fit_of_letter(letter, text, self.options.valued.letters) == Match::Yes
+                })
             }
             Opt::Long { glob, .. } => glob.is(name(text)),
             Opt::Single(_) => fit_of_option(option, text) == Match::Yes,

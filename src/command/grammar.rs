@@ -16,7 +16,9 @@ pub(super) enum Next {
     Document {
         is_indented: bool,
     },
-    /// The descriptor of `2>&1`, the name of a function.
+    /// The name behind `function`.
+    Function,
+    /// The descriptor of `2>&1`.
     Ignored,
 }
 
@@ -41,6 +43,8 @@ struct Open {
     stage: usize,
     piped: Option<Range<usize>>,
     shell: usize,
+    /// The function whose body it is, and the first command of that.
+    function: Option<(String, usize)>,
 }
 
 pub(super) struct Grammar {
@@ -58,6 +62,8 @@ pub(super) struct Grammar {
     pub(super) in_test: bool,
     /// True between `case` and `in`.
     in_case_head: bool,
+    /// The function whose body begins.
+    function: Option<String>,
     /// The first command of this text.
     pub(super) first: usize,
     pub(super) shell: usize,
@@ -76,6 +82,7 @@ impl Grammar {
             is_behind_group: false,
             in_test: false,
             in_case_head: false,
+            function: None,
             first,
             shell,
         };
@@ -99,9 +106,14 @@ impl Grammar {
         self.command.is_loop
     }
 
-    /// Forgets the name of a function: what follows is its body.
     pub(super) fn forget_words(&mut self) {
         self.command.words.clear();
+    }
+
+    /// Takes the name of a function, in a word of its own or in the one before: what follows is its body.
+    pub(super) fn begin_function(&mut self, word: Option<Word>) {
+        let name = word.or_else(|| self.command.words.pop());
+        self.function = name.map(|name| name.text());
     }
 
     pub(super) fn assign(&mut self, assignment: Assignment) {
@@ -127,6 +139,7 @@ impl Grammar {
     pub(super) fn word(&mut self, word: Word, syntax: &mut Syntax) -> Option<Pending> {
         match std::mem::replace(&mut self.next, Next::Word) {
             Next::Word => self.plain_word(word, syntax),
+            Next::Function => self.begin_function(Some(word)),
             Next::Ignored => {}
             Next::Read => self.command.inputs.push(Input::File(word)),
             Next::Write => self.command.writes.push(word),
@@ -223,7 +236,7 @@ impl Grammar {
             "{" => self.open(Group::Brace, syntax),
             "}" => self.close(Group::Brace, syntax),
             "fi" | "done" | "esac" => self.close(Group::Keyword, syntax),
-            "function" => self.next = Next::Ignored,
+            "function" => self.next = Next::Function,
             "[[" => {
                 self.in_test = true;
                 return false;
@@ -235,13 +248,15 @@ impl Grammar {
     }
 
     pub(super) fn open(&mut self, group: Group, syntax: &mut Syntax) {
+        let first = syntax.commands.len();
         self.groups.push(Open {
             group,
             stage: self.stage,
             piped: self.piped.clone(),
             shell: self.shell,
+            function: self.function.take().map(|name| (name, first)),
         });
-        self.stage = syntax.commands.len();
+        self.stage = first;
         self.is_behind_group = false;
         if group == Group::Parenthesis {
             self.parentheses += 1;
@@ -258,6 +273,9 @@ impl Grammar {
         };
         if group == Group::Parenthesis {
             self.parentheses -= 1;
+        }
+        if let Some((name, first)) = open.function {
+            syntax.functions.push((name, first..syntax.commands.len()));
         }
         self.stage = open.stage;
         self.piped = open.piped;

@@ -546,8 +546,8 @@ impl<'a> Lexer<'a> {
         if !is_name || !inner.starts_with(')') {
             return false;
         }
-        frame.word = None;
-        frame.grammar.forget_words();
+        let word = frame.word.take();
+        frame.grammar.begin_function(word);
         self.at += rest.len() - inner.len() + 1;
         true
     }

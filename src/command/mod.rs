@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lexer.rs, grammar.rs   the language of shells: words, operators, groups, documents
-//! expand.rs, starts.rs   values of words; commands in the words of a command
+//! expand.rs, options.rs, starts.rs, texts.rs   values of words, options, commands and texts in the words of a command
 //! read.rs                the commands that run
 //! pattern.rs, fit.rs, runs.rs   which of them a pattern meets
 //! ```
@@ -18,12 +18,14 @@ mod glob;
 mod grammar;
 mod lexer;
 mod only;
+mod options;
 mod pattern;
 mod read;
 mod runs;
 mod starts;
 mod syntax;
 mod tables;
+mod texts;
 mod writes;
 
 pub(crate) use only::Only;

@@ -2,15 +2,17 @@
 //!
 //! What one command prints is known for `echo`, `printf` and `cat`. `cd` is followed. Looks at no files.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::expand::{ANY, Arg, Variables};
 use super::lexer::{self, Limits};
-use super::starts::{ShellText, Starts, UNKNOWN_VALUE, operands, program, shell_texts, starts};
+use super::options::{Options, behind_options};
+use super::starts::{Starts, arguments, program, starts};
 use super::syntax::{Input, Simple, Syntax, Word};
-use super::tables::letters_with_value;
+use super::tables::{directory_options, prints_a_name, valued};
+use super::texts::{ShellText, UNKNOWN_VALUE, shell_texts};
 
 /// The most bytes, commands and words that are read, with those of texts within texts.
 const MOST_BYTES: usize = 1 << 20;
@@ -22,6 +24,10 @@ const MOST: Limits = Limits {
 const DEEPEST: usize = 100;
 /// The most commands whose output one command is known to read, and the most words of `xargs`.
 const MOST_FEEDERS: usize = 64;
+/// The most directories of `pushd` that are known.
+const MOST_PUSHED: usize = 16;
+/// Stands for a word that is not known, but is no option and no path.
+const A_NAME: &str = "\u{2}";
 /// The longest part of a text that a message shows, in characters.
 const LONGEST_PART: usize = 200;
 
@@ -32,8 +38,18 @@ pub(super) type Directory = Option<Rc<str>>;
 #[derive(Debug)]
 pub(crate) struct Commands {
     pub(super) runs: Vec<Run>,
+    pub(super) texts: Vec<Text>,
     /// The reason why a part of the text was not read.
     pub(super) unread: Option<&'static str>,
+}
+
+/// A text that was read.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// Its commands, by their places in the list.
+    pub(super) runs: Range<usize>,
+    /// The command that gives the text to a shell.
+    pub(super) parent: Option<usize>,
 }
 
 /// A command that runs.
@@ -46,8 +62,10 @@ pub(super) struct Run {
     pub(super) inputs: Vec<Rc<str>>,
     /// The commands whose output it may read.
     pub(super) fed_by: Vec<Range<usize>>,
-    /// What it prints, if that is known.
+    /// The text that it prints, if that is known.
     pub(super) prints: Option<Rc<str>>,
+    /// The directory of the shell, and that of the program: `env -C DIR`.
+    pub(super) shell_directory: Directory,
     pub(super) directory: Directory,
     text: Rc<str>,
     span: Range<usize>,
@@ -91,6 +109,7 @@ pub(super) fn one_line(text: &str) -> String {
 struct Nested {
     text: Rc<str>,
     depth: usize,
+    parent: Option<usize>,
     directory: Directory,
     /// True if it may be no text for a shell. Then it is no doubt that it cannot be read.
     is_perhaps: bool,
@@ -99,6 +118,8 @@ struct Nested {
 struct Reader {
     commands: Commands,
     variables: Variables,
+    /// The functions, each with the commands of its bodies.
+    functions: HashMap<String, Vec<Range<usize>>>,
     texts: VecDeque<Nested>,
     bytes_left: usize,
     limits: Limits,
@@ -110,9 +131,11 @@ impl Commands {
         let mut reader = Reader {
             commands: Commands {
                 runs: Vec::new(),
+                texts: Vec::new(),
                 unread: None,
             },
             variables: Variables::new(),
+            functions: HashMap::new(),
             texts: VecDeque::new(),
             bytes_left: MOST_BYTES,
             limits: MOST,
@@ -120,6 +143,7 @@ impl Commands {
         reader.texts.push_back(Nested {
             text: text.into(),
             depth: 0,
+            parent: None,
             directory: Some("".into()),
             is_perhaps: false,
         });
@@ -145,21 +169,30 @@ impl Reader {
         let syntax = lexer::read(&nested.text, self.limits);
         self.limits.commands = self.limits.commands.saturating_sub(syntax.commands.len());
         self.limits.words = self.limits.words.saturating_sub(syntax.words);
-        self.variables.learn(&syntax);
-        let mut directories = vec![None; syntax.shells.len()];
-        directories[0] = Some(nested.directory.clone());
         let base = self.commands.runs.len();
-        for simple in &syntax.commands {
-            let directory = current(&mut directories, &syntax.shells, simple.shell);
-            let run = self.run(simple, &syntax, base, nested, directory);
-            if let Some(directory) = changed_directory(&run) {
-                directories[simple.shell] = Some(directory);
+        self.variables.learn(&syntax, base);
+        for (name, body) in &syntax.functions {
+            let bodies = self.functions.entry(name.clone()).or_default();
+            if bodies.len() < MOST_FEEDERS {
+                bodies.push(base + body.start..base + body.end);
             }
+        }
+        let mut places = vec![None; syntax.shells.len()];
+        places[0] = Some(Place::new(nested.directory.clone()));
+        for simple in &syntax.commands {
+            let place = current(&mut places, &syntax.shells, simple.shell);
+            let run = self.run(simple, &syntax, base, nested, place.directory.clone());
+            places[simple.shell] = Some(place.after(&run));
             self.commands.runs.push(run);
         }
+        let end = self.commands.runs.len();
+        self.commands.texts.push(Text {
+            runs: base..end,
+            parent: nested.parent,
+        });
         // A document may belong to a group that ends later.
-        for run in &self.commands.runs[base..] {
-            add_texts(&mut self.texts, &self.commands.runs, run, nested.depth);
+        for index in base..end {
+            self.add_texts(index, nested.depth);
         }
         syntax.unread.filter(|_| !nested.is_perhaps)
     }
@@ -179,14 +212,23 @@ impl Reader {
             inputs: Vec::new(),
             fed_by: Vec::new(),
             prints: None,
+            shell_directory: directory.clone(),
             directory,
             text: Rc::clone(&nested.text),
             span: simple.start..simple.end,
         };
         let runs = &self.commands.runs;
-        let printed = |range: Range<usize>| output(runs, base + range.start..base + range.end);
+        let printed = |range: Range<usize>| output(runs, range);
         for word in &simple.words {
             run.words.extend(self.variables.expand(word, &printed));
+            run.fed_by.extend(self.variables.sources(word));
+        }
+        if let Some(bodies) = simple
+            .words
+            .first()
+            .and_then(|word| self.functions.get(word.bare()?))
+        {
+            run.fed_by.extend_from_slice(bodies);
         }
         for word in &simple.writes {
             run.writes.extend(self.variables.expand(word, &printed));
@@ -199,17 +241,19 @@ impl Reader {
                 Input::File(_) => continue,
             };
             fed_by.extend(Word::outputs(word));
+            run.fed_by.extend(self.variables.sources(word));
             let text = self.variables.text(word, &printed);
             run.inputs.push(text.into());
         }
         let shifted = fed_by
             .into_iter()
             .map(|range| base + range.start..base + range.end);
-        run.fed_by = shifted.collect();
+        run.fed_by.extend(shifted);
         if simple.is_loop {
             run.words.clear();
         }
         run.starts = starts(&run.words);
+        run.directory = run.changed_directory();
         self.add_listed(&mut run);
         run.prints = prints(&run, runs);
         run
@@ -217,18 +261,18 @@ impl Reader {
 
     /// Adds the words that `xargs` and `find -exec` give to the command.
     fn add_listed(&self, run: &mut Run) {
+        let is_find = program(&run.words, 0) == Some("find");
         let mut listed = Vec::new();
-        match program(&run.words, 0) {
-            Some("find") => listed = found_below(&run.words),
-            _ if !run.runs("xargs") => return,
-            _ => {
-                for feeder in feeders(&self.commands.runs, &run.fed_by) {
-                    if program(&feeder.words, 0) == Some("find") {
-                        listed.extend(found_below(&feeder.words));
-                    } else if let Some(text) = &feeder.prints {
-                        listed.extend(text.split_whitespace().map(str::to_owned));
-                    }
+        if is_find {
+            listed = found_by_find(&run.words);
+        } else if run.runs("xargs") {
+            for feeder in feeders(&self.commands.runs, &run.fed_by) {
+                if program(&feeder.words, 0) == Some("find") {
+                    listed.extend(found_by_find(&feeder.words));
                 }
+            }
+            for text in inputs(&self.commands.runs, run) {
+                listed.extend(text.split_whitespace().map(Arg::new));
             }
         }
         listed.truncate(MOST_FEEDERS);
@@ -237,38 +281,65 @@ impl Reader {
         }
         for word in &mut run.words {
             if word.text() == "{}" {
-                word.values.clone_from(&listed);
+                word.values = listed.iter().map(|arg| arg.text().to_owned()).collect();
+                word.is_pattern = listed[0].is_pattern;
             }
         }
-        if program(&run.words, 0) != Some("find") {
-            run.words.extend(listed.into_iter().map(Arg::new));
+        if !is_find {
+            run.words.extend(listed);
         }
     }
-}
 
-/// Adds the texts that a command gives to a shell.
-fn add_texts(queue: &mut VecDeque<Nested>, runs: &[Run], run: &Run, depth: usize) {
-    for place in &run.starts.places {
-        for text in shell_texts(&run.words, *place) {
-            let (texts, is_perhaps) = match text {
-                ShellText::Text(text) => (vec![text.into()], false),
-                ShellText::Perhaps(text) => (vec![text.into()], true),
-                ShellText::Input => (inputs(runs, run).collect(), false),
-            };
-            for text in texts {
-                queue.push_back(Nested {
+    /// Adds the texts that a command gives to a shell.
+    fn add_texts(&mut self, index: usize, depth: usize) {
+        let runs = &self.commands.runs;
+        let run = &runs[index];
+        for place in &run.starts.places {
+            let given = shell_texts(&run.words, *place);
+            if let [name, arguments @ ..] = given.arguments {
+                self.variables.bind(name, arguments);
+            }
+            for text in given.texts {
+                let (texts, is_perhaps) = match text {
+                    ShellText::Text(text) => (vec![text.into()], false),
+                    ShellText::Perhaps(text) => (vec![text.into()], true),
+                    ShellText::Input => (inputs(runs, run).collect(), false),
+                };
+                self.texts.extend(texts.into_iter().map(|text| Nested {
                     // A value that is not known may end its quotes.
                     is_perhaps: is_perhaps || text.contains(UNKNOWN_VALUE),
                     text,
                     depth: depth + 1,
+                    parent: Some(index),
                     directory: run.directory.clone(),
-                });
+                }));
             }
         }
     }
 }
 
 impl Run {
+    /// Returns the directory of the program, which an option may name.
+    fn changed_directory(&self) -> Directory {
+        let mut directory = self.directory.clone();
+        for (index, place) in self.starts.places.iter().enumerate() {
+            let program = program(&self.words, *place).unwrap_or("");
+            let options = directory_options(program);
+            if options.is_empty() {
+                continue;
+            }
+            let next = self.starts.places.get(index + 1).copied();
+            let Some(words) = self.words.get(place + 1..next.unwrap_or(self.words.len())) else {
+                continue;
+            };
+            let words = Options::new(program, words);
+            for (_, value) in words.values_of(options) {
+                directory = joined(&directory, &value).map(Into::into);
+            }
+        }
+        directory
+    }
+
     fn runs(&self, name: &str) -> bool {
         let mut places = self.starts.places.iter();
         places.any(|place| program(&self.words, *place) == Some(name))
@@ -307,6 +378,11 @@ fn prints(run: &Run, runs: &[Run]) -> Option<Rc<str>> {
     let arguments = &run.words[1..];
     match command.known()? {
         "pwd" => Some(".".into()),
+        "mktemp" => Some(match Options::new("mktemp", arguments).operands()[..] {
+            [] => format!("/tmp/{ANY}").into(),
+            [template, ..] => template.text().into(),
+        }),
+        program if prints_a_name(program, arguments) => Some(A_NAME.into()),
         "echo" => {
             let is_option = |word: &&Arg| matches!(word.text(), "-n" | "-e" | "-ne" | "-en");
             let skipped = arguments.iter().take_while(is_option).count();
@@ -326,45 +402,87 @@ fn line(words: &[Arg]) -> String {
     words.join(" ")
 }
 
-/// Returns what `find` finds: files below its directories.
-fn found_below(words: &[Arg]) -> Vec<String> {
+/// Returns the patterns of the files that `find` finds: those below its directories, with one of its names.
+pub(super) fn found_by_find(words: &[Arg]) -> Vec<Arg> {
+    let words = arguments(words, 0);
     let is_root = |word: &&Arg| !word.is_option() && !matches!(word.text(), "(" | "!");
-    let roots = words.iter().skip(1).take_while(is_root);
-    roots
-        .map(|word| format!("{}/{{}}", word.text().trim_end_matches('/')))
-        .collect()
+    let mut roots: Vec<_> = words.iter().take_while(is_root).map(Arg::text).collect();
+    if roots.is_empty() {
+        roots.push(".");
+    }
+    let pairs = words.windows(2);
+    let named = pairs.filter(|pair| matches!(pair[0].text(), "-name" | "-iname"));
+    let mut names: Vec<_> = named.map(|pair| pair[1].text()).collect();
+    let is_negation = |word: &Arg| matches!(word.text(), "!" | "-not");
+    if names.is_empty() || words.iter().any(is_negation) {
+        names = vec!["*"];
+    }
+    let pairs = roots
+        .iter()
+        .flat_map(|root| names.iter().map(move |name| (root, name)));
+    let found = pairs.take(MOST_FEEDERS).map(|(root, name)| Arg {
+        is_pattern: true,
+        ..Arg::new(format!("{}/**/{name}", root.trim_end_matches('/')))
+    });
+    found.collect()
 }
 
-/// Returns the directory of a subshell, which begins in that of the one around it.
-fn current(directories: &mut [Option<Directory>], shells: &[usize], shell: usize) -> Directory {
+/// The directory of a shell, and those to which it may go back.
+#[derive(Clone)]
+struct Place {
+    directory: Directory,
+    previous: Directory,
+    pushed: Vec<Directory>,
+}
+
+impl Place {
+    fn new(directory: Directory) -> Self {
+        Self {
+            directory,
+            previous: None,
+            pushed: Vec::new(),
+        }
+    }
+
+    /// Returns the place after a command: `cd`, `pushd` and `popd` change it.
+    fn after(mut self, run: &Run) -> Self {
+        let Some(place) = run.starts.places.last().copied() else {
+            return self;
+        };
+        let Some(program @ ("cd" | "pushd" | "popd")) = program(&run.words, place) else {
+            return self;
+        };
+        let target = behind_options(&run.words[place + 1..], &valued(program)).first();
+        let next = match (program, target.map(Arg::text)) {
+            ("popd", _) => self.pushed.pop().flatten(),
+            ("pushd", None) => None,
+            (_, None) => Some("~".into()),
+            (_, Some("-")) => self.previous.take(),
+            (_, Some(target)) => joined(&self.directory, target).map(Into::into),
+        };
+        self.previous = std::mem::replace(&mut self.directory, next);
+        if program == "pushd" {
+            self.pushed.push(self.previous.clone());
+            let forgotten = self.pushed.len().saturating_sub(MOST_PUSHED);
+            self.pushed.drain(..forgotten);
+        }
+        self
+    }
+}
+
+/// Returns the place of a subshell, which begins in that of the one around it.
+fn current(places: &mut [Option<Place>], shells: &[usize], shell: usize) -> Place {
     let mut path = Vec::new();
     let mut known = shell;
-    while directories[known].is_none() {
+    while places[known].is_none() {
         path.push(known);
         known = shells[known];
     }
-    let directory = directories[known].clone().unwrap_or_default();
+    let place = places[known].clone().unwrap_or_else(|| Place::new(None));
     for shell in path {
-        directories[shell] = Some(directory.clone());
+        places[shell] = Some(place.clone());
     }
-    directory
-}
-
-/// Returns the new directory after `cd`.
-fn changed_directory(run: &Run) -> Option<Directory> {
-    let place = *run.starts.places.last()?;
-    let program = program(&run.words, place)?;
-    match program {
-        "cd" | "pushd" => {}
-        "popd" => return Some(None),
-        _ => return None,
-    }
-    let target = operands(&run.words[place + 1..], letters_with_value(program)).first();
-    Some(match target.map(Arg::text) {
-        None => Some("~".into()),
-        Some("-") => None,
-        Some(target) => joined(&run.directory, target).map(Into::into),
-    })
+    place
 }
 
 /// Returns a path from the place where the text runs, or none if it is unknown.
@@ -372,7 +490,11 @@ pub(super) fn joined(directory: &Directory, path: &str) -> Option<String> {
     if path.starts_with(ANY) {
         return None;
     }
-    if path.starts_with(['/', '~']) {
+    if let Some(rest) = path.strip_prefix('~') {
+        // `~name` is the home of another user.
+        return (rest.is_empty() || rest.starts_with('/')).then(|| path.to_owned());
+    }
+    if path.starts_with('/') {
         return Some(path.to_owned());
     }
     match &**directory.as_ref()? {

@@ -1,20 +1,23 @@
 //! Which commands of a text meet a pattern, and what is said about it.
 
 use super::expand::{ANY, Arg};
-use super::fit::{Fit, Role, fit, names_program, roles};
+use super::fit::{Fit, fit, names_program};
 use super::glob::Match;
+use super::options::{Options, Role};
 use super::pattern::{Pattern, Side};
-use super::read::{Commands, Run, inputs, joined, one_line};
+use super::read::{Commands, Directory, Run, inputs, joined, one_line};
 use super::starts::arguments;
-use super::tables::{base_name, letters_with_value};
+use super::tables::base_name;
 
+/// How often what is carried is passed on through texts within texts.
+const MOST_PASSES: usize = 4;
 /// The most words of a program's arguments that are tried as programs.
 const MOST_TRIED: usize = 8;
 
-/// Whether a text does what a condition asks for.
+/// The answer to a condition on a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Answer {
-    /// This part of the pattern, and of the text.
+    /// The pattern that is met, and the part of the text that meets it.
     Yes {
         pattern: String,
         command: String,
@@ -29,12 +32,10 @@ pub(crate) enum Answer {
 pub(crate) enum Path {
     /// From the place where the text runs, or absolute, or below `~`. `..` is left in it.
     Known(String),
-    Unknown {
-        /// The word as it is written.
-        written: String,
-        /// What is known of its end, from a slash on.
-        ending: String,
-    },
+    /// The files that a pattern means in a directory. `**` stands for any names: a part that is not known.
+    Below { directory: String, pattern: String },
+    /// The word as it is written, and the known end of the path, from a slash on.
+    Unknown { written: String, ending: String },
 }
 
 /// A command that meets a pattern.
@@ -79,13 +80,17 @@ impl Commands {
                 .collect();
         };
         let carried = self.carried(&pattern.command);
+        let Some(source) = carried.source else {
+            return Vec::new();
+        };
         let fed = self
             .runs
             .iter()
-            .filter(|run| carried.feeds(run, self.runs.len()));
-        let found = fed.filter_map(|run| Some((run, find(reader, run, false)?)));
+            .zip(self.fed(&carried))
+            .filter(|(_, is_fed)| *is_fed);
+        let found = fed.filter_map(|(run, _)| Some((run, find(reader, run, false)?)));
         let met = found.map(|(run, found)| Met {
-            writer: carried.sources.first().map(|source| &self.runs[*source]),
+            writer: Some(&self.runs[source]),
             ..self.meets(pattern, run, found)
         });
         met.collect()
@@ -102,42 +107,88 @@ impl Commands {
         }
     }
 
-    /// Finds the commands that write what a command of this side has written.
+    /// Finds the commands that pass on what a command of this side has written.
     fn carried(&self, side: &Side) -> Carried {
+        let is_certain = |found: Found| found.fit.unknown.is_none();
+        let is_source = |run| find(side, run, true).is_some_and(is_certain);
         let mut carried = Carried {
-            counts: vec![0],
-            sources: Vec::new(),
+            carries: self.runs.iter().map(is_source).collect(),
+            last: Vec::new(),
+            source: None,
         };
-        let mut count = 0;
-        for (index, run) in self.runs.iter().enumerate() {
-            let is_certain = |found: Found| found.fit.unknown.is_none();
-            let is_source = find(side, run, true).is_some_and(is_certain);
-            if is_source {
-                carried.sources.push(index);
+        carried.source = carried.carries.iter().position(|carries| *carries);
+        carried.find_last();
+        if carried.source.is_none() {
+            return carried;
+        }
+        for _ in 0..MOST_PASSES {
+            if !self.pass_on(&mut carried) {
+                break;
             }
-            count += usize::from(is_source || carried.feeds(run, index));
-            carried.counts.push(count);
         }
         carried
     }
+
+    /// Goes once through all commands. Returns whether more of them carry something than before.
+    fn pass_on(&self, carried: &mut Carried) -> bool {
+        let mut has_more = false;
+        for text in self.texts.iter().rev() {
+            let mut is_any = false;
+            for index in text.runs.clone() {
+                let carries = carried.carries[index] || carried.feeds(&self.runs[index]);
+                has_more |= carries != carried.carries[index];
+                is_any |= carries;
+                carried.set(index, carries);
+            }
+            if let Some(parent) = text.parent.filter(|_| is_any) {
+                has_more |= !carried.carries[parent];
+                carried.carries[parent] = true;
+            }
+        }
+        carried.find_last();
+        has_more
+    }
+
+    /// Returns for each command whether it may read what is carried: itself, or with the command that gives its text to a shell.
+    fn fed(&self, carried: &Carried) -> Vec<bool> {
+        let mut is_fed = vec![false; self.runs.len()];
+        for text in &self.texts {
+            let is_text_fed = text.parent.is_some_and(|parent| is_fed[parent]);
+            for index in text.runs.clone() {
+                is_fed[index] = is_text_fed || carried.feeds(&self.runs[index]);
+            }
+        }
+        is_fed
+    }
 }
 
-/// The commands that write what a command of a pattern has written.
+/// The commands that pass on what a command of a pattern has written.
 struct Carried {
-    /// How many of them are before each place in the list.
-    counts: Vec<usize>,
-    /// The places of the commands of the pattern.
-    sources: Vec<usize>,
+    carries: Vec<bool>,
+    /// The place behind the last of them before each place in the list, 0 without one.
+    last: Vec<usize>,
+    /// The first command of the pattern.
+    source: Option<usize>,
 }
 
 impl Carried {
-    /// Returns whether one of them, before a place, feeds a command.
-    fn feeds(&self, run: &Run, before: usize) -> bool {
+    fn find_last(&mut self) {
+        self.last = vec![0; self.carries.len() + 1];
+        for index in 0..self.carries.len() {
+            self.set(index, self.carries[index]);
+        }
+    }
+
+    fn set(&mut self, index: usize, carries: bool) {
+        self.carries[index] = carries;
+        self.last[index + 1] = if carries { index + 1 } else { self.last[index] };
+    }
+
+    /// Returns whether one of them feeds a command.
+    fn feeds(&self, run: &Run) -> bool {
+        let end = self.carries.len();
         let mut ranges = run.fed_by.iter();
-        ranges.any(|range| {
-            let end = range.end.min(before);
-            self.counts[end] > self.counts[range.start.min(end)]
-        })
+        ranges.any(|range| self.last[range.end.min(end)] > range.start)
     }
 }
 
@@ -228,18 +279,16 @@ impl Met<'_> {
 
     /// Returns the paths that the words behind the program may name.
     pub(crate) fn paths(&self) -> Vec<Path> {
-        let letters =
-            letters_with_value(self.run.words[self.program].known().map_or("", base_name));
-        let words = self.words();
-        let roles = roles(words, letters);
+        let program = self.run.words[self.program].known().map_or("", base_name);
+        let options = Options::new(program, self.words());
         let mut paths = Vec::new();
-        for (word, role) in words.iter().zip(roles) {
+        for (_, word, role) in options.each() {
             for value in &word.values {
                 if !matches!(role, Role::Option | Role::End) {
-                    paths.push(path(self.run, word, value));
+                    paths.push(path(self.run, &self.run.directory, word, value));
                 }
                 if let Some((_, value)) = value.split_once('=') {
-                    paths.push(path(self.run, word, value));
+                    paths.push(path(self.run, &self.run.directory, word, value));
                 }
             }
         }
@@ -251,20 +300,30 @@ impl Met<'_> {
     }
 }
 
-/// Returns a value of a word as a path, in the directory of its command.
-pub(super) fn path(run: &Run, word: &Arg, value: &str) -> Path {
-    let joined = joined(&run.directory, value);
-    match joined.filter(|path| !path.contains(ANY)) {
-        Some(path) => Path::Known(path),
-        None => {
-            let known = value.rsplit(ANY).next().unwrap_or("");
-            Path::Unknown {
-                written: one_line(run.written(word)),
-                ending: known
-                    .find('/')
-                    .map_or("", |slash| &known[slash..])
-                    .to_owned(),
-            }
-        }
+/// Returns a value of a word as a path in a directory.
+pub(super) fn path(run: &Run, directory: &Directory, word: &Arg, value: &str) -> Path {
+    let is_mark = |c: char| c == ANY || word.is_pattern && matches!(c, '*' | '?' | '[');
+    let joined = joined(directory, value);
+    let Some(path) = joined.filter(|path| !path.starts_with(ANY)) else {
+        let ending = value.rsplit(ANY).next().unwrap_or("");
+        return Path::Unknown {
+            written: one_line(run.written(word)),
+            ending: ending
+                .find('/')
+                .map_or("", |slash| &ending[slash..])
+                .to_owned(),
+        };
+    };
+    let Some(mark) = path.find(is_mark) else {
+        return Path::Known(path);
+    };
+    // What stands before the mark is a directory up to a slash.
+    let (directory, pattern) = match path[..mark].rfind('/') {
+        Some(slash) => (&path[..=slash], &path[slash + 1..]),
+        None => (".", &*path),
+    };
+    Path::Below {
+        directory: directory.to_owned(),
+        pattern: pattern.replace(ANY, "**"),
     }
 }

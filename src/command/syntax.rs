@@ -111,7 +111,9 @@ impl Word {
         };
         let (name, head) = assignment(text)?;
         let mut word = Word::new(self.start);
-        word.push(&text[head..], false);
+        if head < text.len() || self.pieces.len() == 1 {
+            word.push(&text[head..], false);
+        }
         word.pieces.extend_from_slice(&self.pieces[1..]);
         Some(Assignment {
             name: name.to_owned(),
@@ -191,6 +193,8 @@ pub(super) struct Syntax {
     pub(super) words: usize,
     /// The subshells, each with the one that it is in.
     pub(super) shells: Vec<usize>,
+    /// The functions, each with the commands of its body.
+    pub(super) functions: Vec<(String, Range<usize>)>,
     /// The reason why a part of the text was not read.
     pub(super) unread: Option<&'static str>,
 }
@@ -202,6 +206,7 @@ impl Syntax {
             documents: Vec::new(),
             words: 0,
             shells: vec![0],
+            functions: Vec::new(),
             unread: None,
         }
     }

@@ -1,7 +1,9 @@
-//! What is known of programs: those that run their arguments, those whose words are data, and options that take a value.
+//! Facts about programs: those that run their arguments, those whose words are data, and options that take a value.
 //!
 //! A row is a program, or several for one reason. A program without a row has no options with values, and a whole pattern
 //! in its words counts.
+
+use super::expand::Arg;
 
 /// Returns the name of a program without its directory and the extension of Windows.
 pub(super) fn base_name(program: &str) -> &str {
@@ -34,17 +36,20 @@ pub(super) fn words_before_command(program: &str) -> Option<usize> {
         "env" | "sudo" | "doas" | "nice" | "ionice" | "nohup" | "setsid" | "stdbuf" => 0,
         "unbuffer" | "chronic" | "caffeinate" | "systemd-run" | "pkexec" | "fakeroot" => 0,
         "unshare" | "nsenter" | "setpriv" | "prlimit" | "xvfb-run" | "dbus-run-session" => 0,
-        "bwrap" | "firejail" | "screen" | "tini" | "dumb-init" => 0,
+        "bwrap" | "firejail" | "screen" | "tini" | "dumb-init" | "numactl" | "cgexec" => 0,
+        "rlwrap" | "torsocks" | "torify" | "proxychains" | "proxychains4" | "sshpass" | "wsl" => 0,
         // Builtins that run a program of this name.
         "command" | "builtin" | "exec" | "time" => 0,
         // Once for each line, or again and again.
         "xargs" | "parallel" | "watch" | "entr" | "retry" => 0,
-        // The first word is the time, the directory, the file of a lock, the user.
-        "timeout" | "chroot" | "flock" | "taskset" | "gosu" | "su-exec" | "faketime" => 1,
+        // The first word is the time, the directory, the file of a lock, the user, the priority, the file of a record.
+        "timeout" | "chroot" | "flock" | "taskset" | "gosu" | "su-exec" | "faketime" | "chrt" => 1,
+        "sg" | "script" => 1,
         // A program with several programs in it.
         "busybox" | "toybox" => 0,
-        // It shows what the program does.
-        "strace" | "ltrace" | "gdb" | "valgrind" | "perf" => 0,
+        // It shows what the program does. The first word is what to show.
+        "strace" | "ltrace" | "gdb" | "valgrind" => 0,
+        "perf" => 1,
         // It finds the program in a package.
         "npx" | "bunx" | "pnpx" | "uvx" | "pipx" => 0,
         _ => return None,
@@ -89,6 +94,43 @@ pub(super) fn has_data(program: &str) -> bool {
     }
 }
 
+/// Returns whether a program prints a word that is no option and no path, such as the name of a branch.
+pub(super) fn prints_a_name(program: &str, words: &[Arg]) -> bool {
+    let is_first = |names: &[&str]| {
+        words
+            .first()
+            .is_some_and(|word| names.contains(&word.text()))
+    };
+    let prints_path =
+        |word: &Arg| word.text().contains("git-") || word.text().starts_with("--show-");
+    match program {
+        "date" | "whoami" | "hostname" | "uname" | "nproc" | "id" | "wc" | "seq" => true,
+        "git"
+            if is_first(&[
+                "branch",
+                "describe",
+                "merge-base",
+                "symbolic-ref",
+                "rev-list",
+            ]) =>
+        {
+            true
+        }
+        "git" if is_first(&["rev-parse"]) => !words.iter().any(prints_path),
+        _ => false,
+    }
+}
+
+/// Returns the options that name the directory in which a program works.
+pub(super) fn directory_options(program: &str) -> &'static [&'static str] {
+    match program {
+        "env" => &["-C", "--chdir"],
+        "sudo" => &["-D", "--chdir"],
+        "git" => &["-C"],
+        _ => &[],
+    }
+}
+
 /// Returns the words behind which a command begins, in the arguments of a program that is not a wrapper.
 pub(super) fn marks(program: &str) -> &'static [&'static str] {
     match program {
@@ -97,73 +139,133 @@ pub(super) fn marks(program: &str) -> &'static [&'static str] {
         "git" => &["foreach"],
         "find" => &["-exec", "-execdir", "-ok", "-okdir"],
         "fd" => &["-x", "-X", "--exec", "--exec-batch"],
+        "adb" | "limactl" => &["shell"],
         _ if has_data(program) => &[],
         _ => &["exec", "run", "--"],
     }
 }
 
-/// Returns the letters of the short options that take a value.
-pub(super) fn letters_with_value(program: &str) -> &'static str {
-    match program {
-        "git" => "cCmFo",
-        "curl" => "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
-        "wget" => "aABDeiIloOPQRtTUwX",
-        "psql" => "cdfFhLopPRTUv",
-        "kubectl" | "oc" | "helm" => "cflno",
-        "docker" | "podman" => "H",
-        "ssh" | "scp" => "bcDEeFIiJLlmOopQRSWw",
-        "rsync" => "efBMT",
-        "sed" => "efl",
-        "perl" | "ruby" => "eEIM",
-        "sort" => "koStT",
-        "cp" | "mv" | "ln" => "tS",
-        "install" => "gmotS",
-        "cargo" => "pFjZ",
-        "make" => "CfjIo",
-        "sudo" => "ugphCDRTUrt",
-        "doas" => "uC",
-        "env" => "uCS",
-        "timeout" => "ks",
-        "nice" => "n",
-        "ionice" => "cnpP",
-        "time" => "fo",
-        "exec" => "a",
-        "xargs" => "IEdaLnPs",
-        "parallel" => "jNnPIS",
-        "stdbuf" => "ioe",
-        "strace" => "efopsu",
-        "watch" => "nq",
-        "npx" => "pc",
-        "nsenter" => "tSG",
-        "screen" => "Sst",
-        "truncate" | "shred" => "srn",
-        "touch" => "drt",
-        _ => "",
-    }
+/// The options of a program that take the next word as their value.
+pub(super) struct Valued {
+    /// The letters of the short ones.
+    pub(super) letters: &'static str,
+    /// The others: they are known for programs that run their arguments alone.
+    pub(super) long: &'static [&'static str],
 }
 
-/// Returns whether a long option of a program that runs its arguments takes the next word as its value.
-pub(super) fn has_long_value(option: &str) -> bool {
-    matches!(
-        option,
-        "--user"
-            | "--group"
-            | "--signal"
-            | "--kill-after"
-            | "--unset"
-            | "--chdir"
-            | "--max-args"
-            | "--max-procs"
-            | "--max-lines"
-            | "--replace"
-            | "--delimiter"
-            | "--arg-file"
-            | "--adjustment"
-            | "--host"
-            | "--prompt"
-            | "--class"
-            | "--classdata"
-            | "--interval"
-            | "--package"
-    )
+/// Returns the options of a program that take a value.
+pub(super) fn valued(program: &str) -> Valued {
+    let (letters, long): (_, &[_]) = match program {
+        "git" => ("cCmFo", &[]),
+        "curl" => ("AbcCdDeEFhHKmoPQrtTuUwxXyYz", &[]),
+        "wget" => ("aABDeiIloOPQRtTUwX", &[]),
+        "psql" => ("cdfFhLopPRTUv", &[]),
+        "kubectl" | "oc" | "helm" => ("cflno", &[]),
+        "docker" | "podman" => ("H", &[]),
+        "ssh" | "scp" => ("bcDEeFIiJLlmOopQRSWw", &[]),
+        "rsync" => ("efBMT", &[]),
+        "sed" => ("efl", &[]),
+        "awk" | "gawk" => ("fFvi", &[]),
+        "perl" | "ruby" => ("eEIM", &[]),
+        "sort" => ("koStT", &[]),
+        "cp" | "mv" | "ln" => ("tS", &[]),
+        "install" => ("gmotS", &[]),
+        "cargo" => ("pFjZ", &[]),
+        "make" => ("CfjIo", &[]),
+        "tar" => ("CfTX", &[]),
+        "unzip" => ("dx", &[]),
+        "patch" => ("dioprY", &[]),
+        "truncate" | "shred" => ("srn", &[]),
+        "touch" => ("drt", &[]),
+        _ if is_shell(program) => ("oO", &["--rcfile", "--init-file"]),
+        _ => return valued_of_wrapper(program),
+    };
+    Valued { letters, long }
+}
+
+fn valued_of_wrapper(program: &str) -> Valued {
+    let (letters, long): (_, &[_]) = match program {
+        "sudo" => (
+            "ugphCDRTUrt",
+            &[
+                "--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role",
+                "--type",
+            ],
+        ),
+        "doas" => ("uC", &[]),
+        "pkexec" => ("", &["--user"]),
+        "env" => ("uCS", &["--unset", "--chdir"]),
+        "timeout" => ("ks", &["--signal", "--kill-after"]),
+        "nice" => ("n", &["--adjustment"]),
+        "ionice" => ("cnpP", &["--class", "--classdata"]),
+        "time" => ("fo", &["--format", "--output"]),
+        "exec" => ("a", &[]),
+        "xargs" => (
+            "IEdaLnPs",
+            &[
+                "--max-args",
+                "--max-procs",
+                "--max-lines",
+                "--max-chars",
+                "--delimiter",
+                "--arg-file",
+            ],
+        ),
+        "parallel" => (
+            "jNnPISa",
+            &[
+                "--jobs",
+                "--max-args",
+                "--delay",
+                "--joblog",
+                "--results",
+                "--timeout",
+                "--arg-file",
+            ],
+        ),
+        "stdbuf" => ("ioe", &["--input", "--output", "--error"]),
+        "strace" | "ltrace" => ("aeEIoOpPsSu", &[]),
+        "watch" => ("nq", &["--interval"]),
+        "flock" => ("wEc", &["--timeout", "--wait", "--conflict-exit-code"]),
+        "npx" | "bunx" | "pnpx" => ("pc", &["--package"]),
+        "uvx" | "pipx" => ("p", &["--from", "--with", "--python", "--spec"]),
+        "nsenter" => ("tSG", &["--target", "--setuid", "--setgid"]),
+        "unshare" => ("RwSG", &["--root", "--wd"]),
+        "screen" => ("Sstc", &[]),
+        "systemd-run" => (
+            "puEMH",
+            &[
+                "--property",
+                "--unit",
+                "--uid",
+                "--gid",
+                "--slice",
+                "--setenv",
+                "--description",
+            ],
+        ),
+        "bwrap" => (
+            "",
+            &[
+                "--chdir",
+                "--dev",
+                "--proc",
+                "--tmpfs",
+                "--hostname",
+                "--unsetenv",
+                "--uid",
+                "--gid",
+            ],
+        ),
+        "xvfb-run" => ("efnpsw", &["--server-num", "--server-args"]),
+        "cgexec" => ("g", &[]),
+        "sshpass" => ("pfdP", &[]),
+        "numactl" => ("NmCpi", &[]),
+        "rlwrap" | "proxychains" | "proxychains4" => ("f", &[]),
+        "wsl" => ("due", &["--distribution", "--user", "--cd"]),
+        "script" => ("cEIOBTmo", &["--command", "--log-out"]),
+        "perf" => ("eo", &[]),
+        _ => ("", &[]),
+    };
+    Valued { letters, long }
 }

@@ -47,8 +47,10 @@ impl Guard {
                 return Some(format!("{:?} {:?}", met.answer(), met.paths()));
             }
         }
+        // No target is a directory here.
         let is_own = |target: &super::writes::Target<'_>| {
-            self.writes.iter().any(|glob| is_path(glob, &target.path))
+            let is_written = |glob: &String| is_path(glob, &target.path);
+            target.directory.is_none() && self.writes.iter().any(is_written)
         };
         let target = commands.written().find(is_own)?;
         Some(format!("{:?} of {}", target.path, target.command()))
@@ -78,7 +80,11 @@ fn normal(path: &str) -> String {
 }
 
 fn is_outside(path: &Path) -> bool {
-    let Path::Known(path) = path else {
+    let (Path::Known(path)
+    | Path::Below {
+        directory: path, ..
+    }) = path
+    else {
         return false;
     };
     let path = normal(path);
@@ -88,6 +94,7 @@ fn is_outside(path: &Path) -> bool {
 fn is_path(glob: &str, path: &Path) -> bool {
     let path = match path {
         Path::Known(path) => normal(path),
+        Path::Below { directory, pattern } => normal(&format!("{directory}/{pattern}")),
         Path::Unknown { ending, .. } => ending.trim_start_matches('/').to_owned(),
     };
     let is = |glob: &str| Glob::new(&glob.replace("**", "*")).unwrap().is(&path);
@@ -190,7 +197,9 @@ fn written_files_are_found() {
         let (text, expected) = line.split_once(" =>").unwrap();
         let commands = Commands::read(&unescaped(text));
         let written = commands.written().map(|target| match target.path {
+            Path::Known(path) if target.directory.is_some() => format!("{path}?"),
             Path::Known(path) => path,
+            Path::Below { directory, pattern } => format!("{directory}<{pattern}>"),
             Path::Unknown { ending, .. } => format!("?{ending}"),
         });
         let written: Vec<_> = written.collect();

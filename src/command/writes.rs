@@ -3,19 +3,15 @@
 //! The names of targets are those of the words; which directory a name leads to is not looked up.
 
 use super::expand::{ANY, Arg, FILE_OF_COMMANDS};
-use super::fit::{Role, roles};
-use super::read::{Commands, Run};
+use super::options::{Options, Role};
+use super::read::{Commands, Run, found_by_find};
 use super::runs::{Path, path};
 use super::starts::{arguments, program};
-use super::tables::letters_with_value;
 
 impl Commands {
     /// Returns the files that the text writes, with the command of each.
     pub(crate) fn written(&self) -> impl Iterator<Item = Target<'_>> {
-        self.runs.iter().flat_map(|run| {
-            let paths = targets(run);
-            paths.into_iter().map(move |path| Target { run, path })
-        })
+        self.runs.iter().flat_map(targets)
     }
 }
 
@@ -23,6 +19,8 @@ impl Commands {
 pub(crate) struct Target<'a> {
     run: &'a Run,
     pub(crate) path: Path,
+    /// The path is in this directory, if that is one; else it is not written.
+    pub(crate) directory: Option<Path>,
 }
 
 impl Target<'_> {
@@ -35,74 +33,98 @@ impl Target<'_> {
 /// The words of a program that writes files.
 struct Writer<'a> {
     run: &'a Run,
-    words: &'a [Arg],
-    roles: Vec<Role>,
-    /// The short options that take a value.
-    letters: &'static str,
-    paths: Vec<Path>,
+    options: Options<'a>,
+    targets: Vec<Target<'a>>,
 }
 
-fn targets(run: &Run) -> Vec<Path> {
-    let mut paths = Vec::new();
+fn targets(run: &Run) -> Vec<Target<'_>> {
+    let mut targets = Vec::new();
     for word in &run.writes {
-        let values = word.values.iter();
-        paths.extend(values.map(|value| path(run, word, value)));
+        targets.extend(word.values.iter().map(|value| Target {
+            run,
+            path: path(run, &run.shell_directory, word, value),
+            directory: None,
+        }));
     }
     for place in &run.starts.places {
         let Some(program) = program(&run.words, *place) else {
             continue;
         };
-        let words = arguments(&run.words, *place);
-        let letters = letters_with_value(program);
         let mut writer = Writer {
             run,
-            words,
-            roles: roles(words, letters),
-            letters,
-            paths: Vec::new(),
+            options: Options::new(program, arguments(&run.words, *place)),
+            targets: Vec::new(),
         };
         writer.add_targets(program);
-        paths.append(&mut writer.paths);
+        targets.append(&mut writer.targets);
     }
-    let reads =
+    let is_pipe =
         |path: &Path| matches!(path, Path::Known(path) if path.starts_with(FILE_OF_COMMANDS));
-    paths.retain(|path| !reads(path));
-    paths
+    targets.retain(|target| !is_pipe(&target.path));
+    targets
+}
+
+/// Returns the options of a program whose values are files that it writes.
+fn output_options(program: &str) -> &'static [&'static str] {
+    match program {
+        "curl" | "sort" => &["-o", "--output"],
+        "wget" => &["-O", "--output-document"],
+        "openssl" => &["-out"],
+        "unzip" => &["-d"],
+        _ => &[],
+    }
 }
 
 impl<'a> Writer<'a> {
     fn add_targets(&mut self, program: &str) {
+        self.add_values(output_options(program));
         match program {
             // Each word is written or removed.
-            "tee" | "touch" | "rm" | "rmdir" | "unlink" | "truncate" | "shred" => {
-                self.add_all(&self.operands());
-            }
+            "tee" | "touch" | "rm" | "rmdir" | "unlink" | "truncate" | "shred" | "sponge"
+            | "ed" | "ex" | "gzip" | "gunzip" | "bzip2" | "xz" | "zstd" => self.add_operands(0),
+            "patch" | "zip" => self.add_first(),
             // The last word, or a file in it. `mv` removes the others, and who writes through a link writes its source.
             "cp" | "install" | "rsync" | "scp" => self.add_copies(),
             "mv" | "ln" => {
                 self.add_copies();
-                self.add_all(&self.operands());
+                self.add_operands(0);
             }
-            "sed" | "perl" | "ruby" if self.edits_in_place() => self.add_edited(program),
-            "dd" => self.add_values("of", &self.operands()),
-            "curl" => self.add_option(&["-o", "--output"]),
-            "wget" => self.add_option(&["-O", "--output-document"]),
-            "sort" => self.add_option(&["-o", "--output"]),
+            // The first word of `sed` is the script, unless an option has it.
+            "sed" if self.edits_in_place() => self.add_operands(usize::from(!self.has_script())),
+            "perl" | "ruby" if self.has_letter('i') => self.add_operands(0),
+            "yq" if self.edits_in_place() => self.add_operands(1),
+            "awk" | "gawk" if self.edits_in_place() => self.add_operands(1),
+            "sd" => self.add_operands(2),
+            "dd" => self.add_output_of_dd(),
+            "curl" if self.has_word("--remote-name") || self.has_letter('O') => {
+                self.add_downloads();
+            }
+            "wget"
+                if self
+                    .options
+                    .values_of(&["-O", "--output-document"])
+                    .is_empty() =>
+            {
+                self.add_downloads();
+            }
+            "tar" => self.add_archive(),
             "git" => self.add_checked_out(),
+            "find" if self.has_word("-delete") => {
+                for word in found_by_find(&self.run.words) {
+                    self.add(&word, word.text());
+                }
+            }
             _ => {}
         }
     }
 
-    /// The words that are neither options nor values of options.
-    fn operands(&self) -> Vec<&'a Arg> {
-        let words = self.words.iter().zip(&self.roles);
-        let operands = words.filter(|(_, role)| matches!(role, Role::Word | Role::Behind));
-        operands.map(|(word, _)| word).collect()
-    }
-
     fn add(&mut self, word: &Arg, value: &str) {
         if !value.is_empty() {
-            self.paths.push(path(self.run, word, value));
+            self.targets.push(Target {
+                run: self.run,
+                path: path(self.run, &self.run.directory, word, value),
+                directory: None,
+            });
         }
     }
 
@@ -114,122 +136,131 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Adds the values in `of=file`.
-    fn add_values(&mut self, name: &str, words: &[&Arg]) {
-        for word in words {
+    fn has_word(&self, text: &str) -> bool {
+        self.options.words.iter().any(|word| word.text() == text)
+    }
+
+    /// Adds the words behind the first ones, except empty ones: `sed -i '' s/a/b/ x`, as on macOS.
+    fn add_operands(&mut self, skipped: usize) {
+        let mut operands = self.options.operands();
+        operands.retain(|word| !word.text().is_empty());
+        self.add_all(operands.get(skipped..).unwrap_or(&[]));
+    }
+
+    fn add_first(&mut self) {
+        let operands = self.options.operands();
+        self.add_all(&operands[..operands.len().min(1)]);
+    }
+
+    fn add_values(&mut self, options: &[&str]) {
+        for (word, value) in self.options.values_of(options) {
+            self.add(word, &value);
+        }
+    }
+
+    /// Adds the value of `of=file`.
+    fn add_output_of_dd(&mut self) {
+        for word in self.options.operands() {
             for value in &word.values {
-                if let Some((own, file)) = value.split_once('=')
-                    && own == name
-                {
+                if let Some(file) = value.strip_prefix("of=") {
                     self.add(word, file);
                 }
             }
         }
     }
 
-    /// Adds the values of an option: `-o x`, `-ox`, `--output x`, `--output=x`.
-    fn add_option(&mut self, names: &[&str]) {
-        for (word, value) in self.values_of_option(names) {
-            self.add(word, &value);
+    /// Adds the last parts of addresses.
+    fn add_downloads(&mut self) {
+        for word in self.options.operands() {
+            let name = word.text().rsplit('/').next().unwrap_or("");
+            self.add(word, name);
         }
     }
 
-    fn values_of_option(&self, names: &[&str]) -> Vec<(&'a Arg, String)> {
-        let mut values = Vec::new();
-        for (index, word) in self.words.iter().enumerate() {
-            if self.roles[index] != Role::Option {
-                continue;
+    /// Adds the archive that is made, or the directory where one is unpacked.
+    fn add_archive(&mut self) {
+        let first = self.options.words.first().map_or("", Arg::text);
+        let is_long = |name: &str| self.has_word(name);
+        let creates = !first.starts_with("--") && first.contains(['c', 'r', 'u']);
+        let unpacks = !first.starts_with("--") && first.contains('x');
+        if creates || is_long("--create") {
+            self.add_values(&["-f", "--file"]);
+            // `tar cf FILE`
+            if !first.starts_with('-') && first.ends_with('f') {
+                let words = self.options.words.get(1..2).unwrap_or(&[]);
+                self.add_all(&Vec::from_iter(words));
             }
-            for name in names {
-                match attached(word.text(), name, self.letters) {
-                    Some("") => {
-                        let next = self.words.get(index + 1);
-                        values.extend(next.map(|next| (next, next.text().to_owned())));
-                    }
-                    Some(value) => values.push((word, value.to_owned())),
-                    None => {}
-                }
-            }
+        } else if unpacks || is_long("--extract") {
+            self.add_values(&["-C", "--directory"]);
         }
-        values
     }
 
     /// Adds the target of `cp` and its kin: the last word or the value of `-t`, and the names of the sources in it.
     fn add_copies(&mut self) {
-        let operands = self.operands();
-        let directories = self.values_of_option(&["-t", "--target-directory"]);
+        let operands = self.options.operands();
+        let directories = self.options.values_of(&["-t", "--target-directory"]);
         if let Some((word, directory)) = directories.first() {
-            self.add_into(word, directory, &operands);
+            self.add_into(word, directory, &operands, true);
         } else if let Some((target, sources)) = operands.split_last() {
             for value in &target.values {
-                self.add_into(target, value, sources);
+                self.add_into(target, value, sources, sources.len() > 1);
             }
         }
     }
 
-    fn add_into(&mut self, word: &Arg, directory: &str, sources: &[&Arg]) {
-        self.add(word, directory);
-        let name = directory.rsplit('/').next().unwrap_or("");
-        let is_file = name.contains('.') && !matches!(name, "." | "..");
-        if is_file {
-            return;
-        }
+    /// Adds the target and the names of the sources in it, which count if it is a directory.
+    fn add_into(&mut self, word: &Arg, target: &str, sources: &[&Arg], is_directory: bool) {
+        self.add(word, target);
+        let last = target.rsplit('/').next().unwrap_or("");
+        let is_directory = is_directory || matches!(last, "" | "." | "..");
+        let directory = path(self.run, &self.run.directory, word, target);
         for value in sources.iter().flat_map(|source| &source.values) {
-            // `rsync a/ b` copies what is in it.
-            let name = value.rsplit('/').next().unwrap_or("");
+            // `rsync a/ b` copies what is in it; `host:name` is on another machine.
+            let name = value.rsplit(['/', ':']).next().unwrap_or("");
             if !name.is_empty() && !name.contains(ANY) {
-                self.add(word, &format!("{}/{name}", directory.trim_end_matches('/')));
+                self.add(word, &format!("{}/{name}", target.trim_end_matches('/')));
+                if let (Some(target), false) = (self.targets.last_mut(), is_directory) {
+                    target.directory = Some(directory.clone());
+                }
             }
         }
     }
 
     fn edits_in_place(&self) -> bool {
-        let options = self.words.iter().zip(&self.roles);
-        let mut options = options.filter(|(_, role)| **role == Role::Option);
-        options.any(|(word, _)| {
-            let text = word.text();
-            let is_cluster = !text.starts_with("--");
-            let letters = text.chars().skip(1).take_while(char::is_ascii_alphabetic);
-            text.starts_with("--in-place") || is_cluster && letters.into_iter().any(|c| c == 'i')
+        let is_long = |word: &Arg| word.text().starts_with("--in-place");
+        self.options.words.iter().any(is_long) || self.has_letter('i')
+    }
+
+    /// Returns whether a letter is in a cluster of options.
+    fn has_letter(&self, letter: char) -> bool {
+        let options = self
+            .options
+            .each()
+            .filter(|(_, _, role)| *role == Role::Option);
+        let mut clusters = options.filter(|(_, word, _)| !word.text().starts_with("--"));
+        clusters.any(|(_, word, _)| {
+            let letters = word.text().chars().skip(1);
+            letters
+                .take_while(char::is_ascii_alphabetic)
+                .any(|c| c == letter)
         })
     }
 
-    /// Adds the files that are edited. The first word of `sed` is the script, unless an option has it.
-    fn add_edited(&mut self, program: &str) {
+    fn has_script(&self) -> bool {
         let is_script = |word: &Arg| {
             let text = word.text();
             text.starts_with("-e") || text.starts_with("-f") || text.starts_with("--expression")
         };
-        let has_script = self.words.iter().any(is_script);
-        // `sed -i '' s/a/b/ x`, as on macOS.
-        let mut operands = self.operands();
-        operands.retain(|word| !word.text().is_empty());
-        let skipped = usize::from(program == "sed" && !has_script);
-        self.add_all(operands.get(skipped..).unwrap_or(&[]));
+        self.options.words.iter().any(is_script)
     }
 
     /// Adds what `git checkout`, `restore`, `rm` and `mv` replace.
     fn add_checked_out(&mut self) {
-        let operands = self.operands();
+        let operands = self.options.operands();
         let is_subcommand =
             |word: &&Arg| matches!(word.known(), Some("checkout" | "restore" | "rm" | "mv"));
         if let Some(place) = operands.iter().position(is_subcommand) {
             self.add_all(&operands[place + 1..]);
         }
     }
-}
-
-/// Returns the value behind the name of an option in the same word, empty if it is the next word.
-fn attached<'a>(text: &'a str, name: &str, letters: &str) -> Option<&'a str> {
-    if name.starts_with("--") {
-        let rest = text.strip_prefix(name)?;
-        return if rest.is_empty() {
-            Some(rest)
-        } else {
-            rest.strip_prefix('=')
-        };
-    }
-    let cluster = text.strip_prefix('-')?;
-    let end = cluster.find(|c| letters.contains(c) || c == '-')?;
-    cluster[end..].strip_prefix(&name[1..])
 }

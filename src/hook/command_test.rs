@@ -66,7 +66,7 @@ impl RunsTest {
         &self,
         commands: &Commands,
         has: impl Fn(&Expression, &str) -> Result<bool, Unknown>,
-        names: impl Fn(&Paths, &str) -> Answers,
+        names: impl Fn(&Paths, &Path) -> Answers,
     ) -> Answers {
         let met = self
             .patterns
@@ -80,7 +80,7 @@ impl RunsTest {
         &self,
         met: &Met<'_>,
         has: &impl Fn(&Expression, &str) -> Result<bool, Unknown>,
-        names: &impl Fn(&Paths, &str) -> Answers,
+        names: &impl Fn(&Paths, &Path) -> Answers,
     ) -> Answers {
         let mut answers = of_answer(met.answer());
         if let Some(with) = &self.with {
@@ -88,13 +88,8 @@ impl RunsTest {
             answers = both(answers, Answers::any(met.texts().map(found)));
         }
         if let Some(paths) = &self.paths {
-            let answer = |path: Path| match path {
-                Path::Known(path) => names(paths, &path),
-                Path::Unknown { written, .. } => {
-                    Answers::unknown(format!("a path is not known: {written}"))
-                }
-            };
-            answers = both(answers, Answers::any(met.paths().into_iter().map(answer)));
+            let each = met.paths().into_iter().map(|path| names(paths, &path));
+            answers = both(answers, Answers::any(each));
         }
         answers
     }

@@ -5,10 +5,17 @@ use std::cell::Cell;
 /// The longest glob, in bytes, that is compared.
 const LONGEST: usize = 4096;
 
+/// Stands for a star of a shell in a glob.
+pub(super) const STAR_OF_NAME: char = '\u{1}';
+
 /// A part of a glob.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Star,
+    /// A star of a shell: neither `/`, nor a dot at the beginning of a name.
+    OfName,
+    /// `**/`: nothing, or names with a slash behind each.
+    Directories,
     /// One character of several: `?` or a class.
     Any,
     One(char),
@@ -28,10 +35,20 @@ pub(super) fn meets(one: &str, other: &str, left: &Cell<usize>) -> Option<bool> 
     spread(&mut row, None, &other);
     for part in &one {
         let mut next = vec![false; other.len() + 1];
-        if *part == Part::Star {
+        if matches!(part, Part::Star | Part::Directories) {
             next.clone_from(&row);
         }
         spread(&mut next, Some((*part, &row)), &other);
+        if *part == Part::Directories {
+            for (at, theirs) in other.iter().enumerate() {
+                let is_in_name = match theirs {
+                    Part::OfName => true,
+                    Part::One(c) => *c != '/',
+                    _ => false,
+                };
+                next[at + 1] &= row[at + 1] || !is_in_name;
+            }
+        }
         row = next;
     }
     Some(row.last() == Some(&true))
@@ -42,16 +59,33 @@ fn spread(row: &mut [bool], before: Option<(Part, &[bool])>, other: &[Part]) {
     for (at, theirs) in other.iter().enumerate() {
         let reached = match before {
             // The star takes this character too.
-            Some((Part::Star, _)) => row[at],
+            Some((Part::Star | Part::Directories, _)) => row[at],
             Some((ours, before)) => match theirs {
-                Part::Star => before[at] || before[at + 1],
+                Part::Star | Part::Directories => before[at] || before[at + 1],
+                Part::OfName => {
+                    let begins = before[at] && !(begins_name(other, at) && ours == Part::One('.'));
+                    (begins || before[at + 1]) && ours != Part::One('/')
+                }
                 theirs => before[at] && is_common(ours, *theirs),
             },
             None => false,
         };
-        let is_empty = *theirs == Part::Star && row[at];
+        let may_be_empty = match theirs {
+            Part::Star | Part::Directories => true,
+            // `*` is no empty name, and `*.x` no name that begins with a dot.
+            Part::OfName if begins_name(other, at) => {
+                !matches!(other.get(at + 1), None | Some(Part::One('.' | '/')))
+            }
+            theirs => *theirs == Part::OfName,
+        };
+        let is_empty = may_be_empty && row[at];
         row[at + 1] |= reached || is_empty;
     }
+}
+
+/// Returns whether a name begins with a part.
+fn begins_name(parts: &[Part], at: usize) -> bool {
+    at == 0 || parts[at - 1] == Part::One('/')
 }
 
 fn is_common(one: Part, other: Part) -> bool {
@@ -63,7 +97,7 @@ fn is_common(one: Part, other: Part) -> bool {
     }
 }
 
-/// Returns the parts of a glob. `**/` matches nothing too, as one star.
+/// Returns the parts of a glob.
 fn parts(glob: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut rest = glob;
@@ -74,7 +108,10 @@ fn parts(glob: &str) -> Vec<Part> {
             first => first.len_utf8(),
         };
         parts.push(match first {
+            // At the end it stands for all that is below.
+            '*' if length == 3 && rest.len() > 3 => Part::Directories,
             '*' => Part::Star,
+            STAR_OF_NAME => Part::OfName,
             '?' | '[' => Part::Any,
             first => Part::One(first),
         });
@@ -100,6 +137,24 @@ mod tests {
 
     fn meet(one: &str, other: &str) -> bool {
         meets(one, other, &Cell::new(1_000)).unwrap()
+    }
+
+    #[test]
+    fn a_star_of_a_shell_stays_within_a_name() {
+        for (one, other, expected) in [
+            ("secrets/**", "\u{1}.key", false),
+            ("**/.env", "\u{1}", false),
+            ("**/.env", ".e\u{1}", true),
+            ("**/*.lock", "a/\u{1}", true),
+            ("**/.env", "\u{1}/.env", true),
+            ("a.b", "a\u{1}b", true),
+            ("a/x", "a\u{1}", false),
+            ("b/.env", "b/\u{1}.env", false),
+            ("env", "\u{1}env", true),
+            ("ab", "ab\u{1}", true),
+        ] {
+            assert_eq!(meet(one, other), expected, "{one} {other}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use super::answers::Answers;
 use super::compared::{Compared, Root};
 use super::expressions::Expression;
+use super::meeting::STAR_OF_NAME;
 use super::path_glob::{Glob, escaped};
 use crate::paths::{Base, Kind, Name, Names, Unknown, begins_at_root, behind};
 
@@ -59,7 +60,8 @@ impl PathValue<'_> {
         behind(path, directory, self.ignores_case).is_some()
     }
 
-    fn is_directory(&self) -> bool {
+    /// Returns whether it is a directory that stands for what is below it.
+    pub(super) fn is_directory(&self) -> bool {
         self.stands_for_more && self.names.kind == Kind::Directory
     }
 
@@ -254,8 +256,18 @@ impl PathTest {
             return Ok(true);
         }
         match value.search {
-            Some(search) => self.may_match_below(name, search, value, |_| true),
-            None => Ok(false),
+            Some(search) if self.may_match_below(name, search, value, |_| true)? => Ok(true),
+            // What is found may be a directory.
+            Some(search)
+                if !search
+                    .trim_matches(['*', STAR_OF_NAME, '?', '/'])
+                    .is_empty() =>
+            {
+                self.may_match_below(name, &format!("{search}/**"), value, |glob| {
+                    !glob.fixed.is_empty()
+                })
+            }
+            _ => Ok(false),
         }
     }
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::meeting::STAR_OF_NAME;
 use crate::events::HookEvent;
 use crate::globs::with_slashes;
 use crate::paths::{System, Unknown};
@@ -49,6 +50,48 @@ impl<'e> Asked<'e> {
             search: None,
         }
     }
+
+    /// The files that a pattern of a shell means in a directory. `**` stands for any names.
+    ///
+    /// # Errors
+    /// If it is not known which files these are.
+    pub(super) fn of_shell(path: impl Into<Cow<'e, str>>, pattern: &str) -> Result<Self, Unknown> {
+        let mut glob = String::new();
+        for (index, part) in pattern.split("**").enumerate() {
+            if index > 0 {
+                glob += "**";
+            }
+            // Of three stars, the last one is within the two.
+            let part = if index > 0 {
+                part.trim_start_matches('*')
+            } else {
+                part
+            };
+            glob.extend(
+                part.chars()
+                    .map(|c| if c == '*' { STAR_OF_NAME } else { c }),
+            );
+        }
+        Self::found(path, &glob)
+    }
+
+    /// The files that a glob finds in a directory.
+    ///
+    /// # Errors
+    /// If it is not known what the glob finds.
+    fn found(path: impl Into<Cow<'e, str>>, glob: &str) -> Result<Self, Unknown> {
+        // A glob of marks alone finds everything, as a search without one does.
+        let is_choice = !glob.trim_matches(['*', '?', '/']).is_empty();
+        let glob = without_braces(glob)?;
+        if glob.split('/').any(|name| name == "..") {
+            return Err(UNCLEAR);
+        }
+        Ok(Self {
+            path: path.into(),
+            stands_for_more: true,
+            search: is_choice.then_some(glob),
+        })
+    }
 }
 
 /// A search in a directory.
@@ -86,22 +129,11 @@ impl<'e> Search<'e> {
             glob[..first].rfind('/').map_or(0, |at| at + 1)
         });
         let (beginning, rest) = glob.split_at(end);
-        let path = match beginning {
-            "" => path.into(),
-            _ if beginning.starts_with(['/', '~']) => beginning.to_owned().into(),
-            _ => format!("{path}/{beginning}").into(),
-        };
-        // A glob of marks alone finds everything, as a search without one does.
-        let is_choice = !rest.trim_matches(['*', '?', '/']).is_empty();
-        let rest = without_braces(rest)?;
-        if rest.split('/').any(|name| name == "..") {
-            return Err(UNCLEAR);
+        match beginning {
+            "" => Asked::found(path, rest),
+            _ if beginning.starts_with(['/', '~']) => Asked::found(beginning.to_owned(), rest),
+            _ => Asked::found(format!("{path}/{beginning}"), rest),
         }
-        Ok(Asked {
-            path,
-            stands_for_more: true,
-            search: is_choice.then_some(rest),
-        })
     }
 
     fn glob(&self) -> Result<Option<String>, Unknown> {

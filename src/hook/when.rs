@@ -325,10 +325,23 @@ fn command_answers(
     root: Option<&Path>,
 ) -> Answers {
     let root = at.root(root);
-    let names = |paths: &Paths, path: &str| {
-        at_path(&Asked::file(path, true), at, &root, |path| {
-            paths.answers(path)
-        })
+    let answers_at = |path: &command::Path, test: &dyn Fn(&PathValue<'_>) -> Answers| {
+        let asked = match path {
+            command::Path::Known(path) => Ok(Asked::file(path, true)),
+            command::Path::Below { directory, pattern } => Asked::of_shell(&**directory, pattern),
+            command::Path::Unknown { written, .. } => {
+                Err(format!("a path is not known: {written}").into())
+            }
+        };
+        asked.map_or_else(Answers::unknown, |asked| at_path(&asked, at, &root, test))
+    };
+    let names = |paths: &Paths, path: &command::Path| match (paths, path) {
+        // What lies in a directory lies where that does, and `/tmp/*` in a temporary one.
+        (Paths::Outside, command::Path::Below { directory, pattern }) => {
+            let path = command::Path::Known(format!("{directory}/{pattern}"));
+            answers_at(&path, &|value| paths.answers(value))
+        }
+        _ => answers_at(path, &|value| paths.answers(value)),
     };
     match test {
         CommandTest::Runs(runs) => {
@@ -346,16 +359,22 @@ fn command_answers(
         }
         CommandTest::Writes(paths) => {
             let commands = at.commands(text);
+            let is_directory = |value: &PathValue<'_>| Answers::is(value.is_directory());
             let each = commands.written().map(|target| {
-                let path = match &target.path {
-                    command::Path::Known(path) => path,
+                let answers = match &target.path {
                     // Of ordinary commands, more than one in a hundred writes to a file in a variable.
                     command::Path::Unknown { ending, .. } if ending.is_empty() => {
                         return Answers::is(false);
                     }
-                    command::Path::Unknown { ending, .. } => ending,
+                    command::Path::Unknown { ending, .. } => {
+                        names(paths, &command::Path::Known(ending.clone()))
+                    }
+                    path => names(paths, path),
                 };
-                let answers = names(paths, path);
+                let is_file = |path: &command::Path| !answers_at(path, &is_directory).is_met(true);
+                if answers.is_met(true) && target.directory.as_ref().is_some_and(is_file) {
+                    return Answers::is(false);
+                }
                 let command = answers
                     .yes
                     .then(|| format!("a file that `{}` writes", target.command()));

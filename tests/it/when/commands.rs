@@ -27,6 +27,7 @@ fn a_guard_of_what_runs_means_what_it_says() {
     let outside = json!({"runs": "rm -r", "paths": "outside"});
     let secret = json!({"runs": "rm", "paths": ["secrets/**"]});
     let env = json!({"writes": ["**/.env", ".env"]});
+    std::fs::create_dir(world.path("copies")).unwrap();
     for (condition, command, expected) in [
         (&push, "git push -f", true),
         (
@@ -62,6 +63,30 @@ fn a_guard_of_what_runs_means_what_it_says() {
         (&env, "echo .env > list", false),
         (&env, "echo x > \"$D/.env\"", true),
         (&env, "echo x > \"$LOG\"", false),
+        // A pattern of a shell means the files that it may match.
+        (&secret, "rm secrets/*.key", true),
+        (&secret, "rm s*/key", true),
+        (&secret, "rm -r s*", true),
+        (&secret, "rm *.txt", false),
+        (&secret, "rm '*'/key", false),
+        (&secret, "find secrets -name '*.key' -exec rm {} +", true),
+        (&secret, "find src -name '*.md' | xargs rm", false),
+        (&secret, "rm src/$X", false),
+        (&secret, "rm secrets/$X", true),
+        (&env, "rm .env*", true),
+        (&env, "rm [.]env", true),
+        (&env, "rm *", false),
+        (&env, "find . -name .env -delete", true),
+        (&env, "sed -i s/a/b/ *.txt", false),
+        // The source is written in a target that is a directory.
+        (&env, "cp .env copies", true),
+        (&env, "cp .env copy", false),
+        // What is not known in a path lies below what is known.
+        (&outside, "rm -rf build/$X /tmp/$Y", false),
+        (&outside, "rm -rf /etc/$X", true),
+        (&outside, "rm -rf /tmp/* build/*", false),
+        (&outside, "X=$(mktemp -d); rm -rf \"$X\"", false),
+        (&outside, "env -C /etc rm -rf x", true),
     ] {
         let reason = blocked(&world, condition, command);
         assert_eq!(reason.is_some(), expected, "{condition} {command}");
@@ -69,6 +94,14 @@ fn a_guard_of_what_runs_means_what_it_says() {
             reason.is_none_or(|reason| reason == "OWN"),
             "{condition} {command}"
         );
+    }
+    for (condition, command) in [
+        (&secret, "rm \"$X\""),
+        (&outside, "rm -rf $X/build"),
+        (&outside, "rm -rf ~root"),
+    ] {
+        let reason = blocked(&world, condition, command).unwrap();
+        assert!(reason.contains("a path is not known: "), "{reason}");
     }
     // What was not read runs each guard, with that as its reason.
     let long = "x ".repeat(1024 * 1024);
