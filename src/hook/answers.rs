@@ -84,6 +84,11 @@ impl Answers {
         self.yes || guards && self.unknown.is_some()
     }
 
+    /// Returns the reason why the condition is unknown, if it runs a guard only because of that.
+    pub(super) fn untested(&self) -> Option<&Unknown> {
+        self.unknown.as_ref().filter(|_| !self.yes)
+    }
+
     /// Returns whether the answer of a hook may do more than stop something.
     pub(super) fn is_certain(&self) -> bool {
         self.yes && !self.no && self.unknown.is_none() && !self.is_partial

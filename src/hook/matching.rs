@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::answers::Answers;
 use super::compared::Compared;
 use super::condition::{Condition, FOR_GUARDS};
 use super::definition::Hook;
@@ -12,7 +13,6 @@ use super::error::HookError;
 use super::when::expressions_of;
 use crate::entry::{HookCommand, May};
 use crate::events::HookEvent;
-use crate::paths::Unknown;
 use crate::pattern::{Mismatch, PatternPart};
 use crate::printable;
 
@@ -121,13 +121,17 @@ impl Hook {
     /// [`with_when`](Self::with_when).
     #[must_use]
     pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
-        let unknown = self.unknown(&self.compared(event, None));
-        unknown.into_iter().map(|(pointer, _)| pointer).collect()
+        let at = self.compared(event, None);
+        let untested = self.answers_of_conditions(&at).into_iter();
+        let untested = untested.filter(|(_, answers)| answers.untested().is_some());
+        untested.map(|(pointer, _)| pointer).collect()
     }
 
-    fn unknown(&self, at: &Compared<'_>) -> Vec<(&str, Unknown)> {
-        let when = self.settings.when.as_ref();
-        when.map_or_else(Vec::new, |when| when.unknown(at, self.base_dir()))
+    /// Returns the answers of each condition, with its pointer.
+    fn answers_of_conditions(&self, at: &Compared<'_>) -> Vec<(&str, Answers)> {
+        let when = self.settings.when.iter();
+        when.flat_map(|when| when.answers(at, self.base_dir()))
+            .collect()
     }
 
     /// Returns a message about the first condition that ran the hook only because it is unknown. None for a hook that was not
@@ -186,18 +190,22 @@ impl Hook {
     pub(crate) fn restricted_for(self: &Arc<Self>, at: &Compared<'_>) -> Arc<Self> {
         let options = &self.settings.options;
         let may_more = self.answers() || !options.may.is_empty();
-        let when = self.settings.when.as_ref();
-        let uncertain = when.and_then(|when| when.uncertain(at, self.base_dir()));
-        let uncertain = uncertain.filter(|_| may_more);
-        let unknown = self.unknown(at);
-        let untested = unknown.first().map(|(pointer, why)| {
+        let conditions = self.answers_of_conditions(at);
+        let uncertain = conditions
+            .iter()
+            .find(|(_, answers)| may_more && !answers.is_certain());
+        let uncertain = uncertain.map(|(pointer, _)| *pointer);
+        let untested = conditions.iter().find_map(|(pointer, answers)| {
+            let why = answers.untested()?;
             let pointer = printable(pointer);
-            format!("the condition on `{pointer}` could not be tested: {why}")
+            Some(format!(
+                "the condition on `{pointer}` could not be tested: {why}"
+            ))
         });
-        let met = when.and_then(|when| when.met(at, self.base_dir()));
-        let met = met.map(|(pointer, part)| {
+        let met = conditions.iter().find_map(|(pointer, answers)| {
+            let part = answers.met.as_ref()?;
             let pointer = printable(pointer);
-            format!("the condition on `{pointer}` matches: {part}")
+            Some(format!("the condition on `{pointer}` matches: {part}"))
         });
         // A host may have registered the hook of an earlier result.
         if uncertain == self.uncertain.as_deref() && untested == self.untested && met == self.met {

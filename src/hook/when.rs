@@ -181,8 +181,18 @@ impl When {
 
     /// Returns whether all conditions match.
     pub(super) fn is_met(&self, at: &Compared<'_>, root: Option<&Path>, guards: bool) -> bool {
-        let mut tests = self.tests.iter();
-        tests.all(|(pointer, test)| answers(pointer, test, at, root).is_met(guards))
+        let mut each = self.answers(at, root);
+        each.all(|(_, answers)| answers.is_met(guards))
+    }
+
+    /// Returns the answers of each condition, with its pointer.
+    pub(super) fn answers<'w>(
+        &'w self,
+        at: &Compared<'_>,
+        root: Option<&Path>,
+    ) -> impl Iterator<Item = (&'w str, Answers)> {
+        let tests = self.tests.iter();
+        tests.map(move |(pointer, test)| (pointer.as_str(), answers(pointer, test, at, root)))
     }
 
     /// Returns each condition that does not match. `secrets` are masked in the values.
@@ -205,24 +215,6 @@ impl When {
         mismatches.collect()
     }
 
-    /// Returns the pointers of conditions that run a guard only because they are unknown, with the reason.
-    pub(super) fn unknown(&self, at: &Compared<'_>, root: Option<&Path>) -> Vec<(&str, Unknown)> {
-        let unknown = self.tests.iter().filter_map(|(pointer, test)| {
-            let answers = answers(pointer, test, at, root);
-            let why = answers.unknown.filter(|_| !answers.yes)?;
-            Some((pointer.as_str(), why))
-        });
-        unknown.collect()
-    }
-
-    /// Returns the pointer of a condition on what a command does, and the part of the command that met it.
-    pub(super) fn met(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<(&str, String)> {
-        let mut tests = self.tests.iter();
-        tests.find_map(|(pointer, test)| {
-            Some((pointer.as_str(), answers(pointer, test, at, root).met?))
-        })
-    }
-
     /// Returns the pointer of a condition that only a guard may have: what it does not see would be granted.
     pub(super) fn only_for_guards(&self) -> Option<&str> {
         let mut conditions = self.conditions();
@@ -236,14 +228,6 @@ impl When {
         let mut pointers = self.tests.keys().map(String::as_str);
         let is_absent = |value: &Option<&Value>| value.is_none_or(Value::is_null);
         pointers.find(|pointer| all_at(pointer, &event.data).iter().any(is_absent))
-    }
-
-    /// Returns the pointer of a condition that is not certain.
-    pub(super) fn uncertain(&self, at: &Compared<'_>, root: Option<&Path>) -> Option<&str> {
-        let mut tests = self.tests.iter();
-        let uncertain =
-            tests.find(|(pointer, test)| !answers(pointer, test, at, root).is_certain());
-        uncertain.map(|(pointer, _)| pointer.as_str())
     }
 
     /// Returns the reason why a condition cannot be used, if that is known already.
