@@ -6,7 +6,7 @@ use super::path_test::Paths;
 use crate::command::{Answer, Commands, Met, Only, Path, Pattern};
 use crate::paths::Unknown;
 
-const NO_PATTERN: &str = "expected at least one pattern, found an empty list";
+pub(super) const NO_PATTERN: &str = "expected at least one pattern, found an empty list";
 
 /// What a shell command must do.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use super::command_test::{CommandTest, RunsTest};
+use super::command_test::{CommandTest, NO_PATTERN, RunsTest};
 use super::error::{BACKSPACE, Fault, HookError};
 use super::expressions::Expression;
 use super::path_test::Paths;
@@ -17,10 +17,6 @@ use crate::printable::shortened;
 
 const EXPECTED: &str = "a glob, a list of globs, an object with `regex`, `runs`, `writes`, `runs_only` or {\"path\": \
                         \"outside\"}, or {\"not\": ...} around one of these";
-
-const NO_PATTERN: &str = "expected at least one pattern, found an empty list";
-
-const NO_GLOB: &str = "expected at least one glob, found an empty list, which no value matches";
 
 /// The reason why a hook with a condition on what a command does grants nothing.
 pub(super) const FOR_GUARDS: &str = "`runs` and `writes` do not see everything that a command does: for an answer that \
@@ -150,7 +146,6 @@ impl Condition {
     fn compiled(&self, home: Option<&str>) -> Result<Test, String> {
         match self {
             Self::Glob(glob) => Paths::matching(std::slice::from_ref(glob), home).map(Test::Paths),
-            Self::OneOf(globs) if globs.is_empty() => Err(NO_GLOB.to_owned()),
             Self::OneOf(globs) => Paths::matching(globs, home).map(Test::Paths),
             Self::Regex(text) => Ok(Test::Text {
                 expression: of_text(text.clone()),
@@ -171,7 +166,6 @@ impl Condition {
                 let test = RunsTest::new(patterns, with, paths)?;
                 Ok(Test::Command(CommandTest::Runs(test)))
             }
-            Self::Writes(globs) if globs.is_empty() => Err(NO_GLOB.to_owned()),
             Self::Writes(globs) => {
                 let paths = Paths::matching(globs, home)?;
                 Ok(Test::Command(CommandTest::Writes(paths)))

@@ -12,6 +12,8 @@ use super::meeting::STAR_OF_NAME;
 use super::path_glob::{Glob, escaped};
 use crate::paths::{Base, Kind, Name, Names, Unknown, begins_at_root, behind};
 
+const NO_GLOB: &str = "expected at least one glob, found an empty list, which no value matches";
+
 /// A value of an event as a path.
 pub(super) struct PathValue<'a> {
     pub(super) at: &'a Compared<'a>,
@@ -42,18 +44,16 @@ impl PathValue<'_> {
 
     /// Returns a glob for absolute names: for each name of the directory where it begins.
     fn absolute(&self, glob: &Glob) -> Vec<String> {
+        let real = self.root.real(&glob.fixed, self.base);
+        let real = real.map(|real| glob.below(&real));
         if glob.is_absolute || !glob.is_named() {
-            let real = self.root.real(&glob.fixed, self.base);
-            let real = real.map(|real| glob.below(&real));
             return std::iter::once(glob.text.clone()).chain(real).collect();
         }
         let roots = self.base.roots();
-        let mut all: Vec<_> = roots
+        roots
             .map(|root| format!("{}/{}", escaped(root.trim_end_matches('/')), glob.text))
-            .collect();
-        let real = self.root.real(&glob.fixed, self.base);
-        all.extend(real.map(|real| glob.below(&real)));
-        all
+            .chain(real)
+            .collect()
     }
 
     fn is_behind(&self, path: &str, directory: &str) -> bool {
@@ -137,6 +137,9 @@ pub(super) struct PathTest {
 
 impl PathTest {
     fn new(globs: &[String], home: Option<&str>) -> Result<Self, String> {
+        if globs.is_empty() {
+            return Err(NO_GLOB.to_owned());
+        }
         let globs = globs.iter().map(|glob| Glob::new(glob, home));
         let globs: Vec<Glob> = globs.collect::<Result<_, _>>()?;
         let expression = |is_chosen: fn(&Glob) -> bool| -> Result<Option<Expression>, String> {

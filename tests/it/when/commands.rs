@@ -182,6 +182,7 @@ fn conditions_on_commands_are_read_and_written() {
             "not a regular expression",
         ),
         (json!({"runs": "a", "paths": ["[a"]}), "invalid glob `[a`"),
+        (json!({"runs": "a", "paths": []}), "at least one glob"),
         (json!({"writes": []}), "at least one glob"),
         (json!({"runs_only": []}), "at least one pattern"),
         (json!({"not": {"not": {"runs": "a"}}}), "`not` within `not`"),
