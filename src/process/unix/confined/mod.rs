@@ -15,7 +15,6 @@ pub(crate) use places::identity_of;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_long, c_void};
 use std::io::{self, PipeReader};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -260,9 +259,10 @@ impl Capabilities {
             header: [CAPABILITY_VERSION_3, 0],
             sets: [0; 6],
         };
-        // SAFETY: the kernel reads the header and writes three numbers twice, for which there is room.
-        let returned =
-            unsafe { libc::syscall(libc::SYS_capget, own.header.as_ptr(), own.sets.as_mut_ptr()) };
+        let (header, sets) = (own.header.as_mut_ptr(), own.sets.as_mut_ptr());
+        // SAFETY: the kernel reads the header, in which it may write the version that it knows, and writes three numbers twice,
+        // for which there is room.
+        let returned = unsafe { libc::syscall(libc::SYS_capget, header, sets) };
         let [_, permitted, _, _, permitted_high, _] = own.sets;
         if returned == 0 && permitted & !KEPT_CAPABILITIES == 0 && permitted_high == 0 {
             return None;
@@ -275,26 +275,29 @@ impl Capabilities {
 
 /// Creates the process. Returns once the process has executed its program or has ended.
 fn clone_of(plan: &mut Plan<'_>) -> io::Result<Pid> {
-    let mut stack = Box::<[u8]>::new_uninit_slice(STACK);
+    let mut stack = vec![0_u8; STACK];
     // The first free byte above the stack, at a multiple of 16.
     let end = stack.as_mut_ptr_range().end;
     let top = end.wrapping_sub(end.addr() % 16).cast::<c_void>();
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     let argument = std::ptr::from_mut(plan).cast::<c_void>();
-    let mut mask = MaybeUninit::<u64>::uninit();
-    // SAFETY: `confine` gets a pointer to a `Plan` that lives until `clone` has returned, which is when the process no
-    // longer uses this memory (`CLONE_VFORK`); so does the stack, of which the process uses a small part. All signals are
-    // blocked in this thread meanwhile, so that none of this program's handlers runs in the new process, and the mask is set
-    // back to what was read before. 8 bytes are the size of the kernel's set of signals on the architectures of this file.
+    let mut mask = 0_u64;
+    let (call, all, before) = (libc::SYS_rt_sigprocmask, u64::MAX, &raw mut mask);
+    // SAFETY: the plan and the stack live until `clone` has returned. By then the process has executed its program or has
+    // ended (`CLONE_VFORK`), and uses this memory no longer. The stack does not overflow: what `confine` calls does not recurse
+    // and has no large values, and a debug build, which needs the most, checks below that half of the stack is unused. The
+    // process runs no handler of this program on it, since all signals are blocked, or else it is not created. The pointers to
+    // masks are to 8 bytes, the size of the kernel's set of signals on the architectures of this file.
     let pid = unsafe {
-        let (all, before) = (u64::MAX, mask.as_mut_ptr());
-        let call = libc::SYS_rt_sigprocmask;
-        libc::syscall(call, libc::SIG_SETMASK, &raw const all, before, SIGNAL_SET);
+        if libc::syscall(call, libc::SIG_SETMASK, &raw const all, before, SIGNAL_SET) == -1 {
+            return Err(io::Error::last_os_error());
+        }
         let pid = libc::clone(confine, top, flags, argument);
         let error = io::Error::last_os_error();
         libc::syscall(call, libc::SIG_SETMASK, before, 0, SIGNAL_SET);
         if pid == -1 { Err(error) } else { Ok(pid) }
     };
+    debug_assert!(stack[..STACK / 2] == [0; STACK / 2], "the stack is small");
     Pid::from_raw(pid?).ok_or_else(|| io::ErrorKind::Other.into())
 }
 
