@@ -119,7 +119,7 @@ impl CustomEventType {
     }
 }
 
-/// Error reading the name of an event.
+/// Error of a name of an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventTypeError {
@@ -143,6 +143,12 @@ pub enum EventTypeError {
     #[error("`{name}` is a built-in event, not a custom one")]
     BuiltIn {
         /// The name that was given.
+        name: String,
+    },
+    /// An [action](crate::lifecycle::OwnAction) has the same event before and after it.
+    #[error("`{name}` is both before and after an action: declare an event for each")]
+    Repeated {
+        /// The name of the event.
         name: String,
     },
 }

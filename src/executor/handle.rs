@@ -25,8 +25,7 @@ const WAITED: &str = "an observer of hooks cannot wait for an event: wait on ano
 /// [`cancel_on_drop`](HookHandle::cancel_on_drop), dropping the handle cancels the event.
 ///
 /// A host polls the handle with [`try_wait`](HookHandle::try_wait), blocks in [`wait`](HookHandle::wait), or awaits it: it
-/// is a `Future` that needs no runtime, whose output is the [`Outcome`]. As a future, it panics if it is polled again after
-/// it has returned the outcome.
+/// is a `Future` that needs no runtime, whose output is the [`Outcome`]. Polled again, it returns what `wait` returns then.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -122,9 +121,7 @@ impl HookHandle {
     /// is true of [`wait_timeout`](HookHandle::wait_timeout) and [`into_receiver`](HookHandle::into_receiver), and of `await`
     /// in an observer.
     pub fn wait(mut self) -> Outcome {
-        let results = self.receive(None).unwrap_or_default();
-        let results = self.returned.take().unwrap_or(results);
-        self.outcome.clone().with_results(results)
+        self.outcome_or_again()
     }
 
     /// Returns the outcome, once, if the hooks have ended. Never blocks; a game can call it once a
@@ -246,6 +243,14 @@ impl HookHandle {
         self.returned = Some(blocking.cloned().collect());
         Some(self.outcome.clone().with_results(results))
     }
+
+    /// Waits for the outcome. If it was already returned, returns it with only the results that block or ask.
+    fn outcome_or_again(&mut self) -> Outcome {
+        self.outcome(None).unwrap_or_else(|| {
+            let results = self.returned.clone().unwrap_or_default();
+            self.outcome.clone().with_results(results)
+        })
+    }
 }
 
 /// Returns a receiver of these results alone.
@@ -261,8 +266,6 @@ fn sent(results: Vec<HookResult>) -> Receiver<HookResult> {
 impl Future for HookHandle {
     type Output = Outcome;
 
-    // Polling a future after its end is a bug of the host; no outcome is left to return.
-    #[allow(clippy::panic)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
         // A waker may poll on a thread of the pool. It does not wait there.
         if Where::may_fire()
@@ -271,10 +274,7 @@ impl Future for HookHandle {
         {
             return Poll::Pending;
         }
-        match self.outcome(None) {
-            Some(outcome) => Poll::Ready(outcome),
-            None => panic!("the outcome of this `HookHandle` has already been returned"),
-        }
+        Poll::Ready(self.outcome_or_again())
     }
 }
 

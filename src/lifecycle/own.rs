@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::action::{Action, Begins, Request, Running};
 use super::table::{Row, own_row};
-use crate::events::EventSpec;
+use crate::events::{EventSpec, EventTypeError};
 use crate::outcome::{HookBlockedError, Outcome};
 
 /// A custom action of the host: an event before it, one after it, and one if it fails.
@@ -23,7 +23,7 @@ use crate::outcome::{HookBlockedError, Outcome};
 /// let before = EventSpec::custom("game:will_save")?;
 /// let after = EventSpec::custom("game:saved")?.notify_only();
 /// let failed = EventSpec::custom("game:not_saved")?.notify_only();
-/// let saving = OwnAction::new(&before, &after, &failed);
+/// let saving = OwnAction::new(&before, &after, &failed)?;
 /// let builder = [before, after, failed].into_iter().fold(
 ///     Hooks::builder(AppProfile::new("mygame")),
 ///     |builder, event| builder.event(event),
@@ -51,24 +51,26 @@ impl OwnAction {
     /// Creates an action of these events. Hooks can block the first one, unless the host has declared that it [only
     /// notifies](EventSpec::notify_only). The last one has the message of the error as `error`.
     ///
-    /// # Panics
+    /// # Errors
     /// If one of the events is not a custom one, or is the first one again: guards of built-in events expect the data that
     /// [`Lifecycle`](super::Lifecycle) gives them.
-    #[must_use]
-    #[track_caller]
-    // The events are constants of the host, so its first run shows the mistake.
-    #[allow(clippy::panic)]
-    pub fn new(before: &EventSpec, after: &EventSpec, failed: &EventSpec) -> Self {
+    pub fn new(
+        before: &EventSpec,
+        after: &EventSpec,
+        failed: &EventSpec,
+    ) -> Result<Self, EventTypeError> {
         let events = [before, after, failed].map(EventSpec::event_type);
         if let Some(known) = events.iter().find(|event| event.is_known()) {
-            panic!("`{known}` is fired by `Lifecycle` itself: an own action has events of its own");
+            let name = known.to_string();
+            return Err(EventTypeError::BuiltIn { name });
         }
         if events[1..].contains(&events[0]) {
-            panic!("`{}` is both before and after an action", events[0]);
+            let name = events[0].to_string();
+            return Err(EventTypeError::Repeated { name });
         }
-        Self {
+        Ok(Self {
             row: own_row(events),
-        }
+        })
     }
 
     pub(super) fn row(&self) -> Row {

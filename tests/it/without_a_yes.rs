@@ -399,15 +399,29 @@ fn a_cancelled_hook_does_not_hide_a_verdict() {
 }
 
 #[test]
-#[should_panic(expected = "`tool:pre_execute` is fired by `Lifecycle` itself")]
 fn an_own_action_has_events_of_its_own() {
     let [before, after] =
         ["game:will_save", "game:saved"].map(|name| EventSpec::custom(name).unwrap());
     let builtin = EventSpec::new(EventType::ToolPreExecute);
-    let _ = (
-        OwnAction::new(&before, &after, &after),
-        OwnAction::new(&builtin, &after, &after),
-    );
+    assert!(OwnAction::new(&before, &after, &after).is_ok());
+    for (events, message) in [
+        (
+            [&builtin, &after, &after],
+            "`tool:pre_execute` is a built-in event, not a custom one",
+        ),
+        (
+            [&before, &after, &builtin],
+            "`tool:pre_execute` is a built-in event, not a custom one",
+        ),
+        (
+            [&before, &after, &before],
+            "`game:will_save` is both before and after an action: declare an event for each",
+        ),
+    ] {
+        let [before, after, failed] = events;
+        let error = OwnAction::new(before, after, failed).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
 }
 
 #[test]
@@ -448,7 +462,7 @@ fn the_end_of_an_own_action_is_fired() {
     let world = World::new();
     let [before, after, failed] = ["game:will_save", "game:saved", "game:not_saved"]
         .map(|name| EventSpec::custom(name).unwrap());
-    let action = OwnAction::new(&before, &after.clone().notify_only(), &failed);
+    let action = OwnAction::new(&before, &after.clone().notify_only(), &failed).unwrap();
     world.hook(
         "game:*",
         r#"echo "$FORGE_EVENT $FORGE_SLOT $FORGE_BYTES $FORGE_ERROR" >>seen"#,

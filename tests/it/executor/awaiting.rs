@@ -96,10 +96,17 @@ fn a_waker_that_panics_does_no_harm() {
 }
 
 #[test]
-#[should_panic(expected = "already been returned")]
-fn polling_after_the_outcome_panics() {
-    let mut handle = World::new().submit(blocking_event());
-    let polled = poll(&mut handle, Waker::noop());
-    assert!(polled.is_ready(), "without hooks at once");
-    let _ = poll(&mut handle, Waker::noop());
+fn polling_again_is_no_yes() {
+    for (command, allowed) in [("exit 1", false), ("exit 0", true)] {
+        let world = World::running([command]);
+        let mut handle = world.submit(blocking_event());
+        eventually("it has ended", || handle.is_finished());
+        for count in [1, usize::from(!allowed)] {
+            let Poll::Ready(outcome) = poll(&mut handle, Waker::noop()) else {
+                panic!("it has ended");
+            };
+            assert_eq!(outcome.allowed(), allowed, "{command}");
+            assert_eq!(outcome.results().len(), count, "{command}");
+        }
+    }
 }

@@ -268,7 +268,7 @@ fn without_waiting_events_keep_their_order() {
 fn a_declared_notification_is_announced() {
     let specs = ["game:will_save", "game:saved", "game:not_saved"];
     let specs = specs.map(|name| EventSpec::named(name).notify_only());
-    let action = OwnAction::new(&specs[0], &specs[1], &specs[2]);
+    let action = OwnAction::new(&specs[0], &specs[1], &specs[2]).unwrap();
     let world = World::new();
     world.hook("game:will_save", &meets("there", "go"));
     let executor = HookExecutor::builder().registry(Arc::clone(world.registry()));
@@ -395,7 +395,7 @@ fn act(hooks: &Lifecycle) {
     hooks.notify("done");
     hooks.interrupt();
     let events = ["a:before", "a:after", "a:failed"].map(EventSpec::named);
-    let own = OwnAction::new(&events[0], &events[1], &events[2]);
+    let own = OwnAction::new(&events[0], &events[1], &events[2]).unwrap();
     // An action of the host forges neither.
     let own = hooks.action(&own).with_field("agent_id", "boss");
     let own = own.with_field("agent_type", "boss");
