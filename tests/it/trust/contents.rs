@@ -3,8 +3,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
 
+use super::await_age;
 use super::changes::{host, lost};
 use crate::support::World;
 
@@ -41,10 +41,7 @@ fn a_change_through_a_mapping_is_seen() {
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap());
     // Until then, no stamp counts.
-    let stamp = file.metadata().unwrap().modified().unwrap();
-    while SystemTime::now() < stamp + Duration::from_millis(2100) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    await_age(&file);
     assert_eq!(lost(&hooks), None);
     assert_eq!(lost(&hooks), None);
     let mut input = python.stdin.take().unwrap();

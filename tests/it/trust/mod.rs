@@ -11,6 +11,7 @@ mod pages;
 mod unapproved;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::{Approval, ApprovalStatus, TrustError, TrustStore};
@@ -22,7 +23,7 @@ use forge_hooks::{
 
 #[cfg(feature = "cli")]
 use crate::support::foretold;
-use crate::support::{World, blocking_event};
+use crate::support::{World, blocking_event, eventually};
 
 pub(crate) const PROJECT: &str = "project/.src/forge/hooks.json";
 
@@ -256,6 +257,13 @@ fn an_illegible_approval_blocks() {
     }
 }
 
+/// Waits until the stamp of a file counts: two seconds after its change.
+fn await_age(file: &Path) {
+    let changed = file.metadata().unwrap().modified().unwrap();
+    let age = Duration::from_millis(2100);
+    eventually("it is old enough", || SystemTime::now() > changed + age);
+}
+
 /// Two seconds after its change a file counts as known. The time of the last change of its state is compared too,
 /// which no program can set.
 #[test]
@@ -265,7 +273,7 @@ fn a_known_script_blocks_too() {
         project.approve();
     }
     changed.world.write("project/guard.sh", "changed");
-    std::thread::sleep(std::time::Duration::from_millis(2100));
+    await_age(&changed.world.path("project/guard.sh"));
     let _ = changed.load();
     changed.blocks("has changed");
     changed.blocks("has changed");
