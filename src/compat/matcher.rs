@@ -34,7 +34,7 @@ enum Test {
     /// The expression, compiled when it is first needed: it may never be, and compiling takes time.
     Expression {
         fault: OnceLock<Option<String>>,
-        /// None if it takes too much.
+        /// None if the expression takes too much memory.
         compiled: OnceLock<Option<Regex>>,
     },
 }

@@ -88,9 +88,10 @@ impl Place {
 
     /// Returns whether a write to a file with these names, or a move of a part of it, changes this place.
     fn is_on(&self, names: &Names) -> bool {
-        let own = Names::of_file(&self.path).or_else(|_| Names::as_written(&self.path));
+        let place = Names::of_file(&self.path).or_else(|_| Names::as_written(&self.path));
         // A tool cannot write to a place that has no name.
-        own.is_ok_and(|own| names.leads_to(&own) || self.is_directory && own.leads_to(names))
+        place
+            .is_ok_and(|place| names.leads_to(&place) || self.is_directory && place.leads_to(names))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a condition says of an event: yes, no or unknown, for each name of a file and each item of a list.
+//! The answers of a condition to an event: yes, no or unknown, for each name of a file and each item of a list.
 //!
 //! **A guard runs unless the answer is no; what widens needs yes.**
 

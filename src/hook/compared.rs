@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::expressions::{Alone, Expression, Expressions, Found, NOT_COMPILED};
+use super::expressions::{Budget, Expression, Expressions, Matches, NOT_COMPILED};
 use super::meeting::meets;
 use crate::command::Commands;
 use crate::events::HookEvent;
@@ -34,10 +34,10 @@ pub(crate) struct Compared<'e> {
     working_dir: Option<&'e Path>,
     /// None if no hook has a condition.
     expressions: Option<Arc<Expressions>>,
-    /// What was found in a text, by its address, which lives as long as the event or the paths, and by letter case.
-    found: RefCell<HashMap<(usize, usize, bool), Rc<Found>>>,
-    alone: Alone,
-    /// What was read in a text as a shell command, by its address.
+    /// The matches of each text, by its address, which lives as long as the event or the paths, and by letter case.
+    matches: RefCell<HashMap<(usize, usize, bool), Rc<Matches>>>,
+    budget: Budget,
+    /// The commands of each text, by its address.
     commands: RefCell<HashMap<(usize, usize), Rc<Commands>>>,
     /// The steps that comparisons of globs with globs may still take.
     steps: Cell<usize>,
@@ -66,8 +66,8 @@ impl<'e> Compared<'e> {
             event,
             working_dir,
             expressions,
-            found: RefCell::default(),
-            alone: Alone::default(),
+            matches: RefCell::default(),
+            budget: Budget::default(),
             commands: RefCell::default(),
             steps: Cell::new(MOST_STEPS),
             roots: RefCell::default(),
@@ -82,13 +82,13 @@ impl<'e> Compared<'e> {
         ignores_case: bool,
     ) -> Result<bool, Unknown> {
         let key = (text.as_ptr().addr(), text.len(), ignores_case);
-        let known = self.found.borrow().get(&key).cloned();
-        let found = known.unwrap_or_else(|| {
-            let found = Rc::new(self.find(text, ignores_case));
-            self.found.borrow_mut().insert(key, Rc::clone(&found));
-            found
+        let cached = self.matches.borrow().get(&key).cloned();
+        let matches = cached.unwrap_or_else(|| {
+            let matches = Rc::new(self.find(text, ignores_case));
+            self.matches.borrow_mut().insert(key, Rc::clone(&matches));
+            matches
         });
-        self.is_in(&found, expression, (text, ignores_case))
+        self.is_in(&matches, expression, (text, ignores_case))
     }
 
     /// Returns whether a text that is not kept has an expression.
@@ -98,24 +98,24 @@ impl<'e> Compared<'e> {
         text: &str,
         ignores_case: bool,
     ) -> Result<bool, Unknown> {
-        let found = self.find(text, ignores_case);
-        self.is_in(&found, expression, (text, ignores_case))
+        let matches = self.find(text, ignores_case);
+        self.is_in(&matches, expression, (text, ignores_case))
     }
 
-    fn find(&self, text: &str, ignores_case: bool) -> Found {
+    fn find(&self, text: &str, ignores_case: bool) -> Matches {
         let expressions = self.expressions.as_ref();
         let find = |all: &Arc<Expressions>| all.find(text, ignores_case);
-        expressions.map_or(Found::Unknown(NOT_COMPILED), find)
+        expressions.map_or(Matches::Unknown(NOT_COMPILED), find)
     }
 
     fn is_in(
         &self,
-        found: &Found,
+        matches: &Matches,
         expression: &Expression,
         text: (&str, bool),
     ) -> Result<bool, Unknown> {
         let expressions = self.expressions.as_ref().ok_or(NOT_COMPILED)?;
-        expressions.has(expression, found, text, &self.alone)
+        expressions.has(expression, matches, text, &self.budget)
     }
 
     /// Returns what a text of the event runs as a shell command.
@@ -140,11 +140,11 @@ impl<'e> Compared<'e> {
 
     /// Returns the root of a hook's project; of a hook without one, the executor's directory.
     pub(super) fn root(&self, root: Option<&Path>) -> Rc<Root> {
-        let own = root.map(Cow::Borrowed).or_else(|| self.own_root());
-        let root = own.unwrap_or_default();
+        let root = root.map(Cow::Borrowed).or_else(|| self.default_root());
+        let root = root.unwrap_or_default();
         let mut roots = self.roots.borrow_mut();
-        if let Some(known) = roots.iter().find(|known| known.root == root) {
-            return Rc::clone(known);
+        if let Some(cached) = roots.iter().find(|cached| cached.root == root) {
+            return Rc::clone(cached);
         }
         let new = Rc::new(Root {
             root: root.into_owned(),
@@ -157,7 +157,7 @@ impl<'e> Compared<'e> {
         new
     }
 
-    fn own_root(&self) -> Option<Cow<'_, Path>> {
+    fn default_root(&self) -> Option<Cow<'_, Path>> {
         match self.working_dir {
             Some(path) if path.is_absolute() => Some(Cow::Borrowed(path)),
             Some(path) => std::path::absolute(path).ok().map(Cow::Owned),
@@ -188,8 +188,8 @@ impl Root {
     pub(super) fn names_of(&self, value: &str, event: &HookEvent) -> Result<Rc<Names>, Unknown> {
         let base = self.base(event)?;
         let mut paths = self.paths.borrow_mut();
-        if let Some(known) = paths.get(value) {
-            return known.clone();
+        if let Some(cached) = paths.get(value) {
+            return cached.clone();
         }
         if paths.len() >= MOST_PATHS {
             return Err(MANY_PATHS);
@@ -205,14 +205,14 @@ impl Root {
         if path.is_empty() {
             return None;
         }
-        if let Some(known) = self.real.borrow().get(path) {
-            return known.clone();
+        if let Some(cached) = self.real.borrow().get(path) {
+            return cached.clone();
         }
         let names = Names::of_file(&self.root.join(path)).ok();
         let real = names.and_then(|mut names| {
             let real = names.list.pop()?.absolute;
             let is_known =
-                names.list.is_empty() || base.below_roots(path).any(|known| known == real);
+                names.list.is_empty() || base.below_roots(path).any(|place| place == real);
             (!is_known).then_some(real)
         });
         self.real.borrow_mut().insert(path.to_owned(), real.clone());

@@ -125,17 +125,17 @@ pub(super) struct Expressions {
     numbers: HashMap<Expression, usize>,
     /// The automata without letter case, then with it.
     exact: [OnceLock<Set>; 2],
-    /// The same without Unicode's word boundaries, which an automaton can test between ASCII characters alone.
+    /// The same automata without Unicode's word boundaries, which an automaton can test between ASCII characters alone.
     loose: [OnceLock<Set>; 2],
-    /// Those that were read alone, by number and letter case.
+    /// The expressions that were compiled one by one, by number and letter case.
     alone: Mutex<HashMap<(usize, bool), Option<Regex>>>,
 }
 
 /// The expressions that a text has.
 #[derive(Debug, Clone)]
-pub(super) enum Found {
+pub(super) enum Matches {
     These(PatternSet),
-    /// Those that it has if word boundaries do not count.
+    /// The expressions that the text would have if word boundaries did not count.
     AtMost(PatternSet),
     Unknown(Unknown),
 }
@@ -152,46 +152,48 @@ impl Expressions {
         all
     }
 
-    /// Returns the expressions that a text has. One pass over the text.
-    pub(super) fn find(&self, text: &str, ignores_case: bool) -> Found {
+    /// Returns the expressions that a text has. Reads the text once.
+    pub(super) fn find(&self, text: &str, ignores_case: bool) -> Matches {
         if text.len() > LONGEST_TEXT {
-            return Found::Unknown(TOO_LONG);
+            return Matches::Unknown(TOO_LONG);
         }
         let place = usize::from(ignores_case);
         let exact = self.exact[place].get_or_init(|| self.set(ignores_case, Hir::clone));
         match exact.read(text) {
-            Ok(found) => Found::These(found),
-            Err(why) if text.is_ascii() => Found::Unknown(why),
+            Ok(patterns) => Matches::These(patterns),
+            Err(why) if text.is_ascii() => Matches::Unknown(why),
             Err(_) => {
                 let loose = self.loose[place].get_or_init(|| self.set(ignores_case, without_words));
-                loose.read(text).map_or_else(Found::Unknown, Found::AtMost)
+                loose
+                    .read(text)
+                    .map_or_else(Matches::Unknown, Matches::AtMost)
             }
         }
     }
 
-    /// Returns whether a text has an expression, from what was found in it. `alone` is the number of bytes that may still be
-    /// read for one expression.
+    /// Returns whether a text has an expression, from its matches. `budget` is the number of bytes that may still be read for
+    /// one expression.
     pub(super) fn has(
         &self,
         expression: &Expression,
-        found: &Found,
+        matches: &Matches,
         (text, ignores_case): (&str, bool),
-        alone: &Alone,
+        budget: &Budget,
     ) -> Result<bool, Unknown> {
         let number = *self.numbers.get(expression).ok_or(NOT_COMPILED)?;
         let is_in = |set: &PatternSet| set.contains(pattern(number));
-        match found {
-            Found::Unknown(why) => Err(why.clone()),
-            Found::These(set) => Ok(is_in(set)),
-            Found::AtMost(set) if !is_in(set) => Ok(false),
-            Found::AtMost(_) => {
-                alone.take(text)?;
-                let mut kept = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-                let regex = kept
+        match matches {
+            Matches::Unknown(why) => Err(why.clone()),
+            Matches::These(set) => Ok(is_in(set)),
+            Matches::AtMost(set) if !is_in(set) => Ok(false),
+            Matches::AtMost(_) => {
+                budget.take(text)?;
+                let mut compiled = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+                let regex = compiled
                     .entry((number, ignores_case))
                     .or_insert_with(|| expression.compiled_alone(ignores_case))
                     .clone();
-                drop(kept);
+                drop(compiled);
                 regex.map(|regex| regex.is_match(text)).ok_or(GAVE_UP)
             }
         }
@@ -268,28 +270,28 @@ impl Set {
         let caches = || self.caches.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = caches().pop();
         let mut cache = kept.unwrap_or_else(|| automaton.create_cache());
-        let mut found = PatternSet::new(automaton.pattern_len());
+        let mut patterns = PatternSet::new(automaton.pattern_len());
         let read =
-            automaton.try_which_overlapping_matches(&mut cache, &Input::new(text), &mut found);
+            automaton.try_which_overlapping_matches(&mut cache, &Input::new(text), &mut patterns);
         // A cache that was reset before would give up sooner than another one.
         if read.is_ok() && cache.clear_count() == 0 {
             caches().push(cache);
         }
-        read.map(|()| found).map_err(|_| GAVE_UP)
+        read.map(|()| patterns).map_err(|_| GAVE_UP)
     }
 }
 
 /// The bytes that may be read for one expression alone, for an event.
 #[derive(Debug)]
-pub(super) struct Alone(Cell<usize>);
+pub(super) struct Budget(Cell<usize>);
 
-impl Default for Alone {
+impl Default for Budget {
     fn default() -> Self {
         Self(Cell::new(MOST_ALONE))
     }
 }
 
-impl Alone {
+impl Budget {
     /// The cost of a search besides that of its text, in bytes.
     const SEARCH: usize = 64;
 
@@ -342,11 +344,11 @@ mod tests {
     fn has(texts: &[String], text: &str) -> Vec<Result<bool, Unknown>> {
         let list: Vec<_> = texts.iter().map(|text| of_text(text)).collect();
         let all = Expressions::new(list.iter());
-        let found = all.find(text, false);
-        let alone = Alone::default();
+        let matches = all.find(text, false);
+        let budget = Budget::default();
         let each = list
             .iter()
-            .map(|expression| all.has(expression, &found, (text, false), &alone));
+            .map(|expression| all.has(expression, &matches, (text, false), &budget));
         each.collect()
     }
 
@@ -431,18 +433,18 @@ mod tests {
         }
         let list = [of_text(&hard), of_text("x")];
         let all = Expressions::new(list.iter());
-        assert!(matches!(all.find(&text, false), Found::Unknown(why) if why == GAVE_UP));
+        assert!(matches!(all.find(&text, false), Matches::Unknown(why) if why == GAVE_UP));
         // The next text is read all the same.
-        assert!(matches!(all.find("ab", false), Found::These(_)));
+        assert!(matches!(all.find("ab", false), Matches::These(_)));
     }
 
     #[test]
     fn one_that_cannot_be_used_does_not_spoil_the_others() {
         let list = [of_text("a("), of_text(r"\w{2000}"), of_text("b")];
         let all = Expressions::new(list.iter());
-        let found = all.find("b", false);
-        let alone = Alone::default();
-        assert_eq!(all.has(&list[2], &found, ("b", false), &alone), Ok(true));
+        let matches = all.find("b", false);
+        let budget = Budget::default();
+        assert_eq!(all.has(&list[2], &matches, ("b", false), &budget), Ok(true));
         assert!(all.fault(&list[0]).unwrap().contains("unclosed group"));
         assert_eq!(all.fault(&list[1]), Some(TOO_LARGE));
         assert_eq!(all.fault(&list[2]), None);

@@ -1,4 +1,4 @@
-//! Whether two globs can match the same path.
+//! The test whether two globs can match the same path.
 
 use std::cell::Cell;
 

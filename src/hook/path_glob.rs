@@ -58,7 +58,7 @@ impl Glob {
     }
 
     /// Returns whether the glob begins with a name, and not with a mark.
-    pub(super) fn is_named(&self) -> bool {
+    pub(super) fn is_anchored(&self) -> bool {
         !self.text.starts_with(MARKS)
     }
 
@@ -89,6 +89,8 @@ fn without_empty_parts(glob: &str) -> String {
     first.to_owned() + &plain
 }
 
+/// Checks the parts of a glob.
+///
 /// # Errors
 /// If a part has no meaning, so that it is not clear which paths are meant.
 fn check_parts(glob: &str, text: &str) -> Result<(), String> {
@@ -126,6 +128,8 @@ pub(super) fn escaped(path: &str) -> String {
         .replace('?', "[?]")
 }
 
+/// Checks that a glob has no variables.
+///
 /// # Errors
 /// If the first part is a variable.
 fn check_variable(glob: &str, text: &str) -> Result<(), String> {

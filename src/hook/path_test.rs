@@ -35,7 +35,7 @@ impl PathValue<'_> {
         })
     }
 
-    /// As `has`, for a text that no other hook asks for.
+    /// Returns what `has` returns, for a text that no other hook asks for.
     fn has_once(&self, expression: Option<&Expression>, text: &str) -> Result<bool, Unknown> {
         expression.map_or(Ok(false), |expression| {
             self.at.has_once(expression, text, self.ignores_case)
@@ -46,7 +46,7 @@ impl PathValue<'_> {
     fn absolute(&self, glob: &Glob) -> Vec<String> {
         let real = self.root.real(&glob.fixed, self.base);
         let real = real.map(|real| glob.below(&real));
-        if glob.is_absolute || !glob.is_named() {
+        if glob.is_absolute || !glob.is_anchored() {
             return std::iter::once(glob.text.clone()).chain(real).collect();
         }
         let roots = self.base.roots();
@@ -89,7 +89,7 @@ impl PathValue<'_> {
     }
 }
 
-/// What a path must be.
+/// A condition on a path.
 #[derive(Debug, Clone)]
 pub(super) enum Paths {
     Matching(PathTest),
@@ -126,11 +126,11 @@ impl Paths {
 #[derive(Debug, Clone)]
 pub(super) struct PathTest {
     /// The globs that begin with a name, as one expression.
-    named: Option<Expression>,
+    anchored: Option<Expression>,
     /// The globs that begin with a mark.
-    anywhere: Option<Expression>,
+    unanchored: Option<Expression>,
     /// The globs that match all below a directory that they match.
-    whole: Option<Expression>,
+    subtrees: Option<Expression>,
     has_absolute: bool,
     globs: Vec<Glob>,
 }
@@ -154,16 +154,19 @@ impl PathTest {
             }))
         };
         Ok(Self {
-            named: expression(Glob::is_named)?,
-            anywhere: expression(|glob| !glob.is_named())?,
-            whole: expression(|glob| glob.text.ends_with('*'))?,
+            anchored: expression(Glob::is_anchored)?,
+            unanchored: expression(|glob| !glob.is_anchored())?,
+            subtrees: expression(|glob| glob.text.ends_with('*'))?,
             has_absolute: globs.iter().any(|glob| glob.is_absolute),
             globs,
         })
     }
 
     fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        self.named.iter().chain(&self.anywhere).chain(&self.whole)
+        self.anchored
+            .iter()
+            .chain(&self.unanchored)
+            .chain(&self.subtrees)
     }
 
     /// Returns the answers to the names of a file.
@@ -180,13 +183,13 @@ impl PathTest {
     }
 
     fn answer(&self, name: &Name, value: &PathValue<'_>) -> Result<Answers, Unknown> {
-        let own = name.relative.as_deref().unwrap_or(&name.absolute);
+        let text = name.relative.as_deref().unwrap_or(&name.absolute);
         let has = |expression: &Option<Expression>, text| value.has(expression.as_ref(), text);
-        let is_absolute = self.has_absolute && has(&self.named, &name.absolute)?;
-        if is_absolute || has(&self.named, own)? || has(&self.anywhere, own)? {
+        let is_absolute = self.has_absolute && has(&self.anchored, &name.absolute)?;
+        if is_absolute || has(&self.anchored, text)? || has(&self.unanchored, text)? {
             return Ok(Answers::is(true));
         }
-        let is_elsewhere = has(&self.anywhere, &name.absolute)? || self.is_linked(name, value)?;
+        let is_elsewhere = has(&self.unanchored, &name.absolute)? || self.is_linked(name, value)?;
         Ok(Answers {
             yes: is_elsewhere,
             ..Answers::is(false)
@@ -195,7 +198,7 @@ impl PathTest {
 
     /// Returns whether a name matches a glob whose fixed beginning leads through a link.
     fn is_linked(&self, name: &Name, value: &PathValue<'_>) -> Result<bool, Unknown> {
-        for glob in self.globs.iter().filter(|glob| glob.is_named()) {
+        for glob in self.globs.iter().filter(|glob| glob.is_anchored()) {
             let real = value.root.real(&glob.fixed, value.base);
             let rest = real
                 .as_deref()
@@ -205,7 +208,7 @@ impl PathTest {
                 Some("") => glob.fixed.clone(),
                 Some(rest) => format!("{}/{rest}", glob.fixed.trim_end_matches('/')),
             };
-            if value.has_once(self.named.as_ref(), &text)? {
+            if value.has_once(self.anchored.as_ref(), &text)? {
                 return Ok(true);
             }
         }
@@ -216,35 +219,35 @@ impl PathTest {
     fn with_what_is_below(
         &self,
         name: &Name,
-        own: Answers,
+        answers: Answers,
         value: &PathValue<'_>,
     ) -> Result<Answers, Unknown> {
         let text = name.relative.as_deref().unwrap_or(&name.absolute);
-        let is_whole = own.yes && value.has(self.whole.as_ref(), text)?;
-        if is_whole && !value.is_above(name) {
-            return Ok(own);
+        let has_subtree = answers.yes && value.has(self.subtrees.as_ref(), text)?;
+        if has_subtree && !value.is_above(name) {
+            return Ok(answers);
         }
         let is_about_more = self.is_about_what_is_below(name, value)?;
         if !is_about_more && !value.is_directory() {
-            return Ok(own);
+            return Ok(answers);
         }
-        let is_apart = !own.yes && !self.may_match_below(name, "**", value, |_| true)?;
+        let is_apart = !answers.yes && !self.may_match_below(name, "**", value, |_| true)?;
         Ok(Answers {
-            yes: own.yes || is_about_more,
+            yes: answers.yes || is_about_more,
             // A guard of all else runs for what is not known to match.
-            no: own.no || !is_whole,
+            no: answers.no || !has_subtree,
             is_partial: !is_apart || value.is_above(name),
-            ..own
+            ..answers
         })
     }
 
     /// Returns whether a guard must see a call on this directory: a glob matches all that is in it, or has a fixed beginning
     /// and may match something in it, or what the search in it finds.
     fn is_about_what_is_below(&self, name: &Name, value: &PathValue<'_>) -> Result<bool, Unknown> {
-        let own = [name.relative.as_deref(), Some(&name.absolute)];
-        for text in own.into_iter().flatten() {
+        let texts = [name.relative.as_deref(), Some(&name.absolute)];
+        for text in texts.into_iter().flatten() {
             let text = format!("{}/", text.trim_end_matches('/'));
-            for expression in [&self.named, &self.anywhere] {
+            for expression in [&self.anchored, &self.unanchored] {
                 if value.has_once(expression.as_ref(), &text)? {
                     return Ok(true);
                 }
@@ -274,18 +277,18 @@ impl PathTest {
         }
     }
 
-    /// Returns whether a glob may match something that this glob matches in a directory.
+    /// Returns whether one of the chosen globs may match something that `glob` matches in a directory.
     fn may_match_below(
         &self,
         name: &Name,
-        what: &str,
+        glob: &str,
         value: &PathValue<'_>,
         is_chosen: impl Fn(&Glob) -> bool,
     ) -> Result<bool, Unknown> {
-        let what = format!("{}/{what}", escaped(name.absolute.trim_end_matches('/')));
+        let below = format!("{}/{glob}", escaped(name.absolute.trim_end_matches('/')));
         for glob in self.globs.iter().filter(|glob| is_chosen(glob)) {
             for text in value.absolute(glob) {
-                if value.at.meets(&text, &what)? {
+                if value.at.meets(&text, &below)? {
                     return Ok(true);
                 }
             }

@@ -33,8 +33,8 @@ pub(super) fn may_be_directory(event: &HookEvent) -> bool {
     tool.is_some_and(|tool| !OF_ONE_FILE.contains(&tool))
 }
 
-/// The path that a call asks for.
-pub(super) struct Asked<'e> {
+/// The path among the arguments of a call.
+pub(super) struct PathArgument<'e> {
     pub(super) path: Cow<'e, str>,
     /// True if a directory stands for what is below it.
     pub(super) stands_for_more: bool,
@@ -42,7 +42,7 @@ pub(super) struct Asked<'e> {
     pub(super) search: Option<String>,
 }
 
-impl<'e> Asked<'e> {
+impl<'e> PathArgument<'e> {
     pub(super) fn file(path: &'e str, stands_for_more: bool) -> Self {
         Self {
             path: path.into(),
@@ -119,10 +119,10 @@ impl<'e> Search<'e> {
     ///
     /// # Errors
     /// If it is not known what the glob finds.
-    pub(super) fn asked(&self, path: Option<&'e str>) -> Result<Asked<'e>, Unknown> {
+    pub(super) fn argument(&self, path: Option<&'e str>) -> Result<PathArgument<'e>, Unknown> {
         let path = path.filter(|path| !path.is_empty()).unwrap_or(".");
         let Some(glob) = self.glob()? else {
-            return Ok(Asked::file(path, true));
+            return Ok(PathArgument::file(path, true));
         };
         let first = glob.find(['*', '?', '[', '{']);
         let end = first.map_or(glob.len(), |first| {
@@ -130,9 +130,9 @@ impl<'e> Search<'e> {
         });
         let (beginning, rest) = glob.split_at(end);
         match beginning {
-            "" => Asked::found(path, rest),
-            _ if beginning.starts_with(['/', '~']) => Asked::found(beginning.to_owned(), rest),
-            _ => Asked::found(format!("{path}/{beginning}"), rest),
+            "" => PathArgument::found(path, rest),
+            _ if beginning.starts_with(['/', '~']) => PathArgument::found(beginning.to_owned(), rest),
+            _ => PathArgument::found(format!("{path}/{beginning}"), rest),
         }
     }
 

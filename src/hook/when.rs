@@ -16,7 +16,7 @@ use super::condition::{Condition, Lazy, Test};
 use super::error::{Fault, HookError};
 use super::expressions::{Expression, Expressions};
 use super::path_test::{PathValue, Paths};
-use super::search::{Asked, Search, may_be_directory};
+use super::search::{PathArgument, Search, may_be_directory};
 use crate::command;
 use crate::events::HookEvent;
 use crate::json::{Member, Node, kind};
@@ -33,7 +33,7 @@ pub(crate) const LONGEST_POINTER: usize = 1000;
 pub(super) struct When {
     tests: BTreeMap<String, Lazy>,
     /// The expressions of these conditions alone, for a hook that is tested by itself.
-    own: OnceLock<Arc<Expressions>>,
+    alone: OnceLock<Arc<Expressions>>,
 }
 
 impl PartialEq for When {
@@ -85,38 +85,38 @@ const MOST_ITEMS: usize = 1000;
 const MANY_ITEMS: Unknown = Cow::Borrowed("the event has more than 1,000 such values");
 
 /// The most lists of conditions whose expressions are kept: one for each list of hooks that matches a kind of events.
-const MOST_KEPT: usize = 32;
+const MOST_CACHED: usize = 32;
 
 /// A list of conditions and its expressions.
-type Kept = (Vec<Arc<When>>, Arc<Expressions>);
+type Cached = (Vec<Arc<When>>, Arc<Expressions>);
 
 /// Returns the expressions of these conditions: those of an earlier event, if it had the same conditions. None without
 /// conditions.
 pub(super) fn expressions_of(list: Vec<Arc<When>>) -> Option<Arc<Expressions>> {
-    static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+    static CACHE: Mutex<Vec<Cached>> = Mutex::new(Vec::new());
     match &list[..] {
         [] => return None,
         [when] => {
             return Some(Arc::clone(
-                when.own
+                when.alone
                     .get_or_init(|| Arc::new(Expressions::new(when.expressions()))),
             ));
         }
         _ => {}
     }
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_same = |(other, _): &&Kept| {
+    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_same = |(other, _): &&Cached| {
         let mut pairs = other.iter().zip(&list);
         other.len() == list.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
     };
-    if let Some(at) = kept.iter().position(|entry| is_same(&entry)) {
-        kept[..=at].rotate_right(1);
-        return Some(Arc::clone(&kept[0].1));
+    if let Some(at) = cache.iter().position(|entry| is_same(&entry)) {
+        cache[..=at].rotate_right(1);
+        return Some(Arc::clone(&cache[0].1));
     }
     let all = list.iter().flat_map(|when| when.expressions());
     let expressions = Arc::new(Expressions::new(all));
-    kept.truncate(MOST_KEPT - 1);
-    kept.insert(0, (list, Arc::clone(&expressions)));
+    cache.truncate(MOST_CACHED - 1);
+    cache.insert(0, (list, Arc::clone(&expressions)));
     Some(expressions)
 }
 
@@ -146,7 +146,7 @@ impl When {
     ) -> Result<(), HookError> {
         check_pointer(&pointer)?;
         self.tests.insert(pointer, Lazy::new(condition));
-        self.own = OnceLock::new();
+        self.alone = OnceLock::new();
         self.check()
     }
 
@@ -311,8 +311,8 @@ fn command_answers(
     let root = at.root(root);
     let answers_at = |path: &command::Path, test: &dyn Fn(&PathValue<'_>) -> Answers| {
         let asked = match path {
-            command::Path::Known(path) => Ok(Asked::file(path, true)),
-            command::Path::Below { directory, pattern } => Asked::of_shell(&**directory, pattern),
+            command::Path::Known(path) => Ok(PathArgument::file(path, true)),
+            command::Path::Below { directory, pattern } => PathArgument::of_shell(&**directory, pattern),
             command::Path::Unknown { written, .. } => {
                 Err(format!("a path is not known: {written}").into())
             }
@@ -381,28 +381,28 @@ fn path_answers(
 ) -> Answers {
     let root = at.root(root);
     let text = value.and_then(Value::as_str);
-    let asked = match Search::of(at.event).filter(|_| pointer == Search::PATH) {
-        Some(search) if text.is_some() || value.is_none_or(Value::is_null) => search.asked(text),
+    let argument = match Search::of(at.event).filter(|_| pointer == Search::PATH) {
+        Some(search) if text.is_some() || value.is_none_or(Value::is_null) => search.argument(text),
         _ => match text {
-            Some(text) => Ok(Asked::file(text, may_be_directory(at.event))),
+            Some(text) => Ok(PathArgument::file(text, may_be_directory(at.event))),
             None => Err(missing(value)),
         },
     };
-    match asked {
-        Ok(asked) => at_path(&asked, at, &root, test),
+    match argument {
+        Ok(argument) => at_path(&argument, at, &root, test),
         Err(why) => Answers::unknown(why),
     }
 }
 
 /// Tests the names of a path.
 fn at_path(
-    asked: &Asked<'_>,
+    argument: &PathArgument<'_>,
     at: &Compared<'_>,
     root: &Root,
     test: impl Fn(&PathValue<'_>) -> Answers,
 ) -> Answers {
-    let found = root.base(at.event).and_then(|base| {
-        let names = root.names_of(&asked.path, at.event)?;
+    let answers = root.base(at.event).and_then(|base| {
+        let names = root.names_of(&argument.path, at.event)?;
         let each = names.cases.iter().map(|ignores_case| {
             test(&PathValue {
                 at,
@@ -410,13 +410,13 @@ fn at_path(
                 base,
                 names: &names,
                 ignores_case: *ignores_case,
-                stands_for_more: asked.stands_for_more,
-                search: asked.search.as_deref(),
+                stands_for_more: argument.stands_for_more,
+                search: argument.search.as_deref(),
             })
         });
         Ok(each.fold(Answers::default(), Answers::joined))
     });
-    found.unwrap_or_else(Answers::unknown)
+    answers.unwrap_or_else(Answers::unknown)
 }
 
 /// Returns the values at a pointer, by RFC 6901; for a step `*`, those of all items of a list. None for each that is not there,

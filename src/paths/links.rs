@@ -60,7 +60,7 @@ pub(super) struct Walk {
     is_directory: bool,
 }
 
-/// What exists at a path.
+/// The kind of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     File,
@@ -78,16 +78,16 @@ impl Walk {
     }
 }
 
-/// Follows the links of an absolute path, and goes back at `..` as the system does. `known` is a directory in whose path no
+/// Follows the links of an absolute path, and goes back at `..` as the system does. `start` is a directory in whose path no
 /// part is a link.
 ///
 /// # Errors
 /// If the target of a link is not known, or if there are too many links.
-pub(super) fn followed(known: &Path, path: &Path, lookups: &Lookups) -> Result<Walk, Unknown> {
+pub(super) fn followed(start: &Path, path: &Path, lookups: &Lookups) -> Result<Walk, Unknown> {
     let mut walk = Walker {
-        done: known.to_owned(),
+        done: start.to_owned(),
         walk: Walk {
-            existing: known.to_owned(),
+            existing: start.to_owned(),
             is_directory: true,
             ..Walk::default()
         },
@@ -150,12 +150,14 @@ impl Walker {
         match Path::new(part).components().next() {
             Some(Component::ParentDir) => {
                 self.done.pop();
-                return Ok(self.enter_directory());
+                self.enter_directory();
+                return Ok(true);
             }
             Some(Component::Normal(_)) => self.done.push(part),
             _ => {
                 self.done.push(part);
-                return Ok(self.enter_directory());
+                self.enter_directory();
+                return Ok(true);
             }
         }
         lookups.take(&self.done)?;
@@ -178,11 +180,10 @@ impl Walker {
         }
     }
 
-    /// Notes that what was walked is a directory. Returns true.
-    fn enter_directory(&mut self) -> bool {
+    /// Notes that what was walked is a directory.
+    fn enter_directory(&mut self) {
         self.walk.existing.clone_from(&self.done);
         self.walk.is_directory = true;
-        true
     }
 
     /// Adds the rest after a part that does not exist.

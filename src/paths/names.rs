@@ -42,15 +42,15 @@ pub(crate) struct Names {
     /// Whether letter case makes no difference where the file lies. Two answers if a file only looks as if it made none, as
     /// any program can make such a file.
     pub(crate) cases: Cases,
-    /// What exists there.
+    /// The kind of the file, or whether there is none.
     pub(crate) kind: Kind,
 }
 
 type Cases = &'static [bool];
 
-/// Returns the answers for a file. `found` tells whether something was found with its case swapped.
-fn cases(system: System, found: Option<bool>) -> Cases {
-    match (system.ignores_case(), found) {
+/// Returns the answers for a file. `tested` is the result of `links::ignores_case`.
+fn cases(system: System, tested: Option<bool>) -> Cases {
+    match (system.ignores_case(), tested) {
         (true, Some(false)) | (false, None | Some(false)) => &[false],
         (true, _) => &[true],
         (false, Some(true)) => &[true, false],
@@ -134,31 +134,31 @@ impl Base {
 
     fn add(&self, text: &str, lookups: &Lookups, names: &mut Names) -> Result<(), Unknown> {
         let plain = plain(text, self.system).ok_or(DEVICE)?;
-        let whole = joined(&self.text, &plain, self.system);
-        let whole = composed(&whole, self.system).into_owned();
-        let written = resolved(&whole, self.system);
-        if written.starts_with("//") && self.relative(&written, true).is_none() {
+        let unresolved = joined(&self.text, &plain, self.system);
+        let unresolved = composed(&unresolved, self.system).into_owned();
+        let resolved = resolved(&unresolved, self.system);
+        if resolved.starts_with("//") && self.relative(&resolved, true).is_none() {
             // That computer may take long to answer, and learns the identity of the caller.
             return Err(REMOTE);
         }
-        let mut found = None;
+        let mut tested = None;
         // No file is opened by a longer path, but a program may resolve `..` before it opens one.
-        let is_short = plain.len().min(written.len()) <= LONGEST_PATH;
+        let is_short = plain.len().min(resolved.len()) <= LONGEST_PATH;
         let mut kind = Kind::Nothing;
         // The text may be no path, where `..` would hide a part of it.
-        let mut all = vec![whole, written];
+        let mut paths = vec![unresolved, resolved];
         if is_short && self.system.is_here() {
             let walk = self.followed(&plain, lookups)?;
-            found = links::ignores_case(&walk.existing);
+            tested = links::ignores_case(&walk.existing);
             kind = walk.kind();
             for path in walk.paths {
-                all.push(absolute(&path, self.system)?);
+                paths.push(absolute(&path, self.system)?);
             }
         }
         names.kind = names.kind.max(kind);
-        let cases = cases(self.system, found);
+        let cases = cases(self.system, tested);
         names.cases = names.cases.max(cases);
-        for absolute in all {
+        for absolute in paths {
             for ignores_case in cases {
                 names.push(Name {
                     relative: self.relative(&absolute, *ignores_case).map(str::to_owned),
@@ -259,8 +259,8 @@ impl Names {
         let nothing = Path::new("");
         for path in [path, &without_parents(path)] {
             let walk = links::followed(nothing, path, &Lookups::default())?;
-            let found = links::ignores_case(&walk.existing);
-            names.cases = names.cases.max(cases(system, found));
+            let tested = links::ignores_case(&walk.existing);
+            names.cases = names.cases.max(cases(system, tested));
             for path in walk.paths {
                 names.push(Name {
                     absolute: absolute(&path, system)?,
@@ -299,17 +299,18 @@ impl Names {
     /// Returns whether the path has these parts one after the other, in any case, in one of its names.
     #[cfg(feature = "cli")]
     pub(crate) fn has_parts(&self, parts: &Path) -> bool {
+        use super::rules::is_same;
+
         let parts: Vec<_> = parts
             .components()
             .map(|part| part.as_os_str().to_string_lossy())
             .collect();
         self.list.iter().any(|name| {
-            let own: Vec<_> = name.absolute.split('/').collect();
-            let mut all = own.windows(parts.len().max(1));
-            all.any(|own| {
-                own.iter()
-                    .zip(&parts)
-                    .all(|(own, part)| super::rules::is_same(own, part, true))
+            let all: Vec<_> = name.absolute.split('/').collect();
+            let mut windows = all.windows(parts.len().max(1));
+            windows.any(|window| {
+                let mut pairs = window.iter().zip(&parts);
+                pairs.all(|(name, part)| is_same(name, part, true))
             })
         })
     }

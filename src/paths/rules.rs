@@ -1,6 +1,6 @@
 //! The rules of systems for paths: what separates names, which parts have no meaning, and which names are the same.
 //!
-//! Text only: looks at no files. The system is a parameter, so that the rules of each one are tested on all.
+//! Reads text alone, and looks at no files. The system is a parameter, so that the rules of each one are tested on all.
 
 use std::borrow::Cow;
 

@@ -123,16 +123,16 @@ fn read_members(
 ) -> Result<HookOutput, String> {
     let mut output = HookOutput::default();
     let mut inner = HookOutput::default();
-    let mut seen = Vec::new();
+    let mut names = Vec::new();
     for (name, value) in members {
         let Some(key) = key(name, scope) else {
             others.check(name, value, scope)?;
             continue;
         };
-        if seen.contains(&key.name) {
+        if names.contains(&key.name) {
             return Err(format!("`{name}` occurs twice"));
         }
-        seen.push(key.name);
+        names.push(key.name);
         match key.field {
             Field::Keys(within) if value.get().starts_with('{') => {
                 inner = read_members(&parse(value)?, within, others)?;

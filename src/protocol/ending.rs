@@ -63,12 +63,14 @@ pub(super) fn check_text(output: &[u8], gap: Option<usize>) -> Result<Option<Tex
             why
         }
     })?;
-    let is_known = |found: &TextKey<'_>| found.has_value() && key(found.name, Scope::Top).is_some();
+    let is_known = |candidate: &TextKey<'_>| {
+        candidate.has_value() && key(candidate.name, Scope::Top).is_some()
+    };
     let mut keys = keys_in(&text).filter(is_known);
     let Some(first) = keys.next() else {
         return Ok(None);
     };
-    let note = found_key(first.name, &text, first.at);
+    let note = described(first.name, &text, first.at);
     if first.refuses() || keys.any(|key| key.refuses()) {
         Ok(Some(TextNote::Refusal(note)))
     } else {
@@ -166,13 +168,13 @@ fn check_objects(text: &str) -> Result<(), String> {
 /// Checks JSON that begins at `start`, and is not an answer.
 fn check_value(value: &Value, text: &str, start: usize) -> Result<(), String> {
     match hidden_decision("", value, None) {
-        Some((name, _)) => Err(found_key(name, text, start)),
+        Some((name, _)) => Err(described(name, text, start)),
         None => Ok(()),
     }
 }
 
 /// Describes a key of an answer in text, with its position.
-fn found_key(name: &str, text: &str, at: usize) -> String {
+fn described(name: &str, text: &str, at: usize) -> String {
     let (name, position) = (printable(name), position(text, at));
     format!("found `{name}` {position}: {ALL}")
 }
@@ -196,7 +198,7 @@ fn check_lines(text: &str) -> Result<(), String> {
             key.filter(|key| key.is_quoted && key.has_value() && key.decides())
         };
         if let Some(key) = key {
-            return Err(found_key(key.name, text, start + key.at));
+            return Err(described(key.name, text, start + key.at));
         }
         start += line.len();
     }

@@ -222,8 +222,8 @@ impl Naming {
         variables: Variables<'a>,
     ) -> Result<Environment<'a>, Failure> {
         let is_invalid = |byte: u8| matches!(byte, b'=' | 0);
-        let own = hook.options.env.keys().map(String::as_str);
-        let mut names = own.chain(variables.iter().map(|(name, _)| &**name));
+        let of_hook = hook.options.env.keys().map(String::as_str);
+        let mut names = of_hook.chain(variables.iter().map(|(name, _)| &**name));
         if let Some(name) = names.find(|name| name.is_empty() || name.bytes().any(is_invalid)) {
             let why = format!("`{name}` is not a valid name of a variable");
             return Err(Failure::new(FailureKind::NotStarted, why));
@@ -303,9 +303,9 @@ fn not_passed_on() -> Vec<String> {
         let is_of_user = name.ends_with("_HOOKS_DISABLE") || name.ends_with("_HOOKS_TRACE");
         !is_of_user && prefixes.any(|prefix| name.starts_with(prefix))
     };
-    let own = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let inherited = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let names = names.into_iter().chain([HOOK_VARIABLES, REPLAY]);
-    let names = names.map(str::to_owned).chain(own.filter(is_set));
+    let names = names.map(str::to_owned).chain(inherited.filter(is_set));
     names
         .filter(|name| std::env::var_os(name).is_some())
         .collect()
@@ -323,8 +323,8 @@ fn disabling_variable(profile: &AppProfile) -> Option<String> {
             }
         }
     };
-    let own = profile.env_prefixes().iter();
-    let mut names = own.map(|prefix| format!("{prefix}_HOOKS_DISABLE"));
+    let prefixes = profile.env_prefixes().iter();
+    let mut names = prefixes.map(|prefix| format!("{prefix}_HOOKS_DISABLE"));
     names.find(is_on)
 }
 
@@ -360,7 +360,7 @@ impl EventVariables {
             .profile
             .env_prefixes()
             .iter()
-            .any(|own| own == COMMON_PREFIX);
+            .any(|prefix| prefix == COMMON_PREFIX);
         let size = |variable: &Variable| variable.size_without(usize::from(!is_own));
         fitting.sort_by_key(size);
         let mut total = 0;

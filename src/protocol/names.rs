@@ -37,24 +37,24 @@ const SHORT_NAMES: [(&str, &str); 4] = [
 pub(super) struct Names {
     profile: AppProfile,
     /// The names that most events have, made once.
-    known: BTreeMap<String, Arc<[String]>>,
+    cached: BTreeMap<String, Arc<[String]>>,
 }
 
 impl Names {
     pub(super) fn new(profile: AppProfile) -> Self {
         let of_data = known_data_keys().map(str::to_ascii_uppercase);
-        let known = OF_EVENT.map(str::to_owned).into_iter().chain(of_data);
+        let variables = OF_EVENT.map(str::to_owned).into_iter().chain(of_data);
         let with_names = |plain: String| (plain.clone(), names_of(&plain, &profile));
         Self {
-            known: known.map(with_names).collect(),
+            cached: variables.map(with_names).collect(),
             profile,
         }
     }
 
     /// Returns the names of a variable in a process.
     pub(super) fn of(&self, plain: &str) -> Arc<[String]> {
-        let known = self.known.get(plain).cloned();
-        known.unwrap_or_else(|| names_of(plain, &self.profile))
+        let cached = self.cached.get(plain).cloned();
+        cached.unwrap_or_else(|| names_of(plain, &self.profile))
     }
 }
 

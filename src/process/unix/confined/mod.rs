@@ -255,21 +255,24 @@ impl Step {
 impl Capabilities {
     /// Returns the capabilities of this thread that are left, if it has more than a process may keep.
     fn to_drop() -> Option<Self> {
-        let mut own = Self {
+        let mut capabilities = Self {
             header: [CAPABILITY_VERSION_3, 0],
             sets: [0; 6],
         };
-        let (header, sets) = (own.header.as_mut_ptr(), own.sets.as_mut_ptr());
+        let (header, sets) = (
+            capabilities.header.as_mut_ptr(),
+            capabilities.sets.as_mut_ptr(),
+        );
         // SAFETY: the kernel reads the header, in which it may write the version that it knows, and writes three numbers twice,
         // for which there is room.
         let returned = unsafe { libc::syscall(libc::SYS_capget, header, sets) };
-        let [_, permitted, _, _, permitted_high, _] = own.sets;
+        let [_, permitted, _, _, permitted_high, _] = capabilities.sets;
         if returned == 0 && permitted & !KEPT_CAPABILITIES == 0 && permitted_high == 0 {
             return None;
         }
         let kept = permitted & KEPT_CAPABILITIES;
-        own.sets = [kept, kept, 0, 0, 0, 0];
-        Some(own)
+        capabilities.sets = [kept, kept, 0, 0, 0, 0];
+        Some(capabilities)
     }
 }
 
