@@ -110,14 +110,38 @@ impl Matcher {
         let Test::Expression { fault, compiled } = &self.test else {
             return None;
         };
-        if compiled.get().is_some_and(Option::is_none) {
-            return Some(TOO_LARGE);
-        }
         let find = || {
             let error = regex_syntax::parse(&self.text).err()?;
             let text = shortened(&self.text);
             Some(format!("`{text}` {}", no_expression(&error)))
         };
-        fault.get_or_init(find).as_deref()
+        let is_refused = || compiled.get().is_some_and(Option::is_none);
+        let fault = fault.get_or_init(find).as_deref();
+        fault.or_else(|| is_refused().then_some(TOO_LARGE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CLAUDE;
+    use super::*;
+
+    #[test]
+    fn the_reason_is_the_same_once_tested() {
+        let event = CLAUDE.event_named("PreToolUse").unwrap();
+        for (text, before, after) in [
+            ("^a$", None, None),
+            ("(a", Some("unclosed group"), Some("unclosed group")),
+            (r"\w{2000}", None, Some("more than 256 KiB")),
+        ] {
+            let matcher = Matcher::new(CLAUDE, event, text);
+            let is_reason = |expected: Option<&str>| match (matcher.untested(), expected) {
+                (Some(reason), Some(expected)) => reason.contains(expected),
+                (reason, expected) => reason.is_none() && expected.is_none(),
+            };
+            assert!(is_reason(before), "{text} {:?}", matcher.untested());
+            assert_eq!(matcher.matches("Bash"), after.is_some(), "{text}");
+            assert!(is_reason(after), "{text} {:?}", matcher.untested());
+        }
     }
 }
