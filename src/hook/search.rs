@@ -131,7 +131,9 @@ impl<'e> Search<'e> {
         let (beginning, rest) = glob.split_at(end);
         match beginning {
             "" => PathArgument::found(path, rest),
-            _ if beginning.starts_with(['/', '~']) => PathArgument::found(beginning.to_owned(), rest),
+            _ if beginning.starts_with(['/', '~']) => {
+                PathArgument::found(beginning.to_owned(), rest)
+            }
             _ => PathArgument::found(format!("{path}/{beginning}"), rest),
         }
     }

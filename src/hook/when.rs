@@ -312,7 +312,9 @@ fn command_answers(
     let answers_at = |path: &command::Path, test: &dyn Fn(&PathValue<'_>) -> Answers| {
         let asked = match path {
             command::Path::Known(path) => Ok(PathArgument::file(path, true)),
-            command::Path::Below { directory, pattern } => PathArgument::of_shell(&**directory, pattern),
+            command::Path::Below { directory, pattern } => {
+                PathArgument::of_shell(&**directory, pattern)
+            }
             command::Path::Unknown { written, .. } => {
                 Err(format!("a path is not known: {written}").into())
             }
