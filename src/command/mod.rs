@@ -3,7 +3,7 @@
 //! ```text
 //! lexer.rs, grammar.rs   the language of shells: words, operators, groups, documents
 //! expand.rs, options.rs, starts.rs, texts.rs   values of words, options, commands and texts in the words of a command
-//! read.rs                the commands that run
+//! read.rs, lines.rs      the commands that run
 //! pattern.rs, fit.rs, runs.rs   which of them a pattern meets
 //! ```
 //!
@@ -17,6 +17,7 @@ mod frame;
 mod glob;
 mod grammar;
 mod lexer;
+mod lines;
 mod only;
 mod options;
 mod pattern;
@@ -28,6 +29,7 @@ mod tables;
 mod texts;
 mod writes;
 
+pub(crate) use lines::Line;
 pub(crate) use only::Only;
 pub(crate) use pattern::Pattern;
 pub(crate) use read::Commands;

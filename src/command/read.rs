@@ -72,10 +72,14 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Returns the command as it is written.
+    pub(super) fn whole(&self) -> &str {
+        self.text.get(self.span.clone()).unwrap_or("")
+    }
+
     /// Returns the command as it is written, in one line.
     pub(super) fn part(&self) -> String {
-        let text = self.text.get(self.span.clone()).unwrap_or("");
-        one_line(text)
+        one_line(self.whole())
     }
 
     /// Returns the text from another command on, if both are in one text.

@@ -1,13 +1,15 @@
 //! Claude Code's `if`: one permission rule, as in `Bash(git push *)`.
 //!
-//! A rule is met if its text without wildcards occurs in the argument, in this order, and not within words. It may be met
-//! more often than the tool's own test, never less: the hook itself checks again. Does not parse commands.
+//! A rule is met if its text without wildcards occurs in the argument, in this order, and not within words. In a shell
+//! command, it must begin one of the commands that run. A rule may be met more often than the tool's own test, never less:
+//! the hook itself checks again. Reads no language of shells itself.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::command::{Answer, Commands, Line};
 use crate::events::HookEvent;
 use crate::json;
 
@@ -20,11 +22,6 @@ const FAMILIES: [&[&str]; 3] = [
 
 /// Tools that search below a directory, which may contain any file.
 const SEARCHES: [&str; 3] = ["Grep", "Glob", "LS"];
-
-/// The arguments that may contain a path.
-const PATHS: &[&str] = &["file_path", "path", "notebook_path"];
-
-const URLS: &[&str] = &["url"];
 
 /// The most bytes of a rule that is understood.
 const LONGEST_RULE: usize = 1024;
@@ -43,10 +40,29 @@ pub(crate) struct Rule {
 
 #[derive(Debug, Clone)]
 struct Argument {
-    /// The arguments that may contain the text that the rule is tested against.
-    keys: &'static [&'static str],
+    kind: Kind,
     /// The texts between wildcards.
     pieces: Vec<String>,
+}
+
+/// What a rule is tested against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Bash,
+    PowerShell,
+    Path,
+    Url,
+}
+
+impl Kind {
+    /// Returns the arguments that may contain the text.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Bash | Self::PowerShell => &["command"],
+            Self::Path => &["file_path", "path", "notebook_path"],
+            Self::Url => &["url"],
+        }
+    }
 }
 
 impl Rule {
@@ -136,16 +152,22 @@ fn closes_what_it_opens(argument: &str) -> bool {
 impl Argument {
     /// Reads the text of a rule. Returns None if it is not understood.
     fn new(tool: &str, text: &str) -> Option<Self> {
-        let (keys, pattern): (&[&str], String) = match tool {
+        let (kind, pattern) = match tool {
             _ if text.len() > LONGEST_RULE => return None,
             "Bash" | "PowerShell" => {
                 let text = text.strip_suffix(":*").unwrap_or(text);
                 let text = text.strip_suffix(" *").unwrap_or(text);
-                (&["command"], plain(text))
+                let is_bash = tool == "Bash";
+                let kind = if is_bash {
+                    Kind::Bash
+                } else {
+                    Kind::PowerShell
+                };
+                (kind, plain(text))
             }
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read" => {
                 let path = normal(&without_sets(text.trim_start_matches('~')), &['/']);
-                (PATHS, plain(&path.replace("**/", "*")))
+                (Kind::Path, plain(&path.replace("**/", "*")))
             }
             "WebFetch" => {
                 let domain = text.strip_prefix("domain:")?.trim();
@@ -153,43 +175,63 @@ impl Argument {
                 if !domain.is_ascii() {
                     return None;
                 }
-                (URLS, format!("*{domain}*"))
+                (Kind::Url, format!("*{domain}*"))
             }
             _ => return None,
         };
         let pattern = if pattern.is_empty() { "*" } else { &pattern };
         let pieces = pattern.split(['*', '?']);
         let pieces = pieces.map(|piece| piece.trim().to_owned()).collect();
-        Some(Self { keys, pieces })
+        Some(Self { kind, pieces })
     }
 
     /// Tests the arguments. An argument that is too long counts as matched, and so does a call without any.
     fn is_met(&self, tool: &str, called: Option<&Value>, event: &HookEvent) -> bool {
-        let is_path = self.keys == PATHS;
-        if is_path && SEARCHES.contains(&tool) {
+        if self.kind == Kind::Path && SEARCHES.contains(&tool) {
             return true;
         }
         let named = |args: &Map<String, Value>| {
-            let texts = self.keys.iter().filter_map(|key| args.get(*key)?.as_str());
+            let texts = self
+                .kind
+                .keys()
+                .iter()
+                .filter_map(|key| args.get(*key)?.as_str());
             texts.map(str::to_owned).collect()
         };
         let texts: Vec<String> = match called {
             Some(Value::Object(args)) => named(args),
             Some(Value::String(text)) => match json::read(text) {
                 Ok(args) => named(&args),
-                Err(_) if self.keys.contains(&"command") => vec![text.clone()],
+                Err(_) if self.kind.keys().contains(&"command") => vec![text.clone()],
                 Err(_) => Vec::new(),
             },
             _ => Vec::new(),
         };
-        let is_met = |text: &String| {
-            if is_path {
-                self.is_met_by_path(text, session_dir(event))
-            } else {
-                self.is_met_by(text) || self.keys == URLS && !has_plain_host(text)
-            }
+        let is_met = |text: &String| match self.kind {
+            Kind::Bash => self.is_met_by_command(text),
+            Kind::PowerShell => self.is_met_by(text),
+            Kind::Path => self.is_met_by_path(text, session_dir(event)),
+            Kind::Url => self.is_met_by(text) || !has_plain_host(text),
         };
         texts.is_empty() || texts.iter().any(is_met)
+    }
+
+    /// Tests a text for a shell, and each command in it. What could not be read counts as matched.
+    fn is_met_by_command(&self, text: &str) -> bool {
+        if text.len() > LONGEST_ARGUMENT || self.begins(&plain(text)) {
+            return true;
+        }
+        let commands = Commands::read(text);
+        let is_read = commands.unread() == Answer::No;
+        !is_read || commands.in_lines().any(|line| self.is_met_by_line(&line))
+    }
+
+    fn is_met_by_line(&self, line: &Line) -> bool {
+        let (text, first) = (plain(&line.text), &self.pieces[0]);
+        // What is not known may be the rest of the rule.
+        let may_go_on =
+            || first.starts_with(&text) || self.pieces.len() > 1 && text.starts_with(first);
+        self.begins(&text) || line.is_cut && may_go_on()
     }
 
     /// Tests a path in this directory, and the targets of its links. A path that cannot be resolved counts as matched.
@@ -217,6 +259,11 @@ impl Argument {
         has_backslash && self.is_in(&plain(&text.replace('\\', "/")))
             || is_path && self.is_in(&plain(&normal(text, &['/'])))
             || has_backslash && self.is_in(&plain(&normal(text, &['/', '\\'])))
+    }
+
+    /// Returns whether the pieces occur in this order, the first one at the beginning.
+    fn begins(&self, text: &str) -> bool {
+        text.starts_with(&self.pieces[0]) && self.is_in(text)
     }
 
     /// Returns whether the pieces occur in this order. The first piece must begin a word, and the last one must end one.
@@ -361,9 +408,14 @@ mod tests {
     /// Rules, each with texts that it matches, and texts that it does not match. `⏎` is a line break.
     const COMMANDS: &str = r#"
 Bash(git push *) == git push origin main | git push | git pu\⏎sh x != git pushx | git status
+Bash(git push *) == sudo git push | timeout 5 /usr/bin/git push | sh -c 'git push' | X=push; git $X != sudo git status
+Bash(git push *) == git "$X" | "$X" y | echo "git push != git status "$X" | ls "$X"
+Bash(git push *) == none != echo 'git push' | git commit -m "git push" | ls # git push | man git push
 Bash(git push:*) == cd x && git  push != none
 Bash(rm *) == cd x && rm y | A=1 r'm' y | echo $(rm x) | /bin/rm x | RM x != confirm x | rm-it x
-Bash(npm*test) == npm run test != none
+Bash(npm*test) == npm run test | npm run "$X" != npm run build | echo npm; pnpm test
+Bash(ls $HOME/*) == cd x; ls $HOME/y != none
+Bash(ls > x) == cd y; ls > x != ls > y
 Bash(ls) == ls != lsof
 Bash(ls*) == lsof != none
 Bash(*) == anything != none
@@ -383,6 +435,10 @@ rm* == anything != none
 rm * == anything != none
 bash(rm *) == anything != none
 Git* == anything != none
+"#;
+
+    const COMMANDS_OF_POWERSHELL: &str = r#"
+PowerShell(git push *) == git push | echo 'git push' != git status
 "#;
 
     /// Rules for a file that is written, in the same form.
@@ -438,6 +494,7 @@ Edit(work/**) == a.rs != none
     #[test]
     fn a_rule_for_a_command_matches_its_parts() {
         cases(COMMANDS, "Bash", "command");
+        cases(COMMANDS_OF_POWERSHELL, "PowerShell", "command");
         case("Bash(rm *)", "Bash", json!({"cmd": "ls"}), true);
         case("Bash(rm *)", "Bash", json!("ls"), false);
         let text = |command| json!(json!({"command": command, "x": "rm y"}).to_string());
