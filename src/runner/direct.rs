@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use crate::entry::HookCommand;
-use crate::hook::{Token, lex};
 
 /// Returns the words of a command that needs no shell; empty if the shell must run it.
 pub(super) fn direct_words<'a>(
@@ -26,25 +25,20 @@ pub(super) fn direct_words<'a>(
     }
 }
 
-/// Splits a command into words. The first word contains a slash: so it is not a builtin, a function or an
-/// alias, and is not searched for on the `PATH`.
+/// Splits a command of plain characters into words. The first word contains a slash: so it is not a builtin, a function or
+/// an alias, and is not searched for on the `PATH`.
 fn plain_words(text: &str) -> Vec<&str> {
     let is_blank = |c: char| c == ' ' || c == '\t';
     let is_of_words = |byte: u8| is_plain(byte) || is_blank(char::from(byte)) || byte == b'=';
-    let first = text.trim_start_matches(is_blank).split(is_blank).next();
+    let words = text.split(is_blank).filter(|word| !word.is_empty());
+    let first = words.clone().next();
     let is_direct = first.is_some_and(|first| names_a_file(first) && !first.contains('='));
     // Most commands end here, without being split.
-    if !is_direct || !text.bytes().all(is_of_words) {
-        return Vec::new();
+    if is_direct && text.bytes().all(is_of_words) {
+        words.collect()
+    } else {
+        Vec::new()
     }
-    let mut words = Vec::new();
-    for token in lex(text).commands.into_iter().flatten() {
-        match token {
-            Token::Word(word) => words.push(word.source),
-            _ => return Vec::new(),
-        }
-    }
-    words
 }
 
 fn is_plain(byte: u8) -> bool {
