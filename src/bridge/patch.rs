@@ -11,12 +11,11 @@
 //!   text of a deleted file is not in the patch.
 //! - A patch in a shell command is in a here-document whose text the shell does not change, for `apply_patch` alone,
 //!   perhaps after `cd DIRECTORY &&`. Codex itself extracts this form from a command. Any other command with the first
-//!   line of a patch, or with `apply_patch` as a program, is an error. A program that a script or a here-document runs is
-//!   not seen.
+//!   line of a patch, or with `apply_patch` as a program, is an error. A program that a script runs is not seen.
 //!
 //! Knows the format, not hooks. Reads no files.
 
-use crate::hook::{Piece, Token, lex, may_precede_program, runs_text, starts_program};
+use crate::command::{Answer, Commands, Pattern};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -35,9 +34,6 @@ const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 
 /// The most changes of a patch: hooks run for each of them.
 pub(super) const MOST_CHANGES: usize = 1_000;
-
-/// The most commands within commands that are read: `sh -c "bash -c '...'"`.
-const DEEPEST: usize = 6;
 
 const HOW: &str = "a patch in a shell command must stand between `apply_patch <<'EOF'` and a line `EOF`, with nothing \
     else but `cd DIRECTORY && ` in front; use that form or the `apply_patch` tool";
@@ -214,7 +210,7 @@ fn is_header(line: &str) -> bool {
 /// # Errors
 /// If the command may apply a patch but is not of the one form whose files are known.
 pub(super) fn in_command(command: &str) -> Result<Option<Embedded<'_>>, String> {
-    if !command.contains(BEGIN) && !applies(command, 0) {
+    if !command.contains(BEGIN) && !applies(command) {
         return Ok(None);
     }
     match embedded(command) {
@@ -269,45 +265,17 @@ fn without_blanks(text: &str) -> &str {
     text.trim_matches([' ', '\t'])
 }
 
-/// Returns whether a command runs a program that applies a patch.
-fn applies(command: &str, depth: usize) -> bool {
-    let is_operator = |token: &Token<'_>| matches!(token, Token::Operator(_));
-    let mut commands = lex(command).commands.into_iter();
-    let applies_one = |tokens: Vec<Token<'_>>| {
-        tokens
-            .split(is_operator)
-            .any(|tokens| starts_patch(tokens, depth))
-    };
-    depth > DEEPEST || commands.any(applies_one)
-}
-
-fn starts_patch(tokens: &[Token<'_>], depth: usize) -> bool {
-    let mut before = String::new();
-    let mut may_start = true;
-    let mut has_starter = false;
-    for word in tokens.iter().filter_map(text_of) {
-        let name = word.rsplit('/').next().unwrap_or_default();
-        let is_started = may_start && PROGRAMS.contains(&name);
-        if is_started || runs_text(&before) && applies(&word, depth + 1) {
-            return true;
-        }
-        has_starter |= may_start && starts_program(&word);
-        may_start &= has_starter || may_precede_program(&word);
-        before = word;
+/// Returns whether a command runs a program that applies a patch. If it cannot be read, it may run what it names.
+fn applies(command: &str) -> bool {
+    let commands = Commands::read(command);
+    let is_unread = commands.unread() != Answer::No;
+    if is_unread && PROGRAMS.iter().any(|program| command.contains(program)) {
+        return true;
     }
-    false
-}
-
-/// Returns the text of a word, as far as it is known before the command runs.
-fn text_of(token: &Token<'_>) -> Option<String> {
-    let Token::Word(word) = token else {
-        return None;
-    };
-    let text = |piece: &Piece<'_>| match piece {
-        Piece::Text(text) => text.clone(),
-        _ => String::new(),
-    };
-    Some(word.pieces.iter().map(text).collect())
+    Pattern::new(&PROGRAMS.join("|")).is_ok_and(|pattern| {
+        let mut met = commands.met(&pattern).into_iter();
+        met.any(|met| matches!(met.answer(), Answer::Yes { .. }))
+    })
 }
 
 /// Checks that a line which names a file is found at each place in a text, or that the text is not a patch.
@@ -585,6 +553,9 @@ mod tests {
             "bash -lc 'apply_patch < file'",
             "sh -c \"env sh -c 'apply_patch < file'\"",
             "apply'_'patch < file",
+            "sh <<'X'\napply_patch < file\nX",
+            "echo 'apply_patch < file' | sh",
+            "docker exec a apply_patch",
         ];
         for command in commands {
             let command = command.replace('@', patch);
@@ -604,6 +575,9 @@ mod tests {
             "cat apply_patch.rs",
             "./apply_patches",
             "git log # apply_patch",
+            "time ls apply_patch",
+            "command -v apply_patch",
+            "\"$X\" apply_patch",
         ];
         for command in commands {
             assert_eq!(in_command(command), Ok(None), "{command}");
@@ -611,19 +585,17 @@ mod tests {
     }
 
     #[test]
-    fn commands_nested_too_deep_are_an_error() {
-        let nested = |depth: usize| "eval ".repeat(depth) + "x";
-        assert_eq!(in_command(&nested(3)), Ok(None));
-        let mut command = "ls".to_owned();
-        for _ in 0..9 {
-            command = format!("eval {}", quoted(&command));
+    fn a_command_that_cannot_be_read_applies_what_it_names() {
+        let nested = |program: &str| "eval ".repeat(200) + program;
+        for (command, is_error) in [
+            (nested("ls"), false),
+            (nested("apply_patch"), true),
+            ("echo \"".to_owned(), false),
+            ("echo \"apply_patch".to_owned(), true),
+            ("apply'_'patch x; echo \"".to_owned(), true),
+        ] {
+            assert_eq!(in_command(&command).is_err(), is_error, "{command}");
         }
-        assert!(in_command(&command).is_err());
-    }
-
-    /// Returns a text as a word of a shell, with quotes that grow by one letter for each level.
-    fn quoted(text: &str) -> String {
-        text.replace('\\', "\\\\").replace(' ', "\\ ")
     }
 
     #[derive(Debug, Clone)]

@@ -119,20 +119,8 @@ pub(super) fn only_finds(words: &[String]) -> bool {
     )
 }
 
-/// Returns whether the word starts the program whose name is after it and its options: `sudo`, `env`.
-#[cfg(feature = "cli")]
-pub(crate) fn starts_program(word: &str) -> bool {
-    is_in(STARTERS, word.rsplit('/').next().unwrap_or(word))
-}
-
-/// Returns whether a command's program may still follow this word: `then`, `A=1`, an option.
-#[cfg(feature = "cli")]
-pub(crate) fn may_precede_program(word: &str) -> bool {
-    word.contains('=') || word.starts_with('-') || is_in(BEFORE_COMMANDS, word)
-}
-
 /// Returns whether the word after this one is a command: `sh -c`, `eval`, `trap`.
-pub(crate) fn runs_text(before: &str) -> bool {
+pub(super) fn runs_text(before: &str) -> bool {
     matches!(before, "eval" | "trap") || is_option(before) && before.ends_with('c')
 }
 

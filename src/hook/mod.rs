@@ -39,8 +39,6 @@ pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use expressions::no_expression;
 pub(crate) use interpreters::runs_file;
-#[cfg(feature = "cli")]
-pub(crate) use interpreters::{may_precede_program, runs_text, starts_program};
 pub(crate) use keys::is_variable;
 pub(crate) use lexer::{Piece, Token, Word, lex};
 pub use source::HookSource;
