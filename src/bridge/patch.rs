@@ -268,8 +268,8 @@ fn without_blanks(text: &str) -> &str {
 /// Returns whether a command runs a program that applies a patch. If it cannot be read, it may run what it names.
 fn applies(command: &str) -> bool {
     let commands = Commands::read(command);
-    let is_unread = commands.unread() != Answer::No;
-    if is_unread && PROGRAMS.iter().any(|program| command.contains(program)) {
+    let is_named = || PROGRAMS.iter().any(|program| command.contains(program));
+    if commands.unread() != Answer::No && is_named() {
         return true;
     }
     Pattern::new(&PROGRAMS.join("|")).is_ok_and(|pattern| {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::syntax::{Assignment, Input, Piece, Simple, Syntax, Word};
+use super::syntax::{Assignment, Input, Join, Piece, Place, Simple, Syntax, Word};
 
 /// The role of the next word.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -67,6 +67,10 @@ pub(super) struct Grammar {
     /// The first command of this text.
     pub(super) first: usize,
     pub(super) shell: usize,
+    /// True for the text itself, false within a substitution.
+    is_outermost: bool,
+    /// The place of the next command.
+    pub(super) place: Place,
 }
 
 impl Grammar {
@@ -85,6 +89,9 @@ impl Grammar {
             function: None,
             first,
             shell,
+            // A substitution begins behind its first character.
+            is_outermost: start == 0,
+            place: Place::default(),
         };
         grammar.command.start = start;
         grammar
@@ -222,6 +229,7 @@ impl Grammar {
         let Some(keyword) = word.bare() else {
             return false;
         };
+        self.place.is_negated |= keyword == "!";
         match keyword {
             "then" | "elif" | "else" | "do" | "!" | "coproc" => self.is_behind_group = false,
             "if" | "while" | "until" => self.open(Group::Keyword, syntax),
@@ -247,8 +255,23 @@ impl Grammar {
         true
     }
 
+    /// Notes a command or a group.
+    fn note(&mut self, command: Option<usize>, is_list: bool, syntax: &mut Syntax) {
+        let mut place = std::mem::take(&mut self.place);
+        place.depth = self.groups.len();
+        place.is_list = is_list;
+        if self.is_outermost {
+            syntax.steps.push((place, command));
+        }
+    }
+
     pub(super) fn open(&mut self, group: Group, syntax: &mut Syntax) {
         let first = syntax.commands.len();
+        self.note(
+            None,
+            matches!(group, Group::Parenthesis | Group::Brace),
+            syntax,
+        );
         self.groups.push(Open {
             group,
             stage: self.stage,
@@ -286,6 +309,9 @@ impl Grammar {
     /// Ends the text: each group must have ended.
     pub(super) fn end(&mut self, at: usize, syntax: &mut Syntax) {
         self.end_command(at, syntax);
+        if self.place.join == Join::Beside {
+            self.note(None, false, syntax);
+        }
         if !self.groups.is_empty() || self.in_case_head {
             syntax.doubt("a group does not end");
         }
@@ -319,6 +345,9 @@ impl Grammar {
             }
         }
         add_feeders(&mut command, index, syntax);
+        if !is_of_group {
+            self.note(Some(index), false, syntax);
+        }
         syntax.commands.push(command);
     }
 

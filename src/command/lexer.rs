@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::ansi;
 use super::frame::{Behind, Frame, Until};
 use super::grammar::{Grammar, Group, Next, Pending};
-use super::syntax::{Assignment, Piece, Syntax, Word, assignment, is_of_name};
+use super::syntax::{Assignment, Join, Piece, Syntax, Word, assignment, is_of_name};
 
 /// The most levels of substitutions and groups.
 const DEEPEST: usize = 100;
@@ -641,6 +641,12 @@ impl<'a> Lexer<'a> {
         let Some(frame) = frames.last_mut() else {
             return;
         };
+        frame.grammar.place.join = match (c, is_double) {
+            ('&', true) => Join::And,
+            ('|', true) => Join::Or,
+            (';', _) => Join::Sequence,
+            _ => Join::Beside,
+        };
         if is_pipe {
             return frame.grammar.pipe(syntax);
         }
@@ -676,6 +682,9 @@ impl<'a> Lexer<'a> {
         };
         word.end = self.here.max(word.start);
         syntax.words += 1;
+        if frame.until == Until::Text {
+            syntax.written.push(word.start..word.end);
+        }
         match frame.until {
             Until::Array => {
                 if let Some(array) = &mut frame.array {

@@ -4,56 +4,32 @@ use super::expand::{ANY, Arg};
 use super::read::Commands;
 use super::tables::base_name;
 
-/// A command in one line.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Line {
-    pub(crate) text: String,
-    /// True if it goes on in a way that is not known.
-    pub(crate) is_cut: bool,
-}
-
 impl Commands {
     /// Returns each command as it is written, and with its words as a program gets them: from each program on, with the
-    /// program's directory and without.
-    pub(crate) fn in_lines(&self) -> impl Iterator<Item = Line> {
+    /// program's directory and without. A line ends with `\0` if it goes on in a way that is not known.
+    pub(crate) fn in_lines(&self) -> impl Iterator<Item = String> {
         self.runs.iter().flat_map(|run| {
-            let first = run.words.first();
-            let written = first.map(|_| Line {
-                text: run.whole().to_owned(),
-                is_cut: false,
+            let of_places = run.starts.places.iter().flat_map(|place| {
+                let line = line(&run.words[*place..]);
+                let program = run.words[*place].text();
+                let behind = line.strip_prefix(program);
+                let without_directory = behind.map(|behind| base_name(program).to_owned() + behind);
+                [Some(line), without_directory]
             });
-            let of_place = |place: &usize| {
-                let words = &run.words[*place..];
-                let program = words[0].text();
-                let name = base_name(program);
-                let without_directory = (name != program).then(|| line(name, words));
-                [Some(line(program, words)), without_directory]
-            };
-            let places = run.starts.places.iter();
-            written
-                .into_iter()
-                .chain(places.flat_map(of_place).flatten())
+            let written = (!run.words.is_empty()).then(|| run.whole().to_owned());
+            of_places.chain([written]).flatten()
         })
     }
 }
 
-fn line(program: &str, words: &[Arg]) -> Line {
-    let mut text = String::new();
-    for (index, word) in words.iter().enumerate() {
-        let known = match &word.values[..] {
-            _ if !word.names.is_empty() => "",
-            [_] if index == 0 => program,
-            [value] => value,
-            _ => "",
+fn line(words: &[Arg]) -> String {
+    let mut line = String::new();
+    for word in words {
+        let Some(known) = word.known().filter(|_| !word.is_many) else {
+            line.push(ANY);
+            break;
         };
-        let known = known.split(ANY).next().unwrap_or("");
-        text.extend([if index > 0 { " " } else { "" }, known]);
-        if word.is_many || word.known().is_none() {
-            return Line { text, is_cut: true };
-        }
+        line.extend([known, " "]);
     }
-    Line {
-        text,
-        is_cut: false,
-    }
+    line
 }

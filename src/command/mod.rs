@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! lexer.rs, grammar.rs   the language of shells: words, operators, groups, documents
+//! outline.rs             a text as it is written
 //! expand.rs, options.rs, starts.rs, texts.rs   values of words, options, commands and texts in the words of a command
 //! read.rs, lines.rs      the commands that run
 //! pattern.rs, fit.rs, runs.rs   which of them a pattern meets
@@ -19,6 +20,7 @@ mod grammar;
 mod lexer;
 mod lines;
 mod only;
+//! outline.rs             a text as it is written
 mod options;
 mod pattern;
 mod read;
@@ -29,11 +31,12 @@ mod tables;
 mod texts;
 mod writes;
 
-pub(crate) use lines::Line;
 pub(crate) use only::Only;
+pub(crate) use outline::{Outline, Step};
 pub(crate) use pattern::Pattern;
 pub(crate) use read::Commands;
 pub(crate) use runs::{Answer, Met, Path};
+pub(crate) use syntax::Join;
 
 #[cfg(test)]
 mod compared_tests;

@@ -16,7 +16,7 @@ use super::texts::{ShellText, UNKNOWN_VALUE, shell_texts};
 
 /// The most bytes, commands and words that are read, with those of texts within texts.
 const MOST_BYTES: usize = 1 << 20;
-const MOST: Limits = Limits {
+pub(super) const MOST: Limits = Limits {
     commands: 4000,
     words: 20_000,
 };

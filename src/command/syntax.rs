@@ -184,10 +184,38 @@ pub(super) struct Simple {
     pub(super) shell: usize,
 }
 
+/// What joins a command or a group to the one before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) enum Join {
+    /// `;`, a line end, a keyword, or nothing before it.
+    #[default]
+    Sequence,
+    And,
+    Or,
+    /// `|`, `&`
+    Beside,
+}
+
+/// Where a command or a group of the text itself stands, not one of a substitution.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) join: Join,
+    /// True behind `!`.
+    pub(crate) is_negated: bool,
+    /// The number of groups around it.
+    pub(crate) depth: usize,
+    /// True for `{ .. }` and `( .. )`.
+    pub(crate) is_list: bool,
+}
+
 /// A text that was read.
 #[derive(Debug)]
 pub(super) struct Syntax {
     pub(super) commands: Vec<Simple>,
+    /// The commands, by their places in the list, and groups. The last one may be the nothing behind `&`.
+    pub(super) steps: Vec<(Place, Option<usize>)>,
+    /// The places of all words of the text itself.
+    pub(super) written: Vec<Range<usize>>,
     pub(super) documents: Vec<Word>,
     /// How many words were read.
     pub(super) words: usize,
@@ -203,6 +231,8 @@ impl Syntax {
     pub(super) fn new() -> Self {
         Self {
             commands: Vec::new(),
+            steps: Vec::new(),
+            written: Vec::new(),
             documents: Vec::new(),
             words: 0,
             shells: vec![0],

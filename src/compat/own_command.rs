@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::agent::Agent;
-use crate::hook::{Piece, Token, lex};
+use crate::command::{Join, Outline, Step};
 
 /// The program's name, by which its handlers are recognised.
 pub(crate) const PROGRAM: &str = "forge-hooks";
@@ -31,7 +31,7 @@ pub(crate) struct OwnCommand {
 impl OwnCommand {
     /// Reads a command; none if it is not one of ours. This function alone decides which handlers `uninstall` removes.
     pub(crate) fn read(agent: &Agent, command: &str) -> Option<Self> {
-        let words = words_of(agent, command)?;
+        let words = own_words(agent, command)?;
         Some(Self { words })
     }
 
@@ -52,15 +52,14 @@ impl OwnCommand {
 }
 
 /// Returns the words of a command of ours, from the program on.
-fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
-    let lexed = lex(command);
-    let ([tokens], []) = (&lexed.commands[..], &lexed.texts[..]) else {
+fn own_words(agent: &Agent, command: &str) -> Option<Vec<String>> {
+    let Outline { steps, words } = Outline::read(command);
+    // Another word is an assignment, a keyword or of a redirection.
+    if words.len() > steps.iter().map(|step| step.words.len()).sum() {
         return None;
-    };
-    let is_operator = |token: &Token<'_>| matches!(token, Token::Operator(_));
-    let end = tokens.iter().position(is_operator).unwrap_or(tokens.len());
-    let (command, behind) = tokens.split_at(end);
-    let words = command.iter().map(word_of).collect::<Option<Vec<_>>>()?;
+    }
+    let (own, behind) = steps.split_first()?;
+    let words = words_of(own)?;
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let own = match &all[..] {
         ["/bin/sh", "-c", script, rest @ ..] if is_our_script(script) => rest,
@@ -71,8 +70,8 @@ fn words_of(agent: &Agent, command: &str) -> Option<Vec<String>> {
     };
     let is_alone = match behind {
         [] => true,
-        [Token::Operator("||"), exit, code] => {
-            word_of(exit).as_deref() == Some("exit") && word_of(code).is_some()
+        [exit] if exit.place.join == Join::Or => {
+            words_of(exit).is_some_and(|words| words.len() == 2 && words[0] == "exit")
         }
         _ => false,
     };
@@ -100,17 +99,10 @@ pub(crate) fn is_called_so(program: &Path) -> bool {
         .any(|own| name == Some(OsStr::new(own)))
 }
 
-fn word_of(token: &Token<'_>) -> Option<String> {
-    match token {
-        Token::Word(word) => Some(word.pieces.iter().map(text_of_piece).collect()),
-        _ => None,
-    }
-}
-
-fn text_of_piece<'p>(piece: &'p Piece<'_>) -> &'p str {
-    match piece {
-        Piece::Text(text) => text,
-        // A registration by hand may contain `$HOME`.
-        Piece::Variable(_) | Piece::Output => "$",
-    }
+fn words_of(step: &Step<'_>) -> Option<Vec<String>> {
+    // A registration by hand may contain `$HOME`.
+    let words = step.words.iter();
+    words
+        .map(|word| word.value(|_| Some("$".to_owned())))
+        .collect()
 }

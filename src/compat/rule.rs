@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::command::{Answer, Commands, Line};
+use crate::command::{Answer, Commands};
 use crate::events::HookEvent;
 use crate::json;
 
@@ -22,6 +22,11 @@ const FAMILIES: [&[&str]; 3] = [
 
 /// Tools that search below a directory, which may contain any file.
 const SEARCHES: [&str; 3] = ["Grep", "Glob", "LS"];
+
+/// The arguments that may contain a path.
+const PATHS: &[&str] = &["file_path", "path", "notebook_path"];
+
+const URLS: &[&str] = &["url"];
 
 /// The most bytes of a rule that is understood.
 const LONGEST_RULE: usize = 1024;
@@ -40,29 +45,10 @@ pub(crate) struct Rule {
 
 #[derive(Debug, Clone)]
 struct Argument {
-    kind: Kind,
+    /// The arguments that may contain the text that the rule is tested against.
+    keys: &'static [&'static str],
     /// The texts between wildcards.
     pieces: Vec<String>,
-}
-
-/// What a rule is tested against.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
-    Bash,
-    PowerShell,
-    Path,
-    Url,
-}
-
-impl Kind {
-    /// Returns the arguments that may contain the text.
-    fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Bash | Self::PowerShell => &["command"],
-            Self::Path => &["file_path", "path", "notebook_path"],
-            Self::Url => &["url"],
-        }
-    }
 }
 
 impl Rule {
@@ -152,22 +138,16 @@ fn closes_what_it_opens(argument: &str) -> bool {
 impl Argument {
     /// Reads the text of a rule. Returns None if it is not understood.
     fn new(tool: &str, text: &str) -> Option<Self> {
-        let (kind, pattern) = match tool {
+        let (keys, pattern): (&[&str], String) = match tool {
             _ if text.len() > LONGEST_RULE => return None,
             "Bash" | "PowerShell" => {
                 let text = text.strip_suffix(":*").unwrap_or(text);
                 let text = text.strip_suffix(" *").unwrap_or(text);
-                let is_bash = tool == "Bash";
-                let kind = if is_bash {
-                    Kind::Bash
-                } else {
-                    Kind::PowerShell
-                };
-                (kind, plain(text))
+                (&["command"], plain(text))
             }
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Read" => {
                 let path = normal(&without_sets(text.trim_start_matches('~')), &['/']);
-                (Kind::Path, plain(&path.replace("**/", "*")))
+                (PATHS, plain(&path.replace("**/", "*")))
             }
             "WebFetch" => {
                 let domain = text.strip_prefix("domain:")?.trim();
@@ -175,43 +155,43 @@ impl Argument {
                 if !domain.is_ascii() {
                     return None;
                 }
-                (Kind::Url, format!("*{domain}*"))
+                (URLS, format!("*{domain}*"))
             }
             _ => return None,
         };
         let pattern = if pattern.is_empty() { "*" } else { &pattern };
         let pieces = pattern.split(['*', '?']);
         let pieces = pieces.map(|piece| piece.trim().to_owned()).collect();
-        Some(Self { kind, pieces })
+        Some(Self { keys, pieces })
     }
 
     /// Tests the arguments. An argument that is too long counts as matched, and so does a call without any.
     fn is_met(&self, tool: &str, called: Option<&Value>, event: &HookEvent) -> bool {
-        if self.kind == Kind::Path && SEARCHES.contains(&tool) {
+        let is_path = self.keys == PATHS;
+        if is_path && SEARCHES.contains(&tool) {
             return true;
         }
         let named = |args: &Map<String, Value>| {
-            let texts = self
-                .kind
-                .keys()
-                .iter()
-                .filter_map(|key| args.get(*key)?.as_str());
+            let texts = self.keys.iter().filter_map(|key| args.get(*key)?.as_str());
             texts.map(str::to_owned).collect()
         };
         let texts: Vec<String> = match called {
             Some(Value::Object(args)) => named(args),
             Some(Value::String(text)) => match json::read(text) {
                 Ok(args) => named(&args),
-                Err(_) if self.kind.keys().contains(&"command") => vec![text.clone()],
+                Err(_) if self.keys.contains(&"command") => vec![text.clone()],
                 Err(_) => Vec::new(),
             },
             _ => Vec::new(),
         };
-        let is_met = |text: &String| match self.kind {
-            Kind::Bash => self.is_met_by_command(text),
-            Kind::PowerShell => self.is_met_by(text),
-            Kind::Path => self.is_met_by_path(text, session_dir(event)),
-            Kind::Url => self.is_met_by(text) || !has_plain_host(text),
+        let is_met = |text: &String| {
+            if is_path {
+                self.is_met_by_path(text, session_dir(event))
+            } else if tool == "Bash" {
+                self.is_met_by_command(text)
+            } else {
+                self.is_met_by(text) || self.keys == URLS && !has_plain_host(text)
+            }
         };
         texts.is_empty() || texts.iter().any(is_met)
     }
@@ -226,12 +206,12 @@ impl Argument {
         !is_read || commands.in_lines().any(|line| self.is_met_by_line(&line))
     }
 
-    fn is_met_by_line(&self, line: &Line) -> bool {
-        let (text, first) = (plain(&line.text), &self.pieces[0]);
+    fn is_met_by_line(&self, line: &str) -> bool {
+        let (text, first) = (plain(line.trim_end_matches('\0')), &self.pieces[0]);
         // What is not known may be the rest of the rule.
         let may_go_on =
             || first.starts_with(&text) || self.pieces.len() > 1 && text.starts_with(first);
-        self.begins(&text) || line.is_cut && may_go_on()
+        self.begins(&text) || line.ends_with('\0') && may_go_on()
     }
 
     /// Tests a path in this directory, and the targets of its links. A path that cannot be resolved counts as matched.

@@ -5,15 +5,15 @@
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Word<'a> {
+pub(super) struct Word<'a> {
     /// The word in the command's own form; empty for a word of `args`.
-    pub(crate) source: &'a str,
-    pub(crate) pieces: Vec<Piece<'a>>,
+    pub(super) source: &'a str,
+    pub(super) pieces: Vec<Piece<'a>>,
 }
 
 /// A part of a word, as a shell reads it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Piece<'a> {
+pub(super) enum Piece<'a> {
     /// Text without its quotes. A `$` in it was quoted.
     Text(String),
     Variable(&'a str),
@@ -22,28 +22,28 @@ pub(crate) enum Piece<'a> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Token<'a> {
+pub(super) enum Token<'a> {
     Word(Word<'a>),
     /// A file that is read: after `<`.
     Read(Word<'a>),
     /// A file that is written: after `>`.
     Write(Word<'a>),
     /// An operator that ends a command, or begins one: `;`, `&&`, `(`, a line break.
-    Operator(&'a str),
+    Operator,
 }
 
 /// A command that was split.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Lexed<'a> {
+pub(super) struct Lexed<'a> {
     /// The commands. The last one is the command itself. Those before it are within it, as in `$(..)`.
-    pub(crate) commands: Vec<Vec<Token<'a>>>,
+    pub(super) commands: Vec<Vec<Token<'a>>>,
     /// Comments, and documents (`<<E`) with the words that end them: another program may run them.
-    pub(crate) texts: Vec<&'a str>,
+    pub(super) texts: Vec<&'a str>,
 }
 
 impl<'a> Word<'a> {
     /// A word of `args`, in which no shell replaces anything.
-    pub(crate) fn plain(text: &str) -> Self {
+    pub(super) fn plain(text: &str) -> Self {
         Self {
             source: "",
             pieces: vec![Piece::Text(text.to_owned())],
@@ -105,7 +105,7 @@ struct Lexer<'a> {
 }
 
 /// Splits a command.
-pub(crate) fn lex(text: &str) -> Lexed<'_> {
+pub(super) fn lex(text: &str) -> Lexed<'_> {
     let mut lexer = Lexer {
         text,
         here: 0,
@@ -336,7 +336,6 @@ impl<'a> Lexer<'a> {
 
     fn operator(&mut self, c: char) {
         self.end_word();
-        let start = self.here;
         match c {
             '(' => self.level().open_parentheses += 1,
             ')' => {
@@ -347,10 +346,8 @@ impl<'a> Lexer<'a> {
             '|' => drop(self.next_if(|next| matches!(next, '|' | '&'))),
             c => drop(self.next_if(|next| next == c)),
         }
-        let end = if c == '\n' { start + 1 } else { self.at };
-        let operator = &self.text[start..end];
         self.level().next = Next::Word;
-        self.level().tokens.push(Token::Operator(operator));
+        self.level().tokens.push(Token::Operator);
     }
 
     /// Reads the documents that begin here.
@@ -440,15 +437,14 @@ mod tests {
         text.collect()
     }
 
-    /// Returns the words with `,` between them, and files that are read and written after `<` and `>`.
+    /// Returns the words with `,` between them, `;` for operators, and files that are read and written after `<` and `>`.
     fn as_text(text: &str) -> String {
         let lexed = lex(text);
         let of_token = |token: &Token<'_>| match token {
             Token::Word(word) => word_as_text(word),
             Token::Read(word) => format!("<{}", word_as_text(word)),
             Token::Write(word) => format!(">{}", word_as_text(word)),
-            Token::Operator("\n") => "\\n".to_owned(),
-            Token::Operator(operator) => (*operator).to_owned(),
+            Token::Operator => ";".to_owned(),
         };
         let of_command =
             |tokens: &Vec<Token<'_>>| tokens.iter().map(of_token).collect::<Vec<_>>().join(",");
@@ -470,13 +466,13 @@ mod tests {
             ("a &>x b; c>|x d", "a,>x,b,;,c,>x,d"),
             ("a <<<'c d' e", "a,<c d,e"),
             ("{fd}>x a", "{fd},>x,a"),
-            ("a|b||c&&d|&e&f", "a,|,b,||,c,&&,d,|&,e,&,f"),
+            ("a|b||c&&d|&e&f", "a,;,b,;,c,;,d,;,e,;,f"),
             ("a <&3 <>c", "a,<3,<c"),
-            ("(a; b) | c", "(,a,;,b,),|,c"),
+            ("(a; b) | c", ";,a,;,b,;,;,c"),
             ("a <(b c) d", "a,$(),d in b,c"),
             ("a >(b)", "a,$() in b"),
             ("a $'b' $\"c\" $d", "a,b,c,$d"),
-            ("a # don't\nb", "a,\\n,b # don't"),
+            ("a # don't\nb", "a,;,b # don't"),
             ("a#b", "a#b"),
             ("a \"$(b \"c d\" $(e))\"f", "a,$()f in b,c d,$() in e"),
             ("a `b \"c\"` d", "a,$(),d in b,c"),
@@ -487,13 +483,13 @@ mod tests {
             ("\"${A:-$(b)}\"", "$A in $() in b"),
             ("$1x $@ $$ $ \"$\"", "$1x,$@,$$,$,$"),
             ("'$A' \\$B \"\\$C\"", "$A,$B,$C"),
-            ("$((1+$(a)))", "$() in (,1+$(),) in a"),
-            ("a <<E b\nit's\n\tE\nE\nc", "a,b,\\n,c #E #it's\n\tE\nE\n"),
-            ("a <<-'E' <<F\n\tE\nx\nF", "a,\\n #'E' #F #\tE\n #x\nF"),
-            ("a <<E\nb", "a,\\n #E #b"),
+            ("$((1+$(a)))", "$() in ;,1+$(),; in a"),
+            ("a <<E b\nit's\n\tE\nE\nc", "a,b,;,c #E #it's\n\tE\nE\n"),
+            ("a <<-'E' <<F\n\tE\nx\nF", "a,; #'E' #F #\tE\n #x\nF"),
+            ("a <<E\nb", "a,; #E #b"),
             ("a 'b", "a,b"),
             ("a \"b $(c", "a,b $() in c"),
-            ("a) }", "a,),}"),
+            ("a) }", "a,;,}"),
             ("a\rb", "a\rb"),
             (
                 "~/a ~ ~+/b x=~/c:~/d ~e/f '~/g' h~/i",

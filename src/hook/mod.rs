@@ -40,7 +40,6 @@ pub use error::{HookError, KeyError};
 pub(crate) use expressions::no_expression;
 pub(crate) use interpreters::runs_file;
 pub(crate) use keys::is_variable;
-pub(crate) use lexer::{Piece, Token, Word, lex};
 pub use source::HookSource;
 pub(crate) use source::{HOOKS_D, directory_of_hooks, is_beside_hooks};
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl Reader<'_> {
         self.bytes_left -= text.len();
         let lexed = lex(text);
         for command in &lexed.commands {
-            for part in command.split(|token| matches!(token, Token::Operator(_))) {
+            for part in command.split(|token| matches!(token, Token::Operator)) {
                 self.read_part(part, levels_left, kind);
             }
         }
@@ -144,7 +144,7 @@ impl Reader<'_> {
                     let written = self.names_of(word);
                     self.words.written.extend(written);
                 }
-                Token::Operator(_) => {}
+                Token::Operator => {}
             }
         }
         self.read_command(&words, levels_left, kind);

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::script;
+use crate::command::Outline;
 use crate::compat::{AGENTS, Agent, AgentProtocol, Variable, value_of};
 use crate::events::nearest;
 use crate::hook::{Hook, LIKE_A_KEY};
@@ -185,29 +186,25 @@ pub(super) fn unquoted(
     root: Option<&Path>,
     protocol: &AgentProtocol,
 ) -> Option<Problem> {
-    // A command with one of these has quotes that do not simply surround words, or is not split by the shell.
-    const UNCLEAR: [&str; 7] = ["'", "\\", "$(", "`", "<<", "[[", "case "];
-    if UNCLEAR.iter().any(|mark| text.contains(mark)) {
-        return None;
-    }
     let directories = protocol.directories(root.unwrap_or(Path::new("")));
     let has_blank = |path: &Path| path.to_string_lossy().contains(char::is_whitespace);
     let mut split = directories.iter().filter(|(_, path)| has_blank(path));
-    let (name, _) = split.find(|(name, _)| begins_word(text, name))?;
+    let steps = Outline::read(text).steps;
+    let words = steps.iter().map(|step| &step.words[..]);
+    // In `[[ .. ]]`, nothing is split.
+    let split_words = words.filter(|words| words.first().is_some_and(|word| word.source != "[["));
+    let words = split_words.flatten();
+    let (name, _) = split.find(|(name, _)| words.clone().any(|word| begins(word.source, name)))?;
     let message = format!("without quotes, the shell splits the value of `${name}` at its blanks");
     let help = format!("put it in quotes, as in \\\"${{{name}}}\\\"/guard.sh");
     Some(Problem::warning_at(node, message).with_help(help))
 }
 
-/// Returns whether a word outside of quotes begins with this variable.
-fn begins_word(text: &str, name: &str) -> bool {
-    let mut quotes = 0;
-    text.split_whitespace().any(|word| {
-        let is_outside = quotes % 2 == 0;
-        quotes += word.matches('"').count();
-        let word = word.trim_start_matches(['(', ';', '&', '|']);
-        is_outside && word.starts_with('$') && is_used(word.split('"').next().unwrap_or(word), name)
-    })
+/// Returns whether a word begins with this variable, outside of quotes.
+fn begins(word: &str, name: &str) -> bool {
+    let mut variables = word.match_indices('$');
+    let end = variables.nth(1).map_or(word.len(), |(at, _)| at);
+    word.starts_with('$') && is_used(&word[..end], name)
 }
 
 /// Checks the script of a project's hook: the other users of the project have none below one user's home directory.

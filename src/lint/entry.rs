@@ -12,7 +12,7 @@ use serde_json::json;
 use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
 use super::pattern::unfired;
 use super::{agent_names, script, shell};
-use crate::entry::{Decision, HookCommand, Shell};
+use crate::entry::{Decision, HookCommand};
 use crate::events::{
     EventSpec, EventType, LIKE_AN_EVENT, OF_ANY_EVENT, Vocabulary, nearest, never_text,
 };
@@ -44,7 +44,7 @@ const MOST_NAMES: usize = 20;
 /// A probable mistake: its key, the message, and the fix.
 type Finding = (String, String, String);
 
-const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 13] = [
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
     timeout,
     working_dir,
     when,
@@ -52,7 +52,6 @@ const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 13] = [
     answer,
     foreign_name,
     shell_word,
-    unquoted,
     single_quoted,
     last_test,
     relative,
@@ -338,28 +337,6 @@ fn is_of_event(name: &str, host: &Host) -> bool {
         let rest = name.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.starts_with('_'))
     })
-}
-
-/// Finds a variable of the event that a shell splits into words, since it is not in quotes.
-fn unquoted(hook: &Hook, host: &Host) -> Option<Finding> {
-    // `zsh` splits no variables.
-    let is_zsh = matches!(
-        hook.command(),
-        HookCommand::Shell {
-            shell: Some(Shell::Zsh),
-            ..
-        }
-    );
-    let text = script::posix_text(hook).filter(|_| !is_zsh)?;
-    let name = shell::split_variables(text)
-        .into_iter()
-        .find(|name| is_of_event(name, host))?;
-    let name = shortened(name);
-    Some((
-        "command".to_owned(),
-        format!("`${name}` is not in quotes, so the shell splits its value into words"),
-        format!("write \\\"${name}\\\""),
-    ))
 }
 
 /// Finds a variable of the event in single quotes.

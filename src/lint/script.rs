@@ -6,9 +6,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
+use crate::command::Outline;
 use crate::entry::{HookCommand, Shell};
 use crate::files;
-use crate::hook::{Hook, Piece, Token, Word, lex, runs_file};
+use crate::hook::{Hook, runs_file};
 use crate::named::{End, follow_within};
 use crate::printable::shortened;
 use crate::problem::Problem;
@@ -129,16 +130,9 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
             if !is_readable(text, *shell) {
                 return None;
             }
-            let lexed = lex(text);
-            let tokens = lexed.commands.last()?.iter();
-            let of_first = tokens.take_while(|token| !matches!(token, Token::Operator(_)));
-            let words = of_first.filter_map(|token| match token {
-                Token::Word(word) => Some(word),
-                _ => None,
-            });
-            // Variables that are set for the command come before it.
-            let words = words.skip_while(|word| is_assignment(word.source)).take(2);
-            let words = words.map_while(|word| whole(word, &directory));
+            let first = Outline::read(text).steps.into_iter().next();
+            let words = first?.words.into_iter().take(2);
+            let words = words.map_while(|word| word.value(&directory));
             (words.collect(), ["command"; 2])
         }
         HookCommand::Answer(_) => return None,
@@ -166,7 +160,7 @@ fn runs(program: &str, word: &str) -> bool {
     // An absolute path is a file. Another word without an extension may be a command of the program.
     let path = Path::new(word);
     let is_file = !word.starts_with('-') && (path.is_absolute() || path.extension().is_some());
-    is_runner && is_file && !is_assignment(word) && is_plain(word)
+    is_runner && is_file && !word.contains('=') && is_plain(word)
 }
 
 /// Returns the script of a command, as the command names it.
@@ -203,30 +197,8 @@ fn is_posix(shell: Option<Shell>) -> bool {
     !is_other && (shell.is_some() || cfg!(unix))
 }
 
-/// Returns a word as the shell passes it on; None if a part of it is not known.
-fn whole(word: &Word<'_>, directory: &impl Fn(&str) -> Option<String>) -> Option<String> {
-    let mut whole = String::new();
-    for piece in &word.pieces {
-        match piece {
-            Piece::Text(text) => whole.push_str(text),
-            Piece::Variable(name) => whole.push_str(&directory(name)?),
-            Piece::Output => return None,
-        }
-    }
-    Some(whole)
-}
-
 fn is_plain(word: &str) -> bool {
     !word.contains(NOT_PLAIN) && !word.contains("://")
-}
-
-fn is_assignment(word: &str) -> bool {
-    let name = word.split_once('=').map(|(name, _)| name);
-    name.is_some_and(|name| !name.is_empty() && is_name(name))
-}
-
-fn is_name(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn is_path(word: &str) -> bool {
@@ -346,6 +318,11 @@ mod tests {
             ("sh '/a/guard.sh'", Some("/a/guard.sh")),
             ("sh '/a/guard' x", Some("/a/guard")),
             ("sh guard", None),
+            ("! ./guard.sh", Some("./guard.sh")),
+            ("(./guard.sh)", None),
+            ("${ROOT:-.}/guard.sh", Some("/root/guard.sh")),
+            ("${ROOT:+x/}guard.sh", None),
+            ("$(x)/guard.sh", None),
         ] {
             assert_eq!(script(text).as_deref(), expected, "{text}");
         }
