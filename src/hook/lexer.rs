@@ -1,7 +1,7 @@
 //! Splits a command as a shell does: into words, the files that it reads and writes, and its operators.
 //!
-//! This is the only module that knows the language of shells. Knows no programs and looks at no files. Where shells differ,
-//! it finds rather too much. Reads any text only once.
+//! It is for approvals alone; everything else reads commands with `command`. Knows no programs and looks at no files. Where
+//! shells differ, it finds rather too much. Reads any text only once.
 
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Default)]
